@@ -1,0 +1,40 @@
+//! The kinds of the Michelangelo API, one file a kind, and the manifest that lists them.
+//!
+//! A kind is one annotated struct; everything that the ingester does with it follows from the line in [`KINDS`].
+
+use ingester_core::Kind;
+
+pub mod cluster;
+pub mod common;
+pub mod deployment;
+pub mod inference_server;
+pub mod job;
+pub mod model;
+pub mod model_family;
+pub mod pipeline;
+pub mod pipeline_run;
+pub mod pod;
+pub mod project;
+pub mod ray_cluster;
+pub mod ray_job;
+pub mod revision;
+pub mod schema;
+pub mod spark_job;
+pub mod trigger_run;
+
+/// The manifest: every kind that is mirrored.
+pub const KINDS: &[Kind] = &[
+    Kind::of::<project::Project>(),
+    Kind::of::<model_family::ModelFamily>(),
+    Kind::of::<model::Model>(),
+    Kind::of::<pipeline::Pipeline>(),
+    Kind::of::<pipeline_run::PipelineRun>(),
+    Kind::of::<inference_server::InferenceServer>(),
+    Kind::of::<revision::Revision>(),
+    Kind::of::<cluster::Cluster>(),
+    Kind::of::<ray_cluster::RayCluster>(),
+    Kind::of::<ray_job::RayJob>(),
+    Kind::of::<trigger_run::TriggerRun>(),
+    Kind::of::<deployment::Deployment>(),
+    Kind::of::<spark_job::SparkJob>(),
+];

@@ -1,0 +1,177 @@
+//! The only place that knows SQL text. Everything is rendered from the templates in `templates/`, one folder a
+//! dialect; every interpolation goes through a filter of [`filters`](self), an unfiltered one does not compile.
+//!
+//! May use: `schema`. Must not: run anything (that is `store`).
+
+mod filters;
+mod mysql;
+mod sqlite;
+
+use crate::schema::{Companion, Table};
+use std::sync::Arc;
+
+/// The text of one statement. Only this module makes one, so no other text reaches a database by accident.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Sql(Arc<str>);
+
+impl Sql {
+    fn new(text: impl Into<Arc<str>>) -> Self {
+        Sql(text.into())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn shared(&self) -> Arc<str> {
+        self.0.clone()
+    }
+}
+
+/// Renders a template.
+fn render(template: &impl askama::Template) -> Sql {
+    // Writing into a string does not fail and no filter returns an error, so there is nothing to hand on.
+    Sql::new(template.render().unwrap_or_else(|error| unreachable!("a template of SQL: {error}")).trim_end())
+}
+
+/// The escaper of the templates: it implements nothing, so only what a filter has marked as safe can be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Unfiltered;
+
+/// A family of databases that take the same statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// MySQL 5.7 to 9.x, MariaDB 10.6 and later, TiDB, Vitess.
+    MySql,
+    /// SQLite 3.37 and later (STRICT tables).
+    Sqlite,
+}
+
+/// Statements over a number of rows; see [`Dialect::statement`] for their parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Statement {
+    /// Reads what is stored for n uids, and locks the rows until the transaction ends.
+    /// Parameters: n uids. Columns: uid, res_version, whether delete_time is set, whether evict_time is set.
+    Versions,
+    /// Writes n rows of the main table under the guard.
+    /// Parameters: for each row every column in the table's order.
+    Upsert,
+    /// Sets delete_time on n rows that are live, not evicted and not newer.
+    /// Parameters: delete_time, update_time, res_version, then n uids, then res_version again.
+    Tombstone,
+    /// Reads a companion table for n uids. Parameters: n uids. Columns: obj_uid, key, value.
+    ReadPairs(Companion),
+    /// Writes n rows of a companion table. Parameters: for each obj_uid, key, value.
+    WritePairs(Companion),
+    /// Deletes n rows of a companion table. Parameters: for each obj_uid, key.
+    DeletePairs(Companion),
+    /// Reads up to n rows of the main table that are live, by namespace and name. Parameters: none.
+    /// Columns: namespace, name, then the indexed columns as text.
+    Peek,
+}
+
+/// Statements on the ingester's own tables, which stand beside the kinds' tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bookkeeping {
+    /// Makes `ingester_rejects` where it is missing.
+    CreateRejects,
+    /// Whether any object is rejected. Columns: 0 or 1.
+    AnyRejects,
+    /// Records n rejects. Parameters: for each uid, group_ver, kind, namespace, name, res_version, reason, reject_time.
+    RecordRejects,
+    /// Forgets the rejects of n uids. Parameters: n uids.
+    ClearRejects,
+}
+
+impl Dialect {
+    /// Both.
+    pub const ALL: [Dialect; 2] = [Dialect::MySql, Dialect::Sqlite];
+
+    /// Its name, as on the command line and in `generated-sql/`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::MySql => "mysql",
+            Dialect::Sqlite => "sqlite",
+        }
+    }
+
+    /// The statements that make a kind's three tables where they are missing, each repeatable.
+    pub fn create(self, table: &Table) -> Vec<Sql> {
+        match self {
+            Dialect::MySql => mysql::create(table),
+            Dialect::Sqlite => sqlite::create(table),
+        }
+    }
+
+    /// The statement for `rows` rows of `table`.
+    pub fn statement(self, statement: Statement, table: &Table, rows: usize) -> Sql {
+        match self {
+            Dialect::MySql => mysql::statement(statement, table, rows),
+            Dialect::Sqlite => sqlite::statement(statement, table, rows),
+        }
+    }
+
+    /// The statement on the ingester's own tables for `rows` rows.
+    pub fn bookkeeping(self, statement: Bookkeeping, rows: usize) -> Sql {
+        match self {
+            Dialect::MySql => mysql::bookkeeping(statement, rows),
+            Dialect::Sqlite => sqlite::bookkeeping(statement, rows),
+        }
+    }
+
+    /// What a new connection is told before its first statement.
+    pub fn session(self) -> Vec<Sql> {
+        match self {
+            Dialect::MySql => mysql::session(),
+            Dialect::Sqlite => Vec::new(),
+        }
+    }
+
+    /// What begins a transaction that will write.
+    pub fn begin(self) -> &'static str {
+        match self {
+            Dialect::MySql => "START TRANSACTION",
+            // Taking the write lock at once: a lock taken later could not be waited for.
+            Dialect::Sqlite => "BEGIN IMMEDIATE",
+        }
+    }
+
+    /// Asks the server for its name, version and the largest packet it takes.
+    pub fn server(self) -> Sql {
+        match self {
+            Dialect::MySql => Sql::new("SELECT CONCAT(VERSION(), ' ', @@version_comment), @@max_allowed_packet"),
+            Dialect::Sqlite => Sql::new("SELECT 'SQLite ' || sqlite_version(), 1000000000"),
+        }
+    }
+
+    /// The names of the tables in the present database, one a row.
+    pub fn tables(self) -> Sql {
+        match self {
+            Dialect::MySql => Sql::new("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"),
+            Dialect::Sqlite => Sql::new("SELECT name FROM sqlite_master WHERE type = 'table'"),
+        }
+    }
+
+    /// A script of statements for people and for piping into a client.
+    pub fn script<'a>(self, statements: impl IntoIterator<Item = &'a Sql>) -> String {
+        let mut script = String::new();
+        for sql in statements {
+            if !script.is_empty() {
+                script.push('\n');
+            }
+            script.push_str(sql.as_str());
+            script.push_str(";\n");
+        }
+        script
+    }
+}
+
+impl std::fmt::Display for Dialect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+(VALUES(`res_version`) > `res_version` OR (VALUES(`res_version`) = `res_version` AND (VALUES(`res_version`) = 0 OR VALUES(`delete_time`) IS NOT NULL OR VALUES(`evict_time`) IS NOT NULL))) AND NOT (VALUES(`delete_time`) IS NOT NULL AND `evict_time` IS NOT NULL)

@@ -1,0 +1,530 @@
+//! A pull tokenizer over JSON text: the caller says what it expects next and gets it, or an error.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::error::describe;
+use super::{Error, scan};
+
+/// Deepest nesting of objects and arrays: what MySQL's JSON type stores (`JSON_DOCUMENT_MAX_DEPTH`). What
+/// could not be stored is not read either, and a stack that holds 100 levels is known to be large enough.
+pub const MAX_DEPTH: usize = 100;
+
+/// The kinds of JSON values, as told by the first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `{`
+    Object,
+    /// `[`
+    Array,
+    /// `"`
+    String,
+    /// A digit or a minus sign.
+    Number,
+    /// `true` or `false`
+    Bool,
+    /// `null`
+    Null,
+}
+
+/// What the grammar allows at the current position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// A value; the position is its first byte.
+    Value,
+    /// The first member of the container just opened, or its end.
+    Open,
+    /// A comma or the end of the container; at the root the end of the text.
+    After,
+}
+
+/// A position in JSON text, and what may come next there.
+///
+/// Values are taken with [`string`](Self::string), [`number`](Self::number), [`bool`](Self::bool),
+/// [`null`](Self::null), [`skip`](Self::skip) or [`raw`](Self::raw); containers are opened with
+/// [`begin_object`](Self::begin_object) and [`begin_array`](Self::begin_array) and then walked with
+/// [`next_key`](Self::next_key) and [`next_element`](Self::next_element), which also take the brackets' ends.
+/// Steps in an order that the text cannot have are errors as well, never panics. After an error the reader is
+/// of no further use. A clone is a bookmark, and cheap.
+///
+/// Every method fails on text that is not JSON; taking a value fails where another kind of value stands.
+/// The errors carry an offset into the text, see [`Error::locate`].
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    text: &'a str,
+    pos: usize,
+    state: State,
+    depth: usize,
+    /// One bit for each open container, the innermost lowest: 1 for an object.
+    objects: u128,
+    /// Decoding found a repeated key and started over: see [`Reader::decode`].
+    pub(super) last_wins: bool,
+}
+
+// The bits have to hold every level.
+const _: () = assert!(MAX_DEPTH <= u128::BITS as usize);
+
+impl<'a> Reader<'a> {
+    /// A reader of the whole text, which is one value with white space around it.
+    pub fn new(text: &'a str) -> Self {
+        let mut reader = Self {
+            text,
+            pos: 0,
+            state: State::Value,
+            depth: 0,
+            objects: 0,
+            last_wins: false,
+        };
+        reader.white();
+        reader
+    }
+
+    /// A reader of the one value in `range` of the text; offsets and paths are those in the whole text.
+    /// None if the range does not lie in the text, or cuts a character.
+    pub fn at(text: &'a str, range: Range<usize>) -> Option<Self> {
+        text.get(range.clone())?;
+        let mut reader = Self {
+            pos: range.start,
+            ..Self::new(text.get(..range.end)?)
+        };
+        reader.white();
+        Some(reader)
+    }
+
+    /// Byte offset in the text; that of the first byte of a value where a value comes next.
+    #[inline]
+    pub fn offset(&self) -> usize {
+        self.pos
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The kind of the value that comes next.
+    #[inline]
+    pub fn peek(&self) -> Result<Kind, Error> {
+        self.at_value()?;
+        match self.byte() {
+            b'{' => Ok(Kind::Object),
+            b'[' => Ok(Kind::Array),
+            b'"' => Ok(Kind::String),
+            b'-' | b'0'..=b'9' => Ok(Kind::Number),
+            b't' | b'f' => Ok(Kind::Bool),
+            b'n' => Ok(Kind::Null),
+            _ => Err(self.expected("a value")),
+        }
+    }
+
+    /// Whether null comes next, as far as the first byte tells.
+    #[inline]
+    pub(super) fn at_null(&self) -> bool {
+        self.state == State::Value && self.byte() == b'n'
+    }
+
+    /// Opens an object. Fails also if it is nested deeper than [`MAX_DEPTH`].
+    #[inline]
+    pub fn begin_object(&mut self) -> Result<(), Error> {
+        self.begin(b'{', "an object")?;
+        self.push(true)
+    }
+
+    /// The next key of the object, with its colon; the value is next. At the end of the object it is left and
+    /// there is none.
+    #[inline]
+    pub fn next_key(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
+        if !self.next_member(true)? {
+            return Ok(None);
+        }
+        if self.byte() != b'"' {
+            return Err(self.expected("a key"));
+        }
+        self.pos += 1;
+        let key = self.string_body()?;
+        self.colon()?;
+        Ok(Some(key))
+    }
+
+    /// Opens an array. Fails also if it is nested deeper than [`MAX_DEPTH`].
+    #[inline]
+    pub fn begin_array(&mut self) -> Result<(), Error> {
+        self.begin(b'[', "an array")?;
+        self.push(false)
+    }
+
+    /// Whether the array has one more element, which is then next. At its end the array is left.
+    #[inline]
+    pub fn next_element(&mut self) -> Result<bool, Error> {
+        let more = self.next_member(false)?;
+        if more {
+            self.state = State::Value;
+        }
+        Ok(more)
+    }
+
+    /// A string; borrowed from the text unless it has escapes. Half of a surrogate pair is read as U+FFFD, as
+    /// Go and so Kubernetes do.
+    #[inline]
+    pub fn string(&mut self) -> Result<Cow<'a, str>, Error> {
+        self.begin(b'"', "a string")?;
+        self.pos += 1;
+        let value = self.string_body()?;
+        self.state = State::After;
+        Ok(value)
+    }
+
+    /// The text of a number, in JSON's grammar: no plus sign, no leading zeros, digits around a point.
+    #[inline]
+    pub fn number(&mut self) -> Result<&'a str, Error> {
+        self.at_value()?;
+        if !matches!(self.byte(), b'-' | b'0'..=b'9') {
+            return Err(self.mismatch("a number"));
+        }
+        let start = self.pos;
+        self.skip_number()?;
+        self.state = State::After;
+        Ok(self.since(start))
+    }
+
+    /// A boolean.
+    #[inline]
+    pub fn bool(&mut self) -> Result<bool, Error> {
+        self.at_value()?;
+        let value = match self.byte() {
+            b't' => true,
+            b'f' => false,
+            _ => return Err(self.mismatch("a boolean")),
+        };
+        self.literal(if value { "true" } else { "false" })?;
+        self.state = State::After;
+        Ok(value)
+    }
+
+    /// A null.
+    #[inline]
+    pub fn null(&mut self) -> Result<(), Error> {
+        self.begin(b'n', "null")?;
+        self.literal("null")?;
+        self.state = State::After;
+        Ok(())
+    }
+
+    /// Passes over a value of any kind, checking all of it. Fails also if it is nested deeper than
+    /// [`MAX_DEPTH`], counted from the root.
+    pub fn skip(&mut self) -> Result<(), Error> {
+        self.at_value()?;
+        let outside = self.depth;
+        loop {
+            match self.byte() {
+                b'"' => {
+                    self.pos += 1;
+                    self.skip_string_body()?;
+                }
+                b'{' => {
+                    self.push(true)?;
+                    self.white();
+                    if self.byte() != b'}' {
+                        self.skip_key()?;
+                        continue;
+                    }
+                    self.pop();
+                }
+                b'[' => {
+                    self.push(false)?;
+                    self.white();
+                    if self.byte() != b']' {
+                        continue;
+                    }
+                    self.pop();
+                }
+                b'-' | b'0'..=b'9' => self.skip_number()?,
+                b't' => self.literal("true")?,
+                b'f' => self.literal("false")?,
+                b'n' => self.literal("null")?,
+                _ => return Err(self.expected("a value")),
+            }
+            // A value is over; so may be the containers that it was the last member of.
+            loop {
+                if self.depth == outside {
+                    self.state = State::After;
+                    return Ok(());
+                }
+                self.white();
+                let in_object = self.in_object();
+                match (self.byte(), in_object) {
+                    (b',', _) => {
+                        self.pos += 1;
+                        self.white();
+                        if in_object {
+                            self.skip_key()?;
+                        }
+                        break;
+                    }
+                    (b'}', true) | (b']', false) => self.pop(),
+                    _ => return Err(self.expected(comma_or_end(in_object))),
+                }
+            }
+        }
+    }
+
+    /// Passes over a value of any kind like [`skip`](Self::skip) and gives its text, without white space around.
+    #[inline]
+    pub fn raw(&mut self) -> Result<&'a str, Error> {
+        let start = self.pos;
+        self.skip()?;
+        Ok(self.since(start))
+    }
+
+    /// Checks that the value of the root was read to its end and only white space follows.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        if self.state != State::After || self.depth != 0 {
+            return Err(Error::syntax(self.pos, "the value was not read to its end"));
+        }
+        self.white();
+        if self.pos == self.text.len() {
+            Ok(())
+        } else {
+            Err(self.expected("the end of the text"))
+        }
+    }
+
+    /// The text from `start`, which like the current position must be next to an ASCII character.
+    #[inline]
+    pub(super) fn since(&self, start: usize) -> &'a str {
+        self.text.get(start..self.pos).unwrap_or_default()
+    }
+
+    /// An error for the value that comes next: `expected a string, found number 7`.
+    #[cold]
+    pub(super) fn mismatch(&self, wanted: &str) -> Error {
+        let mut rest = self.clone();
+        // What is not a value at all is the more basic mistake.
+        match rest.raw() {
+            Ok(raw) => Error::value(
+                self.pos,
+                format!("expected {wanted}, found {}", describe(raw)),
+            ),
+            Err(error) => error,
+        }
+    }
+
+    /// An error for the text at the current position, which is not what the grammar wants there.
+    #[cold]
+    fn expected(&self, wanted: &str) -> Error {
+        let found = match self
+            .text
+            .get(self.pos..)
+            .and_then(|rest| rest.chars().next())
+        {
+            Some(char) => format!("{char:?}"),
+            None => "the end of the text".to_owned(),
+        };
+        Error::syntax(self.pos, format!("expected {wanted}, found {found}"))
+    }
+
+    /// The current byte, or 0 at the end of the text: no token starts with it.
+    #[inline]
+    fn byte(&self) -> u8 {
+        self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    fn white(&mut self) {
+        while matches!(self.byte(), b' ' | b'\n' | b'\r' | b'\t') {
+            self.pos += 1;
+        }
+    }
+
+    #[inline]
+    fn at_value(&self) -> Result<(), Error> {
+        if self.state == State::Value {
+            Ok(())
+        } else {
+            Err(Error::syntax(self.pos, "no value can be read here"))
+        }
+    }
+
+    /// Checks that the value that comes next starts with `first`.
+    #[inline]
+    fn begin(&self, first: u8, wanted: &str) -> Result<(), Error> {
+        self.at_value()?;
+        if self.byte() == first {
+            Ok(())
+        } else {
+            Err(self.mismatch(wanted))
+        }
+    }
+
+    #[inline]
+    fn in_object(&self) -> bool {
+        self.objects & 1 == 1
+    }
+
+    /// Takes an opening bracket.
+    #[inline]
+    fn push(&mut self, object: bool) -> Result<(), Error> {
+        if self.depth == MAX_DEPTH {
+            return Err(Error::syntax(
+                self.pos,
+                format!("nested deeper than {MAX_DEPTH} levels"),
+            ));
+        }
+        self.pos += 1;
+        self.depth += 1;
+        self.objects = self.objects << 1 | u128::from(object);
+        self.state = State::Open;
+        Ok(())
+    }
+
+    /// Takes a closing bracket.
+    #[inline]
+    fn pop(&mut self) {
+        self.pos += 1;
+        self.depth -= 1;
+        self.objects >>= 1;
+        self.state = State::After;
+    }
+
+    /// Goes to the next key or element, or leaves the container at its end.
+    #[inline]
+    fn next_member(&mut self, object: bool) -> Result<bool, Error> {
+        if self.state == State::Value || self.depth == 0 || self.in_object() != object {
+            return Err(Error::syntax(self.pos, "no member can be read here"));
+        }
+        self.white();
+        let byte = self.byte();
+        if byte == if object { b'}' } else { b']' } {
+            self.pop();
+            return Ok(false);
+        }
+        if self.state == State::After {
+            if byte != b',' {
+                return Err(self.expected(comma_or_end(object)));
+            }
+            self.pos += 1;
+            self.white();
+        }
+        Ok(true)
+    }
+
+    /// Takes the colon after a key, up to the value.
+    #[inline]
+    fn colon(&mut self) -> Result<(), Error> {
+        self.white();
+        if self.byte() != b':' {
+            return Err(self.expected("a colon"));
+        }
+        self.pos += 1;
+        self.white();
+        self.state = State::Value;
+        Ok(())
+    }
+
+    #[inline]
+    fn skip_key(&mut self) -> Result<(), Error> {
+        if self.byte() != b'"' {
+            return Err(self.expected("a key"));
+        }
+        self.pos += 1;
+        self.skip_string_body()?;
+        self.colon()
+    }
+
+    #[inline]
+    fn literal(&mut self, word: &str) -> Result<(), Error> {
+        let rest = self.text.as_bytes().get(self.pos..).unwrap_or_default();
+        if !rest.starts_with(word.as_bytes()) {
+            return Err(Error::syntax(self.pos, format!("expected {word}")));
+        }
+        self.pos += word.len();
+        Ok(())
+    }
+
+    #[inline]
+    fn skip_number(&mut self) -> Result<(), Error> {
+        match scan::number_end(self.text.as_bytes(), self.pos) {
+            Ok(end) => {
+                self.pos = end;
+                Ok(())
+            }
+            // Told from where the number starts, so that the path is the number's.
+            Err(wrong) => {
+                let start = std::mem::replace(&mut self.pos, wrong);
+                Err(Error::syntax(start, self.expected("a digit").reason()))
+            }
+        }
+    }
+
+    /// The rest of a string after its opening quote.
+    #[inline]
+    fn string_body(&mut self) -> Result<Cow<'a, str>, Error> {
+        let start = self.pos;
+        self.pos = scan::plain_end(self.text.as_bytes(), start);
+        if self.byte() == b'"' {
+            let body = self.since(start);
+            self.pos += 1;
+            return Ok(Cow::Borrowed(body));
+        }
+        self.unescape(start).map(Cow::Owned)
+    }
+
+    /// The rest of a string that is plain from `start` up to the current position.
+    fn unescape(&mut self, mut start: usize) -> Result<String, Error> {
+        let mut value = String::new();
+        loop {
+            value.push_str(self.since(start));
+            match self.byte() {
+                b'"' => {
+                    self.pos += 1;
+                    return Ok(value);
+                }
+                b'\\' => value.push(self.escape()?),
+                _ => return Err(self.bad_character()),
+            }
+            start = self.pos;
+            self.pos = scan::plain_end(self.text.as_bytes(), start);
+        }
+    }
+
+    #[inline]
+    fn skip_string_body(&mut self) -> Result<(), Error> {
+        loop {
+            self.pos = scan::plain_end(self.text.as_bytes(), self.pos);
+            match self.byte() {
+                b'"' => {
+                    self.pos += 1;
+                    return Ok(());
+                }
+                b'\\' => {
+                    self.escape()?;
+                }
+                _ => return Err(self.bad_character()),
+            }
+        }
+    }
+
+    #[cold]
+    fn bad_character(&self) -> Error {
+        self.expected(if self.pos < self.text.len() {
+            "no control character in a string"
+        } else {
+            "a closing quote"
+        })
+    }
+
+    /// Takes an escape, from its backslash.
+    fn escape(&mut self) -> Result<char, Error> {
+        let (char, end) = scan::escape(self.text.as_bytes(), self.pos)
+            .ok_or_else(|| Error::syntax(self.pos, "invalid escape in a string"))?;
+        self.pos = end;
+        Ok(char)
+    }
+}
+
+fn comma_or_end(object: bool) -> &'static str {
+    if object {
+        "a comma or the end of the object"
+    } else {
+        "a comma or the end of the array"
+    }
+}

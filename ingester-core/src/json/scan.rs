@@ -1,0 +1,97 @@
+//! The shapes of tokens: where a number, an escape or a plain piece of a string ends.
+
+/// The offset after the number that starts at `pos`, or the offset at which it stops being one.
+#[inline]
+pub(super) fn number_end(bytes: &[u8], mut pos: usize) -> Result<usize, usize> {
+    let byte = |pos: usize| bytes.get(pos).copied().unwrap_or(0);
+    let digits = |mut pos: usize| {
+        let start = pos;
+        while byte(pos).is_ascii_digit() {
+            pos += 1;
+        }
+        if pos == start { Err(pos) } else { Ok(pos) }
+    };
+    if byte(pos) == b'-' {
+        pos += 1;
+    }
+    pos = if byte(pos) == b'0' {
+        pos + 1
+    } else {
+        digits(pos)?
+    };
+    if byte(pos) == b'.' {
+        pos = digits(pos + 1)?;
+    }
+    if matches!(byte(pos), b'e' | b'E') {
+        pos += 1;
+        if matches!(byte(pos), b'+' | b'-') {
+            pos += 1;
+        }
+        pos = digits(pos)?;
+    }
+    Ok(pos)
+}
+
+/// The character of the escape whose backslash is at `pos`, and the offset after it. Both halves of a surrogate
+/// pair are one escape; half a pair is U+FFFD.
+pub(super) fn escape(bytes: &[u8], pos: usize) -> Option<(char, usize)> {
+    let short = match bytes.get(pos + 1)? {
+        byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        _ => {
+            let unit = unicode_escape(bytes, pos)?;
+            if let 0xd800..0xdc00 = unit
+                && let Some(low @ 0xdc00..0xe000) = unicode_escape(bytes, pos + 6)
+            {
+                return Some((char::decode_utf16([unit, low]).next()?.ok()?, pos + 12));
+            }
+            return Some((
+                char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER),
+                pos + 6,
+            ));
+        }
+    };
+    Some((short, pos + 2))
+}
+
+/// The code unit of the `\uXXXX` at `pos`.
+fn unicode_escape(bytes: &[u8], pos: usize) -> Option<u16> {
+    let digits = bytes.get(pos..pos + 6)?.strip_prefix(b"\\u")?;
+    digits.iter().try_fold(0, |unit: u16, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | u16::try_from(digit).ok()?)
+    })
+}
+
+/// The offset of the first byte from `pos` on that a string does not simply contain: a quote, a backslash, a
+/// control character, or the end of the text.
+#[inline]
+pub(super) fn plain_end(bytes: &[u8], mut pos: usize) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHS: u64 = ONES << 7;
+    // Eight bytes at a time. In `(x - 1) & !x` the high bit of a byte is set where x has a zero byte; the bytes
+    // above it may be wrong because of the borrow, so only the lowest one counts.
+    while let Some(chunk) = bytes.get(pos..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*chunk);
+        let quote = word ^ (ONES * u64::from(b'"'));
+        let backslash = word ^ (ONES * u64::from(b'\\'));
+        let special = (quote.wrapping_sub(ONES) & !quote)
+            | (backslash.wrapping_sub(ONES) & !backslash)
+            | (word.wrapping_sub(ONES * 0x20) & !word);
+        if special & HIGHS != 0 {
+            return pos + (special & HIGHS).trailing_zeros() as usize / 8;
+        }
+        pos += 8;
+    }
+    while bytes
+        .get(pos)
+        .is_some_and(|byte| *byte >= 0x20 && *byte != b'"' && *byte != b'\\')
+    {
+        pos += 1;
+    }
+    pos
+}

@@ -1,0 +1,270 @@
+//! A kind: what the derive knows about a struct, and its type-erased form that the engine works with.
+
+use crate::json;
+use crate::object::{Meta, Object};
+use crate::schema::{Field, Table};
+use crate::value::{Row, RowError, Values};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use std::borrow::Cow;
+
+/// A struct some of whose fields are columns. Derived: `#[derive(Indexed)]`, and by `#[derive(Ingestable)]` for the
+/// struct itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no indexed fields",
+    label = "this struct does not derive `Indexed`",
+    note = "a status struct needs `#[derive(Indexed)]`, with or without `#[index]` on its fields"
+)]
+pub trait Indexed {
+    /// The indexed fields.
+    const FIELDS: &'static [Field];
+
+    /// Adds one value for each column of [`Indexed::FIELDS`].
+    fn write(&self, out: &mut Values);
+}
+
+/// A Kubernetes kind that can be mirrored into SQL. Derived: `#[derive(Ingestable)]`.
+pub trait Ingestable: Sized + 'static {
+    /// The API group; empty for the core group.
+    const GROUP: &'static str;
+    /// The API version, without the group.
+    const VERSION: &'static str;
+    /// The kind.
+    const KIND: &'static str;
+    /// Whether its objects live in namespaces.
+    const NAMESPACED: bool;
+    /// Its tables.
+    const TABLE: &'static Table;
+    /// Whether every object leaves etcd once SQL has it (`#[ingest(immutable)]`).
+    const IMMUTABLE: bool;
+    /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
+    const PROTOBUF: Option<&'static str>;
+
+    /// The plural in the API's paths.
+    fn plural() -> Cow<'static, str>;
+
+    /// Adds the values of the indexed columns; false where a predicate leaves the object out.
+    ///
+    /// # Errors
+    /// When a field's JSON is not of the field's type; the error names its path.
+    fn decode(object: &Object, out: &mut Values) -> Result<bool, json::Error>;
+
+    /// The CRD, for kinds that are ours to define.
+    fn crd() -> Option<CustomResourceDefinition>;
+}
+
+/// The status of a kind that has none.
+#[derive(serde::Deserialize)]
+pub struct NoStatus {}
+
+impl Indexed for NoStatus {
+    const FIELDS: &'static [Field] = &[];
+
+    fn write(&self, _: &mut Values) {}
+}
+
+/// A kind with its type erased: constants and three functions. The engine is written for this, once.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    group: &'static str,
+    version: &'static str,
+    kind: &'static str,
+    namespaced: bool,
+    table: &'static Table,
+    immutable: bool,
+    protobuf: Option<&'static str>,
+    plural: fn() -> Cow<'static, str>,
+    decode: fn(&Object, &mut Values) -> Result<bool, json::Error>,
+    crd: fn() -> Option<CustomResourceDefinition>,
+}
+
+/// Why an object has no row.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// A field's JSON is not of the field's type.
+    #[error(transparent)]
+    Json(#[from] json::Error),
+    /// A value does not fit its column.
+    #[error(transparent)]
+    Row(#[from] RowError),
+}
+
+impl Kind {
+    /// The kind that `K` describes; the line of a manifest.
+    pub const fn of<K: Ingestable>() -> Self {
+        Kind {
+            group: K::GROUP,
+            version: K::VERSION,
+            kind: K::KIND,
+            namespaced: K::NAMESPACED,
+            table: K::TABLE,
+            immutable: K::IMMUTABLE,
+            protobuf: K::PROTOBUF,
+            plural: K::plural,
+            decode: K::decode,
+            crd: K::crd,
+        }
+    }
+
+    /// The API group; empty for the core group.
+    pub fn group(&self) -> &'static str {
+        self.group
+    }
+
+    /// The API version, without the group.
+    pub fn version(&self) -> &'static str {
+        self.version
+    }
+
+    /// The kind's name.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// The plural in the API's paths.
+    pub fn plural(&self) -> Cow<'static, str> {
+        (self.plural)()
+    }
+
+    /// Group and version as objects write them in `apiVersion`.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// Whether its objects live in namespaces.
+    pub fn namespaced(&self) -> bool {
+        self.namespaced
+    }
+
+    /// Its tables.
+    pub fn table(&self) -> &'static Table {
+        self.table
+    }
+
+    /// Whether every object leaves etcd once SQL has it.
+    pub fn immutable(&self) -> bool {
+        self.immutable
+    }
+
+    /// The protobuf message of the `proto` column.
+    pub fn protobuf(&self) -> Option<&'static str> {
+        self.protobuf
+    }
+
+    /// The CRD, as the API server takes it: without defaults and required lists, so that it stores what the client sent.
+    /// `None` for kinds that somebody else defines.
+    pub fn crd(&self) -> Option<CustomResourceDefinition> {
+        (self.crd)()
+    }
+
+    /// The object's row; `None` where the kind's predicate leaves the object out.
+    ///
+    /// # Errors
+    /// When a field's JSON is not of the field's type, or a value does not fit its column.
+    pub fn row(&self, object: &Object) -> Result<Option<Row>, DecodeError> {
+        let mut values = Values::with_capacity(self.table.indexed().len());
+        if !(self.decode)(object, &mut values)? {
+            return Ok(None);
+        }
+        Ok(Some(Row::new(self.table, object, None, values)?))
+    }
+}
+
+impl std::fmt::Debug for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Kind({} {})", self.api_version(), self.kind)
+    }
+}
+
+/// Decodes a custom resource: spec and status apart, then the columns from the metadata. The derive's delegate.
+///
+/// # Errors
+/// As [`Ingestable::decode`].
+pub fn decode_resource<'o, Spec, Status>(
+    object: &'o Object,
+    out: &mut Values,
+    keep: impl Fn(&Spec) -> bool,
+    metadata: impl Fn(&Meta, &mut Values),
+) -> Result<bool, json::Error>
+where
+    Spec: Indexed + serde::Deserialize<'o>,
+    Status: Indexed + serde::Deserialize<'o>,
+{
+    let spec: Spec = json::from_str(object.spec()).map_err(|error| error.with_prefix("spec"))?;
+    if !keep(&spec) {
+        return Ok(false);
+    }
+    let status: Status = json::from_str(object.status()).map_err(|error| error.with_prefix("status"))?;
+    spec.write(out);
+    status.write(out);
+    metadata(object.meta(), out);
+    Ok(true)
+}
+
+/// Decodes a projection: the struct is read from the whole object. The derive's delegate.
+///
+/// # Errors
+/// As [`Ingestable::decode`].
+pub fn decode_projection<'o, Whole>(
+    object: &'o Object,
+    out: &mut Values,
+    keep: impl Fn(&Whole) -> bool,
+    metadata: impl Fn(&Meta, &mut Values),
+) -> Result<bool, json::Error>
+where
+    Whole: Indexed + serde::Deserialize<'o>,
+{
+    let whole: Whole = json::from_str(object.text())?;
+    if !keep(&whole) {
+        return Ok(false);
+    }
+    whole.write(out);
+    metadata(object.meta(), out);
+    Ok(true)
+}
+
+/// The CRD of a kind that kube derives, made ready for the API server. The derive's delegate.
+pub fn crd<K: kube::CustomResourceExt>() -> Option<CustomResourceDefinition> {
+    let mut crd = K::crd();
+    for version in &mut crd.spec.versions {
+        if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
+            relax(schema);
+        }
+    }
+    Some(crd)
+}
+
+/// The plural of a kind that kube derives. The derive's delegate.
+pub fn plural<K: kube::Resource<DynamicType = ()>>() -> Cow<'static, str> {
+    K::plural(&())
+}
+
+/// Takes out what would make the API server change or refuse what a client sends: defaults, required lists and
+/// `nullable` (without it the server drops nulls, which read as absent everyhow).
+fn relax(schema: &mut k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps) {
+    use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+        JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+    };
+    schema.default = None;
+    schema.required = None;
+    schema.nullable = None;
+    // A number's bounds come from the Rust type (uint8 and the like); the API server has no use for the format names.
+    if let Some(properties) = &mut schema.properties {
+        for property in properties.values_mut() {
+            relax(property);
+        }
+    }
+    match &mut schema.items {
+        Some(JSONSchemaPropsOrArray::Schema(items)) => relax(items),
+        Some(JSONSchemaPropsOrArray::Schemas(items)) => items.iter_mut().for_each(relax),
+        None => {}
+    }
+    if let Some(JSONSchemaPropsOrBool::Schema(more)) = &mut schema.additional_properties {
+        relax(more);
+    }
+}
+
+/// The kind of an object among `kinds`, by `apiVersion` and `kind`.
+pub fn find<'k>(kinds: &'k [Kind], api_version: &str, kind: &str) -> Option<&'k Kind> {
+    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+    kinds.iter().find(|k| k.kind == kind && k.group == group && k.version == version)
+}

@@ -1,0 +1,58 @@
+//! The engine of the ingester: one annotated struct per Kubernetes kind gives its tables, its rows and its CRD.
+//!
+//! ```
+//! use ingester_core::{Ingestable, Kind};
+//! use kube::CustomResource;
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! /// Desired state of a [`Widget`].
+//! #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+//! #[kube(group = "example.com", version = "v1", kind = "Widget", namespaced)]
+//! #[serde(rename_all = "camelCase", default)]
+//! pub struct WidgetSpec {
+//!     #[index]
+//!     pub colour: String,
+//!     pub size: i32,
+//! }
+//!
+//! const KINDS: &[Kind] = &[Kind::of::<Widget>()];
+//! assert_eq!(KINDS[0].table().name.as_str(), "widget");
+//! assert_eq!(KINDS[0].table().indexed()[0].name.as_str(), "colour");
+//! ```
+//!
+//! Rooms, from the bottom up: [`schema`], [`value`] and [`json`] are pure data and functions; [`object`], [`wire`] and
+//! [`kind`] turn an object's JSON into a row; [`documents`] splits files into objects; [`dialect`] is the only place that knows SQL text;
+//! [`store`] runs it.
+
+// The derives name this crate by its own name; its own tests use them.
+#[cfg(test)]
+extern crate self as ingester_core;
+
+pub mod dialect;
+pub mod documents;
+pub mod json;
+pub mod kind;
+pub mod object;
+pub mod schema;
+pub mod value;
+pub mod wire;
+
+pub use ingester_macros::{ColumnValue, Indexed, Ingestable};
+pub use kind::{Indexed, Ingestable, Kind};
+pub use value::ColumnValue;
+
+/// What the derives' code refers to. Not for anybody else: it changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::json::Error as JsonError;
+    pub use crate::kind::{Indexed, Ingestable, Kind, NoStatus, crd, decode_projection, decode_resource, plural};
+    pub use crate::object::{Meta, Object};
+    pub use crate::schema::{
+        Column, Field, Ident, Key, Part, Shape, SqlType, Table, TableParts, check_composite_key, check_field,
+        check_fields_apart, check_named, check_table,
+    };
+    pub use crate::value::{ColumnValue, Probe, Values, ViaOption, ViaPlain, named, shape_of};
+    pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    pub use {schemars, serde};
+}

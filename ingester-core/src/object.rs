@@ -1,0 +1,357 @@
+//! One Kubernetes object as received: its JSON text and the few metadata fields that the engine needs.
+
+use crate::json::{self, Kind as JsonKind, Reader};
+use crate::wire::{Timestamp, Time};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Namespace of the UUIDs that objects without a uid get: UUIDv5 of `ingester` in the URL namespace of RFC 4122.
+const UID_NAMESPACE: uuid::Uuid = uuid::uuid!("8f0ed1a4-57b5-5d6c-9a3d-6d6a3c1f1c2e");
+
+/// What the engine needs to know of an object's metadata.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Meta {
+    /// `metadata.uid`; where it is absent, UUIDv5 of apiVersion/kind/namespace/name.
+    pub uid: Box<str>,
+    /// `metadata.namespace`; empty for cluster-scoped objects.
+    pub namespace: Box<str>,
+    /// `metadata.name`
+    pub name: Box<str>,
+    /// `metadata.resourceVersion` as a number; 0 where it is absent.
+    pub resource_version: u64,
+    /// `metadata.creationTimestamp`
+    pub creation_timestamp: Option<Time>,
+    /// `metadata.deletionTimestamp`
+    pub deletion_timestamp: Option<Time>,
+    /// `metadata.labels`, sorted by key, each key once.
+    pub labels: Box<[(Box<str>, Box<str>)]>,
+    /// `metadata.annotations`, sorted by key, each key once.
+    pub annotations: Box<[(Box<str>, Box<str>)]>,
+    /// `metadata.finalizers`
+    pub finalizers: Box<[Box<str>]>,
+}
+
+/// An object as JSON text, parsed only as far as the engine needs.
+#[derive(Clone, Debug)]
+pub struct Object {
+    text: Box<str>,
+    api_version: Box<str>,
+    kind: Box<str>,
+    meta: Meta,
+    spec: Option<Range<usize>>,
+    status: Option<Range<usize>>,
+}
+
+/// What is done with parts of an object that nobody queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManagedFields {
+    /// `metadata.managedFields` is cut out of the text: often half of an object, of use to server-side apply only.
+    Prune,
+    /// The text stays as it came.
+    Keep,
+}
+
+/// Why a text is no object.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectError {
+    /// The text is not JSON, or a field that every object has is of another type.
+    #[error(transparent)]
+    Json(#[from] json::Error),
+    /// A field that every object needs is not there or empty.
+    #[error("{0}: missing; every Kubernetes object has one")]
+    Missing(&'static str),
+    /// A `metadata.resourceVersion` that is no number, or one that a BIGINT UNSIGNED does not hold.
+    #[error("metadata.resourceVersion: `{0}` is not a number up to 18446744073709551615; the API server gives numbers, take it out of a hand-written object")]
+    ResourceVersion(Box<str>),
+}
+
+/// As much of an object's identity as can be read from a text that may be broken.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Identity {
+    /// `apiVersion`
+    pub api_version: Option<Box<str>>,
+    /// `kind`
+    pub kind: Option<Box<str>>,
+    /// `metadata.uid`
+    pub uid: Option<Box<str>>,
+    /// `metadata.namespace`
+    pub namespace: Option<Box<str>>,
+    /// `metadata.name`
+    pub name: Option<Box<str>>,
+    /// `metadata.resourceVersion`
+    pub resource_version: Option<Box<str>>,
+}
+
+impl Object {
+    /// Reads the metadata of `text` and finds its spec and status.
+    ///
+    /// # Errors
+    /// When the text is not one JSON object, lacks apiVersion, kind or metadata.name, or its metadata is of a wrong
+    /// type; the error names the path.
+    pub fn parse(text: impl Into<Box<str>>, managed_fields: ManagedFields) -> Result<Self, ObjectError> {
+        let text = text.into();
+        let mut found = Found::default();
+        found.read(&text).map_err(|error| error.locate(&text))?;
+        let api_version = found.api_version.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("apiVersion"))?;
+        let kind = found.kind.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("kind"))?;
+        let mut meta = found.meta;
+        if meta.name.is_empty() {
+            return Err(ObjectError::Missing("metadata.name"));
+        }
+        meta.resource_version = match found.resource_version.as_deref() {
+            None | Some("") => 0,
+            Some(version) => parse_version(version).ok_or_else(|| ObjectError::ResourceVersion(version.into()))?,
+        };
+        if meta.uid.is_empty() {
+            meta.uid = name_based_uid(&api_version, &kind, &meta.namespace, &meta.name);
+        }
+        let mut object = Object { text, api_version, kind, meta, spec: found.spec, status: found.status };
+        if let (ManagedFields::Prune, Some(cut)) = (managed_fields, found.managed_fields) {
+            object.cut(cut);
+        }
+        Ok(object)
+    }
+
+    /// Takes `cut` out of the text and moves what lies behind it.
+    fn cut(&mut self, cut: Range<usize>) {
+        let mut text = String::with_capacity(self.text.len() - cut.len());
+        text.push_str(&self.text[..cut.start]);
+        text.push_str(&self.text[cut.end..]);
+        self.text = text.into();
+        for range in [&mut self.spec, &mut self.status].into_iter().flatten() {
+            if range.start >= cut.end {
+                *range = range.start - cut.len()..range.end - cut.len();
+            }
+        }
+    }
+
+    /// The JSON text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// `apiVersion`: group and version, `michelangelo.api/v2`, or the version alone for the core group.
+    pub fn api_version(&self) -> &str {
+        &self.api_version
+    }
+
+    /// `kind`
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// The metadata.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// The text of `spec`; an absent one reads as empty.
+    pub fn spec(&self) -> &str {
+        self.spec.clone().map_or("{}", |range| &self.text[range])
+    }
+
+    /// The text of `status`; an absent one reads as empty.
+    pub fn status(&self) -> &str {
+        self.status.clone().map_or("{}", |range| &self.text[range])
+    }
+}
+
+/// A resourceVersion as a number; leading zeros do not count.
+fn parse_version(version: &str) -> Option<u64> {
+    // `parse` takes a plus sign, Kubernetes does not.
+    if !version.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    version.parse().ok()
+}
+
+fn name_based_uid(api_version: &str, kind: &str, namespace: &str, name: &str) -> Box<str> {
+    let identity = format!("{api_version}/{kind}/{namespace}/{name}");
+    uuid::Uuid::new_v5(&UID_NAMESPACE, identity.as_bytes()).to_string().into()
+}
+
+#[derive(Default)]
+struct Found {
+    api_version: Option<Box<str>>,
+    kind: Option<Box<str>>,
+    meta: Meta,
+    resource_version: Option<Box<str>>,
+    spec: Option<Range<usize>>,
+    status: Option<Range<usize>>,
+    managed_fields: Option<Range<usize>>,
+}
+
+impl Found {
+    fn read(&mut self, text: &str) -> Result<(), json::Error> {
+        let mut reader = Reader::new(text);
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            match key.as_ref() {
+                "apiVersion" => self.api_version = text_or_null(&mut reader)?,
+                "kind" => self.kind = text_or_null(&mut reader)?,
+                "metadata" => self.read_meta(&mut reader)?,
+                "spec" => self.spec = range_or_null(&mut reader)?,
+                "status" => self.status = range_or_null(&mut reader)?,
+                _ => reader.skip()?,
+            }
+        }
+        reader.finish()
+    }
+
+    fn read_meta(&mut self, reader: &mut Reader<'_>) -> Result<(), json::Error> {
+        if null(reader)? {
+            return Ok(());
+        }
+        reader.begin_object()?;
+        let mut before_key = reader.offset();
+        let mut first = true;
+        while let Some(key) = reader.next_key()? {
+            match key.as_ref() {
+                "uid" => self.meta.uid = text_or_null(reader)?.unwrap_or_default(),
+                "namespace" => self.meta.namespace = text_or_null(reader)?.unwrap_or_default(),
+                "name" => self.meta.name = text_or_null(reader)?.unwrap_or_default(),
+                "resourceVersion" => self.resource_version = text_or_null(reader)?,
+                "creationTimestamp" => self.meta.creation_timestamp = time_or_null(reader)?,
+                "deletionTimestamp" => self.meta.deletion_timestamp = time_or_null(reader)?,
+                "labels" => self.meta.labels = pairs(reader)?,
+                "annotations" => self.meta.annotations = pairs(reader)?,
+                "finalizers" => self.meta.finalizers = texts(reader)?,
+                "managedFields" => {
+                    reader.skip()?;
+                    self.managed_fields = Some(member(reader, before_key, first));
+                }
+                _ => reader.skip()?,
+            }
+            before_key = reader.offset();
+            first = false;
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of one member of an object together with one comma: the one before it, or for the first member the one
+/// after it. `before` is where the previous value (or the opening brace) ended.
+fn member(reader: &Reader<'_>, before: usize, first: bool) -> Range<usize> {
+    let end = reader.offset();
+    if !first {
+        return before..end;
+    }
+    let rest = &reader.text()[end..];
+    let blanks = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
+    let comma = usize::from(rest[blanks..].starts_with(','));
+    before..if comma == 1 { end + blanks + 1 } else { end }
+}
+
+fn null(reader: &mut Reader<'_>) -> Result<bool, json::Error> {
+    if reader.peek()? == JsonKind::Null {
+        reader.null()?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+fn text_or_null(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
+    if null(reader)? { Ok(None) } else { reader.string().map(|text| Some(text.into())) }
+}
+
+fn range_or_null(reader: &mut Reader<'_>) -> Result<Option<Range<usize>>, json::Error> {
+    if null(reader)? {
+        return Ok(None);
+    }
+    let raw = reader.raw()?;
+    let end = reader.offset();
+    Ok(Some(end - raw.len()..end))
+}
+
+fn time_or_null(reader: &mut Reader<'_>) -> Result<Option<Time>, json::Error> {
+    let at = reader.offset();
+    let Some(text) = text_or_null(reader)? else { return Ok(None) };
+    match text.parse() {
+        Ok(time) => Ok(Some(Time(time))),
+        Err(_) => Err(json::Error::value(at, format!("expected a time as RFC 3339 text, found string \"{text}\""))),
+    }
+}
+
+fn pairs(reader: &mut Reader<'_>) -> Result<Box<[(Box<str>, Box<str>)]>, json::Error> {
+    if null(reader)? {
+        return Ok(Box::default());
+    }
+    let mut pairs: Vec<(Box<str>, Box<str>)> = Vec::new();
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        let key: Box<str> = key.into();
+        if let Some(value) = text_or_null(reader)? {
+            pairs.push((key, value));
+        }
+    }
+    // A stable sort and the last of equal keys: JSON's last one wins, as in Kubernetes.
+    pairs.sort_by(|a, b| a.0.cmp(&b.0));
+    pairs.reverse();
+    pairs.dedup_by(|a, b| a.0 == b.0);
+    pairs.reverse();
+    Ok(pairs.into())
+}
+
+fn texts(reader: &mut Reader<'_>) -> Result<Box<[Box<str>]>, json::Error> {
+    if null(reader)? {
+        return Ok(Box::default());
+    }
+    let mut texts = Vec::new();
+    reader.begin_array()?;
+    while reader.next_element()? {
+        texts.push(reader.string()?.into());
+    }
+    Ok(texts.into())
+}
+
+impl Identity {
+    /// Reads what can be read; stops at the first thing that is broken.
+    pub fn probe(text: &str) -> Self {
+        let mut identity = Identity::default();
+        // Whatever was read before the mistake is what there is to know.
+        let _ = identity.read(&mut Reader::new(text));
+        identity
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), json::Error> {
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            match key.as_ref() {
+                "apiVersion" => self.api_version = lenient(reader)?,
+                "kind" => self.kind = lenient(reader)?,
+                "metadata" if reader.peek()? == JsonKind::Object => {
+                    reader.begin_object()?;
+                    while let Some(key) = reader.next_key()? {
+                        match key.as_ref() {
+                            "uid" => self.uid = lenient(reader)?,
+                            "namespace" => self.namespace = lenient(reader)?,
+                            "name" => self.name = lenient(reader)?,
+                            "resourceVersion" => self.resource_version = lenient(reader)?,
+                            _ => reader.skip()?,
+                        }
+                    }
+                }
+                _ => reader.skip()?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A string as it is, a number as its digits, anything else as absent.
+fn lenient(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
+    Ok(match reader.peek()? {
+        JsonKind::String => Some(reader.string().map(Cow::into_owned)?.into()),
+        JsonKind::Number => Some(reader.number()?.into()),
+        _ => {
+            reader.skip()?;
+            None
+        }
+    })
+}
+
+impl From<Time> for Timestamp {
+    fn from(time: Time) -> Self {
+        Timestamp(time.0)
+    }
+}

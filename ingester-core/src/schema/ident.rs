@@ -1,0 +1,111 @@
+//! The name of a table, column or key.
+
+use super::limits::IDENTIFIER_BYTES;
+use super::text::{Text, assert_identifier, same};
+
+/// A checked SQL identifier of at most 64 bytes: ASCII letters, digits, `_` and `$`.
+///
+/// It holds its bytes itself, so that names such as `src_pipeline_run` + `namespace` can be joined in constant evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ident {
+    bytes: [u8; IDENTIFIER_BYTES],
+    len: u8,
+}
+
+impl Ident {
+    /// The identifier `name`.
+    ///
+    /// # Panics
+    /// When `name` is empty, longer than 64 bytes or has other characters; in a constant that is a compile error.
+    pub const fn new(name: &str) -> Self {
+        Self::join(name, "")
+    }
+
+    /// `head` and `tail` with an underscore between them; the one alone where the other is empty.
+    ///
+    /// # Panics
+    /// As [`Ident::new`].
+    pub const fn join(head: &str, tail: &str) -> Self {
+        let text = if head.is_empty() || tail.is_empty() {
+            Text::new(head).str(tail)
+        } else {
+            Text::new(head).str("_").str(tail)
+        };
+        assert_identifier(text.as_str());
+        let from = text.as_str().as_bytes();
+        let mut bytes = [0; IDENTIFIER_BYTES];
+        let mut i = 0;
+        while i < from.len() {
+            bytes[i] = from[i];
+            i += 1;
+        }
+        Ident { bytes, len: from.len() as u8 }
+    }
+
+    /// The identifier read from data that is not ours (a lock file), or why it is none.
+    ///
+    /// # Errors
+    /// The reason, in a person's words.
+    pub fn parse(name: &str) -> Result<Self, String> {
+        if name.is_empty() || name.len() > IDENTIFIER_BYTES {
+            return Err(format!("`{name}` has {} bytes, an identifier has 1 to 64", name.len()));
+        }
+        if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$') {
+            return Err(format!("`{name}` is not an identifier: letters, digits and underscores of ASCII"));
+        }
+        Ok(Self::new(name))
+    }
+
+    /// The name as text.
+    pub const fn as_str(&self) -> &str {
+        match std::str::from_utf8(self.bytes.split_at(self.len as usize).0) {
+            Ok(name) => name,
+            // Unreachable: every constructor checks for ASCII.
+            Err(_) => "",
+        }
+    }
+
+    /// Whether both are the same name; MySQL compares column and key names without case.
+    pub const fn same(&self, other: &Ident) -> bool {
+        self.same_as(other.as_str())
+    }
+
+    /// Whether this is the name `other`, without case.
+    pub const fn same_as(&self, other: &str) -> bool {
+        same(self.as_str(), other) || self.as_str().eq_ignore_ascii_case(other)
+    }
+}
+
+impl std::fmt::Display for Ident {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl std::fmt::Debug for Ident {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}`", self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ident;
+
+    #[test]
+    fn names_are_joined_with_an_underscore_where_both_are_given() {
+        assert_eq!(Ident::join("src_pipeline_run", "namespace").as_str(), "src_pipeline_run_namespace");
+        assert_eq!(Ident::join("owner", "").as_str(), "owner");
+        assert_eq!(Ident::join("", "owner").as_str(), "owner");
+    }
+
+    #[test]
+    fn a_name_of_65_bytes_or_with_a_backtick_is_refused() {
+        assert!(Ident::parse(&"x".repeat(64)).is_ok());
+        assert!(Ident::parse(&"x".repeat(65)).is_err());
+        assert!(Ident::parse("a`b").is_err());
+        assert!(Ident::parse("").is_err());
+        assert!(std::panic::catch_unwind(|| Ident::new("a`b")).is_err());
+        assert!(std::panic::catch_unwind(|| Ident::join(&"x".repeat(60), "name")).is_err());
+    }
+}

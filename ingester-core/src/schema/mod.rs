@@ -1,0 +1,23 @@
+//! What a kind looks like in SQL: tables, columns and keys as constant data.
+//!
+//! Everything here is `const`: a table that a database would refuse is a compile error of the crate that
+//! declares it, never a surprise at run time. The limits and where they come from stand in [`limits`].
+//!
+//! May use: nothing of this crate. Must not: do I/O, know SQL text (that is `dialect`).
+
+mod check;
+mod field;
+mod ident;
+pub mod limits;
+mod table;
+mod text;
+mod types;
+
+pub use check::{check_composite_key, check_field, check_fields_apart, check_named, check_table};
+pub use field::{Field, Part, PartKey, Shape, Suffix};
+pub use ident::Ident;
+pub use table::{
+    ANNOTATION_COLUMNS, BASE_COLUMNS, Column, Companion, Key, LABEL_COLUMNS, Table, TableParts, base,
+};
+pub use text::Text;
+pub use types::SqlType;

@@ -1,0 +1,332 @@
+//! A kind's three tables: the main one and its companions for labels and annotations.
+
+use super::field::{Field, PartKey};
+use super::limits;
+use super::text::Text;
+use super::{Ident, SqlType};
+
+/// One column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: Ident,
+    /// Its type.
+    pub ty: SqlType,
+    /// Whether it may be NULL. Indexed columns always may: a column added later is NULL until it is filled.
+    pub nullable: bool,
+    /// The name it had before (`was = "..."`).
+    pub was: Option<Ident>,
+}
+
+/// A secondary key: a name and the places of its columns in [`Table::columns`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key {
+    /// Its name, unique within the table.
+    pub name: Ident,
+    columns: [u16; limits::KEY_COLUMNS],
+    len: u8,
+}
+
+impl Key {
+    /// A key over the columns at these places.
+    ///
+    /// # Panics
+    /// With more than 16 columns.
+    pub const fn new(name: Ident, places: &[u16]) -> Self {
+        if places.len() > limits::KEY_COLUMNS {
+            Text::new("key `").str(name.as_str()).str("` has more than 16 columns").fail()
+        }
+        let mut columns = [0; limits::KEY_COLUMNS];
+        let mut i = 0;
+        while i < places.len() {
+            columns[i] = places[i];
+            i += 1;
+        }
+        Key { name, columns, len: places.len() as u8 }
+    }
+
+    /// The places of its columns in the table's columns.
+    pub const fn columns(&self) -> &[u16] {
+        self.columns.split_at(self.len as usize).0
+    }
+}
+
+/// The three tables of one kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// The main table.
+    pub name: Ident,
+    /// Its columns: [`BASE_COLUMNS`] first, then the indexed ones.
+    pub columns: &'static [Column],
+    /// Its secondary keys; the primary key is `uid`.
+    pub keys: &'static [Key],
+}
+
+/// Which companion table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Companion {
+    /// `<table>_labels`
+    Labels,
+    /// `<table>_annotations`
+    Annotations,
+}
+
+impl Companion {
+    /// Both, in the order in which they are made and written.
+    pub const ALL: [Companion; 2] = [Companion::Labels, Companion::Annotations];
+
+    /// The end of the table's name.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Companion::Labels => "labels",
+            Companion::Annotations => "annotations",
+        }
+    }
+
+    /// Its columns: `obj_uid`, `key`, `value`; the primary key is the first two.
+    pub const fn columns(self) -> &'static [Column; 3] {
+        match self {
+            Companion::Labels => &LABEL_COLUMNS,
+            Companion::Annotations => &ANNOTATION_COLUMNS,
+        }
+    }
+
+    /// Its second key, `key_value` over key and value, for labels.
+    pub const fn keys(self) -> &'static [Key] {
+        match self {
+            Companion::Labels => &LABEL_KEYS,
+            Companion::Annotations => &[],
+        }
+    }
+}
+
+const fn column(name: &str, ty: SqlType, nullable: bool) -> Column {
+    Column { name: Ident::new(name), ty, nullable, was: None }
+}
+
+/// The columns of every labels table.
+pub const LABEL_COLUMNS: [Column; 3] = [
+    column("obj_uid", SqlType::VarChar(64), false),
+    column("key", SqlType::VarChar(limits::LABEL_KEY_CHARACTERS), false),
+    column("value", SqlType::VarChar(limits::LABEL_VALUE_CHARACTERS), false),
+];
+
+const LABEL_KEYS: [Key; 1] = [Key::new(Ident::new("key_value"), &[1, 2])];
+
+/// The columns of every annotations table; a value may have 256 KiB, more than TEXT holds.
+pub const ANNOTATION_COLUMNS: [Column; 3] = [
+    column("obj_uid", SqlType::VarChar(64), false),
+    column("key", SqlType::VarChar(limits::LABEL_KEY_CHARACTERS), false),
+    column("value", SqlType::MediumText, false),
+];
+
+/// The columns that every main table begins with.
+pub const BASE_COLUMNS: [Column; 11] = [
+    column("uid", SqlType::VarChar(64), false),
+    column("group_ver", SqlType::VarChar(128), false),
+    column("namespace", SqlType::VarChar(256), false),
+    column("name", SqlType::VarChar(256), false),
+    column("res_version", SqlType::BigIntUnsigned, false),
+    // NULL where the object names no time: an object in a file that was never in a cluster.
+    column("create_time", SqlType::DateTime, true),
+    column("update_time", SqlType::DateTime, false),
+    column("delete_time", SqlType::DateTime, true),
+    column("evict_time", SqlType::DateTime, true),
+    column("proto", SqlType::LongBlob, true),
+    column("json", SqlType::Json, false),
+];
+
+/// Places of the base columns in [`BASE_COLUMNS`].
+pub mod base {
+    /// `uid`
+    pub const UID: usize = 0;
+    /// `group_ver`
+    pub const GROUP_VER: usize = 1;
+    /// `namespace`
+    pub const NAMESPACE: usize = 2;
+    /// `name`
+    pub const NAME: usize = 3;
+    /// `res_version`
+    pub const RES_VERSION: usize = 4;
+    /// `create_time`
+    pub const CREATE_TIME: usize = 5;
+    /// `update_time`
+    pub const UPDATE_TIME: usize = 6;
+    /// `delete_time`
+    pub const DELETE_TIME: usize = 7;
+    /// `evict_time`
+    pub const EVICT_TIME: usize = 8;
+    /// `proto`
+    pub const PROTO: usize = 9;
+    /// `json`
+    pub const JSON: usize = 10;
+}
+
+const BASE_KEYS: [(&str, &[u16]); 4] = [
+    ("namespace_name", &[base::NAMESPACE as u16, base::NAME as u16]),
+    ("create_time", &[base::CREATE_TIME as u16]),
+    ("update_time", &[base::UPDATE_TIME as u16]),
+    ("delete_time", &[base::DELETE_TIME as u16]),
+];
+
+/// What a derive knows about a table; laid out by [`TableParts::columns`] and [`TableParts::keys`].
+#[derive(Clone, Copy)]
+pub struct TableParts {
+    /// Indexed fields: of the spec, of the status, of the metadata.
+    pub fields: [&'static [Field]; 3],
+    /// Composite keys: the names of their columns.
+    pub keys: &'static [&'static [&'static str]],
+}
+
+impl TableParts {
+    /// How many columns the table has.
+    pub const fn column_count(&self) -> usize {
+        BASE_COLUMNS.len() + Field::count(self.fields[0]) + Field::count(self.fields[1]) + Field::count(self.fields[2])
+    }
+
+    /// How many secondary keys the table has.
+    pub const fn key_count(&self) -> usize {
+        let mut count = BASE_KEYS.len() + self.keys.len();
+        let mut group = 0;
+        while group < self.fields.len() {
+            let mut i = 0;
+            while i < self.fields[group].len() {
+                let field = &self.fields[group][i];
+                let mut p = 0;
+                let mut joint = false;
+                while p < field.shape.parts.len() {
+                    match field.part_key(p) {
+                        PartKey::Own => count += 1,
+                        PartKey::Joint => joint = true,
+                        PartKey::None => {}
+                    }
+                    p += 1;
+                }
+                if joint {
+                    count += 1;
+                }
+                i += 1;
+            }
+            group += 1;
+        }
+        count
+    }
+
+    /// The table's columns.
+    ///
+    /// # Panics
+    /// When `N` is not [`TableParts::column_count`]; the derive passes it.
+    pub const fn columns<const N: usize>(&self) -> [Column; N] {
+        let mut columns = [BASE_COLUMNS[0]; N];
+        let mut n = 0;
+        while n < BASE_COLUMNS.len() {
+            columns[n] = BASE_COLUMNS[n];
+            n += 1;
+        }
+        let mut group = 0;
+        while group < self.fields.len() {
+            let mut i = 0;
+            while i < self.fields[group].len() {
+                let field = &self.fields[group][i];
+                let mut p = 0;
+                while p < field.shape.parts.len() {
+                    columns[n] =
+                        Column { name: field.name(p), ty: field.part_type(p), nullable: true, was: field.former_name(p) };
+                    n += 1;
+                    p += 1;
+                }
+                i += 1;
+            }
+            group += 1;
+        }
+        assert!(n == N);
+        columns
+    }
+
+    /// The table's secondary keys, over `columns`.
+    ///
+    /// # Panics
+    /// When `N` is not [`TableParts::key_count`], or a composite key names a column that is not there.
+    pub const fn keys<const N: usize>(&self, columns: &[Column]) -> [Key; N] {
+        let mut keys = [Key::new(Ident::new("namespace_name"), &[]); N];
+        let mut n = 0;
+        while n < BASE_KEYS.len() {
+            keys[n] = Key::new(Ident::new(BASE_KEYS[n].0), BASE_KEYS[n].1);
+            n += 1;
+        }
+        let mut place = BASE_COLUMNS.len() as u16;
+        let mut group = 0;
+        while group < self.fields.len() {
+            let mut i = 0;
+            while i < self.fields[group].len() {
+                let field = &self.fields[group][i];
+                let mut joint = Key::new(Ident::new(field.column), &[]);
+                let mut p = 0;
+                while p < field.shape.parts.len() {
+                    match field.part_key(p) {
+                        PartKey::Own => {
+                            keys[n] = Key::new(field.name(p), &[place]);
+                            n += 1;
+                        }
+                        PartKey::Joint => {
+                            joint.columns[joint.len as usize] = place;
+                            joint.len += 1;
+                        }
+                        PartKey::None => {}
+                    }
+                    place += 1;
+                    p += 1;
+                }
+                if joint.len > 0 {
+                    keys[n] = joint;
+                    n += 1;
+                }
+                i += 1;
+            }
+            group += 1;
+        }
+        let mut i = 0;
+        while i < self.keys.len() {
+            keys[n] = composite(self.keys[i], columns);
+            n += 1;
+            i += 1;
+        }
+        assert!(n == N);
+        keys
+    }
+}
+
+/// A composite key named after its columns; where that is too long, after the first and how many follow.
+const fn composite(names: &[&str], columns: &[Column]) -> Key {
+    let mut places = [0u16; limits::KEY_COLUMNS];
+    let mut text = Text::new("");
+    let mut i = 0;
+    while i < names.len() {
+        let mut c = 0;
+        while c < columns.len() && !columns[c].name.same_as(names[i]) {
+            c += 1;
+        }
+        if c == columns.len() || i == limits::KEY_COLUMNS {
+            Text::new("`key(...)` names `").str(names[i]).str("`, which is not a column of this table").fail()
+        }
+        places[i] = c as u16;
+        text = if i == 0 { text.str(names[i]) } else { text.str("_").str(names[i]) };
+        i += 1;
+    }
+    if text.as_str().len() > limits::IDENTIFIER_BYTES {
+        text = Text::new(names[0]).str("_and_").number(names.len() as u64 - 1);
+    }
+    Key::new(Ident::new(text.as_str()), places.split_at(names.len()).0)
+}
+
+impl Table {
+    /// The name of a companion table.
+    pub const fn companion(&self, companion: Companion) -> Ident {
+        Ident::join(self.name.as_str(), companion.suffix())
+    }
+
+    /// The indexed columns, without the base columns.
+    pub fn indexed(&self) -> &'static [Column] {
+        &self.columns[BASE_COLUMNS.len()..]
+    }
+}

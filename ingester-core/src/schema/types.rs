@@ -1,0 +1,222 @@
+//! The SQL types that columns have, independent of a database's spelling.
+
+use super::limits::CHARACTER_BYTES;
+use super::text::{Text, same};
+
+/// The type of a column. Each dialect spells it in its own way; the names here are MySQL's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SqlType {
+    /// `BOOLEAN`, stored as 0 or 1.
+    Boolean,
+    /// `INT`: 32 bits, signed.
+    Int,
+    /// `BIGINT`: 64 bits, signed.
+    BigInt,
+    /// `BIGINT UNSIGNED`: 64 bits; SQLite holds the lower 63.
+    BigIntUnsigned,
+    /// `DOUBLE`: 64-bit floating point.
+    Double,
+    /// `VARCHAR(n)`: up to n characters (not bytes), compared by byte.
+    VarChar(u16),
+    /// `TEXT`: up to 65,535 bytes; without a key.
+    Text,
+    /// `MEDIUMTEXT`: up to 16 MiB; without a key.
+    MediumText,
+    /// `DATETIME(6)`: a moment in UTC with microseconds.
+    DateTime,
+    /// `LONGBLOB`: bytes.
+    LongBlob,
+    /// `JSON`.
+    Json,
+}
+
+/// What kind of values a type holds; `#[index(type = "...")]` may not cross from one to another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    Truth,
+    Integer,
+    Float,
+    Text,
+    Time,
+    Bytes,
+    Json,
+}
+
+impl SqlType {
+    /// The type that `#[index(type = "...")]` names, in MySQL's spelling, upper or lower case.
+    ///
+    /// # Panics
+    /// When it is none of the types that a column may have; in a constant that is a compile error.
+    pub const fn parse(name: &str) -> Self {
+        match Self::try_parse(name) {
+            Some(ty) => ty,
+            None => Text::new("`")
+                .str(name)
+                .str("` is not a column type: use VARCHAR(n), TEXT, MEDIUMTEXT, BOOLEAN, INT, BIGINT, BIGINT UNSIGNED, DOUBLE or DATETIME(6)")
+                .fail(),
+        }
+    }
+
+    /// As [`SqlType::parse`], `None` where it would fail.
+    pub const fn try_parse(name: &str) -> Option<Self> {
+        let bytes = name.as_bytes();
+        // The upper-case copy: long enough for every name there is.
+        let mut upper = [0u8; 24];
+        if bytes.len() > upper.len() {
+            return None;
+        }
+        let mut i = 0;
+        while i < bytes.len() {
+            upper[i] = bytes[i].to_ascii_uppercase();
+            i += 1;
+        }
+        let upper = match std::str::from_utf8(upper.split_at(bytes.len()).0) {
+            Ok(upper) => upper,
+            Err(_) => return None,
+        };
+        const FIXED: &[(&str, SqlType)] = &[
+            ("BOOLEAN", SqlType::Boolean),
+            ("INT", SqlType::Int),
+            ("BIGINT", SqlType::BigInt),
+            ("BIGINT UNSIGNED", SqlType::BigIntUnsigned),
+            ("DOUBLE", SqlType::Double),
+            ("TEXT", SqlType::Text),
+            ("MEDIUMTEXT", SqlType::MediumText),
+            ("DATETIME(6)", SqlType::DateTime),
+            ("LONGBLOB", SqlType::LongBlob),
+            ("JSON", SqlType::Json),
+        ];
+        let mut i = 0;
+        while i < FIXED.len() {
+            if same(FIXED[i].0, upper) {
+                return Some(FIXED[i].1);
+            }
+            i += 1;
+        }
+        Self::try_parse_varchar(upper.as_bytes())
+    }
+
+    const fn try_parse_varchar(upper: &[u8]) -> Option<Self> {
+        let head = b"VARCHAR(";
+        if upper.len() < head.len() + 2 || upper[upper.len() - 1] != b')' {
+            return None;
+        }
+        let mut i = 0;
+        while i < head.len() {
+            if upper[i] != head[i] {
+                return None;
+            }
+            i += 1;
+        }
+        let mut length: u32 = 0;
+        while i < upper.len() - 1 {
+            if !upper[i].is_ascii_digit() {
+                return None;
+            }
+            length = length * 10 + (upper[i] - b'0') as u32;
+            if length > 16_383 {
+                return None;
+            }
+            i += 1;
+        }
+        if length == 0 { None } else { Some(SqlType::VarChar(length as u16)) }
+    }
+
+    /// Bytes that a value takes in the row, at most, by MySQL's rules; the contents of TEXT, BLOB and JSON do not count.
+    pub const fn row_bytes(self) -> u32 {
+        match self {
+            SqlType::Boolean => 1,
+            SqlType::Int => 4,
+            SqlType::BigInt | SqlType::BigIntUnsigned | SqlType::Double | SqlType::DateTime => 8,
+            SqlType::VarChar(n) => {
+                let bytes = n as u32 * CHARACTER_BYTES;
+                bytes + if bytes > 255 { 2 } else { 1 }
+            }
+            SqlType::Text => 10,
+            SqlType::MediumText => 11,
+            SqlType::LongBlob | SqlType::Json => 12,
+        }
+    }
+
+    /// Bytes that a value takes in a key; `None` for types that cannot stand in one as a whole.
+    pub const fn key_bytes(self) -> Option<u32> {
+        match self {
+            SqlType::VarChar(n) => Some(n as u32 * CHARACTER_BYTES),
+            SqlType::Text | SqlType::MediumText | SqlType::LongBlob | SqlType::Json => None,
+            other => Some(other.row_bytes()),
+        }
+    }
+
+    const fn family(self) -> Family {
+        match self {
+            SqlType::Boolean => Family::Truth,
+            SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => Family::Integer,
+            SqlType::Double => Family::Float,
+            SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => Family::Text,
+            SqlType::DateTime => Family::Time,
+            SqlType::LongBlob => Family::Bytes,
+            SqlType::Json => Family::Json,
+        }
+    }
+
+    /// Whether `#[index(type = ...)]` may replace `self` by `other`.
+    pub const fn may_become(self, other: SqlType) -> bool {
+        self.family() as u8 == other.family() as u8
+    }
+
+    /// The type in MySQL's spelling, which the lock file and messages use too.
+    pub fn name(self) -> std::borrow::Cow<'static, str> {
+        match self {
+            SqlType::Boolean => "BOOLEAN".into(),
+            SqlType::Int => "INT".into(),
+            SqlType::BigInt => "BIGINT".into(),
+            SqlType::BigIntUnsigned => "BIGINT UNSIGNED".into(),
+            SqlType::Double => "DOUBLE".into(),
+            SqlType::VarChar(n) => format!("VARCHAR({n})").into(),
+            SqlType::Text => "TEXT".into(),
+            SqlType::MediumText => "MEDIUMTEXT".into(),
+            SqlType::DateTime => "DATETIME(6)".into(),
+            SqlType::LongBlob => "LONGBLOB".into(),
+            SqlType::Json => "JSON".into(),
+        }
+    }
+}
+
+impl std::fmt::Display for SqlType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SqlType;
+
+    #[test]
+    fn every_type_is_read_back_from_its_name() {
+        for ty in [
+            SqlType::Boolean,
+            SqlType::Int,
+            SqlType::BigInt,
+            SqlType::BigIntUnsigned,
+            SqlType::Double,
+            SqlType::VarChar(1),
+            SqlType::VarChar(16_383),
+            SqlType::Text,
+            SqlType::MediumText,
+            SqlType::DateTime,
+            SqlType::LongBlob,
+            SqlType::Json,
+        ] {
+            assert_eq!(SqlType::try_parse(&ty.name()), Some(ty));
+            assert_eq!(SqlType::try_parse(&ty.name().to_lowercase()), Some(ty));
+        }
+    }
+
+    #[test]
+    fn what_is_no_type_is_refused() {
+        for name in ["", "VARCHAR", "VARCHAR()", "VARCHAR(0)", "VARCHAR(16384)", "VARCHAR(1", "VARCHAR(x)", "ENUM('a')", "INT; DROP TABLE model"] {
+            assert_eq!(SqlType::try_parse(name), None, "{name}");
+        }
+    }
+}

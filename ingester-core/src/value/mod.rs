@@ -1,0 +1,115 @@
+//! Where a Rust type meets SQL: [`ColumnValue`] is the only such place.
+//!
+//! May use: `schema`. Must not: do I/O, know SQL text.
+
+mod column_value;
+mod row;
+
+pub use column_value::{ColumnValue, Probe, ViaOption, ViaPlain, named, shape_of};
+pub use row::{Row, RowError};
+
+/// A moment: microseconds since 1970-01-01T00:00:00Z, the precision of `DATETIME(6)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Micros(pub i64);
+
+impl Micros {
+    /// Now, by this machine's clock.
+    pub fn now() -> Self {
+        Micros(jiff::Timestamp::now().as_microsecond())
+    }
+
+    /// The moment in the spelling that both dialects store and compare as text: `2026-03-09 20:36:46.000000`, in UTC.
+    pub fn sql(self) -> String {
+        match jiff::Timestamp::from_microsecond(self.0) {
+            Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S.%6f").to_string(),
+            // Outside the years -9999 to 9999: no such moment is ever decoded, jiff refuses it first.
+            Err(_) => String::from("0000-00-00 00:00:00.000000"),
+        }
+    }
+
+    /// The moment read from [`Micros::sql`]'s spelling.
+    pub fn from_sql(text: &str) -> Option<Self> {
+        let time = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S%.f", text).ok()?;
+        Some(Micros(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond()))
+    }
+
+    /// The moment as Kubernetes writes it: RFC 3339 in UTC, with a fraction only where there is one.
+    pub fn rfc3339(self) -> String {
+        jiff::Timestamp::from_microsecond(self.0).map(|time| time.to_string()).unwrap_or_default()
+    }
+}
+
+/// What goes into one column of one row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// NULL.
+    Null,
+    /// Stored as 0 or 1.
+    Bool(bool),
+    /// A signed integer.
+    Int(i64),
+    /// An unsigned integer.
+    UInt(u64),
+    /// A floating-point number.
+    Double(f64),
+    /// Text.
+    Text(Box<str>),
+    /// Bytes.
+    Bytes(Box<[u8]>),
+    /// A moment.
+    Time(Micros),
+}
+
+impl Value {
+    /// Text.
+    pub fn text(text: impl Into<Box<str>>) -> Self {
+        Value::Text(text.into())
+    }
+
+    /// About how many bytes the value takes in a statement's packet.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Value::Null => 1,
+            Value::Bool(_) | Value::Int(_) | Value::UInt(_) | Value::Double(_) => 9,
+            Value::Time(_) => 27,
+            Value::Text(text) => text.len() + 9,
+            Value::Bytes(bytes) => bytes.len() + 9,
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Null => f.write_str("NULL"),
+            Value::Bool(value) => write!(f, "{value}"),
+            Value::Int(value) => write!(f, "{value}"),
+            Value::UInt(value) => write!(f, "{value}"),
+            Value::Double(value) => write!(f, "{value}"),
+            Value::Text(value) => f.write_str(value),
+            Value::Bytes(value) => write!(f, "{} bytes", value.len()),
+            Value::Time(value) => f.write_str(&value.rfc3339()),
+        }
+    }
+}
+
+/// Values in the order of a table's indexed columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values(Vec<Value>);
+
+impl Values {
+    /// None yet, with room for `n`.
+    pub fn with_capacity(n: usize) -> Self {
+        Values(Vec::with_capacity(n))
+    }
+
+    /// Adds the value of the next column.
+    pub fn push(&mut self, value: Value) {
+        self.0.push(value);
+    }
+
+    /// The values.
+    pub fn as_slice(&self) -> &[Value] {
+        &self.0
+    }
+}

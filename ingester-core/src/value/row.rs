@@ -1,0 +1,184 @@
+//! One object as it goes into its three tables.
+
+use crate::object::Object;
+use crate::schema::{Column, SqlType, Table, base, limits};
+use crate::value::{Micros, Value, Values};
+
+/// One object's row with its companion rows, checked against the table: whatever a database could refuse because of
+/// the length or range of a value has been refused before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// `uid`
+    pub uid: Box<str>,
+    /// `res_version`; 0 where the object has none.
+    pub res_version: u64,
+    /// `delete_time`, set on a tombstone.
+    pub delete_time: Option<Micros>,
+    /// `evict_time`, set when the object is about to leave etcd for good.
+    pub evict_time: Option<Micros>,
+    /// Every column of the main table in its order, but `update_time` and the two above, which the store fills in.
+    pub values: Box<[Value]>,
+    /// Labels, sorted by key, each key once.
+    pub labels: Box<[(Box<str>, Box<str>)]>,
+    /// Annotations, sorted by key, each key once.
+    pub annotations: Box<[(Box<str>, Box<str>)]>,
+}
+
+/// A value that does not fit its column.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RowError {
+    /// Text with more characters than the column holds.
+    #[error("column `{column}`: {characters} characters do not fit {ty}; shorten the value, or widen the column with #[index(type = \"VARCHAR(n)\")]")]
+    TooLong {
+        /// The column.
+        column: String,
+        /// Characters of the value.
+        characters: usize,
+        /// The column's type.
+        ty: String,
+    },
+    /// A number that the column's type does not hold.
+    #[error("column `{column}`: {value} does not fit {ty}")]
+    OutOfRange {
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
+        /// The column's type.
+        ty: String,
+    },
+    /// A label or annotation that Kubernetes itself would refuse.
+    #[error("{what} has {characters} characters, Kubernetes allows {limit}")]
+    Metadata {
+        /// Which label or annotation, and which side of it.
+        what: String,
+        /// Its characters.
+        characters: usize,
+        /// How many it may have.
+        limit: u16,
+    },
+}
+
+impl Row {
+    /// Puts a row together from an object and the values of its indexed columns.
+    ///
+    /// # Errors
+    /// The first value that does not fit its column, by name.
+    pub fn new(table: &Table, object: &Object, proto: Option<Box<[u8]>>, indexed: Values) -> Result<Self, RowError> {
+        let meta = object.meta();
+        let mut values = vec![Value::Null; base::JSON + 1];
+        values[base::UID] = Value::Text(meta.uid.clone());
+        values[base::GROUP_VER] = Value::text(object.api_version());
+        values[base::NAMESPACE] = Value::Text(meta.namespace.clone());
+        values[base::NAME] = Value::Text(meta.name.clone());
+        values[base::RES_VERSION] = Value::UInt(meta.resource_version);
+        values[base::CREATE_TIME] = meta.creation_timestamp.map_or(Value::Null, |time| Value::Time(time.micros()));
+        values[base::PROTO] = proto.map_or(Value::Null, Value::Bytes);
+        values[base::JSON] = Value::text(object.text());
+        values.extend_from_slice(indexed.as_slice());
+        for (column, value) in table.columns.iter().zip(&values) {
+            check(column, value)?;
+        }
+        check_pairs("label", &meta.labels, Some(limits::LABEL_VALUE_CHARACTERS))?;
+        check_pairs("annotation", &meta.annotations, None)?;
+        Ok(Row {
+            uid: meta.uid.clone(),
+            res_version: meta.resource_version,
+            delete_time: None,
+            evict_time: None,
+            values: values.into(),
+            labels: meta.labels.clone(),
+            annotations: meta.annotations.clone(),
+        })
+    }
+
+    /// About how many bytes the row takes in a statement's packet, without its companion rows.
+    pub fn bytes(&self) -> usize {
+        self.values.iter().map(Value::bytes).sum::<usize>() + 3 * 27
+    }
+
+    /// About how many bytes the row and its companion rows take in memory.
+    pub fn total_bytes(&self) -> usize {
+        let pairs = self.labels.iter().chain(&self.annotations);
+        self.bytes() + pairs.map(|(key, value)| key.len() + value.len() + 32).sum::<usize>()
+    }
+}
+
+fn check(column: &Column, value: &Value) -> Result<(), RowError> {
+    match (column.ty, value) {
+        // Bytes first: counting characters is only needed where it can matter.
+        (SqlType::VarChar(n), Value::Text(text)) if text.len() > n.into() => {
+            let characters = text.chars().count();
+            if characters > n.into() {
+                return Err(RowError::TooLong { column: column.name.to_string(), characters, ty: column.ty.to_string() });
+            }
+        }
+        (SqlType::Text, Value::Text(text)) if text.len() > 65_535 => {
+            return Err(RowError::TooLong {
+                column: column.name.to_string(),
+                characters: text.chars().count(),
+                ty: column.ty.to_string(),
+            });
+        }
+        (SqlType::Int, Value::Int(number)) if i32::try_from(*number).is_err() => {
+            return Err(out_of_range(column, number.to_string()));
+        }
+        (SqlType::BigInt, Value::UInt(number)) if i64::try_from(*number).is_err() => {
+            return Err(out_of_range(column, number.to_string()));
+        }
+        (SqlType::BigIntUnsigned, Value::Int(number)) if *number < 0 => {
+            return Err(out_of_range(column, number.to_string()));
+        }
+        // MySQL has no NaN and no infinities.
+        (SqlType::Double, Value::Double(number)) if !number.is_finite() => {
+            return Err(out_of_range(column, number.to_string()));
+        }
+        // MySQL Reference Manual, "The DATE, DATETIME, and TIMESTAMP Types": the years 1000 to 9999.
+        (SqlType::DateTime, Value::Time(time)) if time.0 < YEAR_1000 => {
+            return Err(out_of_range(column, time.rfc3339()));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// 1000-01-01T00:00:00Z in microseconds.
+const YEAR_1000: i64 = -30_610_224_000_000_000;
+
+fn out_of_range(column: &Column, value: String) -> RowError {
+    RowError::OutOfRange { column: column.name.to_string(), value, ty: column.ty.to_string() }
+}
+
+fn check_pairs(
+    what: &str,
+
+    pairs: &[(Box<str>, Box<str>)],
+    value_limit: Option<u16>,
+) -> Result<(), RowError> {
+    for (key, value) in pairs {
+        let characters = key.chars().count();
+        if characters > limits::LABEL_KEY_CHARACTERS.into() {
+            let what = format!("the key of {what} `{}...`", key.chars().take(40).collect::<String>());
+            return Err(RowError::Metadata { what, characters, limit: limits::LABEL_KEY_CHARACTERS });
+        }
+        if let Some(limit) = value_limit {
+            let characters = value.chars().count();
+            if characters > limit.into() {
+                return Err(RowError::Metadata { what: format!("the value of {what} `{key}`"), characters, limit });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_moment_of_datetime_is_the_year_1000() {
+        assert_eq!(Micros(YEAR_1000).sql(), "1000-01-01 00:00:00.000000");
+        assert_eq!(Micros::from_sql("1000-01-01 00:00:00.000000"), Some(Micros(YEAR_1000)));
+        assert_eq!(Micros::from_sql("2026-03-09 20:36:46.5"), Some(Micros(1_773_088_606_500_000)));
+    }
+}

@@ -1,0 +1,89 @@
+//! JSON that is kept and not looked into.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// One JSON value as its own text: digits, order of keys and unknown fields stay as they came.
+///
+/// For what belongs to others: pod templates, `google.protobuf.Struct` and `Any`, nested object metadata. Reading one
+/// with [`crate::json::from_str`] copies the text; with another deserializer the value goes through
+/// [`serde_json::Value`].
+#[derive(Clone, PartialEq, Eq)]
+pub struct Opaque(Box<str>);
+
+impl Opaque {
+    /// The JSON text.
+    pub fn get(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Opaque {
+    fn default() -> Self {
+        Opaque("{}".into())
+    }
+}
+
+impl std::fmt::Debug for Opaque {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Opaque {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Opaque;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("any JSON value")
+            }
+            // Only our own reader answers the token with the text; everybody else passes the value through.
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Opaque, E> {
+                Ok(Opaque(text.into()))
+            }
+            fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Opaque, D::Error> {
+                let value = serde_json::Value::deserialize(deserializer)?;
+                Ok(Opaque(value.to_string().into()))
+            }
+        }
+        deserializer.deserialize_newtype_struct(crate::json::RAW_TOKEN, Visitor)
+    }
+}
+
+impl Serialize for Opaque {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &serde_json::value::RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl schemars::JsonSchema for Opaque {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Opaque".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        super::schema::open_object(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Opaque;
+
+    #[test]
+    fn our_reader_keeps_the_text_to_the_byte() {
+        let text = r#"{ "z": 1.000000000000000000001, "a":[ 12345678901234567890123 ] }"#;
+        let kept: Opaque = crate::json::from_str(text).unwrap();
+        assert_eq!(kept.get(), text);
+        assert_eq!(serde_json::to_string(&kept).unwrap(), text);
+    }
+
+    #[test]
+    fn another_deserializer_keeps_the_value() {
+        let kept: Opaque = serde_json::from_str(r#"{"a": [1, null]}"#).unwrap();
+        assert_eq!(kept.get(), r#"{"a":[1,null]}"#);
+    }
+}

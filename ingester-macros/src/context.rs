@@ -1,0 +1,50 @@
+//! Collects errors, so that a user sees all mistakes at once.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use std::cell::RefCell;
+use std::fmt::Display;
+
+/// The errors found so far. Dropping one without [`Context::finish`] is a defect of the derive and panics.
+pub(crate) struct Context {
+    errors: RefCell<Option<Vec<syn::Error>>>,
+}
+
+impl Context {
+    pub(crate) fn new() -> Self {
+        Context { errors: RefCell::new(Some(Vec::new())) }
+    }
+
+    /// Adds an error that points at `tokens`.
+    pub(crate) fn error(&self, tokens: impl ToTokens, message: impl Display) {
+        self.syn_error(syn::Error::new_spanned(tokens, message));
+    }
+
+    /// Adds an error that syn made.
+    pub(crate) fn syn_error(&self, error: syn::Error) {
+        if let Some(errors) = self.errors.borrow_mut().as_mut() {
+            errors.push(error);
+        }
+    }
+
+    /// The value, or `None` after its error has been added.
+    pub(crate) fn ok<T>(&self, result: syn::Result<T>) -> Option<T> {
+        result.map_err(|error| self.syn_error(error)).ok()
+    }
+
+    /// The code with the errors in front. The code is kept beside them: its own checks run too, and a missing
+    /// implementation would only add errors that are none of the user's making.
+    pub(crate) fn finish(self, code: TokenStream) -> TokenStream {
+        let errors = self.errors.borrow_mut().take().unwrap_or_default();
+        let errors = errors.iter().map(syn::Error::to_compile_error);
+        quote::quote!(#(#errors)* #code)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if !std::thread::panicking() && self.errors.borrow().is_some() {
+            panic!("the errors of a derive were not looked at");
+        }
+    }
+}

@@ -1,0 +1,369 @@
+#!/usr/bin/env bash
+# Installs the servers that the tests run against: MariaDB, MySQL, etcd and kube-apiserver.
+#
+#   tests/install.sh [packages] [mysql] [apiserver]     without arguments: all three
+#
+# Made for Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second
+# run finds it and returns at once; deleting that folder undoes it. Nothing but Debian packages is downloaded, from the
+# mirror that the machine's apt already uses.
+#
+#   packages   what apt lacks: the MariaDB server, etcd, a C compiler.
+#   mysql      MySQL out of Debian unstable, unpacked into the cache, never installed. It may be missing: the tests
+#              that need it then say "skipped: no MySQL".
+#   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some three minutes, once).
+#
+# If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used, and neither is installed. A database that is named by
+# INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL is not installed either.
+
+set -euo pipefail
+
+cache="${HOME:?}/.cache/ingester-testbed"
+log="$cache/install.log"
+
+mkdir -p "$cache"
+# One installation at a time: two test runs on one machine share the cache. The second waits, then finds all of it done.
+exec 9>"$cache/lock"
+flock 9
+
+# What is for people goes to descriptor 3, everything else to the log.
+exec 3>&1 </dev/null >"$log" 2>&1
+
+# The work that is under way, for the message if it fails.
+doing="starting"
+# Kept in a file too: a step that may fail runs in a subshell, whose variables are lost.
+do_now() {
+  doing="$1"
+  echo "$doing" >"$cache/doing"
+  echo "--- $doing"
+}
+
+say() { echo "testbed: $*" >&3; }
+
+# Files to remove however this script ends.
+leftovers=("$cache/doing")
+
+finish() {
+  local code=$?
+  rm -rf "${leftovers[@]}"
+  if [[ $code -ne 0 ]]; then
+    {
+      echo "testbed: failed at: $doing. The last lines of $log:"
+      tail -n 20 "$log"
+    } >&3
+  fi
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+as_root() {
+  if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo --non-interactive "$@"; fi
+}
+
+has() { PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null; }
+
+# ---------------------------------------------------------------------------------------------------------------------
+# apt
+
+# Prints "[options] address" of the mirror that this machine's apt has for its own release.
+mirror() {
+  local codename
+  codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+  local files=() file
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+    [[ -f "$file" ]] && files+=("$file")
+  done
+  if [[ ${#files[@]} -gt 0 ]]; then
+    awk -v codename="$codename" '
+      $1 == "deb" {
+        options = ""; at = 2
+        if ($2 ~ /^\[/) {
+          for (; at <= NF; at++) { options = options $at " "; if ($at ~ /\]$/) { at++; break } }
+        }
+        if ($(at + 1) == codename) { print options $at; exit }
+      }' "${files[@]}" | grep . && return 0
+  fi
+  files=()
+  for file in /etc/apt/sources.list.d/*.sources; do
+    [[ -f "$file" ]] && files+=("$file")
+  done
+  if [[ ${#files[@]} -gt 0 ]]; then
+    # One record a stanza. A key that stands in the file itself (Signed-By over many lines) gives way to apt's own keys.
+    for file in "${files[@]}"; do
+      awk -v codename="$codename" -v RS= -F'\n' '
+        {
+          delete field
+          for (i = 1; i <= NF; i++) {
+            if ($i ~ /^[#[:space:]]/) continue
+            colon = index($i, ":")
+            value = substr($i, colon + 1); sub(/^[[:space:]]+/, "", value)
+            field[tolower(substr($i, 1, colon - 1))] = value
+          }
+          if (tolower(field["enabled"]) == "no") next
+          if ((" " field["types"] " ") !~ / deb / || (" " field["suites"] " ") !~ (" " codename " ")) next
+          split(field["uris"], address, /[[:space:]]+/)
+          options = ""
+          if (field["signed-by"] ~ /^\//) options = options " signed-by=" field["signed-by"]
+          if (tolower(field["trusted"]) == "yes") options = options " trusted=yes"
+          print (options == "" ? "" : "[" substr(options, 2) "] ") address[1]
+          exit
+        }' "$file"
+    done | grep -m 1 . && return 0
+  fi
+  echo "no entry for the release \"$codename\" in apt's sources" >&2
+  return 1
+}
+
+# Runs apt-get on lists, cache and state of its own in a folder: `private_apt FOLDER ARGUMENTS...`. The system's apt neither
+# sees them nor is seen by them; to this apt no package at all is installed.
+private_apt() {
+  local folder="$1"
+  shift
+  mkdir -p "$folder/lists/partial" "$folder/archives/partial"
+  touch "$folder/status"
+  DEBIAN_FRONTEND=noninteractive apt-get --quiet --assume-yes \
+    -o "Dir::State=$folder" -o "Dir::State::lists=$folder/lists" -o "Dir::State::status=$folder/status" \
+    -o "Dir::State::extended_states=$folder/extended_states" \
+    -o "Dir::Cache=$folder" -o "Dir::Cache::archives=$folder/archives" \
+    -o "Dir::Etc::sourcelist=$folder/sources.list" -o "Dir::Etc::sourceparts=/dev/null" \
+    -o "Dir::Etc::preferences=/dev/null" -o "Dir::Etc::preferencesparts=/dev/null" \
+    -o "APT::Sandbox::User=$(id -un)" -o "APT::Install-Recommends=false" \
+    -o "Acquire::Languages=none" -o "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false" \
+    -o "Acquire::Retries=2" -o "Acquire::http::Timeout=30" -o "Acquire::https::Timeout=30" \
+    "$@"
+}
+
+# Installs the packages of the system that are named.
+install_packages() {
+  local missing=("$@")
+  say "installing ${missing[*]}"
+  # Debian starts a server as soon as it is installed, unless this file says no. The tests start their own.
+  local policy=/usr/sbin/policy-rc.d
+  if [[ ! -e $policy ]]; then
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+    as_root chmod 755 "$policy"
+    made_policy="$policy"
+  fi
+  as_root apt-get --quiet -o Acquire::Retries=2 update
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get --quiet --assume-yes --no-install-recommends install "${missing[@]}" ||
+    install_failed=1
+  if [[ -n ${made_policy:-} ]]; then
+    as_root rm -f "$made_policy"
+    made_policy=""
+  fi
+  [[ -z ${install_failed:-} ]]
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The steps
+
+packages() {
+  do_now "installing Debian packages"
+  local started=$SECONDS missing=()
+  if [[ -z ${INGESTER_TEST_MARIADB_URL:-} ]]; then
+    # Server and client programs without the service around them; mariadb-install-db needs both.
+    has mariadbd && has mariadb-install-db || missing+=(mariadb-server-core)
+    has my_print_defaults || missing+=(mariadb-client-core)
+  fi
+  if [[ -z ${KUBEBUILDER_ASSETS:-} ]]; then
+    has etcd || missing+=(etcd-server)
+    has openssl || missing+=(openssl)
+  fi
+  # SQLite and ring are C, built by their crates.
+  has cc && [[ -e /usr/include/stdio.h ]] || missing+=(gcc libc6-dev)
+  [[ -e /etc/ssl/certs/ca-certificates.crt ]] || missing+=(ca-certificates)
+  if [[ ${#missing[@]} -gt 0 ]]; then
+    install_packages "${missing[@]}"
+  fi
+  say "packages: ready ($((SECONDS - started)) s)"
+}
+
+mysql() {
+  local started=$SECONDS code=0
+  if [[ -n ${INGESTER_TEST_MYSQL_URL:-} ]]; then
+    say "mysql: INGESTER_TEST_MYSQL_URL is used"
+    return
+  fi
+  if [[ -x $cache/mysql/mysqld ]]; then
+    say "mysql: ready (cached)"
+    return
+  fi
+  # A subshell with its own errexit, not inside a condition, where errexit would be ignored.
+  set +e
+  (
+    trap - EXIT
+    set -e
+    unpack_mysql "$cache/mysql.part"
+  )
+  code=$?
+  set -e
+  rm -rf "$cache/mysql.part"
+  if [[ $code -ne 0 ]]; then
+    say "skipped: no MySQL ($(cat "$cache/doing") failed, see $log)"
+    return
+  fi
+  say "mysql: ready ($((SECONDS - started)) s)"
+}
+
+unpack_mysql() {
+  local part="$1" package
+  rm -rf "$part"
+  mkdir -p "$part/apt" "$part/root"
+
+  do_now "finding the Debian mirror"
+  local source
+  source="$(mirror)"
+
+  do_now "reading the package lists of Debian unstable"
+  echo "deb ${source} unstable main" >"$part/apt/sources.list"
+  private_apt "$part/apt" update
+
+  do_now "downloading mysql-server-core and its libraries"
+  # Perl is for the scripts around the server, which nobody runs; a third of the download.
+  local names
+  names="$(private_apt "$part/apt" install --print-uris mysql-server-core |
+    sed -nE "s/^'[^']*' ([^_]+)_.*/\1/p" | grep -vE '^(perl|libperl|libgdbm)')"
+  mkdir "$part/debs"
+  # shellcheck disable=SC2086 # one word a package
+  (cd "$part/debs" && private_apt "$part/apt" download $names)
+
+  do_now "unpacking MySQL"
+  for package in "$part"/debs/*.deb; do
+    dpkg -x "$package" "$part/root"
+  done
+  rm -rf "$part/apt" "$part/debs" "$part/root"/usr/share/{doc,man,locale}
+
+  do_now "starting MySQL's program"
+  local loader libraries
+  loader="$(cd "$part/root" && find usr -name 'ld-linux*.so.*' | head -n 1)"
+  libraries="$(cd "$part/root" && dirname "$(find usr/lib -name libc.so.6 | head -n 1)")"
+  [[ -n $loader && -n $libraries ]]
+  # Debian 12's C library is older than this server's: it brings its own loader and libraries.
+  cat >"$part/mysqld" <<WRAPPER
+#!/bin/sh
+# Runs MySQL with the libraries beside it. Made by tests/install.sh.
+root="\$(dirname "\$(readlink -f "\$0")")/root"
+exec "\$root/$loader" --library-path "\$root/$libraries:\$root/usr/lib/mysql/private" "\$root/usr/sbin/mysqld" --no-defaults \\
+  --lc-messages-dir="\$root/usr/share/mysql" --plugin-dir="\$root/usr/lib/mysql/plugin" --mysqlx=OFF "\$@"
+WRAPPER
+  chmod 755 "$part/mysqld"
+  "$part/mysqld" --version
+  rm -rf "$cache/mysql"
+  mv "$part" "$cache/mysql"
+}
+
+apiserver() {
+  local started=$SECONDS
+  if [[ -n ${KUBEBUILDER_ASSETS:-} ]]; then
+    local program
+    for program in etcd kube-apiserver; do
+      doing="looking for $program in KUBEBUILDER_ASSETS ($KUBEBUILDER_ASSETS)"
+      [[ -x $KUBEBUILDER_ASSETS/$program ]]
+    done
+    say "kube-apiserver: KUBEBUILDER_ASSETS is used"
+    return
+  fi
+  if [[ -x $cache/kube-apiserver/kube-apiserver ]]; then
+    say "kube-apiserver: ready (cached)"
+    return
+  fi
+  do_now "checking that this is Debian 12 (elsewhere set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver)"
+  [[ $(. /etc/os-release && echo "${VERSION_CODENAME:-}") == bookworm ]]
+
+  local go=/usr/lib/go-1.19/bin/go reflect2=/usr/share/gocode/src/github.com/modern-go/reflect2 missing=()
+  [[ -x $go ]] || missing+=(golang-1.19-go)
+  [[ -d $reflect2 ]] || missing+=(golang-github-modern-go-reflect2-dev)
+  has tar || missing+=(tar)
+  if [[ ${#missing[@]} -gt 0 ]]; then
+    do_now "installing Go"
+    install_packages "${missing[@]}"
+  fi
+
+  local part="$cache/kube-apiserver.part"
+  leftovers+=("$part")
+  rm -rf "$part"
+  mkdir -p "$part/apt" "$part/tree" "$part/out"
+
+  do_now "downloading the source of kubernetes"
+  local source
+  source="$(mirror)"
+  echo "deb-src ${source} bookworm main" >"$part/apt/sources.list"
+  private_apt "$part/apt" update
+  (cd "$part" && private_apt "$part/apt" source --download-only kubernetes)
+  tar --extract --file "$(find "$part" -maxdepth 1 -name 'kubernetes_*.orig.tar.*')" --strip-components=1 --directory "$part/tree"
+
+  say "building kube-apiserver (some three minutes, once)"
+  (cd "$part/tree" && build_apiserver "$part" "$go" "$reflect2")
+
+  do_now "starting kube-apiserver's program"
+  "$part/out/kube-apiserver" --version
+  rm -rf "$cache/kube-apiserver"
+  mv "$part/out" "$cache/kube-apiserver"
+  rm -rf "$part"
+  say "kube-apiserver: ready ($((SECONDS - started)) s)"
+}
+
+# Builds ./cmd/kube-apiserver in the current folder, the root of the source tree, into FOLDER/out.
+build_apiserver() {
+  local part="$1" go="$2" reflect2="$3" file
+
+  do_now "mending the source for Go 1.19"
+  # The vendored reflect2 reads the runtime's structures as they were before Go 1.18: the server would crash.
+  rm -rf vendor/github.com/modern-go/reflect2
+  cp --recursive --dereference "$reflect2" vendor/github.com/modern-go/reflect2
+  # reflect.DeepEqual compares two reflect.Value by what they hold since Go 1.18: every empty string would pass for null.
+  for file in vendor/github.com/go-openapi/validate/type.go vendor/k8s.io/kube-openapi/pkg/validation/validate/type.go; do
+    sed -i 's/if data == nil || reflect\.DeepEqual(reflect\.Zero(.*) {$/if data == nil {/' "$file"
+    grep -q 'if data == nil {$' "$file"
+  done
+
+  mkdir -p "$part/gopath/src/k8s.io" "$part/tmp"
+  ln -s "$part/tree" "$part/gopath/src/k8s.io/kubernetes"
+  export GOPATH="$part/gopath" GOCACHE="$part/gocache" GOTMPDIR="$part/tmp" GO111MODULE=off CGO_ENABLED=0 GOFLAGS= GOTOOLCHAIN=local
+  # GOPATH mode knows a package by the path of the current folder, which has to be the one under GOPATH.
+  cd "$part/gopath/src/k8s.io/kubernetes"
+
+  do_now "generating the OpenAPI definitions of kube-apiserver"
+  # The source package leaves this one generated file out.
+  nice "$go" build -o "$part/openapi-gen" ./vendor/k8s.io/kube-openapi/cmd/openapi-gen
+  local folders
+  folders="$(
+    grep --recursive --files-with-matches --include='*.go' '^[[:space:]]*// *+k8s:openapi-gen=' \
+      vendor/k8s.io/kube-openapi staging/src/k8s.io pkg | xargs --max-args=1 dirname | sort --unique |
+      grep -vE '/kube-openapi/(test|examples|cmd|pkg/generators|pkg/builder)|/testdata(/|$)|/code-generator/|/sample-|/legacy-cloud' |
+      sed -E 's#^staging/src/#vendor/#; s#^#k8s.io/kubernetes/#' | paste --serial --delimiters=, -
+  )"
+  [[ -n $folders ]]
+  nice "$part/openapi-gen" -O zz_generated.openapi -h hack/boilerplate/boilerplate.generatego.txt \
+    -p k8s.io/kubernetes/pkg/generated/openapi -i "$folders" -r "$part/openapi-report"
+  [[ -s pkg/generated/openapi/zz_generated.openapi.go ]]
+
+  do_now "building kube-apiserver"
+  local package flags="-s -w"
+  for package in k8s.io/kubernetes/vendor/k8s.io/component-base/version k8s.io/kubernetes/vendor/k8s.io/client-go/pkg/version; do
+    flags+=" -X $package.gitVersion=v1.20.2 -X $package.gitMajor=1 -X $package.gitMinor=20"
+  done
+  nice "$go" build -ldflags "$flags" -o "$part/out/kube-apiserver" ./cmd/kube-apiserver
+}
+
+# ---------------------------------------------------------------------------------------------------------------------
+
+steps=("$@")
+[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql apiserver)
+for step in "${steps[@]}"; do
+  case "$step" in
+    packages | mysql | apiserver) ;;
+    *)
+      doing="reading the arguments: there is no step \"$step\" (packages, mysql, apiserver)"
+      exit 2
+      ;;
+  esac
+done
+
+# What an interrupted run left behind.
+rm -rf "$cache"/*.part
+
+for step in "${steps[@]}"; do
+  "$step"
+done
+say "log: $log"
