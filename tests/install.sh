@@ -10,7 +10,7 @@
 #   packages   what apt lacks: the MariaDB server, etcd, a C compiler.
 #   mysql      MySQL out of Debian unstable, unpacked into the cache, never installed. It may be missing: the tests
 #              that need it then say "skipped: no MySQL".
-#   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some three minutes, once).
+#   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some minutes, once).
 #
 # If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used, and neither is installed. A database that is named by
 # INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL is not installed either.
@@ -28,29 +28,27 @@ flock 9
 # What is for people goes to descriptor 3, everything else to the log.
 exec 3>&1 </dev/null >"$log" 2>&1
 
-# The work that is under way, for the message if it fails.
-doing="starting"
-# Kept in a file too: a step that may fail runs in a subshell, whose variables are lost.
+# Notes the work that is under way, for the message if it fails: in a file, because a subshell's variables are lost.
 do_now() {
-  doing="$1"
-  echo "$doing" >"$cache/doing"
-  echo "--- $doing"
+  echo "$1" >"$cache/doing"
+  echo "--- $1"
 }
+do_now "starting"
 
 say() { echo "testbed: $*" >&3; }
 
-# Files to remove however this script ends.
-leftovers=("$cache/doing")
-
+# Removes what must not stay however this script ends.
+made_policy=""
 finish() {
   local code=$?
-  rm -rf "${leftovers[@]}"
   if [[ $code -ne 0 ]]; then
     {
-      echo "testbed: failed at: $doing. The last lines of $log:"
+      echo "testbed: failed at: $(cat "$cache/doing"). The last lines of $log:"
       tail -n 20 "$log"
     } >&3
   fi
+  if [[ -n $made_policy ]]; then as_root rm -f "$made_policy"; fi
+  rm -rf "$cache"/*.part "$cache/doing"
 }
 trap finish EXIT
 trap 'exit 130' INT
@@ -67,51 +65,51 @@ has() { PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null; }
 
 # Prints "[options] address" of the mirror that this machine's apt has for its own release.
 mirror() {
-  local codename
+  local codename files=() file found
+  # shellcheck source=/dev/null
   codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
-  local files=() file
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
-    [[ -f "$file" ]] && files+=("$file")
+    if [[ -f $file ]]; then files+=("$file"); fi
   done
-  if [[ ${#files[@]} -gt 0 ]]; then
-    awk -v codename="$codename" '
-      $1 == "deb" {
-        options = ""; at = 2
-        if ($2 ~ /^\[/) {
-          for (; at <= NF; at++) { options = options $at " "; if ($at ~ /\]$/) { at++; break } }
+  # A line: deb [options] address suite components
+  found="$(awk -v codename="$codename" '
+    $1 == "deb" {
+      options = ""; at = 2
+      if ($2 ~ /^\[/) {
+        for (; at <= NF; at++) { options = options $at " "; if ($at ~ /\]$/) { at++; break } }
+      }
+      if ($(at + 1) == codename) { print options $at; exit }
+    }' /dev/null "${files[@]}")"
+  if [[ -z $found ]]; then
+    files=()
+    for file in /etc/apt/sources.list.d/*.sources; do
+      if [[ -f $file ]]; then files+=("$file"); fi
+    done
+    # A stanza. A key written into the stanza itself (Signed-By over many lines) gives way to the keys that apt has anyway.
+    found="$(awk -v codename="$codename" -v RS= -F'\n' '
+      {
+        split("", field)
+        for (i = 1; i <= NF; i++) {
+          if ($i ~ /^[#[:space:]]/) continue
+          colon = index($i, ":")
+          value = substr($i, colon + 1); sub(/^[[:space:]]+/, "", value)
+          field[tolower(substr($i, 1, colon - 1))] = value
         }
-        if ($(at + 1) == codename) { print options $at; exit }
-      }' "${files[@]}" | grep . && return 0
+        if (tolower(field["enabled"]) == "no") next
+        if ((" " field["types"] " ") !~ / deb / || (" " field["suites"] " ") !~ (" " codename " ")) next
+        split(field["uris"], address, /[[:space:]]+/)
+        options = ""
+        if (field["signed-by"] ~ /^\//) options = options " signed-by=" field["signed-by"]
+        if (tolower(field["trusted"]) == "yes") options = options " trusted=yes"
+        print (options == "" ? "" : "[" substr(options, 2) "] ") address[1]
+        exit
+      }' /dev/null "${files[@]}")"
   fi
-  files=()
-  for file in /etc/apt/sources.list.d/*.sources; do
-    [[ -f "$file" ]] && files+=("$file")
-  done
-  if [[ ${#files[@]} -gt 0 ]]; then
-    # One record a stanza. A key that stands in the file itself (Signed-By over many lines) gives way to apt's own keys.
-    for file in "${files[@]}"; do
-      awk -v codename="$codename" -v RS= -F'\n' '
-        {
-          delete field
-          for (i = 1; i <= NF; i++) {
-            if ($i ~ /^[#[:space:]]/) continue
-            colon = index($i, ":")
-            value = substr($i, colon + 1); sub(/^[[:space:]]+/, "", value)
-            field[tolower(substr($i, 1, colon - 1))] = value
-          }
-          if (tolower(field["enabled"]) == "no") next
-          if ((" " field["types"] " ") !~ / deb / || (" " field["suites"] " ") !~ (" " codename " ")) next
-          split(field["uris"], address, /[[:space:]]+/)
-          options = ""
-          if (field["signed-by"] ~ /^\//) options = options " signed-by=" field["signed-by"]
-          if (tolower(field["trusted"]) == "yes") options = options " trusted=yes"
-          print (options == "" ? "" : "[" substr(options, 2) "] ") address[1]
-          exit
-        }' "$file"
-    done | grep -m 1 . && return 0
+  if [[ -z $found ]]; then
+    echo "no entry for the release \"$codename\" in apt's sources" >&2
+    return 1
   fi
-  echo "no entry for the release \"$codename\" in apt's sources" >&2
-  return 1
+  echo "$found"
 }
 
 # Runs apt-get on lists, cache and state of its own in a folder: `private_apt FOLDER ARGUMENTS...`. The system's apt neither
@@ -135,8 +133,7 @@ private_apt() {
 
 # Installs the packages of the system that are named.
 install_packages() {
-  local missing=("$@")
-  say "installing ${missing[*]}"
+  say "installing $*"
   # Debian starts a server as soon as it is installed, unless this file says no. The tests start their own.
   local policy=/usr/sbin/policy-rc.d
   if [[ ! -e $policy ]]; then
@@ -145,13 +142,11 @@ install_packages() {
     made_policy="$policy"
   fi
   as_root apt-get --quiet -o Acquire::Retries=2 update
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get --quiet --assume-yes --no-install-recommends install "${missing[@]}" ||
-    install_failed=1
-  if [[ -n ${made_policy:-} ]]; then
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get --quiet --assume-yes --no-install-recommends install "$@"
+  if [[ -n $made_policy ]]; then
     as_root rm -f "$made_policy"
     made_policy=""
   fi
-  [[ -z ${install_failed:-} ]]
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -235,8 +230,8 @@ unpack_mysql() {
 
   do_now "starting MySQL's program"
   local loader libraries
-  loader="$(cd "$part/root" && find usr -name 'ld-linux*.so.*' | head -n 1)"
-  libraries="$(cd "$part/root" && dirname "$(find usr/lib -name libc.so.6 | head -n 1)")"
+  loader="$(cd "$part/root" && find usr -name 'ld-linux*.so.*' -print -quit)"
+  libraries="$(cd "$part/root" && dirname "$(find usr/lib -name libc.so.6 -print -quit)")"
   [[ -n $loader && -n $libraries ]]
   # Debian 12's C library is older than this server's: it brings its own loader and libraries.
   cat >"$part/mysqld" <<WRAPPER
@@ -257,7 +252,7 @@ apiserver() {
   if [[ -n ${KUBEBUILDER_ASSETS:-} ]]; then
     local program
     for program in etcd kube-apiserver; do
-      doing="looking for $program in KUBEBUILDER_ASSETS ($KUBEBUILDER_ASSETS)"
+      do_now "looking for $program in KUBEBUILDER_ASSETS ($KUBEBUILDER_ASSETS)"
       [[ -x $KUBEBUILDER_ASSETS/$program ]]
     done
     say "kube-apiserver: KUBEBUILDER_ASSETS is used"
@@ -268,6 +263,7 @@ apiserver() {
     return
   fi
   do_now "checking that this is Debian 12 (elsewhere set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver)"
+  # shellcheck source=/dev/null
   [[ $(. /etc/os-release && echo "${VERSION_CODENAME:-}") == bookworm ]]
 
   local go=/usr/lib/go-1.19/bin/go reflect2=/usr/share/gocode/src/github.com/modern-go/reflect2 missing=()
@@ -280,7 +276,6 @@ apiserver() {
   fi
 
   local part="$cache/kube-apiserver.part"
-  leftovers+=("$part")
   rm -rf "$part"
   mkdir -p "$part/apt" "$part/tree" "$part/out"
 
@@ -292,7 +287,7 @@ apiserver() {
   (cd "$part" && private_apt "$part/apt" source --download-only kubernetes)
   tar --extract --file "$(find "$part" -maxdepth 1 -name 'kubernetes_*.orig.tar.*')" --strip-components=1 --directory "$part/tree"
 
-  say "building kube-apiserver (some three minutes, once)"
+  say "building kube-apiserver (some minutes, once)"
   (cd "$part/tree" && build_apiserver "$part" "$go" "$reflect2")
 
   do_now "starting kube-apiserver's program"
@@ -319,7 +314,7 @@ build_apiserver() {
 
   mkdir -p "$part/gopath/src/k8s.io" "$part/tmp"
   ln -s "$part/tree" "$part/gopath/src/k8s.io/kubernetes"
-  export GOPATH="$part/gopath" GOCACHE="$part/gocache" GOTMPDIR="$part/tmp" GO111MODULE=off CGO_ENABLED=0 GOFLAGS= GOTOOLCHAIN=local
+  export GOPATH="$part/gopath" GOCACHE="$part/gocache" GOTMPDIR="$part/tmp" GO111MODULE=off CGO_ENABLED=0 GOFLAGS="" GOTOOLCHAIN=local
   # GOPATH mode knows a package by the path of the current folder, which has to be the one under GOPATH.
   cd "$part/gopath/src/k8s.io/kubernetes"
 
@@ -354,13 +349,13 @@ for step in "${steps[@]}"; do
   case "$step" in
     packages | mysql | apiserver) ;;
     *)
-      doing="reading the arguments: there is no step \"$step\" (packages, mysql, apiserver)"
+      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, apiserver)"
       exit 2
       ;;
   esac
 done
 
-# What an interrupted run left behind.
+# What a run left behind that was killed.
 rm -rf "$cache"/*.part
 
 for step in "${steps[@]}"; do

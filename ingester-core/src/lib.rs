@@ -35,6 +35,7 @@ pub mod json;
 pub mod kind;
 pub mod object;
 pub mod schema;
+pub mod store;
 pub mod value;
 pub mod wire;
 

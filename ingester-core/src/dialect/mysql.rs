@@ -120,5 +120,5 @@ pub(super) fn bookkeeping(statement: Bookkeeping, rows: usize) -> Sql {
 
 /// Whether the guard reads this column, so that it is assigned after the others.
 fn guarding(column: &Column) -> bool {
-    [base::RES_VERSION, base::EVICT_TIME].iter().any(|place| column.name == BASE_COLUMNS[*place].name)
+    [base::RES_VERSION, base::DELETE_TIME, base::EVICT_TIME].iter().any(|place| column.name == BASE_COLUMNS[*place].name)
 }

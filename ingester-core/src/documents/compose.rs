@@ -6,6 +6,7 @@ use std::rc::Rc;
 use serde_json::value::RawValue;
 use serde_saphyr::granit_parser::{self, Event, Marker, Parser, ScalarStyle, ScanError, Tag};
 
+use super::grammar::plain_run;
 use super::list::{Head, Items};
 use super::scalar::{self, Scalar};
 use super::{DocumentError, MAX_DEPTH};
@@ -386,7 +387,9 @@ impl Composer<'_> {
                     Ok(key) => self.insert_key(key),
                     Err(error) => Err(self.syntax(error.to_string())),
                 },
-                Some(b'{' | b'[' | b'n') | None => Err(self.syntax(format!("`*{name}` is no single value and cannot be a key"))),
+                Some(b'{' | b'[' | b'n') | None => {
+                    Err(self.syntax(format!("`*{name}` is no single value and cannot be a key")))
+                }
                 Some(_) => self.insert_key(text.to_string()),
             };
         }
@@ -415,9 +418,11 @@ impl Composer<'_> {
 pub(super) fn push_string(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
+    loop {
+        let at = plain_run(rest.as_bytes());
         out.push_str(&rest[..at]);
-        match rest.as_bytes()[at] {
+        let Some(&byte) = rest.as_bytes().get(at) else { break };
+        match byte {
             b'"' => out.push_str("\\\""),
             b'\\' => out.push_str("\\\\"),
             b'\n' => out.push_str("\\n"),
@@ -427,6 +432,5 @@ pub(super) fn push_string(out: &mut String, text: &str) {
         }
         rest = &rest[at + 1..];
     }
-    out.push_str(rest);
     out.push('"');
 }

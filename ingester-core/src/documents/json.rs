@@ -9,7 +9,7 @@
 
 use std::io;
 
-use super::grammar::{Expect, Field, is_word, syntax, unexpected};
+use super::grammar::{Expect, Field, is_word, plain_run, syntax, unexpected};
 use super::list::{self, Head, Items};
 use super::source::{Position, Source};
 use super::{DocumentError, Found, MAX_DEPTH, MAX_DOCUMENT};
@@ -25,7 +25,7 @@ enum Place {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token {
+pub(super) enum Token {
     None,
     Text,
     /// Behind a backslash.
@@ -39,22 +39,22 @@ enum Token {
 #[derive(Debug)]
 pub(super) struct Json {
     place: Place,
-    token: Token,
-    expect: Expect,
+    pub(super) token: Token,
+    pub(super) expect: Expect,
     /// The open brackets.
-    open: Vec<u8>,
-    base: usize,
+    pub(super) open: Vec<u8>,
+    pub(super) base: usize,
     /// The root of the list that is being streamed; its remaining keys too are read into it.
     list: Option<Head>,
     head: Head,
     field: Field,
     /// The string being read, when it is a key or a value directly below the base. The longest that matter are kinds.
-    word: Option<Vec<u8>>,
+    pub(super) word: Option<Vec<u8>>,
     /// The object being read, when `holding`.
     text: Vec<u8>,
     holding: bool,
     too_large: bool,
-    flaw: Option<DocumentError>,
+    pub(super) flaw: Option<DocumentError>,
     /// Where the object being read begins, and where the document around it does.
     start: Position,
     root: Position,
@@ -112,6 +112,11 @@ impl Json {
         let mut back = None;
         while used < chunk.len() && found.is_empty() && back.is_none() {
             let rest = &chunk[used..];
+            let skimmed = self.skim(rest, &mut at);
+            if skimmed > 0 {
+                used += skimmed;
+                continue;
+            }
             used += match (self.place, self.token) {
                 (Place::Between, _) => self.between(rest[0], &mut at, found),
                 (Place::Lost, _) => self.lost(rest, &mut at),
@@ -200,7 +205,7 @@ impl Json {
         self.field = Field::Other;
     }
 
-    fn keep(&mut self, bytes: &[u8]) {
+    pub(super) fn keep(&mut self, bytes: &[u8]) {
         if !self.holding {
             return;
         }
@@ -233,7 +238,7 @@ impl Json {
     }
 
     fn string(&mut self, rest: &[u8], at: &mut Position, found: &mut Found) -> usize {
-        let run = rest.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < b' ').unwrap_or(rest.len());
+        let run = plain_run(rest);
         if let Some(word) = &mut self.word {
             word.extend_from_slice(&rest[..run.min(LONGEST_WORD.saturating_sub(word.len()))]);
         }
@@ -342,8 +347,10 @@ impl Json {
         } else if !self.in_object() {
             self.begin(at);
         }
-        let of_head = allowed && !key && self.at_head();
-        if of_head && self.field == Field::Items && self.list.is_none() {
+        // Behind the items of a list, its head is complete but for the kind.
+        let in_tail = self.base == 0 && self.list.is_some();
+        let items = allowed && !key && self.at_head() && !in_tail && self.field == Field::Items;
+        if items {
             self.head.items = Items::of(byte);
         }
         match byte {
@@ -355,8 +362,8 @@ impl Json {
                 if self.open.len() == MAX_DEPTH {
                     return Err(DocumentError::TooDeep { line: at.line });
                 }
-                let items = of_head && self.base == 0 && self.list.is_none() && self.head.items == Items::Array;
-                if items && self.field == Field::Items && byte == b'[' && self.holding && self.head.may_be_list() && self.flaw.is_none() {
+                let streams = items && byte == b'[' && self.base == 0 && self.holding && self.flaw.is_none();
+                if streams && self.head.may_be_list() {
                     self.list = Some(std::mem::take(&mut self.head));
                     self.base = 2;
                     self.holding = false;

@@ -10,7 +10,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `source.rs` | the bytes, with their positions, and the way back over bytes already read |
-//! | `json.rs`, `grammar.rs` | a byte scanner which finds the boundaries of JSON documents |
+//! | `json.rs`, `skim.rs`, `grammar.rs` | a byte scanner which finds the boundaries of JSON documents |
 //! | `yaml.rs` | a line scanner which finds the boundaries of YAML documents and list items |
 //! | `compose.rs`, `scalar.rs` | one YAML document as JSON text |
 //! | `list.rs` | the rules of `List` objects, the same for both formats |
@@ -20,6 +20,7 @@ mod grammar;
 mod json;
 mod list;
 mod scalar;
+mod skim;
 mod source;
 mod yaml;
 
@@ -149,7 +150,12 @@ pub enum DocumentError {
 
 /// Cuts a stream into objects. See [`Documents`].
 pub fn documents<R: io::BufRead>(reader: R) -> Documents<R> {
-    Documents { source: Source::new(reader), format: Format::Unknown(Sniff::default()), found: VecDeque::new(), number: 0 }
+    Documents {
+        source: Source::new(reader),
+        format: Format::Unknown(Sniff::default()),
+        found: VecDeque::new(),
+        number: 0,
+    }
 }
 
 /// Iterator over the objects of a stream, in constant memory.
@@ -330,7 +336,11 @@ impl Sniff {
             position.pass(byte);
             used += 1;
         }
-        if matches!(sniffed, Sniffed::Empty) && !self.blanks.is_empty() && self.mark < BYTE_ORDER_MARK.len() && self.mark > 0 {
+        if matches!(sniffed, Sniffed::Empty)
+            && !self.blanks.is_empty()
+            && self.mark < BYTE_ORDER_MARK.len()
+            && self.mark > 0
+        {
             sniffed = Sniffed::Yaml;
             self.mark = BYTE_ORDER_MARK.len();
         }

@@ -49,7 +49,8 @@ fn number(text: &str) -> Option<Cow<'_, str>> {
     if digits.iter().all(u8::is_ascii_digit) && matches!(digits, [b'1'..=b'9', ..] | [b'0']) && text != "-0" {
         return Some(Cow::Borrowed(text));
     }
-    let plain: Cow<'_, str> = if text.contains('_') && !text.starts_with('.') { text.replace('_', "").into() } else { text.into() };
+    let plain: Cow<'_, str> =
+        if text.contains('_') && !text.starts_with('.') { text.replace('_', "").into() } else { text.into() };
     integer(&plain).or_else(|| float(&plain)).map(Cow::Owned)
 }
 
@@ -87,7 +88,8 @@ fn float(text: &str) -> Option<String> {
         Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))),
         None => (unsigned, None),
     };
-    let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(whole, fraction)| (whole, Some(fraction)));
+    let (whole, fraction) =
+        mantissa.split_once('.').map_or((mantissa, None), |(whole, fraction)| (whole, Some(fraction)));
     let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let well_formed = all_digits(whole)
         && fraction.is_none_or(all_digits)

@@ -3,5 +3,5 @@ VALUES {% for _ in 0..rows %}{% if !loop.first %}, {% endif %}({% for _ in colum
 ON CONFLICT ("uid") DO UPDATE SET
 {%- for column in columns %}{% if !loop.first %}
   {{ column.name|quotes }} = excluded.{{ column.name|quotes }}{% if !loop.last %},{% endif %}{% endif %}{% endfor %}
-WHERE (excluded."res_version" > "res_version" OR (excluded."res_version" = "res_version" AND (excluded."res_version" = 0 OR excluded."delete_time" IS NOT NULL OR excluded."evict_time" IS NOT NULL)))
+WHERE (excluded."res_version" > "res_version" OR (excluded."res_version" = "res_version" AND ((excluded."delete_time" IS NOT NULL AND "delete_time" IS NULL) OR (excluded."evict_time" IS NOT NULL AND "evict_time" IS NULL) OR (excluded."res_version" = 0 AND "delete_time" IS NULL))))
   AND NOT (excluded."delete_time" IS NOT NULL AND "evict_time" IS NOT NULL)

@@ -1,0 +1,142 @@
+//! Where a database is, read from a URL, and how to connect to it.
+
+use super::{Retry, StoreError};
+use crate::dialect::Dialect;
+use sqlx::mysql::MySqlConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use std::fmt;
+use std::str::FromStr;
+
+/// Where a database is. Shows itself without its password.
+#[derive(Clone)]
+pub struct Address {
+    pub(super) options: Options,
+    shown: String,
+}
+
+#[derive(Clone)]
+pub(super) enum Options {
+    MySql(Box<MySqlConnectOptions>),
+    Sqlite(Box<SqliteConnectOptions>),
+}
+
+/// How to connect.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectOptions {
+    /// Connections at most.
+    pub connections: u32,
+    /// Whether an SQLite file that is missing is made.
+    pub create: bool,
+    /// How patiently passing errors are tried again, then and later.
+    pub retry: Retry,
+}
+
+impl Default for ConnectOptions {
+    fn default() -> Self {
+        ConnectOptions { connections: 4, create: true, retry: Retry::SHORT }
+    }
+}
+
+impl Address {
+    /// The database's dialect.
+    pub fn dialect(&self) -> Dialect {
+        match self.options {
+            Options::MySql(_) => Dialect::MySql,
+            Options::Sqlite(_) => Dialect::Sqlite,
+        }
+    }
+}
+
+impl FromStr for Address {
+    type Err = StoreError;
+
+    /// Reads `mysql://user:password@host:3306/database`, `mariadb://...` or `sqlite://file.db`, as sqlx does.
+    fn from_str(url: &str) -> Result<Self, StoreError> {
+        let hint = "a URL is mysql://user:password@host:3306/database or sqlite://file.db; \
+                    special characters of a password are percent-encoded";
+        let scheme = url.split_once(':').map(|(scheme, _)| scheme);
+        let shown = redact(url);
+        let wrong = |reason: String| StoreError::wrong(format!("reading the database URL `{shown}`"), reason, hint);
+        match scheme {
+            Some("mysql" | "mariadb") => {
+                let options = MySqlConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
+                if options.get_database().is_none_or(str::is_empty) {
+                    return Err(wrong("it names no database".into()));
+                }
+                // What sqlx would add to the server's SQL mode is replaced by our own session settings.
+                let options = options.pipes_as_concat(false).no_engine_substitution(false).timezone(Some("+00:00".into()));
+                Ok(Address { options: Options::MySql(Box::new(options)), shown })
+            }
+            Some("sqlite") => {
+                let options = SqliteConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
+                Ok(Address { options: Options::Sqlite(Box::new(options)), shown })
+            }
+            Some(other) => Err(wrong(format!("`{other}` is not a database that the ingester knows"))),
+            None => Err(wrong("it has no scheme".into())),
+        }
+    }
+}
+
+/// sqlx's reason; should it ever quote the URL, nothing of it is repeated.
+fn without_url(error: &sqlx::Error) -> String {
+    let text = error.to_string();
+    if text.contains("://") { "it is not valid".into() } else { text }
+}
+
+/// The URL with everything between the user's colon and the `@` replaced, and the parameters that may hold secrets gone.
+fn redact(url: &str) -> String {
+    let url = url.split_once('?').map_or(url, |(url, _)| url);
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.split_once('@').map_or_else(|| url.to_owned(), |(_, rest)| format!("***@{rest}"));
+    };
+    // The last `@`: a password that was not encoded may hold one.
+    let Some((user, rest)) = rest.rsplit_once('@') else { return url.to_owned() };
+    match user.split_once(':') {
+        Some((user, _)) => format!("{scheme}://{user}:***@{rest}"),
+        None => format!("{scheme}://{user}@{rest}"),
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, redact};
+
+    #[test]
+    fn a_password_is_never_shown() {
+        for (url, shown) in [
+            ("mysql://root:se%40cret@db:3306/ma", "mysql://root:***@db:3306/ma"),
+            ("mysql://root:sec@ret@db/ma?ssl-key=x", "mysql://root:***@db/ma"),
+            ("mysql://root@db/ma", "mysql://root@db/ma"),
+            ("sqlite://ingester.db", "sqlite://ingester.db"),
+            ("root:secret@db", "***@db"),
+        ] {
+            assert_eq!(redact(url), shown);
+        }
+        let error = "mysql://root:secret@db:99999999/ma".parse::<Address>().unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn a_url_that_is_none_says_what_one_looks_like() {
+        for (url, part) in [
+            ("postgres://db/ma", "`postgres` is not a database"),
+            ("mysql://root@db", "names no database"),
+            ("ingester.db", "no scheme"),
+        ] {
+            let error = url.parse::<Address>().unwrap_err().to_string();
+            assert!(error.contains(part) && error.contains("mysql://user:password@host"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What goes wrong with a database, in which class it falls, and what a person can do about it.
+
+use std::fmt;
+
+/// What an error means for the work at hand. It decides on retry, never the error's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// It may pass by itself: a deadlock, a lock wait, a lost connection, a server that is starting.
+    Transient,
+    /// The database refuses the object: too long, not valid JSON for it, out of range.
+    Object,
+    /// Somebody must act: rights, a missing table, a full disk.
+    Operator,
+    /// None of the known ones; taken as the object's, unless no object at all gets through.
+    Unknown,
+}
+
+/// An error of the store: what was being done, what the database said, what to do next. Never holds a password.
+#[derive(Debug)]
+pub struct StoreError {
+    doing: String,
+    reason: String,
+    hint: Option<String>,
+    class: Class,
+    source: Option<sqlx::Error>,
+}
+
+impl StoreError {
+    /// An error that was found before any database was asked.
+    pub(super) fn wrong(doing: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
+        StoreError {
+            doing: doing.into(),
+            reason: reason.into(),
+            hint: Some(hint.into()),
+            class: Class::Operator,
+            source: None,
+        }
+    }
+
+    /// What sqlx said while `doing`.
+    pub(super) fn of(doing: String, error: sqlx::Error) -> Self {
+        let (class, hint) = classify(&error);
+        let reason = match &error {
+            sqlx::Error::Database(error) => match error.code() {
+                Some(_) => error.message().to_owned(),
+                None => error.to_string(),
+            },
+            sqlx::Error::Io(error) => error.to_string(),
+            error => error.to_string(),
+        };
+        StoreError { doing, reason, hint: hint.map(str::to_owned), class, source: Some(error) }
+    }
+
+    /// The error's class.
+    pub fn class(&self) -> Class {
+        self.class
+    }
+
+    /// What the database said, alone.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.doing, self.reason)?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|error| error as _)
+    }
+}
+
+fn classify(error: &sqlx::Error) -> (Class, Option<&'static str>) {
+    use sqlx::Error as E;
+    match error {
+        E::Database(error) => {
+            if let Some(error) = error.try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>() {
+                return mysql(error.number(), error.code());
+            }
+            sqlite(error.code().and_then(|code| code.parse().ok()).unwrap_or(1), error.message())
+        }
+        E::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            (Class::Operator, Some("name a host that exists, or a socket file that is there"))
+        }
+        E::Io(_) => (Class::Transient, Some("is the server running, and are host and port right?")),
+        E::PoolTimedOut => {
+            (Class::Transient, Some("no connection became free in time: is the server reachable, are there enough connections?"))
+        }
+        E::Protocol(_) | E::WorkerCrashed | E::PoolClosed | E::BeginFailed => (Class::Transient, None),
+        E::Tls(_) => (Class::Operator, Some("check the server's certificate and the ssl-mode and ssl-ca of the URL")),
+        E::Configuration(_) => (Class::Operator, Some("a URL is mysql://user:password@host:3306/database or sqlite://file.db")),
+        E::InvalidArgument(_) | E::Encode(_) => (Class::Object, None),
+        _ => (Class::Unknown, None),
+    }
+}
+
+/// By MySQL's error numbers (MySQL and MariaDB Reference Manuals, "Server Error Message Reference").
+fn mysql(number: u16, state: Option<&str>) -> (Class, Option<&'static str>) {
+    match number {
+        // Deadlock, lock wait, too many connections, shutting down, connection trouble, killed or interrupted query,
+        // TiDB's write conflicts.
+        1213 | 1205 | 1040 | 1203 | 1053 | 1152 | 1158..=1161 | 1184 | 1317 | 1927 | 2006 | 2013 | 3024 | 3169 | 8002 | 8022
+        | 9007 => (Class::Transient, None),
+        // A primary that became a replica: another may take over.
+        1290 | 1836 => (Class::Transient, Some("the server is read-only: name the primary, or wait for the fail-over")),
+        1044 | 1142 | 1143 | 1227 | 1370 => {
+            (Class::Operator, Some("grant this user SELECT, INSERT, UPDATE, DELETE (and CREATE, ALTER, INDEX to make tables)"))
+        }
+        1045 | 1698 | 1130 | 1251 | 1524 => {
+            (Class::Operator, Some("check user and password of the URL, and from which hosts this user may connect"))
+        }
+        1049 => (Class::Operator, Some("create the database first: CREATE DATABASE name CHARACTER SET utf8mb4")),
+        1046 => (Class::Operator, Some("name a database: mysql://user:password@host:3306/database")),
+        1146 => (Class::Operator, Some("the schema is not there: make it with `ingester import`, or pipe `ingester schema print` into the client")),
+        1054 | 1136 => (Class::Operator, Some("the tables are of another version than this ingester")),
+        1021 | 1114 | 3 | 28 | 1030 | 1026 => (Class::Operator, Some("make room on the database's disk")),
+        // Packet too large, invalid JSON (text, depth, ...), MariaDB's CHECK (json_valid).
+        1153 | 3140..=3158 | 4025 => (Class::Object, None),
+        _ => match state.map(|state| &state[..state.len().min(2)]) {
+            // Data exceptions and violated constraints.
+            Some("22" | "23") => (Class::Object, None),
+            Some("08") => (Class::Transient, None),
+            Some("28") => (Class::Operator, None),
+            _ => (Class::Unknown, None),
+        },
+    }
+}
+
+/// By SQLite's result codes ("Result and Error Codes"); extended ones hold the primary one in their lower byte.
+fn sqlite(code: u32, message: &str) -> (Class, Option<&'static str>) {
+    match code & 0xff {
+        5 | 6 => (Class::Transient, Some("another program holds the database; close it or wait")),
+        8 => (Class::Operator, Some("the file or its folder is read-only: allow writing, or name another file with --database-url sqlite://FILE")),
+        13 => (Class::Operator, Some("the disk is full: make room, or name a file elsewhere with --database-url sqlite://FILE")),
+        10 => (Class::Operator, Some("reading or writing the file failed: check the disk's space and health")),
+        14 => (Class::Operator, Some("the file cannot be opened: does its folder exist, may this user write there?")),
+        11 | 26 => (Class::Operator, Some("the file is no intact SQLite database: name another, or restore it from a backup")),
+        3 | 23 => (Class::Operator, Some("this user may not do that with the file")),
+        18 | 19 | 20 | 25 => (Class::Object, None),
+        1 if message.starts_with("no such table") => {
+            (Class::Operator, Some("the schema is not there: make it with `ingester import`"))
+        }
+        1 if message.contains("has no column") || message.starts_with("no such column") => {
+            (Class::Operator, Some("the tables are of another version than this ingester"))
+        }
+        _ => (Class::Unknown, None),
+    }
+}

@@ -1,0 +1,430 @@
+//! Runs SQL: connecting, writing batches of rows under the guard, recording rejects. One file a database.
+//!
+//! May use: `schema`, `value`, `dialect`. Must not: hold SQL text (that is `dialect`), know Kubernetes.
+//!
+//! # Guarantees
+//! - A batch is one transaction: all of it is stored or nothing.
+//! - A stale write changes nothing, neither in the main table nor in its companions ([`guard`]).
+//! - What a database refuses because of one object is rejected alone: a failing batch is halved until the culprit
+//!   stands alone.
+//! - Deadlocks, lock waits, lost connections and the like are tried again ([`Retry`]).
+
+mod batch;
+mod connect;
+mod error;
+pub mod guard;
+mod mysql;
+mod pairs;
+mod session;
+mod sqlite;
+
+pub use connect::{Address, ConnectOptions};
+pub use error::{Class, StoreError};
+
+use crate::dialect::{Bookkeeping, Dialect, Sql, Statement};
+use crate::kind::Kind;
+use crate::schema::{Companion, Table};
+use crate::value::{Micros, Row};
+use session::{Param, Session};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// One thing to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// An object's row; a tombstone where `delete_time` is set, an eviction where `evict_time` is.
+    Row(Row),
+    /// An object that is gone, of which only its uid is known.
+    Tombstone {
+        /// The object's uid.
+        uid: Box<str>,
+        /// At which resourceVersion it was found to be gone: rows of later versions are left alone.
+        res_version: u64,
+        /// When.
+        delete_time: Micros,
+    },
+}
+
+impl Change {
+    /// The object's uid.
+    pub fn uid(&self) -> &str {
+        match self {
+            Change::Row(row) => &row.uid,
+            Change::Tombstone { uid, .. } => uid,
+        }
+    }
+
+    fn res_version(&self) -> u64 {
+        match self {
+            Change::Row(row) => row.res_version,
+            Change::Tombstone { res_version, .. } => *res_version,
+        }
+    }
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Rows written.
+    pub written: usize,
+    /// Rows that were stored already, in the same version.
+    pub unchanged: usize,
+    /// Rows of which a later version is stored.
+    pub stale: usize,
+    /// Objects that the database refused.
+    pub rejected: Vec<Rejected>,
+}
+
+/// An object that the database refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejected {
+    /// Its uid.
+    pub uid: Box<str>,
+    /// Why, in a person's words.
+    pub reason: String,
+}
+
+impl Report {
+    fn add(&mut self, other: Report) {
+        self.written += other.written;
+        self.unchanged += other.unchanged;
+        self.stale += other.stale;
+        self.rejected.extend(other.rejected);
+    }
+}
+
+/// An object that could not be mirrored, as it is recorded in `ingester_rejects`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reject {
+    /// The object's uid, or the name-based one.
+    pub uid: String,
+    /// `apiVersion`
+    pub group_ver: String,
+    /// `kind`
+    pub kind: String,
+    /// `metadata.namespace`
+    pub namespace: String,
+    /// `metadata.name`
+    pub name: String,
+    /// `metadata.resourceVersion` as it came.
+    pub res_version: String,
+    /// Why, in a person's words; what goes over 16,000 characters is cut off.
+    pub reason: String,
+}
+
+/// How often and how patiently passing errors are tried again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Retry {
+    /// The first pause; each following one is twice as long. Every pause is shortened at random by up to a half.
+    pub first: Duration,
+    /// The longest pause.
+    pub longest: Duration,
+    /// How many attempts there are in all; `None` for no end.
+    pub attempts: Option<u32>,
+}
+
+impl Retry {
+    /// For work that a person waits for: 6 attempts within about 3 seconds.
+    pub const SHORT: Retry =
+        Retry { first: Duration::from_millis(100), longest: Duration::from_secs(2), attempts: Some(6) };
+    /// For work that must not give up.
+    pub const ENDLESS: Retry =
+        Retry { first: Duration::from_millis(50), longest: Duration::from_secs(10), attempts: None };
+
+    /// The pause before attempt number `attempt` (the second is 1); `None` when there is to be no more.
+    fn pause(&self, attempt: u32) -> Option<Duration> {
+        if self.attempts.is_some_and(|attempts| attempt >= attempts) {
+            return None;
+        }
+        let full = self.first.saturating_mul(1 << attempt.min(16).saturating_sub(1)).min(self.longest);
+        // The standard library's hash seeds are random: enough to keep workers from trying in step.
+        let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), attempt);
+        Some(full.mul_f64(0.5 + (random % 1000) as f64 / 2000.0))
+    }
+}
+
+enum Database {
+    MySql(sqlx::MySqlPool),
+    Sqlite(sqlx::SqlitePool),
+}
+
+/// One database with the kinds' tables.
+pub struct Store {
+    database: Database,
+    dialect: Dialect,
+    server: String,
+    max_packet: usize,
+    retry: Retry,
+    // Whether `ingester_rejects` may hold anything: while it is empty, nothing is ever deleted from it.
+    any_rejects: AtomicBool,
+}
+
+/// Runs `$work` in a transaction of whichever database it is; `$tx` is its [`Session`].
+macro_rules! in_transaction {
+    ($store:expr, |$tx:ident| $work:expr) => {
+        match &$store.database {
+            Database::MySql(pool) => match mysql::begin(pool).await {
+                Ok(mut $tx) => $work,
+                Err(error) => Err(error),
+            },
+            Database::Sqlite(pool) => match sqlite::begin(pool).await {
+                Ok(mut $tx) => $work,
+                Err(error) => Err(error),
+            },
+        }
+    };
+}
+
+impl Store {
+    /// Connects, and asks the server who it is.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or refuses the user or the database; the error says what to do.
+    pub async fn connect(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
+        let mut attempt = 1;
+        loop {
+            match Self::connect_once(address, options).await {
+                Ok(store) => return Ok(store),
+                Err(error) if error.class() == Class::Transient => match options.retry.pause(attempt) {
+                    Some(pause) => {
+                        tracing::debug!(%error, attempt, "database not reached, trying again");
+                        tokio::time::sleep(pause).await;
+                        attempt += 1;
+                    }
+                    None => return Err(error),
+                },
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
+        let dialect = address.dialect();
+        let doing = format!("connecting to {address}");
+        let database = match dialect {
+            Dialect::MySql => mysql::connect(address, options).await.map(Database::MySql),
+            Dialect::Sqlite => sqlite::connect(address, options).await.map(Database::Sqlite),
+        }
+        .map_err(|error| StoreError::of(doing.clone(), error))?;
+        let mut store = Store {
+            database,
+            dialect,
+            server: String::new(),
+            max_packet: 0,
+            retry: options.retry,
+            any_rejects: AtomicBool::new(true),
+        };
+        let (server, max_packet) =
+            in_transaction!(store, |tx| tx.server(&dialect.server()).await).map_err(|error| StoreError::of(doing, error))?;
+        store.server = server;
+        store.max_packet = usize::try_from(max_packet).unwrap_or(usize::MAX);
+        Ok(store)
+    }
+
+    /// The server's name and version, as it says it.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The family of statements that the server takes.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Waits until everything is written to disk and closes the connections.
+    pub async fn close(self) {
+        match self.database {
+            Database::MySql(pool) => pool.close().await,
+            Database::Sqlite(pool) => pool.close().await,
+        }
+    }
+
+    /// Makes the tables of `kinds` that are missing, and the ingester's own. Returns the names of those it made.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or a missing table cannot be made.
+    pub async fn create_missing(&self, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
+        let there = self.tables().await?;
+        let mut made = Vec::new();
+        for kind in kinds {
+            let table = kind.table();
+            let names = [table.name, table.companion(Companion::Labels), table.companion(Companion::Annotations)];
+            let missing: Vec<String> =
+                names.iter().map(ToString::to_string).filter(|name| !there.contains(name)).collect();
+            if !missing.is_empty() {
+                for sql in self.dialect.create(table) {
+                    self.define(&sql, &format!("creating the tables of {}", kind.kind())).await?;
+                }
+                made.extend(missing);
+            }
+        }
+        if !there.contains("ingester_rejects") {
+            self.define(&self.dialect.bookkeeping(Bookkeeping::CreateRejects, 0), "creating table ingester_rejects").await?;
+        }
+        let any = in_transaction!(self, |tx| tx.any(&self.dialect.bookkeeping(Bookkeeping::AnyRejects, 0)).await)
+            .map_err(|error| StoreError::of("reading ingester_rejects".into(), error))?;
+        self.any_rejects.store(any, Ordering::Relaxed);
+        Ok(made)
+    }
+
+    /// The names of the tables in the database.
+    ///
+    /// # Errors
+    /// When the catalog cannot be read.
+    pub async fn tables(&self) -> Result<HashSet<String>, StoreError> {
+        in_transaction!(self, |tx| tx.names(&self.dialect.tables()).await)
+            .map_err(|error| StoreError::of("reading the names of the tables".into(), error))
+    }
+
+    async fn define(&self, sql: &Sql, doing: &str) -> Result<(), StoreError> {
+        match &self.database {
+            Database::MySql(pool) => mysql::define(pool, sql).await,
+            Database::Sqlite(pool) => sqlite::define(pool, sql).await,
+        }
+        .map_err(|error| StoreError::of(doing.to_owned(), error))
+    }
+
+    /// Writes changes of objects of one table; of several changes of one uid only the latest.
+    ///
+    /// What the database refuses because of one object is in the report's `rejected` and recorded nowhere yet: see
+    /// [`Store::record_rejects`].
+    ///
+    /// # Errors
+    /// When the database is not to be reached within the retries, or nothing at all can be written and a person must
+    /// act (disk full, no rights, a missing table). Nothing of the batch is stored then.
+    pub async fn write(&self, table: &'static Table, changes: Vec<Change>) -> Result<Report, StoreError> {
+        let changes = latest_of_each(changes);
+        let mut report = Report::default();
+        let mut halves = vec![0..changes.len()];
+        let mut any_stored = false;
+        while let Some(range) = halves.pop() {
+            if range.is_empty() {
+                continue;
+            }
+            let error = match self.write_batch(table, &changes[range.clone()]).await {
+                Ok(part) => {
+                    any_stored = true;
+                    report.add(part);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            match error.class() {
+                Class::Transient | Class::Operator => return Err(error),
+                Class::Object | Class::Unknown if range.len() > 1 => {
+                    let middle = range.start + range.len() / 2;
+                    // The first half is taken next, so that objects stay in the order of their uids.
+                    halves.push(middle..range.end);
+                    halves.push(range.start..middle);
+                }
+                // Not one of many could be written, for a reason that need not be the objects': somebody should look.
+                Class::Unknown if !any_stored && changes.len() > 1 && halves.is_empty() => return Err(error),
+                Class::Object | Class::Unknown => {
+                    let reason = error.reason().to_owned();
+                    report.rejected.push(Rejected { uid: changes[range.start].uid().into(), reason });
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    /// One transaction, tried again while the error is a passing one.
+    async fn write_batch(&self, table: &'static Table, changes: &[Change]) -> Result<Report, StoreError> {
+        let mut attempt = 1;
+        loop {
+            let batch = batch::Batch {
+                dialect: self.dialect,
+                table,
+                changes,
+                now: Micros::now(),
+                max_packet: self.max_packet,
+                clear_rejects: self.any_rejects.load(Ordering::Relaxed),
+            };
+            let result = in_transaction!(self, |tx| match batch.write(&mut tx).await {
+                Ok(report) => tx.commit().await.map(|()| report),
+                Err(error) => {
+                    // Where even that fails the connection is gone, and with it the transaction.
+                    let _ = tx.rollback().await;
+                    Err(error)
+                }
+            });
+            let error = match result {
+                Ok(report) => return Ok(report),
+                Err(error) => StoreError::of(format!("writing {} rows of `{}`", changes.len(), table.name), error),
+            };
+            if error.class() != Class::Transient {
+                return Err(error);
+            }
+            match self.retry.pause(attempt) {
+                Some(pause) => {
+                    tracing::debug!(%error, attempt, table = %table.name, "batch failed, trying again");
+                    tokio::time::sleep(pause).await;
+                    attempt += 1;
+                }
+                None => return Err(error),
+            }
+        }
+    }
+
+    /// Records objects that could not be mirrored; an object is recorded once, with its latest reason.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn record_rejects(&self, rejects: &[Reject]) -> Result<(), StoreError> {
+        self.any_rejects.store(true, Ordering::Relaxed);
+        for chunk in rejects.chunks(100) {
+            let sql = self.dialect.bookkeeping(Bookkeeping::RecordRejects, chunk.len());
+            let reject_time = Micros::now();
+            let reasons: Vec<String> = chunk.iter().map(|reject| reject.reason.chars().take(16_000).collect()).collect();
+            let mut params = Vec::with_capacity(chunk.len() * 8);
+            for (reject, reason) in chunk.iter().zip(&reasons) {
+                let texts = [&reject.uid, &reject.group_ver, &reject.kind, &reject.namespace, &reject.name];
+                for (text, limit) in texts.into_iter().zip([64, 128, 128, 256, 256]) {
+                    params.push(Param::Text(head(text, limit)));
+                }
+                params.push(Param::Text(head(&reject.res_version, 128)));
+                params.push(Param::Text(reason));
+                params.push(Param::Time(reject_time));
+            }
+            in_transaction!(self, |tx| match tx.execute(&sql, &params).await {
+                Ok(_) => tx.commit().await,
+                Err(error) => Err(error),
+            })
+            .map_err(|error| StoreError::of("recording rejects in ingester_rejects".into(), error))?;
+        }
+        Ok(())
+    }
+
+    /// Up to `limit` live rows of a kind in the order of namespace and name: these two, then the indexed columns, as text.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub async fn peek(&self, table: &'static Table, limit: usize) -> Result<Vec<Vec<Option<String>>>, StoreError> {
+        let sql = self.dialect.statement(Statement::Peek, table, limit);
+        in_transaction!(self, |tx| tx.texts(&sql).await)
+            .map_err(|error| StoreError::of(format!("reading `{}`", table.name), error))
+    }
+}
+
+/// The first `limit` characters: what is recorded about a reject must not be a reason to refuse the record.
+fn head(text: &str, limit: usize) -> &str {
+    text.char_indices().nth(limit).map_or(text, |(end, _)| &text[..end])
+}
+
+/// Sorted by uid, so that transactions lock rows in one order; of each uid the change with the highest version, of
+/// equal ones the last.
+fn latest_of_each(mut changes: Vec<Change>) -> Vec<Change> {
+    changes.sort_by(|a, b| a.uid().cmp(b.uid()).then(a.res_version().cmp(&b.res_version())));
+    let mut latest: Vec<Change> = Vec::with_capacity(changes.len());
+    for change in changes {
+        match latest.last_mut() {
+            Some(last) if last.uid() == change.uid() => *last = change,
+            _ => latest.push(change),
+        }
+    }
+    latest
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! MySQL, MariaDB and whatever else speaks their protocol.
+
+use super::connect::{Address, ConnectOptions, Options};
+use super::session::implement_session;
+use crate::dialect::{Dialect, Sql};
+use sqlx::mysql::{MySqlArguments, MySqlConnection, MySqlPoolOptions, MySqlRow};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, MySqlPool};
+use std::time::Duration;
+
+/// How long a statement may wait for a free connection.
+const ACQUIRE: Duration = Duration::from_secs(10);
+
+pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Result<MySqlPool, sqlx::Error> {
+    let Options::MySql(connect) = &address.options else {
+        return Err(sqlx::Error::Configuration("not a MySQL URL".into()));
+    };
+    // The first connection is made by itself: a pool would hide why it fails behind a time-out.
+    MySqlConnection::connect_with(connect).await?.close().await?;
+    MySqlPoolOptions::new()
+        .max_connections(options.connections.max(1))
+        .acquire_timeout(ACQUIRE)
+        .max_lifetime(Duration::from_secs(300))
+        .after_connect(|connection, _| {
+            Box::pin(async move {
+                for sql in Dialect::MySql.session() {
+                    connection.execute(text(&sql)).await?;
+                }
+                Ok(())
+            })
+        })
+        .connect_with((**connect).clone())
+        .await
+}
+
+pub(super) async fn begin(pool: &MySqlPool) -> Result<Open, sqlx::Error> {
+    pool.begin_with(Dialect::MySql.begin()).await.map(Open)
+}
+
+/// Runs a statement that MySQL does not prepare or that ends a transaction by itself (CREATE TABLE).
+pub(super) async fn define(pool: &MySqlPool, sql: &Sql) -> Result<(), sqlx::Error> {
+    pool.execute(text(sql)).await.map(drop)
+}
+
+fn text(sql: &Sql) -> sqlx::RawSql {
+    sqlx::raw_sql(AssertSqlSafe(sql.shared()))
+}
+
+fn unsigned(value: u64) -> Result<u64, sqlx::Error> {
+    Ok(value)
+}
+
+implement_session!(MySql, MySqlArguments, MySqlRow, unsigned, u64, |value| value);
