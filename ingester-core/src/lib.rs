@@ -31,8 +31,10 @@ extern crate self as ingester_core;
 
 pub mod dialect;
 pub mod documents;
+pub mod import;
 pub mod json;
 pub mod kind;
+pub mod migrate;
 pub mod object;
 pub mod schema;
 pub mod store;

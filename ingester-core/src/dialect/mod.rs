@@ -104,6 +104,14 @@ impl Dialect {
         }
     }
 
+    /// The statements that drop a kind's three tables where they are there, each repeatable.
+    pub fn drop(self, table: &Table) -> Vec<Sql> {
+        match self {
+            Dialect::MySql => mysql::drop(table),
+            Dialect::Sqlite => sqlite::drop(table),
+        }
+    }
+
     /// The statement for `rows` rows of `table`.
     pub fn statement(self, statement: Statement, table: &Table, rows: usize) -> Sql {
         match self {

@@ -109,6 +109,18 @@ struct ClearRejects {
     rows: usize,
 }
 
+#[derive(Template)]
+#[template(path = "sqlite/drop_table.sql")]
+struct DropTable {
+    name: Ident,
+}
+
+/// The companions first: a main table without them would be no schema at all.
+pub(super) fn drop(table: &Table) -> Vec<Sql> {
+    let companions = Companion::ALL.map(|companion| table.companion(companion));
+    companions.into_iter().rev().chain([table.name]).map(|name| render(&DropTable { name })).collect()
+}
+
 pub(super) fn statement(statement: Statement, table: &Table, rows: usize) -> Sql {
     let name = table.name;
     match statement {

@@ -15,7 +15,7 @@ use super::source::{Position, Source};
 use super::{DocumentError, Found, MAX_DEPTH, MAX_DOCUMENT};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     /// Between documents.
     Between,
     /// Behind a failure, on the way to a line that begins with `{`.
@@ -38,30 +38,30 @@ pub(super) enum Token {
 /// document, 1 for an element of a root array and 2 for an item of a list.
 #[derive(Debug)]
 pub(super) struct Json {
-    place: Place,
+    pub(super) place: Place,
     pub(super) token: Token,
     pub(super) expect: Expect,
     /// The open brackets.
     pub(super) open: Vec<u8>,
     pub(super) base: usize,
     /// The root of the list that is being streamed; its remaining keys too are read into it.
-    list: Option<Head>,
-    head: Head,
-    field: Field,
+    pub(super) list: Option<Head>,
+    pub(super) head: Head,
+    pub(super) field: Field,
     /// The string being read, when it is a key or a value directly below the base. The longest that matter are kinds.
     pub(super) word: Option<Vec<u8>>,
     /// The object being read, when `holding`.
-    text: Vec<u8>,
-    holding: bool,
-    too_large: bool,
+    pub(super) text: Vec<u8>,
+    pub(super) holding: bool,
+    pub(super) too_large: bool,
     pub(super) flaw: Option<DocumentError>,
     /// Where the object being read begins, and where the document around it does.
-    start: Position,
-    root: Position,
+    pub(super) start: Position,
+    pub(super) root: Position,
     /// Nothing made sense since the last failure: what fails now is part of the same garbage.
-    in_garbage: bool,
+    pub(super) in_garbage: bool,
     /// Before this offset `{` in the first column begins a document, whatever is open.
-    strict_until: u64,
+    pub(super) strict_until: u64,
 }
 
 const LONGEST_WORD: usize = 512;
@@ -149,13 +149,6 @@ impl Json {
         Ok(true)
     }
 
-    fn go_back<R: io::BufRead>(&mut self, back: Option<(Vec<u8>, Position)>, source: &mut Source<R>) -> bool {
-        let Some((bytes, position)) = back else { return false };
-        source.rewind(bytes, position);
-        self.place = Place::Between;
-        true
-    }
-
     fn between(&mut self, byte: u8, at: &mut Position, found: &mut Found) -> usize {
         match byte {
             b' ' | b'\t' | b'\r' | b'\n' => {}
@@ -183,17 +176,6 @@ impl Json {
         1
     }
 
-    fn lost(&mut self, rest: &[u8], at: &mut Position) -> usize {
-        for (skipped, &byte) in rest.iter().enumerate() {
-            if byte == b'{' && at.column() == 1 {
-                self.place = Place::Between;
-                return skipped;
-            }
-            at.pass(byte);
-        }
-        rest.len()
-    }
-
     /// An object or a stray value begins at the base.
     fn begin(&mut self, at: Position) {
         self.start = at;
@@ -219,7 +201,7 @@ impl Json {
     }
 
     /// Whether the scanner is inside an object of the base, not between those of a list or an array.
-    fn in_object(&self) -> bool {
+    pub(super) fn in_object(&self) -> bool {
         self.open.len() > self.base
     }
 
@@ -460,40 +442,5 @@ impl Json {
             }
         };
         found.push_back((line, Err(error)));
-    }
-
-    /// Gives the open document up. Returns the text to go back to, if it holds the beginning of another.
-    fn fail(&mut self, error: DocumentError, at: Position, found: &mut Found) -> Option<(Vec<u8>, Position)> {
-        let line = if self.in_object() { self.start.line } else { self.root.line };
-        let error = if self.too_large { DocumentError::TooLarge } else { self.flaw.take().unwrap_or(error) };
-        let error = match error {
-            DocumentError::Unclosed { .. } => DocumentError::Unclosed { line },
-            error => error,
-        };
-        if !std::mem::replace(&mut self.in_garbage, true) {
-            found.push_back((line, Err(error)));
-        }
-        let mut back = None;
-        if self.holding {
-            let from = usize::try_from(self.strict_until.saturating_sub(self.start.offset)).unwrap_or(usize::MAX);
-            let text = self.text.get(from.max(1) - 1..).unwrap_or_default();
-            if let Some(feed) = text.windows(2).position(|pair| pair == b"\n{") {
-                let begins = self.text.len() - text.len() + feed + 1;
-                let mut position = self.start;
-                position.pass_all(&self.text[..begins]);
-                back = Some((self.text[begins..].to_vec(), position));
-                self.strict_until = at.offset;
-            }
-        }
-        self.open.clear();
-        self.text.clear();
-        self.holding = false;
-        self.too_large = false;
-        self.list = None;
-        self.base = 0;
-        self.token = Token::None;
-        self.word = None;
-        self.place = Place::Lost;
-        back
     }
 }

@@ -10,7 +10,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `source.rs` | the bytes, with their positions, and the way back over bytes already read |
-//! | `json.rs`, `skim.rs`, `grammar.rs` | a byte scanner which finds the boundaries of JSON documents |
+//! | `json.rs`, `skim.rs`, `recover.rs`, `grammar.rs` | a byte scanner which finds the boundaries of JSON documents |
 //! | `yaml.rs` | a line scanner which finds the boundaries of YAML documents and list items |
 //! | `compose.rs`, `scalar.rs` | one YAML document as JSON text |
 //! | `list.rs` | the rules of `List` objects, the same for both formats |
@@ -19,6 +19,7 @@ mod compose;
 mod grammar;
 mod json;
 mod list;
+mod recover;
 mod scalar;
 mod skim;
 mod source;
@@ -176,6 +177,13 @@ pub fn documents<R: io::BufRead>(reader: R) -> Documents<R> {
 /// in `List` was seen before. Lists of block-style YAML and of JSON are streamed: they may be larger than memory.
 /// When the list is typed (`PodList`, before `items`), items without `kind` or `apiVersion` get them from the list,
 /// as the API server leaves them out there. A list in a list is unpacked too, a third level is an error.
+///
+/// # YAML scalars
+///
+/// They mean what they mean to kubectl: unquoted `yes`, `on` and `y` are true, as values and as keys, `0644` is octal,
+/// keys that are numbers become strings. Timestamps stay as written and integers above 64 bits keep their digits.
+/// Anchors, aliases and merge keys (`<<`) are resolved; in a streamed list an alias reaches into earlier items. A key
+/// twice in one object, `.inf` and `.nan` are errors.
 ///
 /// # Recovery
 ///

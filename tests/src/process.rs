@@ -1,0 +1,352 @@
+//! Child processes that never outlive the test: folders, ports, start, stop.
+//!
+//! Two lines of defence. Values stop their server when they are dropped, which a panic does as well. And each [`Home`] has a
+//! keeper, a shell that waits for the end of its standard input: the kernel closes that pipe however the test process ends,
+//! and the keeper then kills what is left and removes the folder. It is what cleans up after `static` values (never dropped)
+//! and after `kill -9`. (PR_SET_PDEATHSIG would not do: it fires when the *thread* that started the child ends, and every
+//! test is a thread.)
+
+use std::{
+    collections::{BTreeSet, hash_map::RandomState},
+    fs::{self, File},
+    hash::{BuildHasher as _, Hasher as _},
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    os::unix::{fs::MetadataExt as _, process::CommandExt as _},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, bail};
+use tempfile::TempDir;
+
+/// How long a server may take to become ready. Generous: the machine may be busy compiling.
+pub(crate) const START_DEADLINE: Duration = Duration::from_secs(120);
+/// How long a server may take to end by itself before it is killed.
+const STOP_DEADLINE: Duration = Duration::from_secs(20);
+/// The same when its data is about to be thrown away.
+const DROP_DEADLINE: Duration = Duration::from_secs(5);
+
+/// Tries a condition every few milliseconds until it holds.
+///
+/// # Errors
+/// When `deadline` has passed, naming `what`; and what the condition itself returns.
+pub fn wait_until(what: &str, deadline: Duration, mut condition: impl FnMut() -> Result<bool>) -> Result<()> {
+    let begin = Instant::now();
+    loop {
+        if condition()? {
+            return Ok(());
+        }
+        if begin.elapsed() > deadline {
+            bail!("waited {deadline:?} in vain for {what}");
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A port of 127.0.0.1 that nobody listens on, and that is given out once in this process.
+///
+/// Ports are taken below the range from which Linux serves outgoing connections (32768 and up): otherwise any client could
+/// be sitting on the port when its server is started again.
+pub(crate) fn free_port() -> Result<u16> {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let mut given = lock(&GIVEN);
+    for _ in 0..1000 {
+        let random = RandomState::new().build_hasher().finish();
+        let port = 20_000 + u16::try_from(random % 12_000)?;
+        if given.contains(&port) || TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err() {
+            continue;
+        }
+        given.insert(port);
+        return Ok(port);
+    }
+    bail!("no free port between 20000 and 32000 on 127.0.0.1")
+}
+
+/// True when this process is root's. Database servers refuse to run as root unless told to.
+pub(crate) fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
+}
+
+/// Finds a program in PATH and in the folders of system programs, which PATH often lacks.
+///
+/// # Errors
+/// When it is nowhere: the message names the command that installs it.
+pub(crate) fn find_program(name: &str) -> Result<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin".into(), "/sbin".into()])
+        .map(|folder| folder.join(name))
+        .find(|program| program.is_file())
+        .with_context(|| format!("{name} is not installed; install it with: {}", crate::INSTALL))
+}
+
+/// The folder where `tests/install.sh` puts what is not a package of the system.
+pub(crate) fn cache_folder() -> Result<PathBuf> {
+    let home = std::env::var_os("HOME").context("HOME is not set: the testbed's programs are under ~/.cache")?;
+    Ok(PathBuf::from(home).join(".cache/ingester-testbed"))
+}
+
+/// A poisoned lock only says that another test panicked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A temporary folder and the keeper that empties the house when this process is gone.
+#[derive(Debug)]
+pub struct Home {
+    folder: TempDir,
+    keeper: Mutex<Keeper>,
+}
+
+#[derive(Debug)]
+struct Keeper {
+    shell: Child,
+    /// Lines `+ID` and `-ID` tell which process groups live. Its end is the signal.
+    orders: Option<ChildStdin>,
+}
+
+/// Keeps the list of process groups; at the end of its input kills them all and removes the folder given as `$1`.
+const KEEPER: &str = r#"
+trap '' INT TERM HUP
+alive=' '
+while read -r order; do
+  group=${order#?}
+  case $order in
+    +*) alive="$alive$group " ;;
+    -*) alive="${alive%% "$group" *} ${alive#* "$group" }" ;;
+  esac
+done
+for group in $alive; do kill -s KILL -- "-$group" 2>/dev/null; done
+# A killed process may still be writing its last file.
+for attempt in 1 2 3 4 5 6 7 8 9 10; do
+  rm -rf -- "$1" 2>/dev/null
+  [ -e "$1" ] || break
+  sleep 0.2
+done
+"#;
+
+impl Home {
+    /// Makes the folder, `<name>-` and random letters, where the system keeps temporary files.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or no shell can be started.
+    pub fn new(name: &str) -> Result<Arc<Self>> {
+        let folder =
+            tempfile::Builder::new().prefix(&format!("{name}-")).tempdir().context("making a temporary folder")?;
+        let mut shell = Command::new("sh")
+            .args(["-c", KEEPER, "sh"])
+            .arg(folder.path())
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            // Whoever reads this process's output must not wait for the keeper.
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // Ctrl-C reaches the group of the test process, not this one.
+            .process_group(0)
+            .spawn()
+            .context("starting the shell that cleans up")?;
+        let orders = shell.stdin.take();
+        Ok(Arc::new(Self { folder, keeper: Mutex::new(Keeper { shell, orders }) }))
+    }
+
+    /// Where the servers of this home keep their files.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn tell_keeper(&self, sign: char, group: u32) -> Result<()> {
+        let mut keeper = lock(&self.keeper);
+        let orders = keeper.orders.as_mut().context("the keeper has been let go")?;
+        writeln!(orders, "{sign}{group}").context("telling the keeper about a process")
+    }
+
+    /// Runs a program to its end, its output going to the file `<name>.log` of this folder.
+    ///
+    /// # Errors
+    /// When it cannot be started, fails (the message holds the end of its output), or takes over two minutes.
+    pub(crate) fn run(self: &Arc<Self>, name: &str, command: Command) -> Result<()> {
+        let process = Process::new(self, name, command);
+        process.spawn()?;
+        let mut status = None;
+        let ended = wait_until(&format!("the end of {name}"), START_DEADLINE, || {
+            status = process.exit_status()?;
+            Ok(status.is_some())
+        });
+        if let Err(error) = ended {
+            return Err(error.context(process.last_words()));
+        }
+        match status {
+            Some(status) if status.success() => Ok(()),
+            _ => bail!("{name} failed; {}", process.last_words()),
+        }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let keeper = self.keeper.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // The keeper removes the folder too; both doing it is harmless, and after this line it is done.
+        drop(keeper.orders.take());
+        let _ = keeper.shell.wait();
+    }
+}
+
+/// One server program: started, stopped, killed and started again with the same arguments.
+///
+/// It runs in a process group of its own, so that nothing it starts is forgotten. Dropping it ends it.
+#[derive(Debug)]
+pub struct Process {
+    name: String,
+    log: PathBuf,
+    state: Mutex<State>,
+    home: Arc<Home>,
+}
+
+#[derive(Debug)]
+struct State {
+    command: Command,
+    child: Option<Child>,
+}
+
+impl Process {
+    /// Describes a program; nothing runs yet. Its output goes to `<name>.log` in the folder of `home`.
+    pub(crate) fn new(home: &Arc<Home>, name: &str, mut command: Command) -> Self {
+        command.current_dir(home.path()).stdin(Stdio::null()).process_group(0);
+        Self {
+            name: name.to_owned(),
+            log: home.path().join(format!("{name}.log")),
+            state: Mutex::new(State { command, child: None }),
+            home: Arc::clone(home),
+        }
+    }
+
+    /// Starts the program if it does not run.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(crate) fn spawn(&self) -> Result<()> {
+        let mut state = lock(&self.state);
+        if let Some(child) = &mut state.child {
+            if child.try_wait()?.is_none() {
+                return Ok(());
+            }
+            self.home.tell_keeper('-', child.id())?;
+            state.child = None;
+        }
+        let log = File::options().create(true).append(true).open(&self.log).context("opening a log file")?;
+        state.command.stdout(log.try_clone()?).stderr(log);
+        let child = state.command.spawn().with_context(|| format!("starting {}", self.name))?;
+        let told = self.home.tell_keeper('+', child.id());
+        state.child = Some(child);
+        told
+    }
+
+    /// Starts the program if it does not run, and waits until `ready` says so, at most two minutes.
+    ///
+    /// # Errors
+    /// When it cannot be started, ends early, or is not ready in time; the message holds the end of its output.
+    pub(crate) fn start(&self, ready: impl Fn() -> bool) -> Result<()> {
+        self.spawn()?;
+        wait_until(&format!("{} to be ready", self.name), START_DEADLINE, || {
+            if let Some(status) = self.exit_status()? {
+                bail!("{} ended while starting: {status}", self.name);
+            }
+            Ok(ready())
+        })
+        .with_context(|| self.last_words())
+    }
+
+    /// The process id, while it runs.
+    #[must_use]
+    pub fn id(&self) -> Option<u32> {
+        let mut state = lock(&self.state);
+        let child = state.child.as_mut()?;
+        matches!(child.try_wait(), Ok(None)).then(|| child.id())
+    }
+
+    /// Asks the program to end and waits for it; after 20 seconds kills it. Nothing to do if it does not run.
+    ///
+    /// # Errors
+    /// When signals cannot be sent.
+    pub fn stop(&self) -> Result<()> {
+        self.end(STOP_DEADLINE)
+    }
+
+    /// Kills the program at once, as a crash would (SIGKILL), and waits until it is gone.
+    ///
+    /// # Errors
+    /// When signals cannot be sent.
+    pub fn kill(&self) -> Result<()> {
+        self.end(Duration::ZERO)
+    }
+
+    /// Ends the program: politely if `grace` is not zero, then by force.
+    fn end(&self, grace: Duration) -> Result<()> {
+        let mut state = lock(&self.state);
+        let Some(child) = &mut state.child else { return Ok(()) };
+        let group = child.id();
+        // Until the child has been waited for, its id cannot belong to anyone else.
+        if child.try_wait()?.is_none() && !grace.is_zero() {
+            signal("TERM", group);
+            // Running into the deadline is what the next line is for.
+            let _ = wait_until(&self.name, grace, || Ok(child.try_wait()?.is_some()));
+        }
+        // To the whole group, even if its first process has ended: it may have started others.
+        signal("KILL", group);
+        child.wait().with_context(|| format!("waiting for the end of {}", self.name))?;
+        state.child = None;
+        self.home.tell_keeper('-', group)
+    }
+
+    fn exit_status(&self) -> Result<Option<std::process::ExitStatus>> {
+        match &mut lock(&self.state).child {
+            Some(child) => Ok(child.try_wait()?),
+            None => bail!("{} does not run", self.name),
+        }
+    }
+
+    /// The end of its output, for messages: the folder with the whole of it is gone by the time anyone reads them.
+    fn last_words(&self) -> String {
+        let log = fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&log);
+        let lines: Vec<&str> = text.lines().collect();
+        let tail = lines.get(lines.len().saturating_sub(30)..).unwrap_or_default();
+        format!("the last output of {}:\n{}", self.name, tail.join("\n"))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // A failure here leaves the rest to the keeper.
+        let _ = self.end(DROP_DEADLINE);
+    }
+}
+
+/// Sends a signal to a process group. A group that is gone is no error.
+fn signal(signal: &str, group: u32) {
+    // The shell's own `kill`: the program of that name is not installed everywhere.
+    let _ = Command::new("sh")
+        .args(["-c", r#"kill -s "$1" -- "-$2""#, "sh", signal, &group.to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+}
+
+/// Sends bytes to a port of 127.0.0.1 and returns the first bytes that come back; `None` when nobody answers in time.
+pub(crate) fn ask_port(port: u16, question: &[u8]) -> Option<Vec<u8>> {
+    let timeout = Some(Duration::from_secs(2));
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;
+    stream.set_read_timeout(timeout).ok()?;
+    stream.set_write_timeout(timeout).ok()?;
+    stream.write_all(question).ok()?;
+    let mut answer = vec![0; 1024];
+    let length = stream.read(&mut answer).ok()?;
+    answer.truncate(length);
+    Some(answer)
+}
