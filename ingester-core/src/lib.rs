@@ -40,6 +40,7 @@ pub mod schema;
 pub mod store;
 pub mod value;
 pub mod wire;
+pub mod yaml;
 
 pub use ingester_macros::{ColumnValue, Indexed, Ingestable};
 pub use kind::{Indexed, Ingestable, Kind};

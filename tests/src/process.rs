@@ -290,13 +290,13 @@ impl Process {
         let mut state = lock(&self.state);
         let Some(child) = &mut state.child else { return Ok(()) };
         let group = child.id();
-        // Until the child has been waited for, its id cannot belong to anyone else.
         if child.try_wait()?.is_none() && !grace.is_zero() {
             signal("TERM", group);
             // Running into the deadline is what the next line is for.
             let _ = wait_until(&self.name, grace, || Ok(child.try_wait()?.is_some()));
         }
-        // To the whole group, even if its first process has ended: it may have started others.
+        // To the whole group, even if its first process has ended: it may have started others. (The number of a group that
+        // is empty could be somebody else's by now, but Linux hands numbers out in a circle of at least 32768.)
         signal("KILL", group);
         child.wait().with_context(|| format!("waiting for the end of {}", self.name))?;
         state.child = None;

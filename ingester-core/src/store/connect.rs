@@ -38,6 +38,19 @@ impl Default for ConnectOptions {
 }
 
 impl Address {
+    /// A MySQL database by its parts, as environment variables name them.
+    pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
+        let mut options = MySqlConnectOptions::new().host(host).port(port).username(user).database(database);
+        if let Some(password) = password {
+            options = options.password(password);
+        }
+        let secret = if password.is_some() { ":***" } else { "" };
+        Address {
+            options: Options::MySql(Box::new(settled(options))),
+            shown: format!("mysql://{user}{secret}@{host}:{port}/{database}"),
+        }
+    }
+
     /// The database's dialect.
     pub fn dialect(&self) -> Dialect {
         match self.options {
@@ -63,9 +76,7 @@ impl FromStr for Address {
                 if options.get_database().is_none_or(str::is_empty) {
                     return Err(wrong("it names no database".into()));
                 }
-                // What sqlx would add to the server's SQL mode is replaced by our own session settings.
-                let options = options.pipes_as_concat(false).no_engine_substitution(false).timezone(Some("+00:00".into()));
-                Ok(Address { options: Options::MySql(Box::new(options)), shown })
+                Ok(Address { options: Options::MySql(Box::new(settled(options))), shown })
             }
             Some("sqlite") => {
                 let options = SqliteConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
@@ -75,6 +86,11 @@ impl FromStr for Address {
             None => Err(wrong("it has no scheme".into())),
         }
     }
+}
+
+/// What sqlx would add to the server's SQL mode is replaced by our own session settings.
+fn settled(options: MySqlConnectOptions) -> MySqlConnectOptions {
+    options.pipes_as_concat(false).no_engine_substitution(false).timezone(Some("+00:00".into()))
 }
 
 /// sqlx's reason; should it ever quote the URL, nothing of it is repeated.

@@ -1,0 +1,118 @@
+//! The command line, as it is typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Mirrors Kubernetes objects into SQL.
+#[derive(Debug, Parser)]
+#[command(name = "ingester", version, about, max_term_width = 110)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Store objects from files or standard input, as kubectl prints them.
+    Import(Import),
+    /// The SQL schema: print it, keep the generated files current.
+    #[command(subcommand)]
+    Schema(Schema),
+    /// Print the CustomResourceDefinitions of the kinds.
+    Crds(Crds),
+    /// List the kinds with their tables and columns.
+    Kinds(Kinds),
+}
+
+/// Reads YAML (many documents), JSON (one document, many, or one a line) and `List` objects, and stores them as rows. Where
+/// the database lacks the tables it makes them. Exits with 1 when any object was rejected; the good ones are stored all
+/// the same.
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Files, folders (all .yaml, .yml, .json, .jsonl and .ndjson files in them), or - for standard input.
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Print the first rows of each kind that was imported, as they now stand in the database (5 unless a number is given).
+    #[arg(long, value_name = "ROWS", num_args = 0..=1, require_equals = true, default_missing_value = "5")]
+    pub(crate) show: Option<usize>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Database {
+    /// mysql://user:password@host:3306/database or sqlite://file.db. Without it, MYSQL_HOST, MYSQL_PORT, MYSQL_USER,
+    /// MYSQL_PASSWORD and MYSQL_DB_NAME; without these, sqlite://ingester.db.
+    // The value may hold a password: help must not show it.
+    #[arg(long, value_name = "URL", env = "DATABASE_URL", hide_env_values = true)]
+    pub(crate) database_url: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// How to print.
+    #[arg(short, long, value_enum, default_value_t = Format::Table)]
+    pub(crate) output: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Columns for people.
+    Table,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Schema {
+    /// Print the statements that make the tables; running them again changes nothing.
+    Print(SchemaPrint),
+    /// Write the generated SQL files, and a new migration where there are new kinds.
+    Generate(SchemaGenerate),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaPrint {
+    /// The database's family; mysql is for MariaDB, TiDB and Vitess too.
+    #[arg(long, value_enum, default_value_t = DialectName::Mysql)]
+    pub(crate) dialect: DialectName,
+    /// Only these kinds.
+    #[arg(value_name = "KIND")]
+    pub(crate) kinds: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DialectName {
+    Mysql,
+    Sqlite,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaGenerate {
+    /// Only look whether the files are current; exit with 1 if they are not.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// The folder of the files.
+    #[arg(long, value_name = "DIR", default_value = "generated-sql")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Crds {
+    /// Only these kinds.
+    #[arg(value_name = "KIND")]
+    pub(crate) kinds: Vec<String>,
+    /// Write one file a kind into this folder instead of printing.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Kinds {
+    #[command(flatten)]
+    pub(crate) output: Output,
+}

@@ -1,0 +1,31 @@
+//! `ingester crds`
+
+use super::chosen;
+use crate::arguments::Crds;
+use crate::output::{note, print};
+use crate::{Ending, Failure};
+use anyhow::Context;
+use ingester_core::Kind;
+
+pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let mut all = String::new();
+    for kind in chosen(kinds, &arguments.kinds)? {
+        // A kind that somebody else defines has none to print.
+        let Some(crd) = kind.crd() else { continue };
+        let text = ingester_core::yaml::to_string(&crd)?;
+        match &arguments.out {
+            Some(folder) => {
+                let path = folder.join(format!("{}.{}.yaml", kind.plural(), kind.group()));
+                std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+                std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+                note(&format!("wrote {}", path.display()));
+            }
+            None => {
+                all.push_str("---\n");
+                all.push_str(&text);
+            }
+        }
+    }
+    print(&all)?;
+    Ok(Ending::Done)
+}

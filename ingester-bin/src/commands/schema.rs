@@ -1,0 +1,42 @@
+//! `ingester schema print` and `ingester schema generate`
+
+use super::chosen;
+use crate::arguments::{DialectName, SchemaGenerate, SchemaPrint};
+use crate::output;
+use crate::{Ending, Failure};
+use ingester_core::Kind;
+use ingester_core::dialect::{Dialect, Sql};
+use ingester_core::migrate::Folder;
+
+pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let kinds = chosen(kinds, &arguments.kinds)?;
+    let dialect = match arguments.dialect {
+        DialectName::Mysql => Dialect::MySql,
+        DialectName::Sqlite => Dialect::Sqlite,
+    };
+    let statements: Vec<Sql> = kinds.iter().flat_map(|kind| dialect.create(kind.table())).collect();
+    output::print(&dialect.script(&statements))?;
+    Ok(Ending::Done)
+}
+
+pub(crate) fn generate(arguments: &SchemaGenerate, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let folder = Folder::new(&arguments.out);
+    let outcome = if arguments.check { folder.check(kinds) } else { folder.generate(kinds) }?;
+    if outcome.changed.is_empty() {
+        output::note(&format!("{} is current", arguments.out.display()));
+        return Ok(Ending::Done);
+    }
+    for path in &outcome.changed {
+        let verb = if arguments.check { "differs" } else { "wrote" };
+        output::note(&format!("{verb}: {}", arguments.out.join(path).display()));
+    }
+    if let Some(migration) = &outcome.migration {
+        let verb = if arguments.check { "missing" } else { "new" };
+        output::note(&format!("{verb} migration: {migration}"));
+    }
+    if arguments.check {
+        output::note("run `ingester schema generate` and commit what it writes");
+        return Ok(Ending::Problem);
+    }
+    Ok(Ending::Done)
+}

@@ -1,0 +1,92 @@
+//! What goes to standard output (data) and standard error (everything else).
+
+use crate::arguments::Format;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Writes data to standard output.
+///
+/// # Errors
+/// When it cannot be written; a reader that has gone away is told apart by [`is_broken_pipe`].
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Whether the reader of standard output has seen enough (`| head`), which is no failure.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Writes a line to standard error.
+pub(crate) fn note(line: &str) {
+    // Where even that fails there is nobody left to tell.
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Rows for people and for programs.
+pub(crate) struct Table {
+    headers: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new<'a>(headers: impl IntoIterator<Item = &'a str>) -> Self {
+        Table { headers: headers.into_iter().map(str::to_owned).collect(), rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// Leaves out the columns from `first` on that say nothing in any row.
+    pub(crate) fn without_empty_columns(mut self, first: usize) -> Self {
+        let keep: Vec<bool> = (0..self.headers.len())
+            .map(|i| i < first || self.rows.iter().any(|row| !["", NULL].contains(&row[i].as_str())))
+            .collect();
+        let mut kept = |cells: &mut Vec<String>| {
+            let mut i = 0;
+            cells.retain(|_| {
+                i += 1;
+                keep[i - 1]
+            });
+        };
+        kept(&mut self.headers);
+        self.rows.iter_mut().for_each(&mut kept);
+        self
+    }
+}
+
+/// How NULL is shown, as MySQL's client does.
+pub(crate) const NULL: &str = "NULL";
+
+/// Columns as kubectl prints them: upper-case headers, three blanks between, no lines.
+impl std::fmt::Display for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let headers: Vec<String> = self.headers.iter().map(|header| header.to_uppercase()).collect();
+        let lines: Vec<&Vec<String>> = std::iter::once(&headers).chain(&self.rows).collect();
+        let widths: Vec<usize> = (0..headers.len())
+            .map(|i| lines.iter().map(|line| line[i].chars().count()).max().unwrap_or(0))
+            .collect();
+        for line in lines {
+            let mut text = String::new();
+            for (cell, width) in line.iter().zip(&widths) {
+                text.push_str(&format!("{cell:<width$}   "));
+            }
+            writeln!(f, "{}", text.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints `data` as JSON or YAML, or the table for people.
+pub(crate) fn show(format: Format, data: &impl Serialize, table: impl FnOnce() -> String) -> anyhow::Result<()> {
+    let text = match format {
+        Format::Table => table(),
+        Format::Json => serde_json::to_string_pretty(data)? + "\n",
+        Format::Yaml => ingester_core::yaml::to_string(data)?,
+    };
+    print(&text)?;
+    Ok(())
+}

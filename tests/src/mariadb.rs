@@ -1,0 +1,72 @@
+//! A private MariaDB server.
+
+use std::{ops::Deref, process::Command, sync::OnceLock};
+
+use anyhow::{Context as _, Result, anyhow};
+
+use crate::{
+    process::{Home, find_program},
+    sql_server::{Durability, SqlServer, path_option, user_option},
+};
+
+/// A MariaDB server: one of its own, or the one that `INGESTER_TEST_MARIADB_URL` names.
+#[derive(Debug)]
+pub struct MariaDb(SqlServer);
+
+impl MariaDb {
+    /// Starts a server with [`Durability::Fast`]; takes about two seconds.
+    ///
+    /// # Errors
+    /// When MariaDB is not installed (the message names the command that does it) or does not start.
+    pub fn start() -> Result<Self> {
+        Self::start_with(Durability::Fast, &[])
+    }
+
+    /// Starts a server with further options of `mariadbd`, such as `--innodb-buffer-pool-size=1G`. They have no effect on a
+    /// server that the environment names.
+    ///
+    /// # Errors
+    /// As [`MariaDb::start`].
+    pub fn start_with(durability: Durability, options: &[&str]) -> Result<Self> {
+        if let Some(server) = SqlServer::from_environment("INGESTER_TEST_MARIADB_URL")? {
+            return Ok(Self(server));
+        }
+        let program = find_program("mariadbd")?;
+        let installer = find_program("mariadb-install-db")?;
+        let home = Home::new("ingester-mariadb")?;
+        let data = home.path().join("data");
+
+        let mut install = Command::new(installer);
+        install
+            .arg("--no-defaults")
+            .arg(path_option("--datadir", &data))
+            // Root logs in over TCP without a password, as on MySQL after --initialize-insecure.
+            .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
+            .args(user_option());
+        home.run("mariadb-install-db", install).context("making MariaDB's data folder")?;
+
+        let mut server = Command::new(program);
+        server.arg("--no-defaults");
+        SqlServer::start("mariadbd", home, server, &data, durability, options).map(Self).context("starting MariaDB")
+    }
+}
+
+impl Deref for MariaDb {
+    type Target = SqlServer;
+
+    fn deref(&self) -> &SqlServer {
+        &self.0
+    }
+}
+
+/// One server for all tests of a test program, started by the first that asks. Each test makes a database of its own.
+///
+/// # Errors
+/// As [`MariaDb::start`]; every caller gets the same one.
+pub fn shared_mariadb() -> Result<&'static MariaDb> {
+    static SHARED: OnceLock<Result<MariaDb, String>> = OnceLock::new();
+    SHARED
+        .get_or_init(|| MariaDb::start().map_err(|error| format!("{error:#}")))
+        .as_ref()
+        .map_err(|error| anyhow!("{error}"))
+}

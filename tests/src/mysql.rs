@@ -1,0 +1,80 @@
+//! A private MySQL server, where `tests/install.sh` could get one.
+
+use std::{fs, ops::Deref, process::Command, sync::OnceLock};
+
+use anyhow::{Context as _, Result, anyhow};
+
+use crate::{
+    process::{Home, cache_folder},
+    sql_server::{Durability, SqlServer, path_option, user_option},
+};
+
+/// A MySQL server: one of its own, or the one that `INGESTER_TEST_MYSQL_URL` names.
+#[derive(Debug)]
+pub struct MySql(SqlServer);
+
+/// MySQL makes root@localhost alone; where 127.0.0.1 does not resolve to that name, root could not log in over TCP.
+const ROOT: &str = "CREATE USER 'root'@'127.0.0.1';\nGRANT ALL ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;\n";
+
+impl MySql {
+    /// Starts a server with [`Durability::Fast`]; takes about four seconds. `None` when MySQL is not installed: the test then
+    /// calls [`skipped_without_mysql`](crate::skipped_without_mysql) and is done.
+    ///
+    /// # Errors
+    /// When it is installed but does not start.
+    pub fn start() -> Result<Option<Self>> {
+        Self::start_with(Durability::Fast, &[])
+    }
+
+    /// Starts a server with further options of `mysqld`, such as `--innodb-buffer-pool-size=1G`. They have no effect on a
+    /// server that the environment names.
+    ///
+    /// # Errors
+    /// As [`MySql::start`].
+    pub fn start_with(durability: Durability, options: &[&str]) -> Result<Option<Self>> {
+        if let Some(server) = SqlServer::from_environment("INGESTER_TEST_MYSQL_URL")? {
+            return Ok(Some(Self(server)));
+        }
+        let program = cache_folder()?.join("mysql/mysqld");
+        if !program.is_file() {
+            return Ok(None);
+        }
+        let home = Home::new("ingester-mysql")?;
+        let data = home.path().join("data");
+        let root = home.path().join("root.sql");
+        fs::write(&root, ROOT).context("writing a file of the MySQL server")?;
+
+        let mut initialize = Command::new(&program);
+        initialize
+            .args(["--initialize-insecure", "--innodb-doublewrite=OFF", "--innodb-flush-log-at-trx-commit=2"])
+            .arg(path_option("--init-file", &root))
+            .arg(path_option("--datadir", &data))
+            .args(user_option());
+        home.run("mysqld-initialize", initialize).context("making MySQL's data folder")?;
+
+        SqlServer::start("mysqld", home, Command::new(program), &data, durability, options)
+            .map(|server| Some(Self(server)))
+            .context("starting MySQL")
+    }
+}
+
+impl Deref for MySql {
+    type Target = SqlServer;
+
+    fn deref(&self) -> &SqlServer {
+        &self.0
+    }
+}
+
+/// One server for all tests of a test program, started by the first that asks. Each test makes a database of its own.
+///
+/// # Errors
+/// As [`MySql::start`]; every caller gets the same one.
+pub fn shared_mysql() -> Result<Option<&'static MySql>> {
+    static SHARED: OnceLock<Result<Option<MySql>, String>> = OnceLock::new();
+    SHARED
+        .get_or_init(|| MySql::start().map_err(|error| format!("{error:#}")))
+        .as_ref()
+        .map(Option::as_ref)
+        .map_err(|error| anyhow!("{error}"))
+}
