@@ -6,10 +6,8 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Desired state of a [`Cluster`]: where it is, what it promises and how to reach it.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `Cluster`: where it is, what it promises and how to reach it.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -36,7 +34,7 @@ pub struct ClusterSpec {
     pub dc: DcType,
 }
 
-/// Observed state of a [`Cluster`]: whether it can take work.
+/// Observed state of a `Cluster`: whether it can take work.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClusterStatus {

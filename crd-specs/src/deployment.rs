@@ -8,12 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Desired state of a [`Deployment`]: which revision runs where, and how to get there.
+/// Desired state of a `Deployment`: which revision runs where, and how to get there.
 ///
 /// The target is either `inference_server` or `mobile_spec`, never both.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -26,10 +24,7 @@ use std::collections::BTreeMap;
     doc = "A model revision deployed to a target, with the state of its rollout."
 )]
 #[ingest(protobuf = "michelangelo.api.v2.Deployment")]
-#[index(
-    path = "metadata.deletion_timestamp",
-    column = "deletion_requested_timestamp"
-)]
+#[index(path = "metadata.deletion_timestamp", column = "deletion_requested_timestamp")]
 #[serde(rename_all = "camelCase", default)]
 pub struct DeploymentSpec {
     /// The `Revision` that should run. Taking it away from a deployment that runs one cleans the
@@ -59,7 +54,7 @@ pub struct DeploymentSpec {
     pub resource_links: BTreeMap<String, String>,
 }
 
-/// Observed state of a [`Deployment`]: which revision runs, and how far the next one is.
+/// Observed state of a `Deployment`: which revision runs, and how far the next one is.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DeploymentStatus {

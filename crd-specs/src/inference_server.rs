@@ -9,10 +9,8 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Desired state of an [`InferenceServer`]: who it serves, what runs it and how large it starts.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of an `InferenceServer`: who it serves, what runs it and how large it starts.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -42,7 +40,7 @@ pub struct InferenceServerSpec {
     pub backend_type: BackendType,
 }
 
-/// Observed state of an [`InferenceServer`]: whether it serves, and where.
+/// Observed state of an `InferenceServer`: whether it serves, and where.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct InferenceServerStatus {

@@ -9,10 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Desired state of a [`Model`]: what it predicts, how it was trained, where its files are.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `Model`: what it predicts, how it was trained, where its files are.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -104,7 +102,7 @@ pub struct ModelSpec {
     pub output_schema: Option<DataSchema>,
 }
 
-/// Observed state of a [`Model`]: the Michelangelo API reports nothing here.
+/// Observed state of a `Model`: the Michelangelo API reports nothing here.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelStatus {}

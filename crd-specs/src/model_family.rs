@@ -5,10 +5,8 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Desired state of a [`ModelFamily`]: its name and purpose.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `ModelFamily`: its name and purpose.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -31,7 +29,7 @@ pub struct ModelFamilySpec {
     pub description: String,
 }
 
-/// Observed state of a [`ModelFamily`]: the Michelangelo API reports nothing here.
+/// Observed state of a `ModelFamily`: the Michelangelo API reports nothing here.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelFamilyStatus {}

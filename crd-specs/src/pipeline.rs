@@ -1,8 +1,6 @@
 //! Kind `Pipeline`: a workflow that trains, evaluates or applies models, described once and run many times.
 
-use crate::common::{
-    CommitInfo, Notification, PipelineExecutionParameters, ResourceIdentifier, TypeMeta, UserInfo,
-};
+use crate::common::{CommitInfo, Notification, PipelineExecutionParameters, ResourceIdentifier, TypeMeta, UserInfo};
 use crate::trigger_run::Trigger;
 use ingester_core::wire::Opaque;
 use ingester_core::{Indexed, Ingestable, wire_enum};
@@ -11,10 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Desired state of a [`Pipeline`]: its workflow, where that comes from and who is told of its runs.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `Pipeline`: its workflow, where that comes from and who is told of its runs.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -45,7 +41,7 @@ pub struct PipelineSpec {
     pub notifications: Vec<Notification>,
 }
 
-/// Observed state of a [`Pipeline`]: whether it is built and can run.
+/// Observed state of a `Pipeline`: whether it is built and can run.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PipelineStatus {

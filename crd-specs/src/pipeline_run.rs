@@ -8,10 +8,8 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Desired state of a [`PipelineRun`]: what to run, for whom, with which input.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `PipelineRun`: what to run, for whom, with which input.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -58,7 +56,7 @@ pub struct PipelineRunSpec {
     pub retry_info: Option<RetryInfo>,
 }
 
-/// Observed state of a [`PipelineRun`]: how far it came and how it ended.
+/// Observed state of a `PipelineRun`: how far it came and how it ended.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PipelineRunStatus {

@@ -8,10 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Desired state of a [`Project`]: who owns it, where its code lives, how long its objects are kept.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `Project`: who owns it, where its code lives, how long its objects are kept.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -47,7 +45,7 @@ pub struct ProjectSpec {
     pub type_info: Option<ProjectTypeInfo>,
 }
 
-/// Observed state of a [`Project`]: how far it is set up and where it stands in its life.
+/// Observed state of a `Project`: how far it is set up and where it stands in its life.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProjectStatus {

@@ -9,10 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Desired state of a [`RayCluster`]: its nodes, its Ray release and when it ends.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `RayCluster`: its nodes, its Ray release and when it ends.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -44,7 +42,7 @@ pub struct RayClusterSpec {
     pub scheduling: Option<SchedulingSpec>,
 }
 
-/// Observed state of a [`RayCluster`]: whether it is up, where it runs and what failed.
+/// Observed state of a `RayCluster`: whether it is up, where it runs and what failed.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RayClusterStatus {

@@ -6,10 +6,8 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Desired state of a [`RayJob`]: what runs, for whom and on which cluster.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `RayJob`: what runs, for whom and on which cluster.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -37,7 +35,7 @@ pub struct RayJobSpec {
     pub cluster: Option<ResourceIdentifier>,
 }
 
-/// Observed state of a [`RayJob`]: how far it is, and where to look.
+/// Observed state of a `RayJob`: how far it is, and where to look.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RayJobStatus {

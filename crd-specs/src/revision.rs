@@ -7,10 +7,8 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Desired state of a [`Revision`]: which object it is a version of, and what that object was.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `Revision`: which object it is a version of, and what that object was.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -53,7 +51,7 @@ pub struct RevisionSpec {
     pub commit: Option<CommitInfo>,
 }
 
-/// Observed state of a [`Revision`]: whether it is built.
+/// Observed state of a `Revision`: whether it is built.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RevisionStatus {

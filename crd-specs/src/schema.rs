@@ -12,7 +12,7 @@ pub struct DataSchema {
     pub schema_items: Vec<DataSchemaItem>,
 }
 
-/// One field of a [`DataSchema`].
+/// One field of a `DataSchema`.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DataSchemaItem {
@@ -25,7 +25,7 @@ pub struct DataSchemaItem {
 }
 
 wire_enum! {
-    /// Type of a value in a [`DataSchemaItem`].
+    /// Type of a value in a `DataSchemaItem`.
     pub enum DataType {
         /// Not set.
         Invalid = 0 => "DATA_TYPE_INVALID",

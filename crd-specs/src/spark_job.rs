@@ -10,10 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Desired state of a [`SparkJob`]: the application, its pods and when it ends.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `SparkJob`: the application, its pods and when it ends.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -54,7 +52,7 @@ pub struct SparkJobSpec {
     pub spark_version: String,
 }
 
-/// Observed state of a [`SparkJob`]: where it runs and how far it is.
+/// Observed state of a `SparkJob`: where it runs and how far it is.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SparkJobStatus {

@@ -8,10 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Desired state of a [`TriggerRun`]: which pipeline is started, when and how often.
-#[derive(
-    CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq,
-)]
+/// Desired state of a `TriggerRun`: which pipeline is started, when and how often.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
     version = "v2",
@@ -53,7 +51,7 @@ pub struct TriggerRunSpec {
     pub action: TriggerRunAction,
 }
 
-/// Observed state of a [`TriggerRun`]: whether it is at work, and where to look.
+/// Observed state of a `TriggerRun`: whether it is at work, and where to look.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TriggerRunStatus {

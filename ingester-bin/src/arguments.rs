@@ -34,7 +34,8 @@ pub(crate) struct Import {
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Print the first rows of each kind that was imported, as they now stand in the database (5 unless a number is given).
+    /// Print the first rows of each kind that was imported, as they now stand in the database (5 unless a number is
+    /// given). With JSON or YAML they are in `rows`.
     #[arg(long, value_name = "ROWS", num_args = 0..=1, require_equals = true, default_missing_value = "5")]
     pub(crate) show: Option<usize>,
     #[command(flatten)]
@@ -43,10 +44,10 @@ pub(crate) struct Import {
 
 #[derive(Debug, Args)]
 pub(crate) struct Database {
-    /// mysql://user:password@host:3306/database or sqlite://file.db. Without it, MYSQL_HOST, MYSQL_PORT, MYSQL_USER,
-    /// MYSQL_PASSWORD and MYSQL_DB_NAME; without these, sqlite://ingester.db.
-    // The value may hold a password: help must not show it.
-    #[arg(long, value_name = "URL", env = "DATABASE_URL", hide_env_values = true)]
+    /// mysql://user:password@host:3306/database or sqlite://file.db. Without it, DATABASE_URL of the environment; without
+    /// that, MYSQL_HOST, MYSQL_PORT, MYSQL_USER, MYSQL_PASSWORD and MYSQL_DB_NAME; without these, sqlite://ingester.db.
+    // Not read from the environment by clap: to it, a variable that is set to nothing is a URL.
+    #[arg(long, value_name = "URL")]
     pub(crate) database_url: Option<String>,
 }
 
@@ -97,8 +98,13 @@ pub(crate) struct SchemaGenerate {
     #[arg(long)]
     pub(crate) check: bool,
     /// The folder of the files.
-    #[arg(long, value_name = "DIR", default_value = "generated-sql")]
+    #[arg(long, value_name = "DIR", default_value = SchemaGenerate::OUT)]
     pub(crate) out: PathBuf,
+}
+
+impl SchemaGenerate {
+    /// The folder when nobody names one.
+    pub(crate) const OUT: &'static str = "generated-sql";
 }
 
 #[derive(Debug, Args)]

@@ -15,9 +15,11 @@ mod commands;
 mod database;
 mod output;
 
+use anyhow::anyhow;
 use arguments::{Arguments, Command, Schema};
 use clap::Parser;
 use ingester_core::Kind;
+use ingester_core::store::StoreError;
 use std::process::ExitCode;
 
 /// How a command ended; the numbers are the exit codes.
@@ -31,15 +33,21 @@ enum Ending {
 
 /// Why a command did not end. Wrong use and configuration exit with 2, work that failed with 1.
 enum Failure {
-    /// Wrong use or configuration.
+    /// Wrong use or configuration: the arguments, a path that is not there, a database that takes no rows from this user.
     Usage(anyhow::Error),
     /// The work failed.
     Work(anyhow::Error),
 }
 
-impl<E: Into<anyhow::Error>> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Failure::Work(error.into())
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Failure::Work(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        if error.is_configuration() { Failure::Usage(error.into()) } else { Failure::Work(error.into()) }
     }
 }
 
@@ -56,7 +64,6 @@ pub fn main(kinds: &'static [Kind]) -> ExitCode {
     match run(arguments, kinds) {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Problem) => ExitCode::from(1),
-        Err(Failure::Work(error)) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(Failure::Work(error)) => fail(&error, 1),
         Err(Failure::Usage(error)) => fail(&error, 2),
     }
@@ -70,7 +77,8 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
 fn run(arguments: Arguments, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     match arguments.command {
         Command::Import(arguments) => {
-            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+            let runtime = runtime.map_err(|error| anyhow!("cannot start the threads that the work needs: {error}"))?;
             runtime.block_on(commands::import::run(arguments, kinds))
         }
         Command::Schema(Schema::Print(arguments)) => commands::schema::print(&arguments, kinds),

@@ -1,22 +1,22 @@
 //! What goes to standard output (data) and standard error (everything else).
 
 use crate::arguments::Format;
+use anyhow::anyhow;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Writes data to standard output.
+/// Writes data to standard output. A reader that has gone away has seen enough (`| head`), which is no failure.
 ///
 /// # Errors
-/// When it cannot be written; a reader that has gone away is told apart by [`is_broken_pipe`].
-pub(crate) fn print(text: &str) -> io::Result<()> {
+/// When it cannot be written for another reason.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
-}
-
-/// Whether the reader of standard output has seen enough (`| head`), which is no failure.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(anyhow!("cannot write to standard output: {error}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes a line to standard error.
@@ -66,9 +66,8 @@ impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let headers: Vec<String> = self.headers.iter().map(|header| header.to_uppercase()).collect();
         let lines: Vec<&Vec<String>> = std::iter::once(&headers).chain(&self.rows).collect();
-        let widths: Vec<usize> = (0..headers.len())
-            .map(|i| lines.iter().map(|line| line[i].chars().count()).max().unwrap_or(0))
-            .collect();
+        let widths: Vec<usize> =
+            (0..headers.len()).map(|i| lines.iter().map(|line| line[i].chars().count()).max().unwrap_or(0)).collect();
         for line in lines {
             let mut text = String::new();
             for (cell, width) in line.iter().zip(&widths) {
@@ -87,6 +86,5 @@ pub(crate) fn show(format: Format, data: &impl Serialize, table: impl FnOnce() -
         Format::Json => serde_json::to_string_pretty(data)? + "\n",
         Format::Yaml => ingester_core::yaml::to_string(data)?,
     };
-    print(&text)?;
-    Ok(())
+    print(&text)
 }

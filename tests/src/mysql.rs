@@ -52,7 +52,10 @@ impl MySql {
             .args(user_option());
         home.run("mysqld-initialize", initialize).context("making MySQL's data folder")?;
 
-        SqlServer::start("mysqld", home, Command::new(program), &data, durability, options)
+        let mut server = Command::new(program);
+        // Debian's default is a folder that only an installed package has.
+        server.arg("--secure-file-priv=NULL");
+        SqlServer::start("mysqld", home, server, &data, durability, options)
             .map(|server| Some(Self(server)))
             .context("starting MySQL")
     }

@@ -137,6 +137,7 @@ impl Home {
     pub fn new(name: &str) -> Result<Arc<Self>> {
         let folder =
             tempfile::Builder::new().prefix(&format!("{name}-")).tempdir().context("making a temporary folder")?;
+        fs::create_dir(folder.path().join("tmp")).context("making a temporary folder")?;
         let mut shell = Command::new("sh")
             .args(["-c", KEEPER, "sh"])
             .arg(folder.path())
@@ -214,9 +215,10 @@ struct State {
 }
 
 impl Process {
-    /// Describes a program; nothing runs yet. Its output goes to `<name>.log` in the folder of `home`.
+    /// Describes a program; nothing runs yet. Its output goes to `<name>.log` in the folder of `home`, its temporary files to
+    /// `tmp` there: a MariaDB that starts deletes the temporary tables that it finds, those of other servers as well.
     pub(crate) fn new(home: &Arc<Home>, name: &str, mut command: Command) -> Self {
-        command.current_dir(home.path()).stdin(Stdio::null()).process_group(0);
+        command.current_dir(home.path()).env("TMPDIR", home.path().join("tmp")).stdin(Stdio::null()).process_group(0);
         Self {
             name: name.to_owned(),
             log: home.path().join(format!("{name}.log")),
@@ -315,7 +317,7 @@ impl Process {
         let log = fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&log);
         let lines: Vec<&str> = text.lines().collect();
-        let tail = lines.get(lines.len().saturating_sub(30)..).unwrap_or_default();
+        let tail = lines.get(lines.len().saturating_sub(60)..).unwrap_or_default();
         format!("the last output of {}:\n{}", self.name, tail.join("\n"))
     }
 }

@@ -4,7 +4,7 @@ use super::chosen;
 use crate::arguments::Crds;
 use crate::output::{note, print};
 use crate::{Ending, Failure};
-use anyhow::Context;
+use anyhow::anyhow;
 use ingester_core::Kind;
 
 pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Failure> {
@@ -12,12 +12,13 @@ pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Fa
     for kind in chosen(kinds, &arguments.kinds)? {
         // A kind that somebody else defines has none to print.
         let Some(crd) = kind.crd() else { continue };
-        let text = ingester_core::yaml::to_string(&crd)?;
+        let text = ingester_core::yaml::to_string(&crd).map_err(anyhow::Error::from)?;
         match &arguments.out {
             Some(folder) => {
                 let path = folder.join(format!("{}.{}.yaml", kind.plural(), kind.group()));
-                std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-                std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+                std::fs::create_dir_all(folder)
+                    .map_err(|error| anyhow!("cannot make {}: {error}", folder.display()))?;
+                std::fs::write(&path, text).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
                 note(&format!("wrote {}", path.display()));
             }
             None => {

@@ -1,13 +1,14 @@
 //! `ingester import`
 
 use crate::arguments::{Format, Import};
-use crate::output::{NULL, Table, note, print, show};
+use crate::output::{NULL, Table, note, show};
 use crate::{Ending, Failure};
+use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
 use ingester_core::import::{Counts, ImportError, Progress, Source, Summary, expand, import};
-use ingester_core::store::{ConnectOptions, Store};
-use serde::Serialize;
+use ingester_core::store::{ConnectOptions, Store, StoreError};
+use serde::{Serialize, Serializer};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -16,12 +17,13 @@ pub(crate) async fn run(arguments: Import, kinds: &'static [Kind]) -> Result<End
     let address = arguments.database.address()?;
     let sources = expand(&arguments.paths).map_err(|error| Failure::Usage(error.into()))?;
     if sources.is_empty() {
-        return Err(Failure::Usage(anyhow::anyhow!(
+        return Err(Failure::Usage(anyhow!(
             "no .yaml, .yml, .json, .jsonl or .ndjson file in {}",
             arguments.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
         )));
     }
-    let store = Store::connect(&address, ConnectOptions::default()).await.map_err(|error| Failure::Usage(error.into()))?;
+    let connected = Store::connect(&address, ConnectOptions::default()).await;
+    let store = connected.map_err(|error| Failure::Usage(error.into()))?;
     let made = store.create_missing(kinds).await?;
     if !made.is_empty() {
         note(&format!("made {} tables in {address}", made.len()));
@@ -29,26 +31,30 @@ pub(crate) async fn run(arguments: Import, kinds: &'static [Kind]) -> Result<End
 
     let progress = Arc::new(Progress::default());
     let bar = bar(&sources, &progress);
-    let result = import(&store, kinds, sources, progress, |problem| bar.suspend(|| note(&format!("rejected: {problem}")))).await;
+    let result =
+        import(&store, kinds, sources, progress, |problem| bar.suspend(|| note(&format!("rejected: {problem}")))).await;
     bar.finish_and_clear();
     let summary = match result {
         Ok(summary) => summary,
-        Err(error @ ImportError::Source(_)) => return Err(Failure::Usage(error.into())),
-        Err(error) => return Err(error.into()),
-    };
-    report(&arguments, &summary)?;
-    if let (Some(rows), Format::Table) = (arguments.show, arguments.output.output) {
-        for (kind, _) in summary.kinds.iter().filter(|(_, counts)| counts.read > counts.rejected) {
-            rows_of(&store, kind, rows).await?;
+        Err(ImportError::Store(error)) if error.is_configuration() => return Err(Failure::Usage(error.into())),
+        Err(error) => {
+            return Err(Failure::Work(anyhow!(
+                "{error}\nwhat was written before stays in {address}; run the same import again to go on"
+            )));
         }
-    }
-    let rejected = summary.rejected();
+    };
+    let shown = rows(&store, &summary, arguments.show).await?;
     store.close().await;
-    if rejected > 0 {
-        note(&format!("{rejected} rejected, the rest is stored in {address}"));
-        return Ok(Ending::Problem);
+    report(arguments.output.output, &summary, shown)?;
+    match (summary.read(), summary.rejected()) {
+        (0, _) => note("there was no object to import"),
+        (_, 0) => {}
+        (read, rejected) if read == rejected => {
+            note(&format!("all {rejected} rejected, nothing is stored in {address}"))
+        }
+        (_, rejected) => note(&format!("{rejected} rejected, the rest is stored in {address}")),
     }
-    Ok(Ending::Done)
+    Ok(if summary.rejected() > 0 { Ending::Problem } else { Ending::Done })
 }
 
 /// A bar over the bytes where their number is known, else a count; nothing where standard error is no terminal.
@@ -89,50 +95,89 @@ struct Line<'a> {
     stale: u64,
     left_out: u64,
     rejected: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<Shown>,
 }
 
-fn report(arguments: &Import, summary: &Summary) -> anyhow::Result<()> {
-    let line = |kind, table, counts: Counts| Line {
-        kind,
-        table,
-        read: counts.read,
-        written: counts.written,
-        unchanged: counts.unchanged,
-        stale: counts.stale,
-        left_out: counts.left_out,
-        rejected: counts.rejected,
-    };
+impl<'a> Line<'a> {
+    fn new(kind: &'a str, table: &'a str, counts: Counts, rows: Option<Shown>) -> Self {
+        let Counts { read, written, unchanged, stale, left_out, rejected } = counts;
+        Line { kind, table, read, written, unchanged, stale, left_out, rejected, rows }
+    }
+}
+
+/// The first rows of one kind.
+struct Shown {
+    columns: Vec<&'static str>,
+    rows: Vec<Vec<Option<String>>>,
+}
+
+/// Each row as an object of its columns.
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Cells<'a>(&'a [&'static str], &'a [Option<String>]);
+        impl Serialize for Cells<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_map(self.0.iter().zip(self.1))
+            }
+        }
+        serializer.collect_seq(self.rows.iter().map(|row| Cells(&self.columns, row)))
+    }
+}
+
+/// Of each kind, in the order of the summary, the first rows as they now stand in the database; of those without objects
+/// none, and of all none unless they are asked for.
+async fn rows(store: &Store, summary: &Summary, limit: Option<usize>) -> Result<Vec<Option<Shown>>, StoreError> {
+    let mut all = Vec::with_capacity(summary.kinds.len());
+    for (kind, counts) in &summary.kinds {
+        all.push(match limit {
+            Some(limit) if counts.read > counts.rejected => {
+                let table = kind.table();
+                let indexed = table.indexed().iter().map(|column| column.name.as_str());
+                let columns = ["namespace", "name"].into_iter().chain(indexed).collect();
+                Some(Shown { columns, rows: store.peek(table, limit).await? })
+            }
+            _ => None,
+        });
+    }
+    Ok(all)
+}
+
+fn report(format: Format, summary: &Summary, shown: Vec<Option<Shown>>) -> anyhow::Result<()> {
     let mut lines: Vec<Line<'_>> = summary
         .kinds
         .iter()
-        .filter(|(_, counts)| counts.read > 0)
-        .map(|(kind, counts)| line(kind.kind(), kind.table().name.as_str(), *counts))
+        .zip(shown)
+        .filter(|((_, counts), _)| counts.read > 0)
+        .map(|((kind, counts), rows)| Line::new(kind.kind(), kind.table().name.as_str(), *counts, rows))
         .collect();
     if summary.unknown > 0 {
         let counts = Counts { read: summary.unknown, rejected: summary.unknown, ..Counts::default() };
-        lines.push(line("(unknown)", "", counts));
+        lines.push(Line::new("(unknown)", "", counts, None));
     }
-    show(arguments.output.output, &lines, || {
-        let mut table = Table::new(["kind", "table", "read", "written", "unchanged", "stale", "left out", "rejected"]);
+    show(format, &lines, || {
+        let mut counts = Table::new(["kind", "table", "read", "written", "unchanged", "stale", "left out", "rejected"]);
+        let mut rows = String::new();
         for line in &lines {
             let numbers = [line.read, line.written, line.unchanged, line.stale, line.left_out, line.rejected];
-            table.row([line.kind.to_owned(), line.table.to_owned()].into_iter().chain(numbers.map(|n| n.to_string())));
+            counts.row([line.kind.to_owned(), line.table.to_owned()].into_iter().chain(numbers.map(|n| n.to_string())));
+            if let Some(shown) = &line.rows {
+                rows.push_str(&format!("\n{} (table `{}`)\n{}", line.kind, line.table, shown.table()));
+            }
         }
-        table.to_string()
-    })?;
-    Ok(())
+        format!("{counts}{rows}")
+    })
 }
 
-/// Prints a kind's first rows; after JSON or YAML output they are left to SQL.
-async fn rows_of(store: &Store, kind: &Kind, limit: usize) -> anyhow::Result<()> {
-    let table = kind.table();
-    let columns = ["namespace", "name"].into_iter().chain(table.indexed().iter().map(|column| column.name.as_str()));
-    let mut shown = Table::new(columns);
-    for row in store.peek(table, limit).await? {
-        shown.row(row.into_iter().map(|cell| cell.map_or_else(|| NULL.to_owned(), |cell| one_line(&cell))));
+impl Shown {
+    /// For people: without the columns that say nothing.
+    fn table(&self) -> Table {
+        let mut table = Table::new(self.columns.iter().copied());
+        for row in &self.rows {
+            table.row(row.iter().map(|cell| cell.as_deref().map_or_else(|| NULL.to_owned(), one_line)));
+        }
+        table.without_empty_columns(2)
     }
-    print(&format!("\n{} (table `{}`)\n{}", kind.kind(), table.name, shown.without_empty_columns(2)))?;
-    Ok(())
 }
 
 /// What fits into a column of a terminal.

@@ -6,6 +6,7 @@ pub(crate) mod kinds;
 pub(crate) mod schema;
 
 use crate::Failure;
+use anyhow::anyhow;
 use ingester_core::Kind;
 
 /// The kinds that were named, without regard to case; all when none was.
@@ -22,7 +23,7 @@ fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure
             };
             kinds.iter().find(known).copied().ok_or_else(|| {
                 let known: Vec<&str> = kinds.iter().map(Kind::kind).collect();
-                Failure::Usage(anyhow::anyhow!("there is no kind `{name}`; there are {}", known.join(", ")))
+                Failure::Usage(anyhow!("there is no kind `{name}`; there are {}", known.join(", ")))
             })
         })
         .collect()

@@ -21,7 +21,8 @@ pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<E
 
 pub(crate) fn generate(arguments: &SchemaGenerate, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let folder = Folder::new(&arguments.out);
-    let outcome = if arguments.check { folder.check(kinds) } else { folder.generate(kinds) }?;
+    let outcome = if arguments.check { folder.check(kinds) } else { folder.generate(kinds) };
+    let outcome = outcome.map_err(anyhow::Error::from)?;
     if outcome.changed.is_empty() {
         output::note(&format!("{} is current", arguments.out.display()));
         return Ok(Ending::Done);
@@ -35,7 +36,11 @@ pub(crate) fn generate(arguments: &SchemaGenerate, kinds: &'static [Kind]) -> Re
         output::note(&format!("{verb} migration: {migration}"));
     }
     if arguments.check {
-        output::note("run `ingester schema generate` and commit what it writes");
+        let out = match arguments.out.to_str() {
+            Some(SchemaGenerate::OUT) => String::new(),
+            _ => format!(" --out {}", arguments.out.display()),
+        };
+        output::note(&format!("run `ingester schema generate{out}` and commit what it writes"));
         return Ok(Ending::Problem);
     }
     Ok(Ending::Done)

@@ -48,7 +48,7 @@ fn indexes(name: Ident, columns: &[Column], keys: &[Key]) -> impl Iterator<Item 
 }
 
 /// `<table>__<key>`, shortened at the table's end where both together are too long.
-fn index_name(table: Ident, key: Ident) -> Ident {
+pub(super) fn index_name(table: Ident, key: Ident) -> Ident {
     let room = crate::schema::limits::IDENTIFIER_BYTES - 2;
     let (table, key) = (table.as_str(), key.as_str());
     // At most 64 - 12 bytes are a table's name (its companion's must fit), so a cut name still tells the table.

@@ -1,0 +1,103 @@
+//! Statements as they come out, to be read; and the rule that there are none elsewhere.
+
+use super::{Bookkeeping, Dialect, Statement};
+use crate::schema::{Companion, Field, Ident, Shape, SqlType, Table, TableParts, base};
+
+const FIELDS: &[Field] = &[
+    Field::new("owner", Shape::scalar(SqlType::VarChar(255))),
+    Field::new("tier", Shape::scalar(SqlType::Int)).without_key(),
+];
+const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[&["namespace", "owner"]] };
+const COLUMNS: [crate::schema::Column; PARTS.column_count()] = PARTS.columns();
+const KEYS: [crate::schema::Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
+static TABLE: Table = Table { name: Ident::new("widget"), columns: &COLUMNS, keys: &KEYS };
+
+#[test]
+fn the_statements_of_each_dialect_read_well() {
+    for dialect in Dialect::ALL {
+        let mut text = String::from("-- create\n");
+        text.push_str(&dialect.script(&dialect.create(&TABLE)));
+        text.push_str("\n-- drop\n");
+        text.push_str(&dialect.script(&dialect.drop(&TABLE)));
+        let statements = [
+            Statement::Versions,
+            Statement::Upsert,
+            Statement::Tombstone,
+            Statement::ReadPairs(Companion::Labels),
+            Statement::WritePairs(Companion::Labels),
+            Statement::DeletePairs(Companion::Annotations),
+            Statement::Peek,
+        ];
+        for statement in statements {
+            text.push_str(&format!("\n-- {statement:?} of 2\n"));
+            text.push_str(&dialect.script([&dialect.statement(statement, &TABLE, 2)]));
+        }
+        let bookkeeping =
+            [Bookkeeping::CreateRejects, Bookkeeping::AnyRejects, Bookkeeping::RecordRejects, Bookkeeping::ClearRejects];
+        for statement in bookkeeping {
+            text.push_str(&format!("\n-- {statement:?} of 2\n"));
+            text.push_str(&dialect.script([&dialect.bookkeeping(statement, 2)]));
+        }
+        insta::assert_snapshot!(dialect.name(), text);
+    }
+}
+
+#[test]
+fn a_statement_has_as_many_parameters_as_it_says() {
+    for dialect in Dialect::ALL {
+        let parameters = |statement| dialect.statement(statement, &TABLE, 4).as_str().matches('?').count();
+        assert_eq!(parameters(Statement::Versions), 4);
+        assert_eq!(parameters(Statement::Upsert), 4 * COLUMNS.len());
+        assert_eq!(parameters(Statement::Tombstone), 4 + 4);
+        assert_eq!(parameters(Statement::ReadPairs(Companion::Annotations)), 4);
+        assert_eq!(parameters(Statement::WritePairs(Companion::Annotations)), 12);
+        assert_eq!(parameters(Statement::DeletePairs(Companion::Labels)), 8);
+        assert_eq!(dialect.bookkeeping(Bookkeeping::RecordRejects, 4).as_str().matches('?').count(), 32);
+    }
+    assert_eq!(COLUMNS.len(), base::JSON + 3);
+}
+
+#[test]
+fn index_names_in_sqlite_stay_apart_and_short() {
+    let long = |c: char| c.to_string().repeat(52);
+    let names: std::collections::HashSet<String> = [("a", long('k')), ("b", long('k')), ("a", long('l'))]
+        .iter()
+        .map(|(table, key)| super::sqlite::index_name(Ident::new(&long(table.chars().next().unwrap())), Ident::new(key)))
+        .map(|name| name.to_string())
+        .collect();
+    assert_eq!(names.len(), 3);
+}
+
+/// SQL outside this folder is SQL that nobody reviews as such.
+#[test]
+fn there_is_no_sql_elsewhere() {
+    fn walk(folder: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                // The dialects, and code that only tests run.
+                if !path.ends_with("src/dialect") && !path.ends_with("tests") {
+                    walk(&path, found);
+                }
+                continue;
+            }
+            if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("tests.rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                for (number, line) in text.lines().enumerate() {
+                    let code = line.trim_start();
+                    let words = ["SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "ALTER TABLE", "DROP TABLE"];
+                    let begins = |word: &&str| ["\"", "(\"", "`", "r#\""].iter().any(|quote| code.contains(&format!("{quote}{word}")));
+                    if !code.starts_with("//") && words.iter().any(|word| begins(&word)) {
+                        found.push(format!("{}:{}: {code}", path.display(), number + 1));
+                    }
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for package in ["ingester-core/src", "ingester-bin/src", "ingester-macros/src", "crd-specs/src"] {
+        walk(&root.join(package), &mut found);
+    }
+    assert!(found.is_empty(), "SQL belongs into ingester-core/src/dialect/templates:\n{}", found.join("\n"));
+}

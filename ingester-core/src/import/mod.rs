@@ -28,15 +28,18 @@ const BATCH_BYTES: usize = 2 * 1024 * 1024;
 pub struct Origin {
     /// The file, or `standard input`.
     pub source: Arc<str>,
-    /// Which document of it, from 1; items of a list count each.
+    /// Which document of it, from 1; items of a list count each. 0 where the file as a whole is meant.
     pub document: u64,
-    /// The line where it begins, from 1.
+    /// The line where it begins, from 1; 0 where the file as a whole is meant.
     pub line: u64,
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: document {} (line {})", self.source, self.document, self.line)
+        match self.document {
+            0 => f.write_str(&self.source),
+            document => write!(f, "{}: document {document} (line {})", self.source, self.line),
+        }
     }
 }
 
@@ -83,11 +86,16 @@ pub struct Counts {
 pub struct Summary {
     /// By kind, in the order of the manifest; kinds without objects are there too.
     pub kinds: Vec<(Kind, Counts)>,
-    /// Places where no object could be read, and objects of kinds that are not in the manifest.
+    /// Files and places in files where no object could be read, and objects of kinds that are not in the manifest.
     pub unknown: u64,
 }
 
 impl Summary {
+    /// How many objects, or places where none could be read, there were in all.
+    pub fn read(&self) -> u64 {
+        self.unknown + self.kinds.iter().map(|(_, counts)| counts.read).sum::<u64>()
+    }
+
     /// How many objects or places were rejected in all.
     pub fn rejected(&self) -> u64 {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.rejected).sum::<u64>()
@@ -109,9 +117,6 @@ pub enum ImportError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A file.
-    #[error(transparent)]
-    Source(#[from] SourceError),
     /// The thread that reads ended without saying why.
     #[error("the reading thread ended early; this is a defect of the ingester")]
     Reader,
@@ -126,8 +131,10 @@ struct Pending {
 
 /// Imports `sources` into `store`; `problem` is told each object that was not stored, in the order in which that is found.
 ///
+/// A source that cannot be read is such a problem too; the others are imported all the same.
+///
 /// # Errors
-/// When a source cannot be read, or the database cannot be written at all.
+/// When the database cannot be written at all.
 pub async fn import(
     store: &Store,
     kinds: &'static [Kind],
@@ -135,8 +142,7 @@ pub async fn import(
     progress: Arc<Progress>,
     mut problem: impl FnMut(&Problem),
 ) -> Result<Summary, ImportError> {
-    let mut summary =
-        Summary { kinds: kinds.iter().map(|kind| (*kind, Counts::default())).collect(), unknown: 0 };
+    let mut summary = Summary { kinds: kinds.iter().map(|kind| (*kind, Counts::default())).collect(), unknown: 0 };
     let mut waiting: Vec<Vec<Pending>> = kinds.iter().map(|_| Vec::new()).collect();
     let mut bytes = vec![0; kinds.len()];
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<Loaded>>(4);
@@ -185,7 +191,7 @@ pub async fn import(
             store.record_rejects(&rejects).await?;
         }
     }
-    reader.await.map_err(|_| ImportError::Reader)??;
+    reader.await.map_err(|_| ImportError::Reader)?;
     Ok(summary)
 }
 

@@ -1,11 +1,12 @@
 //! The reading side: files to documents to objects to rows, on a thread of its own.
 
-use super::{Origin, Progress, Source, SourceError};
+use super::{Origin, Progress, Source};
 use crate::documents::{Document, documents};
 use crate::kind::{Kind, find};
 use crate::object::{Identity, ManagedFields, Object};
 use crate::store::Reject;
 use crate::value::Row;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::mpsc::Sender;
@@ -33,45 +34,55 @@ pub(super) enum Found {
 }
 
 /// Reads all sources to their ends, or until the receiver is gone.
-pub(super) fn read(
-    sources: Vec<Source>,
-    kinds: &[Kind],
-    progress: &Progress,
-    sender: &Sender<Vec<Loaded>>,
-) -> Result<(), SourceError> {
+pub(super) fn read(sources: Vec<Source>, kinds: &[Kind], progress: &Progress, sender: &Sender<Vec<Loaded>>) {
     for source in sources {
         let name: Arc<str> = source.name().into();
         let before = progress.bytes.load(Ordering::Relaxed);
-        let mut documents = documents(source.open()?);
+        let mut documents = match source.open() {
+            Ok(reader) => documents(reader),
+            Err(error) => match sender.blocking_send(vec![unreadable(&name, &error)]) {
+                Ok(()) => continue,
+                Err(_) => return,
+            },
+        };
         let (mut chunk, mut bytes) = (Vec::new(), 0);
         while let Some(document) = documents.next() {
-            let document = document.map_err(|error| SourceError::read(&name, error))?;
-            bytes += document.content.as_ref().map_or(64, String::len);
-            chunk.push(load(&name, document, kinds));
+            match document {
+                Ok(document) => {
+                    bytes += document.content.as_ref().map_or(64, String::len);
+                    chunk.push(load(&name, document, kinds));
+                }
+                // The documents end here.
+                Err(error) => chunk.push(unreadable(&name, &error)),
+            }
             if bytes >= CHUNK_BYTES || chunk.len() >= CHUNK_OBJECTS {
                 progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
                 bytes = 0;
                 if sender.blocking_send(std::mem::take(&mut chunk)).is_err() {
                     // The writer has failed and says why itself.
-                    return Ok(());
+                    return;
                 }
             }
         }
         progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
         if sender.blocking_send(chunk).is_err() {
-            return Ok(());
+            return;
         }
     }
-    Ok(())
+}
+
+/// A file, or what is left of it, that cannot be read: no reason to leave the others unread.
+fn unreadable(source: &Arc<str>, error: &io::Error) -> Loaded {
+    let origin = Origin { source: source.clone(), document: 0, line: 0 };
+    let reason = format!("cannot be read: {error}");
+    Loaded { origin, found: Found::Rejected { place: None, object: String::new(), reason, reject: None } }
 }
 
 fn load(source: &Arc<str>, document: Document, kinds: &[Kind]) -> Loaded {
     let origin = Origin { source: source.clone(), document: document.number, line: document.line };
     let found = match document.content {
         Ok(text) => decode(text, kinds),
-        Err(error) => {
-            Found::Rejected { place: None, object: String::new(), reason: error.to_string(), reject: None }
-        }
+        Err(error) => Found::Rejected { place: None, object: String::new(), reason: error.to_string(), reject: None },
     };
     Loaded { origin, found }
 }
@@ -149,8 +160,12 @@ fn place(kinds: &[Kind], api_version: &str, kind: &str) -> Option<usize> {
 /// Says which kinds there are, nearest first: another version of the same kind is the likely mistake.
 fn unknown(kinds: &[Kind], api_version: &str, kind: &str) -> String {
     match kinds.iter().find(|known| known.kind() == kind) {
-        Some(known) => format!("{kind} of {api_version} is not mirrored; this ingester knows {kind} of {}", known.api_version()),
-        None => format!("{kind} of {api_version} is not a kind that this ingester mirrors; `ingester kinds` lists them"),
+        Some(known) => {
+            format!("{kind} of {api_version} is not mirrored; this ingester knows {kind} of {}", known.api_version())
+        }
+        None => {
+            format!("{kind} of {api_version} is not a kind that this ingester mirrors; `ingester kinds` lists them")
+        }
     }
 }
 
@@ -160,6 +175,9 @@ pub(super) fn shown(reject: &Reject) -> String {
 }
 
 fn named(kind: &str, namespace: &str, name: &str) -> String {
-    let slash = if namespace.is_empty() { "" } else { "/" };
-    format!("{kind} {namespace}{slash}{name}").trim().to_owned()
+    match (namespace, name) {
+        ("", name) => format!("{kind} {name}").trim().to_owned(),
+        (namespace, "") => format!("{kind} in namespace {namespace}").trim().to_owned(),
+        (namespace, name) => format!("{kind} {namespace}/{name}").trim().to_owned(),
+    }
 }

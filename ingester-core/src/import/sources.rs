@@ -21,7 +21,7 @@ pub enum Source {
     Stdin,
 }
 
-/// A path that cannot be read.
+/// A path that does not exist, or a folder that cannot be listed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {path}: {source}")]
 pub struct SourceError {
@@ -30,8 +30,8 @@ pub struct SourceError {
 }
 
 impl SourceError {
-    pub(super) fn read(path: &str, source: io::Error) -> Self {
-        SourceError { path: path.to_owned(), source }
+    fn at(path: &Path) -> impl Fn(io::Error) -> Self {
+        |source| SourceError { path: path.display().to_string(), source }
     }
 }
 
@@ -52,14 +52,11 @@ impl Source {
         }
     }
 
-    pub(super) fn open(&self) -> Result<Box<dyn BufRead>, SourceError> {
-        match self {
-            Source::File { path, .. } => match File::open(path) {
-                Ok(file) => Ok(Box::new(BufReader::with_capacity(128 * 1024, file))),
-                Err(error) => Err(SourceError::read(&self.name(), error)),
-            },
-            Source::Stdin => Ok(Box::new(BufReader::with_capacity(128 * 1024, io::stdin()))),
-        }
+    pub(super) fn open(&self) -> io::Result<Box<dyn BufRead>> {
+        Ok(match self {
+            Source::File { path, .. } => Box::new(BufReader::with_capacity(128 * 1024, File::open(path)?)),
+            Source::Stdin => Box::new(BufReader::with_capacity(128 * 1024, io::stdin())),
+        })
     }
 }
 
@@ -73,32 +70,42 @@ pub fn expand(paths: &[PathBuf]) -> Result<Vec<Source>, SourceError> {
     for path in paths {
         if path == Path::new("-") {
             sources.push(Source::Stdin);
+            continue;
+        }
+        let about = path.metadata().map_err(SourceError::at(path))?;
+        if about.is_dir() {
+            add_folder(path, &mut sources)?;
         } else {
-            add(path, false, &mut sources).map_err(|error| SourceError::read(&path.display().to_string(), error))?;
+            // Whatever somebody names is read, a pipe too.
+            sources.push(Source::File { path: path.clone(), bytes: if about.is_file() { about.len() } else { 0 } });
         }
     }
     Ok(sources)
 }
 
-fn add(path: &Path, in_folder: bool, sources: &mut Vec<Source>) -> io::Result<()> {
-    let about = path.metadata()?;
-    if !about.is_dir() {
-        let known = path.extension().and_then(|e| e.to_str()).is_some_and(|e| ENDINGS.contains(&e.to_ascii_lowercase().as_str()));
-        if known || !in_folder {
-            sources.push(Source::File { path: path.to_owned(), bytes: if about.is_file() { about.len() } else { 0 } });
-        }
-        return Ok(());
-    }
-    let mut entries = path.read_dir()?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
+fn add_folder(folder: &Path, sources: &mut Vec<Source>) -> Result<(), SourceError> {
+    let failed = SourceError::at(folder);
+    let entries = folder.read_dir().map_err(&failed)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut entries = entries.collect::<io::Result<Vec<_>>>().map_err(&failed)?;
     entries.sort();
     for entry in entries {
-        // A link that points nowhere is no reason to leave the rest of the folder unread, and neither is a link that
-        // leads back up: links to folders are not followed.
-        let Ok(about) = entry.symlink_metadata() else { continue };
-        if about.is_symlink() && !entry.is_file() {
-            continue;
+        let is_link = entry.is_symlink();
+        match entry.metadata() {
+            // A link may lead back up: links to folders are not followed.
+            Ok(about) if about.is_dir() && !is_link => add_folder(&entry, sources)?,
+            Ok(about) if about.is_file() && has_known_ending(&entry) => {
+                sources.push(Source::File { path: entry, bytes: about.len() });
+            }
+            Ok(_) => {}
+            // A link that points nowhere is reported when its turn comes, and the rest of the folder is read.
+            Err(_) if has_known_ending(&entry) => sources.push(Source::File { path: entry, bytes: 0 }),
+            Err(_) => {}
         }
-        add(&entry, true, sources)?;
     }
     Ok(())
+}
+
+fn has_known_ending(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+    ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
 }

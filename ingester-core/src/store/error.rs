@@ -56,6 +56,12 @@ impl StoreError {
         self.class
     }
 
+    /// Whether the database that was named is not one to write to: read-only, no rights, no such database, no database
+    /// at all. A full or broken disk is none of these: the database was right and the work failed.
+    pub fn is_configuration(&self) -> bool {
+        self.class == Class::Operator && !self.source.as_ref().is_some_and(is_storage)
+    }
+
     /// What the database said, alone.
     pub fn reason(&self) -> &str {
         &self.reason
@@ -91,14 +97,35 @@ fn classify(error: &sqlx::Error) -> (Class, Option<&'static str>) {
             (Class::Operator, Some("name a host that exists, or a socket file that is there"))
         }
         E::Io(_) => (Class::Transient, Some("is the server running, and are host and port right?")),
-        E::PoolTimedOut => {
-            (Class::Transient, Some("no connection became free in time: is the server reachable, are there enough connections?"))
-        }
+        E::PoolTimedOut => (
+            Class::Transient,
+            Some("no connection became free in time: is the server reachable, are there enough connections?"),
+        ),
         E::Protocol(_) | E::WorkerCrashed | E::PoolClosed | E::BeginFailed => (Class::Transient, None),
         E::Tls(_) => (Class::Operator, Some("check the server's certificate and the ssl-mode and ssl-ca of the URL")),
-        E::Configuration(_) => (Class::Operator, Some("a URL is mysql://user:password@host:3306/database or sqlite://file.db")),
+        E::Configuration(_) => {
+            (Class::Operator, Some("a URL is mysql://user:password@host:3306/database or sqlite://file.db"))
+        }
         E::InvalidArgument(_) | E::Encode(_) => (Class::Object, None),
         _ => (Class::Unknown, None),
+    }
+}
+
+/// MySQL's errors about its disk: full, table full, error of a file, of the operating system, of the storage engine.
+const MYSQL_STORAGE: [u16; 6] = [1021, 1114, 3, 28, 1030, 1026];
+
+/// SQLite's primary result codes about its disk and file: IOERR, CORRUPT, FULL.
+const SQLITE_STORAGE: [u32; 3] = [10, 11, 13];
+
+/// Whether the disk is the trouble.
+fn is_storage(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else { return false };
+    match error.try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>() {
+        Some(error) => MYSQL_STORAGE.contains(&error.number()),
+        None => error
+            .code()
+            .and_then(|code| code.parse().ok())
+            .is_some_and(|code: u32| SQLITE_STORAGE.contains(&(code & 0xff))),
     }
 }
 
@@ -107,21 +134,42 @@ fn mysql(number: u16, state: Option<&str>) -> (Class, Option<&'static str>) {
     match number {
         // Deadlock, lock wait, too many connections, shutting down, connection trouble, killed or interrupted query,
         // TiDB's write conflicts.
-        1213 | 1205 | 1040 | 1203 | 1053 | 1152 | 1158..=1161 | 1184 | 1317 | 1927 | 2006 | 2013 | 3024 | 3169 | 8002 | 8022
+        1213
+        | 1205
+        | 1040
+        | 1203
+        | 1053
+        | 1152
+        | 1158..=1161
+        | 1184
+        | 1317
+        | 1927
+        | 2006
+        | 2013
+        | 3024
+        | 3169
+        | 8002
+        | 8022
         | 9007 => (Class::Transient, None),
         // A primary that became a replica: another may take over.
         1290 | 1836 => (Class::Transient, Some("the server is read-only: name the primary, or wait for the fail-over")),
-        1044 | 1142 | 1143 | 1227 | 1370 => {
-            (Class::Operator, Some("grant this user SELECT, INSERT, UPDATE, DELETE (and CREATE, ALTER, INDEX to make tables)"))
-        }
+        1044 | 1142 | 1143 | 1227 | 1370 => (
+            Class::Operator,
+            Some("grant this user SELECT, INSERT, UPDATE, DELETE (and CREATE, ALTER, INDEX to make tables)"),
+        ),
         1045 | 1698 | 1130 | 1251 | 1524 => {
             (Class::Operator, Some("check user and password of the URL, and from which hosts this user may connect"))
         }
         1049 => (Class::Operator, Some("create the database first: CREATE DATABASE name CHARACTER SET utf8mb4")),
         1046 => (Class::Operator, Some("name a database: mysql://user:password@host:3306/database")),
-        1146 => (Class::Operator, Some("the schema is not there: make it with `ingester import`, or pipe `ingester schema print` into the client")),
+        1146 => (
+            Class::Operator,
+            Some(
+                "the schema is not there: make it with `ingester import`, or pipe `ingester schema print` into the client",
+            ),
+        ),
         1054 | 1136 => (Class::Operator, Some("the tables are of another version than this ingester")),
-        1021 | 1114 | 3 | 28 | 1030 | 1026 => (Class::Operator, Some("make room on the database's disk")),
+        number if MYSQL_STORAGE.contains(&number) => (Class::Operator, Some("make room on the database's disk")),
         // Packet too large, invalid JSON (text, depth, ...), MariaDB's CHECK (json_valid).
         1153 | 3140..=3158 | 4025 => (Class::Object, None),
         _ => match state.map(|state| &state[..state.len().min(2)]) {
@@ -138,11 +186,21 @@ fn mysql(number: u16, state: Option<&str>) -> (Class, Option<&'static str>) {
 fn sqlite(code: u32, message: &str) -> (Class, Option<&'static str>) {
     match code & 0xff {
         5 | 6 => (Class::Transient, Some("another program holds the database; close it or wait")),
-        8 => (Class::Operator, Some("the file or its folder is read-only: allow writing, or name another file with --database-url sqlite://FILE")),
-        13 => (Class::Operator, Some("the disk is full: make room, or name a file elsewhere with --database-url sqlite://FILE")),
+        8 => (
+            Class::Operator,
+            Some(
+                "the file or its folder is read-only: allow writing, or name another file with --database-url sqlite://FILE",
+            ),
+        ),
+        13 => (
+            Class::Operator,
+            Some("the disk is full: make room, or name a file elsewhere with --database-url sqlite://FILE"),
+        ),
         10 => (Class::Operator, Some("reading or writing the file failed: check the disk's space and health")),
         14 => (Class::Operator, Some("the file cannot be opened: does its folder exist, may this user write there?")),
-        11 | 26 => (Class::Operator, Some("the file is no intact SQLite database: name another, or restore it from a backup")),
+        11 | 26 => {
+            (Class::Operator, Some("the file is no intact SQLite database: name another, or restore it from a backup"))
+        }
         3 | 23 => (Class::Operator, Some("this user may not do that with the file")),
         18 | 19 | 20 | 25 => (Class::Object, None),
         1 if message.starts_with("no such table") => {

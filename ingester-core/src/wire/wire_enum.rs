@@ -92,7 +92,7 @@ pub fn read_enum<'de, D: serde::Deserializer<'de>>(
 macro_rules! wire_enum {
     (
         $(#[$doc:meta])*
-        pub enum $name:ident {
+        $vis:vis enum $name:ident {
             $(#[$first_doc:meta])* $first:ident = 0 => $first_name:literal,
             $( $(#[$variant_doc:meta])* $variant:ident = $number:literal => $text:literal, )*
         }
@@ -100,7 +100,7 @@ macro_rules! wire_enum {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum $name {
+        $vis enum $name {
             $(#[$first_doc])*
             #[default]
             $first,
@@ -111,10 +111,10 @@ macro_rules! wire_enum {
 
         impl $name {
             /// The names and numbers, in the order of the variants.
-            pub const NAMES: &'static [(&'static str, i32)] = &[($first_name, 0), $( ($text, $number), )*];
+            $vis const NAMES: &'static [(&'static str, i32)] = &[($first_name, 0), $( ($text, $number), )*];
 
             /// The name that JSON and the column hold.
-            pub fn name(&self) -> &str {
+            $vis fn name(&self) -> &str {
                 match self {
                     $name::$first => $first_name,
                     $( $name::$variant => $text, )*
@@ -172,7 +172,7 @@ macro_rules! wire_enum {
 mod tests {
     crate::wire_enum! {
         /// For the tests.
-        pub enum Phase {
+        enum Phase {
             /// None.
             Invalid = 0 => "PHASE_INVALID",
             /// On.

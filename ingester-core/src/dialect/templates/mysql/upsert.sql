@@ -3,7 +3,7 @@ VALUES {% for _ in 0..rows %}{% if !loop.first %}, {% endif %}({% for _ in colum
 ON DUPLICATE KEY UPDATE
 {#- Assignments take effect one after the other: the three columns that the guard reads come last, in an order in
     which those already assigned do not change what it says about the rest. -#}
-{%- for column in columns %}{% if !self::guarding(column) %}
+{%- for column in columns %}{% if !loop.first && !self::guarding(column) %}
   {{ column.name|backticks }} = IF({% include "mysql/guard.sql" %}, VALUES({{ column.name|backticks }}), {{ column.name|backticks }}),{% endif %}{% endfor %}
   `delete_time` = IF({% include "mysql/guard.sql" %}, VALUES(`delete_time`), `delete_time`),
   `evict_time` = IF({% include "mysql/guard.sql" %}, VALUES(`evict_time`), `evict_time`),

@@ -1,0 +1,94 @@
+//! The generated files that are committed are what the code gives.
+
+use crd_specs::KINDS;
+use ingester_core::documents::documents;
+use ingester_core::migrate::{Folder, Lock};
+use ingester_core::yaml;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+const CRDS: &str = "run `cargo run -- crds --out crd-specs/crds` and commit what it writes";
+const SQL: &str = "run `cargo run -- schema generate` and commit what it writes";
+
+fn crds() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("crds")
+}
+
+fn generated_sql() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated-sql")
+}
+
+/// The CRD of each kind by the name of its file.
+fn expected() -> BTreeMap<String, String> {
+    let name = |kind: &ingester_core::Kind| format!("{}.{}.yaml", kind.plural(), kind.group());
+    KINDS.iter().filter_map(|kind| Some((name(kind), yaml::to_string(&kind.crd()?).unwrap()))).collect()
+}
+
+/// Every file below `folder` by its path in it.
+fn files(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            found.extend(files(&path).iter().map(|below| format!("{name}/{below}")));
+        } else {
+            found.insert(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn the_crds_are_current() {
+    let expected = expected();
+    for (name, text) in &expected {
+        let committed = std::fs::read_to_string(crds().join(name)).unwrap_or_default();
+        assert!(committed == *text, "crd-specs/crds/{name} is not what the code gives: {CRDS}");
+    }
+    let names: BTreeSet<String> = expected.into_keys().collect();
+    let found = files(&crds());
+    let stray: Vec<_> = found.difference(&names).collect();
+    assert!(stray.is_empty(), "no kind has the CRD of crd-specs/crds/{stray:?}: delete it");
+}
+
+#[test]
+fn a_crd_is_the_same_after_its_way_through_yaml() {
+    for kind in KINDS {
+        let crd = kind.crd().unwrap();
+        let text = yaml::to_string(&crd).unwrap();
+        let value = serde_json::to_value(&crd).unwrap();
+        assert_eq!(serde_saphyr::from_str::<Value>(&text).unwrap(), value, "{kind:?}");
+        // Once more by the reader that objects come through.
+        let found: Vec<_> = documents(text.as_bytes()).map(|document| document.unwrap().content.unwrap()).collect();
+        assert_eq!(found.len(), 1, "{kind:?}");
+        assert_eq!(serde_json::from_str::<Value>(&found[0]).unwrap(), value, "{kind:?}");
+    }
+}
+
+#[test]
+fn the_generated_sql_is_current() {
+    let outcome = Folder::new(generated_sql()).check(KINDS).unwrap_or_else(|error| panic!("{error}"));
+    assert!(outcome.changed.is_empty(), "generated-sql is not what the code gives, see {:?}: {SQL}", outcome.changed);
+    assert_eq!(outcome.migration, None, "{SQL}");
+}
+
+#[test]
+fn the_generated_sql_has_no_file_that_nobody_generates() {
+    let lock = std::fs::read_to_string(generated_sql().join("schema.lock.json"));
+    let lock: Lock = serde_json::from_str(&lock.unwrap_or_else(|error| panic!("{error}: {SQL}"))).unwrap();
+    let migrations = lock.migrations.iter().flat_map(|migration| migration.files.keys().cloned());
+    let schemas = ["mysql/schema.sql", "sqlite/schema.sql", "schema.lock.json"].map(str::to_owned);
+    let expected: BTreeSet<String> = migrations.chain(schemas).collect();
+    assert_eq!(files(&generated_sql()), expected, "delete what is too much; {SQL}");
+}
+
+#[test]
+fn the_lock_knows_the_tables_of_all_kinds() {
+    let lock = std::fs::read_to_string(generated_sql().join("schema.lock.json")).unwrap();
+    let lock: Lock = serde_json::from_str(&lock).unwrap();
+    let tables: BTreeSet<&str> = lock.tables.iter().map(|table| table.name.as_str()).collect();
+    assert_eq!((tables.len(), lock.tables.len()), (39, 39));
+    assert!(KINDS.iter().all(|kind| tables.contains(kind.table().name.as_str())));
+}

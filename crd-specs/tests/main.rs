@@ -1,0 +1,11 @@
+//! What the kinds promise: their tables and columns, their CRDs, what they read, and the files generated from them.
+#![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
+
+mod api;
+mod current;
+mod golden;
+mod manifest;
+mod objects;
+mod places;
+mod schema;
+mod tolerance;

@@ -1,0 +1,109 @@
+//! Objects as JSON text, and what becomes of them.
+
+use crate::places::{ENTRY, Step};
+use ingester_core::Kind;
+use ingester_core::kind::DecodeError;
+use ingester_core::object::{ManagedFields, Object, ObjectError};
+use ingester_core::schema::base;
+use ingester_core::value::{Row, Value};
+use ingester_core::wire::Timestamp;
+use std::fmt;
+
+/// Why a text has no row.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    Object(ObjectError),
+    Decode(DecodeError),
+}
+
+impl Refusal {
+    /// The path of the field that is wrong, where that is what is wrong.
+    pub(crate) fn path(&self) -> Option<&str> {
+        match self {
+            Refusal::Object(ObjectError::Json(error)) | Refusal::Decode(DecodeError::Json(error)) => Some(error.path()),
+            Refusal::Object(ObjectError::Missing(path)) => Some(path),
+            Refusal::Object(ObjectError::ResourceVersion(_)) => Some("metadata.resourceVersion"),
+            Refusal::Decode(DecodeError::Row(_)) => None,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Object(error) => error.fmt(f),
+            Refusal::Decode(error) => error.fmt(f),
+        }
+    }
+}
+
+/// The row of an object, as every way into the ingester makes it.
+pub(crate) fn read(kind: &Kind, text: &str) -> Result<Row, Refusal> {
+    let object = Object::parse(text, ManagedFields::Prune).map_err(Refusal::Object)?;
+    let row = kind.row(&object).map_err(Refusal::Decode)?;
+    Ok(row.unwrap_or_else(|| panic!("{kind:?} leaves objects out")))
+}
+
+/// As [`read`], of an object that must have a row.
+pub(crate) fn row(kind: &Kind, text: &str) -> Row {
+    read(kind, text).unwrap_or_else(|refusal| panic!("{kind:?}: {refusal}\n{text}"))
+}
+
+/// The value of a column.
+pub(crate) fn column<'r>(kind: &Kind, row: &'r Row, name: &str) -> &'r Value {
+    let place = kind.table().columns.iter().position(|column| column.name.as_str() == name);
+    &row.values[place.unwrap_or_else(|| panic!("{kind:?} has no column {name}"))]
+}
+
+/// The text of the `json` column.
+pub(crate) fn json(row: &Row) -> &str {
+    match &row.values[base::JSON] {
+        Value::Text(text) => text,
+        other => panic!("the json column holds {other}"),
+    }
+}
+
+/// Whether a column's value is the one that `expected` writes in JSON; times compare as moments.
+pub(crate) fn same(value: &Value, expected: &serde_json::Value) -> bool {
+    use serde_json::Value as Json;
+    match (value, expected) {
+        (Value::Null, Json::Null) => true,
+        (Value::Bool(value), Json::Bool(expected)) => value == expected,
+        (Value::Int(value), Json::Number(expected)) => expected.as_i64() == Some(*value),
+        (Value::UInt(value), Json::Number(expected)) => expected.as_u64() == Some(*value),
+        (Value::Text(value), Json::String(expected)) => **value == **expected,
+        (Value::Time(value), Json::String(_)) => {
+            serde_json::from_value::<Timestamp>(expected.clone()).is_ok_and(|expected| expected.micros() == *value)
+        }
+        _ => false,
+    }
+}
+
+/// An object of `kind` that has, apart from what every object needs, only `value` at the end of `steps`.
+pub(crate) fn object(kind: &Kind, steps: &[Step], value: &str) -> String {
+    let mut members = vec![
+        ("apiVersion", format!("{:?}", kind.api_version())),
+        ("kind", format!("{:?}", kind.kind())),
+        ("metadata", r#"{"name":"a","namespace":"b","uid":"c","resourceVersion":"1"}"#.to_owned()),
+    ];
+    let (Step::Field(top), inner) = (steps[0], &steps[1..]) else { panic!("an object has fields") };
+    let value = match (top, inner.first()) {
+        // Metadata keeps its name, without which nothing is an object.
+        ("metadata", Some(Step::Field(field))) if *field != "name" => {
+            format!(r#"{{"name":"a",{:?}:{}}}"#, field, within(&inner[1..], value))
+        }
+        _ => within(inner, value),
+    };
+    members.retain(|(name, _)| *name != top);
+    members.push((top, value));
+    let members: Vec<String> = members.into_iter().map(|(name, value)| format!("{name:?}:{value}")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+fn within(steps: &[Step], value: &str) -> String {
+    steps.iter().rev().fold(value.to_owned(), |value, step| match step {
+        Step::Field(name) => format!("{{{name:?}:{value}}}"),
+        Step::Item => format!("[{value}]"),
+        Step::Entry => format!("{{{ENTRY:?}:{value}}}"),
+    })
+}

@@ -1,0 +1,320 @@
+//! What the annotated structs of this crate come to: tables, rows, CRDs, and a program that imports their objects.
+
+use ingester_core::Kind;
+use ingester_core::json;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::value::{Row, Value};
+use sqlx::Row as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn kind(name: &str) -> &'static Kind {
+    outside::KINDS.iter().find(|kind| kind.kind() == name).expect("the kind is in the manifest")
+}
+
+/// Name, type and whether there is a key on it, of each indexed column.
+fn columns(kind: &Kind) -> Vec<String> {
+    let table = kind.table();
+    let first = table.columns.len() - table.indexed().len();
+    let text = |(place, column): (usize, &ingester_core::schema::Column)| {
+        let keyed = table.keys.iter().any(|key| key.columns().first() == Some(&((first + place) as u16)));
+        format!("{} {}{}", column.name, column.ty, if keyed { " key" } else { "" })
+    };
+    table.indexed().iter().enumerate().map(text).collect()
+}
+
+fn row(kind: &Kind, text: &str) -> Option<Row> {
+    let object = Object::parse(text, ManagedFields::Prune).expect("an object");
+    kind.row(&object).expect("a row")
+}
+
+/// The values of the indexed columns.
+fn indexed(kind: &Kind, row: &Row) -> Vec<Value> {
+    row.values[row.values.len() - kind.table().indexed().len()..].to_vec()
+}
+
+#[test]
+fn a_custom_resource_of_our_own_has_its_tables() {
+    let kind = kind("Experiment");
+    assert_eq!(kind.table().name.as_str(), "experiment");
+    assert_eq!(
+        (kind.api_version().as_str(), kind.plural().as_ref(), kind.namespaced()),
+        ("ml.example.com/v1", "experiments", true)
+    );
+    assert_eq!(
+        columns(kind),
+        [
+            "owner VARCHAR(255) key",
+            "team VARCHAR(255) key",
+            // One key over both columns of a composite, which begins with its first.
+            "dataset_namespace VARCHAR(255) key",
+            "dataset_name VARCHAR(255)",
+            "deadline DATETIME(6) key",
+            "phase VARCHAR(255) key",
+            "best_value DOUBLE key",
+        ]
+    );
+    let names = |columns: &[u16]| -> Vec<&str> {
+        columns.iter().map(|place| kind.table().columns[usize::from(*place)].name.as_str()).collect()
+    };
+    let keys: Vec<_> = kind.table().keys.iter().map(|key| names(key.columns())).collect();
+    assert!(keys.contains(&vec!["dataset_namespace", "dataset_name"]), "{keys:?}");
+    assert!(keys.contains(&vec!["namespace", "phase"]), "{keys:?}");
+}
+
+#[test]
+fn a_projection_has_the_few_columns_that_were_asked_for() {
+    assert_eq!(kind("Pod").table().name.as_str(), "pod_facts");
+    assert_eq!(kind("Pod").api_version(), "v1");
+    assert_eq!(
+        columns(kind("Pod")),
+        [
+            "owner_uid VARCHAR(255) key",
+            "node VARCHAR(255) key",
+            "image VARCHAR(255) key",
+            "phase VARCHAR(255) key",
+            "host_ip VARCHAR(45) key",
+            "pod_ip VARCHAR(45) key",
+        ]
+    );
+    assert_eq!(kind("PyTorchJob").table().name.as_str(), "pytorchjob");
+    assert_eq!(
+        columns(kind("PyTorchJob")),
+        ["replicas INT key", "state VARCHAR(255) key", "start_time DATETIME(6) key", "completion_time DATETIME(6) key"]
+    );
+}
+
+#[test]
+fn a_custom_resource_of_our_own_has_its_row() {
+    let kind = kind("Experiment");
+    let row = row(
+        kind,
+        r#"{"apiVersion": "ml.example.com/v1", "kind": "Experiment", "metadata": {"name": "churn", "namespace": "ml"},
+            "spec": {"owner": {"name": "ada", "team": "growth"}, "dataset": {"namespace": "data", "name": "customers"},
+                     "deadline": "2026-03-09T22:36:46.5+02:00"},
+            "status": {"phase": "Failed", "bestValue": 0.25}}"#,
+    )
+    .unwrap();
+    let deadline = ingester_core::value::Micros::from_sql("2026-03-09 20:36:46.5").unwrap();
+    assert_eq!(
+        indexed(kind, &row),
+        [
+            Value::text("ada"),
+            Value::text("growth"),
+            Value::text("data"),
+            Value::text("customers"),
+            Value::Time(deadline),
+            Value::text("Failed"),
+            Value::Double(0.25),
+        ]
+    );
+}
+
+#[test]
+fn what_an_object_does_not_say_is_null_and_a_zero_value_is_one() {
+    let kind = kind("Experiment");
+    let row = row(kind, r#"{"apiVersion": "ml.example.com/v1", "kind": "Experiment", "metadata": {"name": "idea"}, "spec": {"owner": {}}}"#)
+        .unwrap();
+    let null = Value::Null;
+    let expected =
+        [Value::text(""), Value::text(""), null.clone(), null.clone(), null.clone(), Value::text("Pending"), null];
+    assert_eq!(indexed(kind, &row), expected);
+}
+
+#[test]
+fn a_value_that_the_enum_does_not_have_is_named_with_its_path() {
+    let text = r#"{"apiVersion": "ml.example.com/v1", "kind": "Experiment", "metadata": {"name": "a"}, "status": {"phase": "Lost"}}"#;
+    let object = Object::parse(text, ManagedFields::Prune).unwrap();
+    let error = kind("Experiment").row(&object).unwrap_err().to_string();
+    assert!(error.contains("status.phase") && error.contains("Lost") && error.contains("Succeeded"), "{error}");
+}
+
+#[test]
+fn a_pod_has_a_row_where_it_belongs_to_something() {
+    let kind = kind("Pod");
+    let owned = row(
+        kind,
+        r#"{"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "web", "namespace": "shop", "ownerReferences": [{"uid": "a"}, {"uid": "b", "controller": true}]},
+            "spec": {"nodeName": "node-7", "containers": [{"image": "web:1"}, {"image": "sidecar:3"}]},
+            "status": {"phase": "Running", "hostIP": "192.168.4.7", "podIP": "2001:db8::1"}}"#,
+    )
+    .unwrap();
+    let texts = ["b", "node-7", "web:1", "Running", "192.168.4.7", "2001:db8::1"];
+    assert_eq!(indexed(kind, &owned), texts.map(Value::text));
+
+    let pending = row(
+        kind,
+        r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "ownerReferences": [{"uid": "a"}]}}"#,
+    );
+    let mut expected = vec![Value::Null; 6];
+    expected[0] = Value::text("a");
+    assert_eq!(indexed(kind, &pending.unwrap()), expected);
+
+    assert_eq!(row(kind, r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "shell"}, "spec": {}}"#), None);
+    assert_eq!(
+        row(kind, r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "shell", "ownerReferences": null}}"#),
+        None
+    );
+}
+
+#[test]
+fn only_a_kind_of_our_own_has_a_crd() {
+    let crd = kind("Experiment").crd().expect("a CRD of our own");
+    assert_eq!(crd.metadata.name.as_deref(), Some("experiments.ml.example.com"));
+    assert_eq!((crd.spec.group.as_str(), crd.spec.scope.as_str()), ("ml.example.com", "Namespaced"));
+    assert_eq!(crd.spec.names.kind, "Experiment");
+    let [version] = crd.spec.versions.as_slice() else { panic!("one version") };
+    assert_eq!((version.name.as_str(), version.served, version.storage), ("v1", true, true));
+    assert!(version.subresources.as_ref().is_some_and(|all| all.status.is_some()));
+    let schema = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.as_ref()).expect("a schema");
+    let schema = serde_json::to_value(schema).unwrap();
+    let phase = &schema["properties"]["status"]["properties"]["phase"];
+    assert_eq!(phase["enum"], serde_json::json!(["Pending", "Running", "Succeeded", "Failed"]));
+    // The API server must store what the client sent.
+    assert!(!schema.to_string().contains("\"default\"") && !schema.to_string().contains("\"required\""), "{schema}");
+
+    assert!(kind("Pod").crd().is_none());
+    assert!(kind("PyTorchJob").crd().is_none());
+}
+
+/// Runs the program of this crate in `folder`, away from whatever database the caller's environment names.
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_outside"));
+    for variable in ["DATABASE_URL", "MYSQL_HOST", "MYSQL_DB_NAME", "RUST_LOG"] {
+        command.env_remove(variable);
+    }
+    command.current_dir(folder).args(arguments).output().expect("the program runs")
+}
+
+/// Standard output of a run that ended well.
+fn output(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The rows of a query, cells joined by `|`.
+fn query(folder: &Path, sql: &'static str) -> Vec<String> {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.join("outside.db")).read_only(true);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        use sqlx::Connection as _;
+        let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+        let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        let cell = |row: &sqlx::sqlite::SqliteRow, place| {
+            row.try_get_unchecked::<Option<String>, _>(place).unwrap().unwrap_or_else(|| "NULL".into())
+        };
+        rows.iter().map(|row| (0..row.len()).map(|place| cell(row, place)).collect::<Vec<_>>().join("|")).collect()
+    })
+}
+
+#[test]
+fn the_program_imports_what_kubectl_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let objects = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/objects");
+    let counts = output(folder.path(), &["import", "--database-url", "sqlite://outside.db", objects]);
+    let counts: Vec<Vec<&str>> = counts.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(counts[0], ["KIND", "TABLE", "READ", "WRITTEN", "UNCHANGED", "STALE", "LEFT", "OUT", "REJECTED"]);
+    assert_eq!(
+        counts[1..],
+        [
+            ["Model", "model", "1", "1", "0", "0", "0", "0"],
+            ["Experiment", "experiment", "2", "2", "0", "0", "0", "0"],
+            ["Pod", "pod_facts", "3", "2", "0", "0", "1", "0"],
+            ["PyTorchJob", "pytorchjob", "2", "2", "0", "0", "0", "0"],
+        ]
+    );
+
+    let rows = query(
+        folder.path(),
+        "SELECT name, owner, team, dataset_namespace, dataset_name, deadline, phase, best_value FROM experiment ORDER BY name",
+    );
+    assert_eq!(
+        rows,
+        [
+            "churn|ada|growth|data|customers-2026|2026-04-01 04:00:00.000000|Running|0.875",
+            "idea|NULL|NULL|NULL|NULL|NULL|Pending|NULL"
+        ]
+    );
+    let rows = query(
+        folder.path(),
+        "SELECT name, owner_uid, node, image, phase, host_ip, pod_ip, res_version FROM pod_facts ORDER BY name",
+    );
+    assert_eq!(
+        rows,
+        [
+            "train-master-0|9d0f4cc1-3c1f-4a0e-8d6e-6a8cfe3f2b02|NULL|registry.example/train@sha256:0f1e|Pending|NULL|NULL|1850",
+            "web-6d4cf56db6-4xkzq|5b0c2f0e-7d3b-4b8e-9a55-2f3f6f2f7d01|node-7|registry.example/web:1.27|Running|192.168.4.7|10.244.3.19|1842",
+        ]
+    );
+    let rows =
+        query(folder.path(), "SELECT name, replicas, state, start_time, completion_time FROM pytorchjob ORDER BY name");
+    assert_eq!(
+        rows,
+        ["train|4|Succeeded|2026-03-09 20:39:59.000000|2026-03-09 21:12:30.000000", "unseen|0|NULL|NULL|NULL"]
+    );
+
+    // What the small structs do not know is in the JSON all the same; only managedFields are cut out.
+    let rows = query(
+        folder.path(),
+        "SELECT json ->> '$.status.podIPs[1].ip', json ->> '$.metadata.managedFields' FROM pod_facts WHERE node IS NOT NULL",
+    );
+    assert_eq!(rows, ["2001:db8:85a3:1234:5678:8a2e:0370:7334|NULL"]);
+    let rows = query(
+        folder.path(),
+        "SELECT name, key, value FROM pod_facts_labels JOIN pod_facts ON uid = obj_uid
+         UNION ALL SELECT name, key, value FROM experiment_labels JOIN experiment ON uid = obj_uid ORDER BY 2",
+    );
+    assert_eq!(
+        rows,
+        ["web-6d4cf56db6-4xkzq|app|web", "web-6d4cf56db6-4xkzq|pod-template-hash|6d4cf56db6", "churn|tier|gold"]
+    );
+    let rows = query(
+        folder.path(),
+        "SELECT pod_facts.name, pytorchjob.name FROM pod_facts JOIN pytorchjob ON pytorchjob.uid = owner_uid",
+    );
+    assert_eq!(rows, ["train-master-0|train"]);
+}
+
+#[test]
+fn the_program_lists_its_own_kinds() {
+    let folder = tempfile::tempdir().unwrap();
+    let listed: serde_json::Value = serde_json::from_str(&output(folder.path(), &["kinds", "-o", "json"])).unwrap();
+    let listed: Vec<(&str, &str)> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|kind| (kind["apiVersion"].as_str().unwrap(), kind["kind"].as_str().unwrap()))
+        .collect();
+    assert_eq!(listed.len(), crd_specs::KINDS.len() + 3);
+    assert!(crd_specs::KINDS.iter().all(|kind| listed.contains(&(&kind.api_version(), kind.kind()))), "{listed:?}");
+    assert_eq!(listed[13..], [("ml.example.com/v1", "Experiment"), ("v1", "Pod"), ("kubeflow.org/v1", "PyTorchJob")]);
+
+    for dialect in ["mysql", "sqlite"] {
+        let all = output(folder.path(), &["schema", "print", "--dialect", dialect]);
+        assert_eq!(all.matches("CREATE TABLE").count(), 3 * outside::KINDS.len());
+        for kind in outside::KINDS {
+            let one = output(folder.path(), &["schema", "print", "--dialect", dialect, kind.kind()]);
+            assert_eq!(one.matches("CREATE TABLE").count(), 3);
+            assert!(all.contains(one.trim()), "{} is missing", kind.kind());
+        }
+    }
+
+    // Kinds of somebody else's are not ours to define.
+    let crds = output(folder.path(), &["crds"]);
+    let names: Vec<&str> = crds.lines().filter_map(|line| line.strip_prefix("  name: ")).collect();
+    assert_eq!(names.len(), crd_specs::KINDS.len() + 1);
+    assert!(names.contains(&"experiments.ml.example.com"), "{names:?}");
+}
+
+#[test]
+fn an_object_of_a_projection_that_has_a_wrong_type_is_rejected_by_its_path() {
+    // The types that the API server would never let through, as in a file that somebody has edited.
+    let text = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "ownerReferences": [{"uid": 7}]}}"#;
+    let object = Object::parse(text, ManagedFields::Prune).unwrap();
+    let error = kind("Pod").row(&object).unwrap_err();
+    assert!(matches!(&error, ingester_core::kind::DecodeError::Json(json::Error { .. })), "{error:?}");
+    assert!(error.to_string().contains("metadata.ownerReferences[0].uid"), "{error}");
+}

@@ -1,0 +1,129 @@
+//! Several writers on the same rows.
+
+use crate::on_every_database;
+use crate::world::{World, change, kind, model, row};
+use anyhow::Result;
+use ingester_core::store::{Change, ConnectOptions, Retry, Store};
+use ingester_core::value::Micros;
+use std::collections::BTreeMap;
+
+on_every_database! {
+    writers_that_race_leave_the_highest_version_of_every_object
+    many_workers_on_the_same_new_objects_lose_nothing
+}
+
+const OBJECTS: u64 = 1000;
+
+/// A small generator with a fixed seed: the order of a race should be the machine's doing, not the test's.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+async fn patient(world: &World) -> Result<Store> {
+    let options = ConnectOptions { retry: Retry { attempts: None, ..Retry::SHORT }, ..ConnectOptions::default() };
+    let store = world.connect(options).await?;
+    store.create_missing(crd_specs::KINDS).await?;
+    Ok(store)
+}
+
+async fn writers_that_race_leave_the_highest_version_of_every_object(world: World) -> Result<()> {
+    let table = kind("Model").table();
+    // Versions 1 to 8 of each object; every fourth object is deleted, at a version of its own between.
+    let deleted_at = |i: u64| (i % 4 == 0).then_some(1 + i % 8);
+    let mut plans: Vec<Vec<Change>> = vec![Vec::new(), Vec::new()];
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    for version in 1..=8 {
+        for i in 0..OBJECTS {
+            let uid = format!("u{i:04}");
+            let change = match deleted_at(i) {
+                Some(at) if version > at => continue,
+                Some(at) if version == at => {
+                    let mut last = row(&model(&uid, version));
+                    last.delete_time = Some(Micros(1_700_000_000_000_000));
+                    Change::Row(last)
+                }
+                _ => change(&model(&uid, version)),
+            };
+            // Both write some, one writes others; so each holds stale and fresh ones.
+            match random.below(3) {
+                0 => plans[0].push(change),
+                1 => plans[1].push(change),
+                _ => {
+                    plans[0].push(change.clone());
+                    plans[1].push(change);
+                }
+            }
+        }
+    }
+    let mut writers = Vec::new();
+    for (seed, mut plan) in plans.into_iter().enumerate() {
+        let mut random = Random(seed as u64 + 77);
+        for i in (1..plan.len()).rev() {
+            plan.swap(i, random.below(i as u64 + 1) as usize);
+        }
+        let store = patient(&world).await?;
+        writers.push(tokio::spawn(async move {
+            while !plan.is_empty() {
+                let rest = plan.split_off(plan.len().saturating_sub(1 + random.below(150) as usize));
+                let report = store.write(table, rest).await?;
+                anyhow::ensure!(report.rejected.is_empty(), "{report:?}");
+            }
+            Ok(())
+        }));
+    }
+    for writer in writers {
+        writer.await??;
+    }
+
+    let highest = |i: u64| deleted_at(i).unwrap_or(8);
+    let rows = world.sql("SELECT uid, res_version, algorithm, delete_time IS NOT NULL FROM model ORDER BY uid").await?;
+    assert_eq!(rows.len() as u64, OBJECTS);
+    for (i, row) in (0..OBJECTS).zip(&rows) {
+        let row: Vec<&str> = row.iter().flatten().map(String::as_str).collect();
+        let (version, deleted) = (highest(i).to_string(), u8::from(deleted_at(i).is_some()).to_string());
+        assert_eq!(row, [&format!("u{i:04}"), &version, &format!("algorithm-{version}"), &deleted]);
+    }
+    let mut labels: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for row in world.sql("SELECT obj_uid, `key`, value FROM model_labels ORDER BY obj_uid, `key`").await? {
+        let row: Vec<String> = row.into_iter().flatten().collect();
+        labels.entry(row[0].clone()).or_default().push(format!("{}={}", row[1], row[2]));
+    }
+    let annotations = world.sql("SELECT obj_uid, value FROM model_annotations ORDER BY obj_uid").await?;
+    assert_eq!((labels.len() as u64, annotations.len() as u64), (OBJECTS, OBJECTS));
+    for (i, annotation) in (0..OBJECTS).zip(annotations) {
+        let (uid, version) = (format!("u{i:04}"), highest(i));
+        assert_eq!(labels[&uid], [format!("only-{version}=yes"), "same=same".into(), format!("version={version}")]);
+        assert_eq!(annotation, [Some(uid), Some(format!("written at {version}"))]);
+    }
+    Ok(())
+}
+
+async fn many_workers_on_the_same_new_objects_lose_nothing(world: World) -> Result<()> {
+    let table = kind("Model").table();
+    let mut workers = Vec::new();
+    for worker in 0..6_u64 {
+        let store = patient(&world).await?;
+        workers.push(tokio::spawn(async move {
+            // Each inserts the same objects, each in its own version, at the same time.
+            for batch in 0..10 {
+                let changes = (0..50).map(|i| change(&model(&format!("u{batch}-{i:02}"), worker + 1))).collect();
+                store.write(table, changes).await?;
+            }
+            Ok::<_, anyhow::Error>(())
+        }));
+    }
+    for worker in workers {
+        worker.await??;
+    }
+    assert_eq!(world.count("model WHERE res_version = 6 AND algorithm = 'algorithm-6'").await?, 500);
+    assert_eq!(world.count("model_labels WHERE `key` = 'only-6'").await?, 500);
+    assert_eq!(world.count("model_labels").await?, 1500);
+    Ok(())
+}

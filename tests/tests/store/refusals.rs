@@ -1,0 +1,191 @@
+//! What a database refuses, and what passes by itself.
+
+use crate::on_every_database;
+use crate::world::{On, World, change, kind, model};
+use anyhow::{Context as _, Result};
+use ingester_core::store::{Address, Change, Class, ConnectOptions, Retry, Store};
+use ingester_tests::{MariaDb, shared_mariadb};
+use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+on_every_database! {
+    what_the_database_refuses_is_rejected_alone
+    a_missing_table_stops_the_batch_and_says_what_to_do
+    a_writer_that_waits_for_a_lock_goes_on_when_it_is_free
+}
+
+/// An object that we take and this database does not.
+fn poison(on: On, uid: &str) -> Json {
+    let mut object = model(uid, 1);
+    match on {
+        // Beyond its signed integers.
+        On::Sqlite => object["metadata"]["resourceVersion"] = json!((1_u64 << 63).to_string()),
+        // Nested deeper than its JSON functions go (32 levels).
+        On::MariaDb => {
+            let mut deep = json!(1);
+            for _ in 0..60 {
+                deep = json!({ "a": deep });
+            }
+            object["spec"]["unknown"] = deep;
+        }
+        // Beyond the numbers that its JSON type holds.
+        On::MySql => object["spec"]["unknown"] = json!("BIG"),
+    }
+    object
+}
+
+fn poisoned(on: On, uid: &str) -> Change {
+    let text = poison(on, uid).to_string().replace("\"BIG\"", "1e999");
+    let object =
+        ingester_core::object::Object::parse(text, ingester_core::object::ManagedFields::Prune).expect("an object");
+    Change::Row(kind("Model").row(&object).expect("a row").expect("kept"))
+}
+
+async fn what_the_database_refuses_is_rejected_alone(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let bad = ["u0000", "u0077", "u0078", "u0299"];
+    let changes = (0..300)
+        .map(|i| format!("u{i:04}"))
+        .map(|uid| if bad.contains(&uid.as_str()) { poisoned(world.on, &uid) } else { change(&model(&uid, 1)) })
+        .collect();
+    let report = store.write(kind("Model").table(), changes).await?;
+    let rejected: Vec<&str> = report.rejected.iter().map(|rejected| rejected.uid.as_ref()).collect();
+    assert_eq!(rejected, bad, "{:?}", report.rejected);
+    assert!(report.rejected.iter().all(|rejected| !rejected.reason.is_empty()));
+    assert_eq!(report.written, 296);
+    assert_eq!(world.count("model").await?, 296);
+    assert_eq!(world.count("model_labels").await?, 296 * 3);
+    // Alone it is rejected too.
+    let report = store.write(kind("Model").table(), vec![poisoned(world.on, "x")]).await?;
+    assert_eq!(report.rejected.len(), 1);
+    Ok(())
+}
+
+async fn a_missing_table_stops_the_batch_and_says_what_to_do(world: World) -> Result<()> {
+    let store = world.connect(ConnectOptions::default()).await?;
+    let changes = (0..10).map(|i| change(&model(&format!("u{i}"), 1))).collect();
+    let error = store.write(kind("Model").table(), changes).await.expect_err("there are no tables");
+    assert_eq!(error.class(), Class::Operator);
+    let text = error.to_string();
+    assert!(text.contains("`model`") && text.contains("ingester import"), "{text}");
+    Ok(())
+}
+
+async fn a_writer_that_waits_for_a_lock_goes_on_when_it_is_free(world: World) -> Result<()> {
+    use sqlx::{Connection as _, Executor as _};
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    store.write(table, vec![change(&model("a", 1))]).await?;
+    let (locked, lock) = tokio::sync::oneshot::channel();
+    let (release, released) = tokio::sync::oneshot::channel::<()>();
+    let (url, on) = (world.url.clone(), world.on);
+    let holder = tokio::spawn(async move {
+        match on {
+            On::Sqlite => {
+                let mut connection = sqlx::SqliteConnection::connect(&url).await?;
+                connection.execute("BEGIN IMMEDIATE").await?;
+                let _ = locked.send(());
+                let _ = released.await;
+                connection.execute("ROLLBACK").await?;
+            }
+            _ => {
+                let mut connection = sqlx::MySqlConnection::connect(&url).await?;
+                connection.execute("START TRANSACTION").await?;
+                connection.execute("SELECT * FROM model FOR UPDATE").await?;
+                let _ = locked.send(());
+                let _ = released.await;
+                connection.execute("ROLLBACK").await?;
+            }
+        }
+        Ok::<_, sqlx::Error>(())
+    });
+    lock.await?;
+    let mut write = tokio::spawn(async move { store.write(table, vec![change(&model("a", 2))]).await });
+    // It must be waiting now, not failing; there is no event to wait for, so a little time is given to fail in.
+    assert!(tokio::time::timeout(Duration::from_millis(300), &mut write).await.is_err(), "it does not wait");
+    let _ = release.send(());
+    assert_eq!(write.await??.written, 1);
+    holder.await??;
+    Ok(())
+}
+
+async fn connect_error(url: &str) -> Result<(Class, String)> {
+    let retry = Retry { attempts: Some(2), first: Duration::from_millis(10), longest: Duration::from_millis(10) };
+    let address: Address = url.parse()?;
+    match Store::connect(&address, ConnectOptions { retry, ..ConnectOptions::default() }).await {
+        Ok(_) => anyhow::bail!("{url} should not connect"),
+        Err(error) => Ok((error.class(), error.to_string())),
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_password_an_unknown_database_and_a_closed_port_each_say_what_to_do() -> Result<()> {
+    let server = shared_mariadb()?;
+    let url = server.create_database("refusals_connect").await?;
+    let address = url.strip_prefix("mysql://root@").context("a server of our own")?.to_owned();
+
+    let (class, text) = connect_error(&format!("mysql://root:s3cret@{address}")).await?;
+    assert!(class == Class::Operator && text.contains("password") && !text.contains("s3cret"), "{text}");
+
+    let (class, text) = connect_error(&url.replace("refusals_connect", "no_such_database")).await?;
+    assert!(class == Class::Operator && text.contains("CREATE DATABASE"), "{text}");
+
+    let (class, text) = connect_error("mysql://root@127.0.0.1:1/ma").await?;
+    assert!(class == Class::Transient && text.contains("is the server running"), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_that_crashes_and_comes_back_loses_nothing() -> Result<()> {
+    let server = MariaDb::start()?;
+    if server.process().is_none() {
+        // Somebody else's server: it is not ours to crash.
+        return Ok(());
+    }
+    let address: Address = server.create_database("crash").await?.parse()?;
+    let store = Store::connect(&address, ConnectOptions { retry: Retry::ENDLESS, ..ConnectOptions::default() }).await?;
+    store.create_missing(crd_specs::KINDS).await?;
+    let table = kind("Model").table();
+    let (wrote, mut written) = tokio::sync::watch::channel(0);
+    let writer = tokio::spawn(async move {
+        for batch in 0..200 {
+            let changes = (0..20).map(|i| change(&model(&format!("u{batch:03}-{i:02}"), 1))).collect();
+            store.write(table, changes).await?;
+            wrote.send_replace(batch);
+        }
+        Ok::<_, anyhow::Error>(store)
+    });
+    let mut server = server;
+    for reached in [20, 100] {
+        written.wait_for(|batch| *batch >= reached).await?;
+        server = tokio::task::spawn_blocking(move || {
+            server.kill()?;
+            server.restart()?;
+            Ok::<_, anyhow::Error>(server)
+        })
+        .await??;
+    }
+    let store = writer.await??;
+    assert_eq!(store.peek(table, 10_000).await?.len(), 4000);
+    Ok(())
+}
+
+#[tokio::test]
+async fn statements_keep_to_the_servers_largest_packet() -> Result<()> {
+    let server = MariaDb::start_with(ingester_tests::Durability::Fast, &["--max-allowed-packet=1M"])?;
+    let address: Address = server.create_database("packets").await?.parse()?;
+    let store = Store::connect(&address, ConnectOptions::default()).await?;
+    store.create_missing(crd_specs::KINDS).await?;
+    let large = |uid: &str, bytes: usize| {
+        let mut object = model(uid, 1);
+        object["metadata"]["annotations"] = json!({ "large": "x".repeat(bytes) });
+        change(&object)
+    };
+    let mut changes: Vec<Change> = (0..50).map(|i| large(&format!("u{i:02}"), 100_000)).collect();
+    changes.push(large("u99", 2_000_000));
+    let report = store.write(kind("Model").table(), changes).await?;
+    assert_eq!(report.written, 50);
+    assert_eq!(report.rejected.len(), 1);
+    assert!(report.rejected[0].reason.contains("max_allowed_packet"), "{:?}", report.rejected);
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! What stands in the tables after writing.
+
+use crate::on_every_database;
+use crate::world::{On, World, change, kind, model, row};
+use anyhow::{Context as _, Result};
+use ingester_core::store::{Change, Reject, Report};
+use ingester_core::value::Micros;
+use serde_json::{Value as Json, json};
+
+on_every_database! {
+    every_golden_vector_is_stored_with_its_columns
+    an_object_stands_in_its_three_tables
+    labels_that_are_gone_are_deleted_and_unchanged_ones_are_not_touched
+    names_and_label_values_are_told_apart_by_case
+    the_longest_label_key_and_a_large_annotation_are_stored
+    text_of_all_kinds_comes_back_as_it_was
+    a_batch_of_thousands_is_stored
+    a_reject_is_recorded_once_and_cleared_by_the_next_good_version
+}
+
+async fn every_golden_vector_is_stored_with_its_columns(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let golden: Vec<Json> = serde_json::from_str(include_str!("../../../crd-specs/tests/data/golden.json"))?;
+    assert_eq!(golden.len(), 29);
+    for (place, vector) in golden.iter().enumerate() {
+        let kind = kind(vector["kind"].as_str().context("kind")?);
+        let mut input = vector["input"].clone();
+        // The vectors share uids and versions; each is to be seen by itself.
+        let uid = format!("golden-{place}");
+        input["metadata"]["uid"] = json!(uid);
+        let report = store.write(kind.table(), vec![change(&input)]).await?;
+        assert_eq!(report, Report { written: 1, ..Report::default() }, "{}", vector["label"]);
+        for (column, expected) in vector["columns"].as_object().context("columns")? {
+            let table = kind.table().name;
+            let stored = world.cell(&format!("SELECT {column} FROM {table} WHERE uid = '{uid}'")).await?;
+            let expected = match expected {
+                Json::Null => None,
+                Json::Bool(value) => Some(u8::from(*value).to_string()),
+                Json::String(text) if column.ends_with("_time") || column.ends_with("_timestamp") => {
+                    Some(format!("{}.000000", text.replace('T', " ").trim_end_matches('Z')))
+                }
+                Json::String(text) => Some(text.clone()),
+                other => Some(other.to_string()),
+            };
+            assert_eq!(stored, expected, "{} {column}", vector["label"]);
+        }
+        let json = world.cell(&format!("SELECT json FROM {} WHERE uid = '{uid}'", kind.table().name)).await?;
+        let mut stored: Json = serde_json::from_str(&json.context("json")?)?;
+        if let Some(metadata) = input["metadata"].as_object_mut() {
+            metadata.remove("managedFields");
+        }
+        // MySQL's JSON type has no -0.0 and the like, but keeps every value of the vectors.
+        assert_eq!(stored.take(), input, "{}", vector["label"]);
+    }
+    Ok(())
+}
+
+async fn an_object_stands_in_its_three_tables(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let before = Micros::now();
+    store.write(kind("Model").table(), vec![change(&model("a", 7))]).await?;
+    let rows = world
+        .sql("SELECT uid, group_ver, namespace, name, res_version, create_time, delete_time, evict_time, proto, algorithm, owner, src_pipeline_run_name FROM model")
+        .await?;
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        rows,
+        [[
+            text("a"),
+            text("michelangelo.api/v2"),
+            text("ml"),
+            text("model-a"),
+            text("7"),
+            text("2026-03-09 20:36:46.000000"),
+            None,
+            None,
+            None,
+            text("algorithm-7"),
+            text("me"),
+            None
+        ]]
+    );
+    let update_time = world.cell("SELECT update_time FROM model").await?.and_then(|time| Micros::from_sql(&time));
+    assert!(update_time.is_some_and(|time| (before..=Micros::now()).contains(&time)), "{update_time:?}");
+    let labels = world.sql("SELECT * FROM model_labels ORDER BY 2").await?;
+    assert_eq!(
+        labels,
+        [("only-7", "yes"), ("same", "same"), ("version", "7")].map(|(key, value)| [text("a"), text(key), text(value)])
+    );
+    assert_eq!(world.sql("SELECT * FROM model_annotations").await?, [[text("a"), text("note"), text("written at 7")]]);
+    Ok(())
+}
+
+async fn labels_that_are_gone_are_deleted_and_unchanged_ones_are_not_touched(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    store.write(table, vec![change(&model("a", 1)), change(&model("b", 1))]).await?;
+    // A trigger counts what is written to a companion row that does not change.
+    let log = match world.on {
+        On::Sqlite => "CREATE TABLE log (what TEXT);
+             CREATE TRIGGER seen_i BEFORE INSERT ON model_labels WHEN NEW.key = 'same' BEGIN INSERT INTO log VALUES ('i'); END;
+             CREATE TRIGGER seen_d BEFORE DELETE ON model_labels WHEN OLD.key = 'same' BEGIN INSERT INTO log VALUES ('d'); END;",
+        _ => "CREATE TABLE log (what VARCHAR(9));
+             CREATE TRIGGER seen_i BEFORE INSERT ON model_labels FOR EACH ROW INSERT INTO log SELECT 'i' FROM (SELECT 1) AS one WHERE NEW.`key` = 'same';
+             CREATE TRIGGER seen_d BEFORE DELETE ON model_labels FOR EACH ROW INSERT INTO log SELECT 'd' FROM (SELECT 1) AS one WHERE OLD.`key` = 'same';",
+    };
+    world.sql(log).await?;
+    store.write(table, vec![change(&model("a", 2))]).await?;
+    let keys = world.sql("SELECT obj_uid, `key`, value FROM model_labels ORDER BY obj_uid, `key`").await?;
+    let keys: Vec<String> = keys.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(keys, ["a only-2 yes", "a same same", "a version 2", "b only-1 yes", "b same same", "b version 1"]);
+    assert_eq!(world.count("log").await?, 0);
+    // An object that loses all of them.
+    let mut bare = model("a", 3);
+    bare["metadata"]["labels"] = json!({});
+    bare["metadata"]["annotations"] = Json::Null;
+    store.write(table, vec![change(&bare)]).await?;
+    assert_eq!(world.count("model_labels WHERE obj_uid = 'a'").await?, 0);
+    assert_eq!(world.count("model_annotations WHERE obj_uid = 'a'").await?, 0);
+    assert_eq!(world.count("log").await?, 1, "the trigger works: one deletion was seen");
+    Ok(())
+}
+
+async fn names_and_label_values_are_told_apart_by_case(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let (mut lower, mut upper) = (model("a", 1), model("b", 1));
+    lower["metadata"]["name"] = json!("name");
+    lower["metadata"]["labels"] = json!({ "team": "red", "Team": "RED" });
+    upper["metadata"]["name"] = json!("NAME");
+    upper["metadata"]["labels"] = json!({ "team": "Red" });
+    store.write(kind("Model").table(), vec![change(&lower), change(&upper)]).await?;
+    assert_eq!(world.count("model WHERE name = 'name'").await?, 1);
+    assert_eq!(world.count("model_labels WHERE `key` = 'team' AND value = 'red'").await?, 1);
+    assert_eq!(world.count("model_labels WHERE `key` = 'Team'").await?, 1);
+    assert_eq!(world.count("model_labels").await?, 3);
+    Ok(())
+}
+
+async fn the_longest_label_key_and_a_large_annotation_are_stored(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let key = format!("{}/{}", "p".repeat(253), "n".repeat(63));
+    assert_eq!(key.len(), 317);
+    let value = "a".repeat(256 * 1024);
+    let mut object = model("a", 1);
+    object["metadata"]["labels"] = json!({ key.as_str(): "v".repeat(63) });
+    object["metadata"]["annotations"] = json!({ key.as_str(): value });
+    let report = store.write(kind("Model").table(), vec![change(&object)]).await?;
+    assert_eq!(report.written, 1);
+    assert_eq!(world.count(&format!("model_labels WHERE `key` = '{key}' AND value = '{}'", "v".repeat(63))).await?, 1);
+    assert_eq!(world.cell("SELECT value FROM model_annotations").await?.as_deref(), Some(value.as_str()));
+    Ok(())
+}
+
+async fn text_of_all_kinds_comes_back_as_it_was(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let texts = ["'; DROP TABLE model; --", "`\"\\\\''%_?:$1", "Grüße 👩‍💻 \u{10FFFF}", "tab\tline\nend ", "", " ", "?", "\u{1}"];
+    let changes: Vec<Change> = texts
+        .iter()
+        .enumerate()
+        .map(|(place, text)| {
+            let mut object = model(&format!("u{place}"), 1);
+            object["spec"]["algorithm"] = json!(text);
+            object["metadata"]["annotations"] = json!({ "text": text });
+            change(&object)
+        })
+        .collect();
+    store.write(kind("Model").table(), changes).await?;
+    for (place, text) in texts.iter().enumerate() {
+        let algorithm = world.cell(&format!("SELECT algorithm FROM model WHERE uid = 'u{place}'")).await?;
+        assert_eq!(algorithm.as_deref(), Some(*text));
+        let annotation = world.cell(&format!("SELECT value FROM model_annotations WHERE obj_uid = 'u{place}'")).await?;
+        assert_eq!(annotation.as_deref(), Some(*text));
+    }
+    Ok(())
+}
+
+async fn a_batch_of_thousands_is_stored(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let objects: Vec<Json> = (0..3000).map(|i| model(&format!("u{i:04}"), 1)).collect();
+    let report = store.write(kind("Model").table(), objects.iter().map(change).collect()).await?;
+    assert_eq!(report, Report { written: 3000, ..Report::default() });
+    let report = store.write(kind("Model").table(), objects.iter().map(change).collect()).await?;
+    assert_eq!(report, Report { unchanged: 3000, ..Report::default() });
+    assert_eq!(world.count("model").await?, 3000);
+    assert_eq!(world.count("model_labels").await?, 9000);
+    assert_eq!(world.count("model_annotations").await?, 3000);
+    Ok(())
+}
+
+async fn a_reject_is_recorded_once_and_cleared_by_the_next_good_version(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let reject = |reason: &str| Reject {
+        uid: "a".into(),
+        group_ver: "michelangelo.api/v2".into(),
+        kind: "Model".into(),
+        namespace: "ml".into(),
+        // Longer than any column: what is recorded about a reject must not be refused itself.
+        name: "n".repeat(1000),
+        res_version: "not a number".into(),
+        reason: reason.into(),
+    };
+    store.record_rejects(&[reject("first")]).await?;
+    store.record_rejects(&[reject("second")]).await?;
+    assert_eq!(world.cell("SELECT reason FROM ingester_rejects").await?.as_deref(), Some("second"));
+    // Another process finds it there at its start and clears it too.
+    let other = world.store().await?;
+    other.write(kind("Model").table(), vec![Change::Row(row(&model("a", 2)))]).await?;
+    assert_eq!(world.count("ingester_rejects").await?, 0);
+    Ok(())
+}
