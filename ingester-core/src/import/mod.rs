@@ -13,7 +13,7 @@ use crate::store::{Change, Reject, Store, StoreError};
 use crate::value::Row;
 use read::{Found, Loaded};
 use std::collections::HashMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -54,14 +54,34 @@ pub struct Problem {
     pub reason: String,
 }
 
+/// One line, whatever the input holds: names and values that somebody else wrote neither move the cursor of the terminal
+/// nor look like a line of their own, and none of them fills the screen.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.origin)?;
-        if !self.object.is_empty() {
-            write!(f, "{}: ", self.object)?;
+        one_line(&self.origin.to_string(), f)?;
+        for text in [&self.object, &self.reason] {
+            if !text.is_empty() {
+                f.write_str(": ")?;
+                one_line(text, f)?;
+            }
         }
-        f.write_str(&self.reason)
+        Ok(())
     }
+}
+
+/// More of a name or a reason is not shown.
+const SHOWN_CHARACTERS: usize = 1000;
+
+/// Control characters as escapes.
+fn one_line(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (place, c) in text.chars().enumerate() {
+        match c {
+            _ if place == SHOWN_CHARACTERS => return f.write_str("…"),
+            c if c.is_control() => write!(f, "{}", c.escape_default())?,
+            c => f.write_char(c)?,
+        }
+    }
+    Ok(())
 }
 
 /// What became of the objects of one kind.

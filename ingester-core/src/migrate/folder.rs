@@ -239,3 +239,109 @@ fn checksum(text: &str) -> String {
         hex
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
+
+    // Kinds by hand: what differs between two releases of a struct is its table.
+    macro_rules! kind {
+        ($name:ident, $table:literal, $fields:expr) => {
+            struct $name;
+            impl crate::Ingestable for $name {
+                const GROUP: &'static str = "example.com";
+                const VERSION: &'static str = "v1";
+                const KIND: &'static str = stringify!($name);
+                const NAMESPACED: bool = true;
+                const TABLE: &'static Table = {
+                    const PARTS: TableParts = TableParts { fields: [$fields, &[], &[]], keys: &[] };
+                    const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
+                    const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
+                    &Table { name: Ident::new($table), columns: &COLUMNS, keys: &KEYS }
+                };
+                const IMMUTABLE: bool = false;
+                const PROTOBUF: Option<&'static str> = None;
+                fn plural() -> std::borrow::Cow<'static, str> {
+                    $table.into()
+                }
+                fn decode(_: &crate::object::Object, _: &mut crate::value::Values) -> Result<bool, crate::json::Error> {
+                    Ok(false)
+                }
+                fn crd() -> Option<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition> {
+                    None
+                }
+            }
+        };
+    }
+
+    kind!(First, "first", &[]);
+    kind!(Second, "second", &[Field::new("owner", Shape::scalar(SqlType::VarChar(255)))]);
+    kind!(SecondWider, "second", &[
+        Field::new("owner", Shape::scalar(SqlType::VarChar(255))).ty("VARCHAR(300)"),
+        Field::new("tier", Shape::scalar(SqlType::Int)),
+    ]);
+
+    const FIRST: Kind = Kind::of::<First>();
+    const SECOND: Kind = Kind::of::<Second>();
+    const SECOND_WIDER: Kind = Kind::of::<SecondWider>();
+
+    #[test]
+    fn the_first_migration_makes_everything_and_a_later_one_only_what_is_new() {
+        let folder = tempfile::tempdir().unwrap();
+        let sql = Folder::new(folder.path());
+        assert_eq!(sql.check(&[FIRST]).unwrap().migration.as_deref(), Some("0001_create_tables"));
+        sql.generate(&[FIRST]).unwrap();
+        assert_eq!(sql.check(&[FIRST]).unwrap(), Outcome::default());
+
+        let outcome = sql.generate(&[FIRST, SECOND]).unwrap();
+        assert_eq!(outcome.migration.as_deref(), Some("0002_create_second"));
+        let up = fs::read_to_string(folder.path().join("mysql/migrations/0002_create_second.up.sql")).unwrap();
+        assert!(up.contains("`second_labels`") && !up.contains("`first`"), "{up}");
+        let down = fs::read_to_string(folder.path().join("sqlite/migrations/0002_create_second.down.sql")).unwrap();
+        assert_eq!(down.matches("DROP TABLE IF EXISTS").count(), 3);
+        let schema = fs::read_to_string(folder.path().join("mysql/schema.sql")).unwrap();
+        assert!(schema.contains("`second_labels`") && schema.contains("`first`"));
+        assert_eq!(sql.check(&[FIRST, SECOND]).unwrap(), Outcome::default());
+    }
+
+    #[test]
+    fn a_released_migration_that_was_edited_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let sql = Folder::new(folder.path());
+        sql.generate(&[FIRST]).unwrap();
+        let path = folder.path().join("mysql/migrations/0001_create_tables.up.sql");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("VARCHAR(64)", "VARCHAR(65)")).unwrap();
+        let error = sql.generate(&[FIRST]).unwrap_err().to_string();
+        assert!(error.contains("0001_create_tables.up.sql differs"), "{error}");
+    }
+
+    #[test]
+    fn a_change_of_released_tables_is_refused_and_every_difference_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let sql = Folder::new(folder.path());
+        sql.generate(&[FIRST, SECOND]).unwrap();
+        let error = sql.generate(&[SECOND_WIDER]).unwrap_err().to_string();
+        for part in [
+            "column `second`.`owner` was VARCHAR(255) and is VARCHAR(300)",
+            "column `second`.`tier` is new",
+            "key `second`.`tier` is new",
+            "table `first_labels` is gone",
+        ] {
+            assert!(error.contains(part), "{error}");
+        }
+        assert_eq!(sql.check(&[FIRST, SECOND]).unwrap(), Outcome::default(), "nothing was written");
+    }
+
+    #[test]
+    fn a_schema_file_that_was_edited_is_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let sql = Folder::new(folder.path());
+        sql.generate(&[FIRST]).unwrap();
+        fs::write(folder.path().join("sqlite/schema.sql"), "").unwrap();
+        assert_eq!(sql.check(&[FIRST]).unwrap().changed, ["sqlite/schema.sql"]);
+        sql.generate(&[FIRST]).unwrap();
+        assert_eq!(sql.check(&[FIRST]).unwrap(), Outcome::default());
+    }
+}

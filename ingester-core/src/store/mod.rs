@@ -144,6 +144,9 @@ impl Retry {
     }
 }
 
+/// How long one attempt to connect may take.
+const CONNECT: Duration = Duration::from_secs(5);
+
 enum Database {
     MySql(sqlx::MySqlPool),
     Sqlite(sqlx::SqlitePool),
@@ -183,10 +186,18 @@ impl Store {
     /// When the server cannot be reached or refuses the user or the database; the error says what to do.
     pub async fn connect(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
         let mut attempt = 1;
+        let begin = std::time::Instant::now();
         loop {
-            match Self::connect_once(address, options).await {
+            let connecting = tokio::time::timeout(CONNECT, Self::connect_once(address, options));
+            let result = connecting.await.unwrap_or_else(|_| {
+                let timeout = std::io::Error::new(std::io::ErrorKind::TimedOut, "the server does not answer");
+                Err(StoreError::of(format!("connecting to {address}"), timeout.into()))
+            });
+            match result {
                 Ok(store) => return Ok(store),
                 Err(error) if error.class() == Class::Transient => match options.retry.pause(attempt) {
+                    // Attempts are counted for servers that refuse at once; one that is silent uses up time instead.
+                    Some(_) if options.retry.attempts.is_some() && begin.elapsed() > 2 * CONNECT => return Err(error),
                     Some(pause) => {
                         tracing::debug!(%error, attempt, "database not reached, trying again");
                         tokio::time::sleep(pause).await;
