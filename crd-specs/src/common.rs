@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 
 /// A reference to another object of the Michelangelo API; which kind it points to is said by the
 /// field that holds it.
-///
-/// In SQL it is two columns, `<prefix>_namespace` and `<prefix>_name`, under one key.
+// In SQL it is two columns, `<prefix>_namespace` and `<prefix>_name`, under one key.
 #[derive(ColumnValue, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourceIdentifier {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Desired state of a `Deployment`: which revision runs where, and how to get there.
 ///
-/// The target is either `inference_server` or `mobile_spec`, never both.
+/// The target is either `inferenceServer` or `mobileSpec`, never both.
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(
     group = "michelangelo.api",
@@ -30,7 +30,7 @@ pub struct DeploymentSpec {
     /// The `Revision` that should run. Taking it away from a deployment that runs one cleans the
     /// target up.
     pub desired_revision: Option<ResourceIdentifier>,
-    /// The `InferenceServer` that serves the model. Excludes `mobile_spec`.
+    /// The `InferenceServer` that serves the model. Excludes `mobileSpec`.
     pub inference_server: Option<ResourceIdentifier>,
     /// Kubernetes label selector that limits the deployment to some instances of the target, such
     /// as one environment or partition.
@@ -46,7 +46,7 @@ pub struct DeploymentSpec {
     pub model_family: Option<ResourceIdentifier>,
     /// The user who changed the deployment last, which need not be the team that owns it.
     pub owner: Option<UserInfo>,
-    /// Delivery to mobile devices. Excludes `inference_server`.
+    /// Delivery to mobile devices. Excludes `inferenceServer`.
     pub mobile_spec: Option<MobileSpec>,
     /// Copy of the live traffic sent to the new revision for comparison.
     pub shadow_spec: Option<ShadowSpec>,
@@ -179,17 +179,17 @@ pub struct DisaggregatedUpdate {
 
 /// Rollout to one environment.
 ///
-/// At most one of `zonal`, `sub_zonal` and `blast` is set.
+/// At most one of `zonal`, `subZonal` and `blast` is set.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DisaggregatedUpdateStep {
     /// Name of the environment, one of the target's available environments.
     pub environment: String,
-    /// Zone after zone. Excludes `sub_zonal` and `blast`.
+    /// Zone after zone. Excludes `subZonal` and `blast`.
     pub zonal: Option<ZonalUpdate>,
     /// A part of a zone after the other. Excludes `zonal` and `blast`.
     pub sub_zonal: Option<SubZonalUpdate>,
-    /// The whole environment at once. Excludes `zonal` and `sub_zonal`.
+    /// The whole environment at once. Excludes `zonal` and `subZonal`.
     pub blast: Option<BlastUpdate>,
 }
 

@@ -177,7 +177,7 @@ pub struct AttemptDetails {
     pub attempt_id: String,
     /// The step as it was in this attempt.
     // Recursive by way of the step's own attempts: the JSON schema stops here.
-    #[schemars(schema_with = "ingester_core::wire::schema::open")]
+    #[schemars(schema_with = "ingester_core::wire::schema::open_object")]
     pub step_info: Option<Box<PipelineRunStepInfo>>,
 }
 

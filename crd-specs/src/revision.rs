@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 #[ingest(protobuf = "michelangelo.api.v2.Revision")]
 #[serde(rename_all = "camelCase", default)]
 pub struct RevisionSpec {
-    /// Kind and version of the object that this is a revision of; the column holds the kind.
+    /// Kind and version of the object that this is a revision of.
     #[index(path = "kind")]
     pub base_type: Option<TypeMeta>,
     /// Namespace and name of the object that this is a revision of.
@@ -36,7 +36,8 @@ pub struct RevisionSpec {
     pub owner: Option<UserInfo>,
     /// `Revision` that this one was forked from, of the same kind of object.
     pub parent: Option<ResourceIdentifier>,
-    /// Anything git resolves to a commit. The column `git_ref` is filled from `commit`, not from here.
+    /// Anything git resolves to a commit; `commit.gitRef` says the same.
+    // No column: `git_ref` is filled from `commit`.
     pub git_ref: String,
     /// Branch that `gitRef` was taken from; `commit.branch` says the same.
     pub git_branch: String,

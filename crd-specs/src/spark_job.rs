@@ -56,7 +56,7 @@ pub struct SparkJobSpec {
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SparkJobStatus {
-    /// Conditions in the form of Kubernetes. Superseded by `status_conditions`.
+    /// Conditions in the form of Kubernetes. Superseded by `statusConditions`.
     pub conditions: Vec<Opaque>,
     /// Where the scheduler put the job.
     pub assignment: Option<AssignmentInfo>,

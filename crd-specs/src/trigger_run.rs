@@ -68,21 +68,21 @@ pub struct TriggerRunStatus {
 
 /// When pipeline runs are started, with which parameters, and how many at a time.
 ///
-/// At most one of `cron_schedule`, `batch_rerun` and `interval_schedule` is set.
+/// At most one of `cronSchedule`, `batchRerun` and `intervalSchedule` is set.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Trigger {
-    /// Starts runs at points of the calendar. Excludes `batch_rerun` and `interval_schedule`.
+    /// Starts runs at points of the calendar. Excludes `batchRerun` and `intervalSchedule`.
     pub cron_schedule: Option<CronSchedule>,
     /// Parameter sets by name; each time, one run is started for each of them.
     pub parameters_map: BTreeMap<String, PipelineExecutionParameters>,
     /// How the runs of one time are spread out.
     pub batch_policy: Option<BatchPolicy>,
-    /// Repeats earlier runs. Excludes `cron_schedule` and `interval_schedule`.
+    /// Repeats earlier runs. Excludes `cronSchedule` and `intervalSchedule`.
     pub batch_rerun: Option<BatchRerun>,
     /// Most pipeline runs that may be under way at once.
     pub max_concurrency: i32,
-    /// Starts runs at even intervals. Excludes `cron_schedule` and `batch_rerun`.
+    /// Starts runs at even intervals. Excludes `cronSchedule` and `batchRerun`.
     pub interval_schedule: Option<IntervalSchedule>,
 }
 

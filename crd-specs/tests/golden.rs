@@ -47,7 +47,7 @@ pub(crate) fn sources(kind: &Kind) -> Vec<Source> {
 }
 
 /// `spec.source_pipeline_run.name` as JSON has it: `spec.sourcePipelineRun.name`.
-fn camel(path: &str) -> String {
+pub(crate) fn camel(path: &str) -> String {
     let mut camel = String::new();
     let mut upper = false;
     for c in path.chars() {
