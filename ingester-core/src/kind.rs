@@ -247,7 +247,10 @@ fn relax(schema: &mut k8s_openapi::apiextensions_apiserver::pkg::apis::apiextens
     schema.default = None;
     schema.required = None;
     schema.nullable = None;
-    // A number's bounds come from the Rust type (uint8 and the like); the API server has no use for the format names.
+    if let Some(description) = &mut schema.description {
+        // Documentation is written for rustdoc; who reads a CRD has no use for its links.
+        *description = description.replace("[`", "`").replace("`]", "`");
+    }
     if let Some(properties) = &mut schema.properties {
         for property in properties.values_mut() {
             relax(property);

@@ -106,8 +106,11 @@ impl Object {
             meta.uid = name_based_uid(&api_version, &kind, &meta.namespace, &meta.name);
         }
         let mut object = Object { text, api_version, kind, meta, spec: found.spec, status: found.status };
-        if let (ManagedFields::Prune, Some(cut)) = (managed_fields, found.managed_fields) {
-            object.cut(cut);
+        if managed_fields == ManagedFields::Prune {
+            // From the last to the first: what lies before a cut keeps its place.
+            for cut in found.managed_fields.into_iter().rev() {
+                object.cut(cut);
+            }
         }
         Ok(object)
     }
@@ -178,20 +181,23 @@ struct Found {
     resource_version: Option<Box<str>>,
     spec: Option<Range<usize>>,
     status: Option<Range<usize>>,
-    managed_fields: Option<Range<usize>>,
+    /// Each member of that name; there is more than one only in a text that repeats its keys.
+    managed_fields: Vec<Range<usize>>,
 }
 
 impl Found {
-    fn read(&mut self, text: &str) -> Result<(), json::Error> {
-        let mut reader = Reader::new(text);
+    fn read(&mut self, whole: &str) -> Result<(), json::Error> {
+        let mut reader = Reader::new(whole);
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
-                "apiVersion" => self.api_version = text_or_null(&mut reader)?,
-                "kind" => self.kind = text_or_null(&mut reader)?,
+                // A null is an absent value: of a repeated key the last value that is none counts.
+                _ if null(&mut reader)? => {}
+                "apiVersion" => self.api_version = Some(text(&mut reader)?),
+                "kind" => self.kind = Some(text(&mut reader)?),
                 "metadata" => self.read_meta(&mut reader)?,
-                "spec" => self.spec = range_or_null(&mut reader)?,
-                "status" => self.status = range_or_null(&mut reader)?,
+                "spec" => self.spec = Some(range(&mut reader)?),
+                "status" => self.status = Some(range(&mut reader)?),
                 _ => reader.skip()?,
             }
         }
@@ -199,27 +205,25 @@ impl Found {
     }
 
     fn read_meta(&mut self, reader: &mut Reader<'_>) -> Result<(), json::Error> {
-        if null(reader)? {
-            return Ok(());
-        }
         reader.begin_object()?;
         let mut before_key = reader.offset();
         let mut first = true;
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
-                "uid" => self.meta.uid = text_or_null(reader)?.unwrap_or_default(),
-                "namespace" => self.meta.namespace = text_or_null(reader)?.unwrap_or_default(),
-                "name" => self.meta.name = text_or_null(reader)?.unwrap_or_default(),
-                "resourceVersion" => self.resource_version = text_or_null(reader)?,
-                "creationTimestamp" => self.meta.creation_timestamp = time_or_null(reader)?,
-                "deletionTimestamp" => self.meta.deletion_timestamp = time_or_null(reader)?,
+                "managedFields" => {
+                    reader.skip()?;
+                    self.managed_fields.push(member(reader, before_key, first));
+                }
+                _ if null(reader)? => {}
+                "uid" => self.meta.uid = text(reader)?,
+                "namespace" => self.meta.namespace = text(reader)?,
+                "name" => self.meta.name = text(reader)?,
+                "resourceVersion" => self.resource_version = Some(text(reader)?),
+                "creationTimestamp" => self.meta.creation_timestamp = Some(time(reader)?),
+                "deletionTimestamp" => self.meta.deletion_timestamp = Some(time(reader)?),
                 "labels" => self.meta.labels = pairs(reader)?,
                 "annotations" => self.meta.annotations = pairs(reader)?,
                 "finalizers" => self.meta.finalizers = texts(reader)?,
-                "managedFields" => {
-                    reader.skip()?;
-                    self.managed_fields = Some(member(reader, before_key, first));
-                }
                 _ => reader.skip()?,
             }
             before_key = reader.offset();
@@ -250,38 +254,30 @@ fn null(reader: &mut Reader<'_>) -> Result<bool, json::Error> {
     Ok(false)
 }
 
-fn text_or_null(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
-    if null(reader)? { Ok(None) } else { reader.string().map(|text| Some(text.into())) }
+fn text(reader: &mut Reader<'_>) -> Result<Box<str>, json::Error> {
+    reader.string().map(Into::into)
 }
 
-fn range_or_null(reader: &mut Reader<'_>) -> Result<Option<Range<usize>>, json::Error> {
-    if null(reader)? {
-        return Ok(None);
-    }
-    let raw = reader.raw()?;
-    let end = reader.offset();
-    Ok(Some(end - raw.len()..end))
+fn range(reader: &mut Reader<'_>) -> Result<Range<usize>, json::Error> {
+    let start = reader.offset();
+    reader.skip()?;
+    Ok(start..reader.offset())
 }
 
-fn time_or_null(reader: &mut Reader<'_>) -> Result<Option<Time>, json::Error> {
+fn time(reader: &mut Reader<'_>) -> Result<Time, json::Error> {
     let at = reader.offset();
-    let Some(text) = text_or_null(reader)? else { return Ok(None) };
-    match text.parse() {
-        Ok(time) => Ok(Some(Time(time))),
-        Err(_) => Err(json::Error::value(at, format!("expected a time as RFC 3339 text, found string \"{text}\""))),
-    }
+    let text = text(reader)?;
+    let wrong = |_| json::Error::value(at, format!("expected a time as RFC 3339 text, found string \"{text}\""));
+    text.parse().map(Time).map_err(wrong)
 }
 
 fn pairs(reader: &mut Reader<'_>) -> Result<Box<[(Box<str>, Box<str>)]>, json::Error> {
-    if null(reader)? {
-        return Ok(Box::default());
-    }
     let mut pairs: Vec<(Box<str>, Box<str>)> = Vec::new();
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
         let key: Box<str> = key.into();
-        if let Some(value) = text_or_null(reader)? {
-            pairs.push((key, value));
+        if !null(reader)? {
+            pairs.push((key, text(reader)?));
         }
     }
     // A stable sort and the last of equal keys: JSON's last one wins, as in Kubernetes.
@@ -293,13 +289,12 @@ fn pairs(reader: &mut Reader<'_>) -> Result<Box<[(Box<str>, Box<str>)]>, json::E
 }
 
 fn texts(reader: &mut Reader<'_>) -> Result<Box<[Box<str>]>, json::Error> {
-    if null(reader)? {
-        return Ok(Box::default());
-    }
     let mut texts = Vec::new();
     reader.begin_array()?;
     while reader.next_element()? {
-        texts.push(reader.string()?.into());
+        if !null(reader)? {
+            texts.push(text(reader)?);
+        }
     }
     Ok(texts.into())
 }
@@ -442,6 +437,20 @@ mod tests {
                 .unwrap();
         let labels: Vec<(&str, &str)> = object.meta().labels.iter().map(|(k, v)| (k.as_ref(), v.as_ref())).collect();
         assert_eq!(labels, [("a", "2"), ("b", "3")]);
+    }
+
+    #[test]
+    fn of_repeated_keys_the_last_that_is_not_null_counts() {
+        let object = parse(
+            r#"{"apiVersion":"v1","kind":"K","spec":{"a":1},"spec":null,"metadata":{"managedFields":[1],"name":"n","name":null,
+                "uid":"u","managedFields":[2],"labels":{"a":"1"},"labels":null,"finalizers":[null,"f"]}}"#,
+        )
+        .unwrap();
+        let meta = object.meta();
+        assert_eq!((meta.name.as_ref(), meta.uid.as_ref(), object.spec()), ("n", "u", r#"{"a":1}"#));
+        assert_eq!((meta.labels.len(), meta.finalizers.len()), (1, 1));
+        assert!(!object.text().contains("managedFields"), "{}", object.text());
+        serde_json::from_str::<serde_json::Value>(object.text()).unwrap();
     }
 
     #[test]

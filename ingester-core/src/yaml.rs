@@ -7,5 +7,9 @@ pub use serde_saphyr::ser::Error;
 /// # Errors
 /// When the value cannot be expressed in YAML: a map with keys that are no scalars.
 pub fn to_string(value: &impl serde::Serialize) -> Result<String, Error> {
-    serde_saphyr::to_string(value)
+    let text = serde_saphyr::to_string(value)?;
+    // Empty lines of a text block come out indented; they mean the same without, and committed files stay clean.
+    Ok(text.lines().fold(String::with_capacity(text.len()), |out, line| {
+        out + if line.trim().is_empty() { "" } else { line } + "\n"
+    }))
 }

@@ -223,14 +223,17 @@ async fn client(kubeconfig: &Path) -> Result<kube::Client> {
     kube::Client::try_from(config).context("making a Kubernetes client")
 }
 
-/// Whether the API server says that it is ready, in a thread with a runtime of its own: the caller may be inside one.
+/// Whether the API server says that it is ready and has the namespace `default`, which it makes a moment after saying so.
+/// Asks in a thread with a runtime of its own: the caller may be inside one.
 fn is_ready(kubeconfig: &Path) -> bool {
     thread::scope(|scope| {
         let asking = scope.spawn(|| -> Result<bool> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
-                let request = kube::core::Request::new("").get("readyz", &GetParams::default())?;
-                client(kubeconfig).await?.request_text(request).await?;
+                let client = client(kubeconfig).await?;
+                for (path, name) in [("", "readyz"), ("/api/v1/namespaces", "default")] {
+                    client.request_text(kube::core::Request::new(path).get(name, &GetParams::default())?).await?;
+                }
                 Ok(true)
             })
         });

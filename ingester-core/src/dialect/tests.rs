@@ -83,7 +83,8 @@ fn there_is_no_sql_elsewhere() {
             }
             if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("tests.rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                for (number, line) in text.lines().enumerate() {
+                // A file's own tests come last in it.
+                for (number, line) in text.lines().take_while(|line| *line != "#[cfg(test)]").enumerate() {
                     let code = line.trim_start();
                     let words = ["SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "ALTER TABLE", "DROP TABLE"];
                     let begins = |word: &&str| ["\"", "(\"", "`", "r#\""].iter().any(|quote| code.contains(&format!("{quote}{word}")));
