@@ -25,10 +25,6 @@
 //! [`kind`] turn an object's JSON into a row; [`documents`] splits files into objects; [`dialect`] is the only place that knows SQL text;
 //! [`store`] runs it.
 
-// The derives name this crate by its own name; its own tests use them.
-#[cfg(test)]
-extern crate self as ingester_core;
-
 pub mod dialect;
 pub mod documents;
 pub mod import;

@@ -1,7 +1,7 @@
 //! One Kubernetes object as received: its JSON text and the few metadata fields that the engine needs.
 
 use crate::json::{self, Kind as JsonKind, Reader};
-use crate::wire::{Timestamp, Time};
+use crate::wire::{Time, Timestamp};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -61,7 +61,9 @@ pub enum ObjectError {
     #[error("{0}: missing; every Kubernetes object has one")]
     Missing(&'static str),
     /// A `metadata.resourceVersion` that is no number, or one that a BIGINT UNSIGNED does not hold.
-    #[error("metadata.resourceVersion: `{0}` is not a number up to 18446744073709551615; the API server gives numbers, take it out of a hand-written object")]
+    #[error(
+        "metadata.resourceVersion: `{0}` is not a number up to 18446744073709551615; the API server gives numbers, take it out of a hand-written object"
+    )]
     ResourceVersion(Box<str>),
 }
 
@@ -369,7 +371,9 @@ mod tests {
             ("{\"name\":\"n\" , \"managedFields\":null}", "{\"name\":\"n\"}"),
         ] {
             let whole = |metadata: &str| {
-                format!(r#"{{"apiVersion":"v1","kind":"K","status":{{"a":1}},"metadata":{metadata},"spec":{{"b":[2]}}}}"#)
+                format!(
+                    r#"{{"apiVersion":"v1","kind":"K","status":{{"a":1}},"metadata":{metadata},"spec":{{"b":[2]}}}}"#
+                )
             };
             let object = parse(&whole(metadata)).unwrap();
             let (text, expected): (serde_json::Value, serde_json::Value) =
@@ -390,7 +394,8 @@ mod tests {
     #[test]
     fn an_object_without_uid_has_one_that_follows_from_its_names() {
         let uid = |namespace: &str, name: &str| {
-            let text = format!(r#"{{"apiVersion":"v1","kind":"K","metadata":{{"namespace":"{namespace}","name":"{name}"}}}}"#);
+            let text =
+                format!(r#"{{"apiVersion":"v1","kind":"K","metadata":{{"namespace":"{namespace}","name":"{name}"}}}}"#);
             parse(&text).unwrap().meta().uid.clone()
         };
         assert_eq!(uid("a", "n"), uid("a", "n"));
@@ -404,7 +409,8 @@ mod tests {
     #[test]
     fn resource_versions_are_numbers_or_an_error_of_their_object() {
         let version = |version: &str| {
-            let text = format!(r#"{{"apiVersion":"v1","kind":"K","metadata":{{"name":"n","resourceVersion":{version}}}}}"#);
+            let text =
+                format!(r#"{{"apiVersion":"v1","kind":"K","metadata":{{"name":"n","resourceVersion":{version}}}}}"#);
             parse(&text).map(|object| object.meta().resource_version).map_err(|error| error.to_string())
         };
         assert_eq!(version("\"0042\""), Ok(42));
@@ -425,16 +431,20 @@ mod tests {
         };
         assert_eq!(error(r#"{"name":7}"#), "metadata.name: expected a string, found number 7");
         assert!(error(r#"{"name":"n","labels":{"a.b/c":true}}"#).starts_with(r#"metadata.labels["a.b/c"]: "#));
-        assert!(error(r#"{"name":"n","creationTimestamp":"now"}"#).starts_with("metadata.creationTimestamp: expected a time"));
+        assert!(
+            error(r#"{"name":"n","creationTimestamp":"now"}"#)
+                .starts_with("metadata.creationTimestamp: expected a time")
+        );
         assert!(error("[]").starts_with("metadata: expected an object"));
         assert!(parse("[]").unwrap_err().to_string().contains("expected an object"));
     }
 
     #[test]
     fn labels_are_sorted_and_of_equal_keys_the_last_wins() {
-        let object =
-            parse(r#"{"apiVersion":"v1","kind":"K","metadata":{"name":"n","labels":{"b":"1","a":"2","b":"3","c":null}}}"#)
-                .unwrap();
+        let object = parse(
+            r#"{"apiVersion":"v1","kind":"K","metadata":{"name":"n","labels":{"b":"1","a":"2","b":"3","c":null}}}"#,
+        )
+        .unwrap();
         let labels: Vec<(&str, &str)> = object.meta().labels.iter().map(|(k, v)| (k.as_ref(), v.as_ref())).collect();
         assert_eq!(labels, [("a", "2"), ("b", "3")]);
     }

@@ -6,6 +6,7 @@
 mod filters;
 mod mysql;
 mod sqlite;
+mod statements;
 
 use crate::schema::{Companion, Table};
 use std::sync::Arc;
@@ -156,7 +157,9 @@ impl Dialect {
     /// The names of the tables in the present database, one a row.
     pub fn tables(self) -> Sql {
         match self {
-            Dialect::MySql => Sql::new("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"),
+            Dialect::MySql => {
+                Sql::new("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")
+            }
             Dialect::Sqlite => Sql::new("SELECT name FROM sqlite_master WHERE type = 'table'"),
         }
     }

@@ -1,11 +1,12 @@
 //! Statements of the SQLite dialect.
 
+use super::statements::implement_statements;
 use super::{Bookkeeping, Sql, Statement, render};
 use crate::schema::{Column, Companion, Ident, Key, Table, base};
 use askama::Template;
 
 mod filters {
-    pub(super) use super::super::filters::{quotes, number, sqlite_type};
+    pub(super) use super::super::filters::{number, quotes, sqlite_type};
 }
 
 #[derive(Template)]
@@ -57,88 +58,16 @@ pub(super) fn index_name(table: Ident, key: Ident) -> Ident {
     Ident::join(&format!("{table}_"), key)
 }
 
-/// A statement over n rows of one table.
-macro_rules! over_rows {
-    ($($name:ident $path:literal;)*) => { $(
-        #[derive(Template)]
-        #[template(path = $path)]
-        struct $name {
-            name: Ident,
-            rows: usize,
-        }
-    )* };
-}
-
-over_rows! {
-    Versions "sqlite/versions.sql";
-    Tombstone "sqlite/tombstone.sql";
-    ReadPairs "sqlite/read_pairs.sql";
-    WritePairs "sqlite/write_pairs.sql";
-    DeletePairs "sqlite/delete_pairs.sql";
-}
-
-#[derive(Template)]
-#[template(path = "sqlite/upsert.sql")]
-struct Upsert<'a> {
-    name: Ident,
-    columns: &'a [Column],
-    rows: usize,
-}
-
-#[derive(Template)]
-#[template(path = "sqlite/peek.sql")]
-struct Peek<'a> {
-    name: Ident,
-    columns: &'a [Column],
-    rows: usize,
-}
-
-#[derive(Template)]
-#[template(path = "sqlite/create_rejects.sql")]
-struct CreateRejects;
-
-#[derive(Template)]
-#[template(path = "sqlite/record_rejects.sql")]
-struct RecordRejects {
-    rows: usize,
-}
-
-#[derive(Template)]
-#[template(path = "sqlite/clear_rejects.sql")]
-struct ClearRejects {
-    rows: usize,
-}
-
-#[derive(Template)]
-#[template(path = "sqlite/drop_table.sql")]
-struct DropTable {
-    name: Ident,
-}
-
-/// The companions first: a main table without them would be no schema at all.
-pub(super) fn drop(table: &Table) -> Vec<Sql> {
-    let companions = Companion::ALL.map(|companion| table.companion(companion));
-    companions.into_iter().rev().chain([table.name]).map(|name| render(&DropTable { name })).collect()
-}
-
-pub(super) fn statement(statement: Statement, table: &Table, rows: usize) -> Sql {
-    let name = table.name;
-    match statement {
-        Statement::Versions => render(&Versions { name, rows }),
-        Statement::Upsert => render(&Upsert { name, columns: table.columns, rows }),
-        Statement::Tombstone => render(&Tombstone { name, rows }),
-        Statement::ReadPairs(companion) => render(&ReadPairs { name: table.companion(companion), rows }),
-        Statement::WritePairs(companion) => render(&WritePairs { name: table.companion(companion), rows }),
-        Statement::DeletePairs(companion) => render(&DeletePairs { name: table.companion(companion), rows }),
-        Statement::Peek => render(&Peek { name, columns: table.indexed(), rows }),
-    }
-}
-
-pub(super) fn bookkeeping(statement: Bookkeeping, rows: usize) -> Sql {
-    match statement {
-        Bookkeeping::CreateRejects => render(&CreateRejects),
-        Bookkeeping::AnyRejects => Sql::new("SELECT COUNT(*) FROM (SELECT 1 FROM ingester_rejects LIMIT 1) AS one"),
-        Bookkeeping::RecordRejects => render(&RecordRejects { rows }),
-        Bookkeeping::ClearRejects => render(&ClearRejects { rows }),
-    }
+implement_statements! {
+    versions: "sqlite/versions.sql",
+    tombstone: "sqlite/tombstone.sql",
+    read_pairs: "sqlite/read_pairs.sql",
+    write_pairs: "sqlite/write_pairs.sql",
+    delete_pairs: "sqlite/delete_pairs.sql",
+    upsert: "sqlite/upsert.sql",
+    peek: "sqlite/peek.sql",
+    create_rejects: "sqlite/create_rejects.sql",
+    record_rejects: "sqlite/record_rejects.sql",
+    clear_rejects: "sqlite/clear_rejects.sql",
+    drop_table: "sqlite/drop_table.sql",
 }

@@ -32,8 +32,12 @@ fn the_statements_of_each_dialect_read_well() {
             text.push_str(&format!("\n-- {statement:?} of 2\n"));
             text.push_str(&dialect.script([&dialect.statement(statement, &TABLE, 2)]));
         }
-        let bookkeeping =
-            [Bookkeeping::CreateRejects, Bookkeeping::AnyRejects, Bookkeeping::RecordRejects, Bookkeeping::ClearRejects];
+        let bookkeeping = [
+            Bookkeeping::CreateRejects,
+            Bookkeeping::AnyRejects,
+            Bookkeeping::RecordRejects,
+            Bookkeeping::ClearRejects,
+        ];
         for statement in bookkeeping {
             text.push_str(&format!("\n-- {statement:?} of 2\n"));
             text.push_str(&dialect.script([&dialect.bookkeeping(statement, 2)]));
@@ -62,7 +66,9 @@ fn index_names_in_sqlite_stay_apart_and_short() {
     let long = |c: char| c.to_string().repeat(52);
     let names: std::collections::HashSet<String> = [("a", long('k')), ("b", long('k')), ("a", long('l'))]
         .iter()
-        .map(|(table, key)| super::sqlite::index_name(Ident::new(&long(table.chars().next().unwrap())), Ident::new(key)))
+        .map(|(table, key)| {
+            super::sqlite::index_name(Ident::new(&long(table.chars().next().unwrap())), Ident::new(key))
+        })
         .map(|name| name.to_string())
         .collect();
     assert_eq!(names.len(), 3);
@@ -86,8 +92,11 @@ fn there_is_no_sql_elsewhere() {
                 // A file's own tests come last in it.
                 for (number, line) in text.lines().take_while(|line| *line != "#[cfg(test)]").enumerate() {
                     let code = line.trim_start();
-                    let words = ["SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "ALTER TABLE", "DROP TABLE"];
-                    let begins = |word: &&str| ["\"", "(\"", "`", "r#\""].iter().any(|quote| code.contains(&format!("{quote}{word}")));
+                    let words =
+                        ["SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "ALTER TABLE", "DROP TABLE"];
+                    let begins = |word: &&str| {
+                        ["\"", "(\"", "`", "r#\""].iter().any(|quote| code.contains(&format!("{quote}{word}")))
+                    };
                     if !code.starts_with("//") && words.iter().any(|word| begins(&word)) {
                         found.push(format!("{}:{}: {code}", path.display(), number + 1));
                     }

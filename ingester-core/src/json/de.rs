@@ -55,52 +55,24 @@ impl<'de> Reader<'de> {
         parse(&token).map_err(|fault| fault.of::<T>(start, self.since(start)))
     }
 
-    fn visit_object<V: Visitor<'de>>(
-        &mut self,
-        visitor: V,
-        nulls: Nulls,
-    ) -> Result<V::Value, Error> {
+    fn visit_object<V: Visitor<'de>>(&mut self, visitor: V, nulls: Nulls) -> Result<V::Value, Error> {
         self.begin_object()?;
-        let last = if self.last_wins && nulls == Nulls::Absent {
-            Some(last_entries(self.clone())?)
-        } else {
-            None
-        };
-        let mut members = Members {
-            reader: self,
-            nulls,
-            last,
-            done: false,
-        };
+        let last = if self.last_wins && nulls == Nulls::Absent { Some(last_entries(self.clone())?) } else { None };
+        let mut members = Members { reader: self, nulls, last, done: false };
         let value = visitor.visit_map(&mut members)?;
         match members.done || members.next_key()?.is_none() {
             true => Ok(value),
-            false => Err(Error::value(
-                self.offset(),
-                "expected no further entry in the object",
-            )),
+            false => Err(Error::value(self.offset(), "expected no further entry in the object")),
         }
     }
 
-    fn visit_array<V: Visitor<'de>>(
-        &mut self,
-        visitor: V,
-        nulls: Nulls,
-    ) -> Result<V::Value, Error> {
+    fn visit_array<V: Visitor<'de>>(&mut self, visitor: V, nulls: Nulls) -> Result<V::Value, Error> {
         self.begin_array()?;
-        let mut members = Members {
-            reader: self,
-            nulls,
-            last: None,
-            done: false,
-        };
+        let mut members = Members { reader: self, nulls, last: None, done: false };
         let value = visitor.visit_seq(&mut members)?;
         match members.done || !members.next_element()? {
             true => Ok(value),
-            false => Err(Error::value(
-                self.offset(),
-                "expected no further element in the array",
-            )),
+            false => Err(Error::value(self.offset(), "expected no further element in the array")),
         }
     }
 }
@@ -139,11 +111,7 @@ impl<'de> Members<'_, 'de> {
         while let Some(key) = self.reader.next_key()? {
             if self.nulls == Nulls::Absent && self.reader.at_null() {
                 self.reader.null()?;
-            } else if self
-                .last
-                .as_ref()
-                .is_some_and(|last| last.get(&key) != Some(&self.reader.offset()))
-            {
+            } else if self.last.as_ref().is_some_and(|last| last.get(&key) != Some(&self.reader.offset())) {
                 self.reader.skip()?;
             } else {
                 return Ok(Some(key));
@@ -168,8 +136,7 @@ impl<'de> Members<'_, 'de> {
     #[inline]
     fn value<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
         let start = self.reader.offset();
-        seed.deserialize(&mut *self.reader)
-            .map_err(|error| error.place(start))
+        seed.deserialize(&mut *self.reader).map_err(|error| error.place(start))
     }
 }
 
@@ -177,16 +144,10 @@ impl<'de> de::MapAccess<'de> for Members<'_, 'de> {
     type Error = Error;
 
     #[inline]
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Error> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         match self.next_key()? {
             // The path of an error about a key ends in the key, so it is placed at the value.
-            Some(key) => seed
-                .deserialize(Key(key))
-                .map(Some)
-                .map_err(|error| error.place(self.reader.offset())),
+            Some(key) => seed.deserialize(Key(key)).map(Some).map_err(|error| error.place(self.reader.offset())),
             None => Ok(None),
         }
     }
@@ -201,15 +162,8 @@ impl<'de> de::SeqAccess<'de> for Members<'_, 'de> {
     type Error = Error;
 
     #[inline]
-    fn next_element_seed<T: DeserializeSeed<'de>>(
-        &mut self,
-        seed: T,
-    ) -> Result<Option<T::Value>, Error> {
-        if self.next_element()? {
-            self.value(seed).map(Some)
-        } else {
-            Ok(None)
-        }
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        if self.next_element()? { self.value(seed).map(Some) } else { Ok(None) }
     }
 }
 
@@ -231,10 +185,7 @@ impl<'de> de::MapAccess<'de> for Nothing {
 impl<'de> de::SeqAccess<'de> for Nothing {
     type Error = Error;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(
-        &mut self,
-        _: T,
-    ) -> Result<Option<T::Value>, Error> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, _: T) -> Result<Option<T::Value>, Error> {
         Ok(None)
     }
 }
@@ -271,8 +222,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
                 {
                     return visitor.visit_i64(value);
                 }
-                visitor
-                    .visit_f64(parse_float(token).map_err(|fault| fault.of::<f64>(start, token))?)
+                visitor.visit_f64(parse_float(token).map_err(|fault| fault.of::<f64>(start, token))?)
             }
         }
     }
@@ -344,25 +294,13 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_unit()
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Error> {
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_unit(visitor)
     }
 
     #[inline]
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Error> {
-        if name == RAW_TOKEN {
-            visitor.visit_borrowed_str(self.raw()?)
-        } else {
-            visitor.visit_newtype_struct(self)
-        }
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Error> {
+        if name == RAW_TOKEN { visitor.visit_borrowed_str(self.raw()?) } else { visitor.visit_newtype_struct(self) }
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -414,23 +352,11 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             Kind::String => visitor.visit_enum(CowStrDeserializer::new(self.string()?)),
             Kind::Object => {
                 let start = self.offset();
-                let not_one = || {
-                    Error::value(
-                        start,
-                        "expected an object with one entry, whose key is the variant",
-                    )
-                };
+                let not_one = || Error::value(start, "expected an object with one entry, whose key is the variant");
                 self.begin_object()?;
                 let key = self.next_key()?.ok_or_else(not_one)?;
-                let value = visitor.visit_enum(Variant {
-                    reader: &mut *self,
-                    key,
-                })?;
-                if self.next_key()?.is_some() {
-                    Err(not_one())
-                } else {
-                    Ok(value)
-                }
+                let value = visitor.visit_enum(Variant { reader: &mut *self, key })?;
+                if self.next_key()?.is_some() { Err(not_one()) } else { Ok(value) }
             }
             _ => Err(self.mismatch("a string or an object with one entry")),
         }
@@ -453,14 +379,8 @@ impl<'r, 'de> de::EnumAccess<'de> for Variant<'r, 'de> {
     type Error = Error;
     type Variant = Content<'r, 'de>;
 
-    fn variant_seed<T: DeserializeSeed<'de>>(
-        self,
-        seed: T,
-    ) -> Result<(T::Value, Self::Variant), Error> {
-        Ok((
-            seed.deserialize(CowStrDeserializer::new(self.key))?,
-            Content(self.reader),
-        ))
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self::Variant), Error> {
+        Ok((seed.deserialize(CowStrDeserializer::new(self.key))?, Content(self.reader)))
     }
 }
 
@@ -481,19 +401,11 @@ impl<'de> de::VariantAccess<'de> for Content<'_, 'de> {
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
         let start = self.0.offset();
-        self.0
-            .deserialize_seq(visitor)
-            .map_err(|error| error.place(start))
+        self.0.deserialize_seq(visitor).map_err(|error| error.place(start))
     }
 
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        _: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Error> {
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
         let start = self.0.offset();
-        self.0
-            .deserialize_map(visitor)
-            .map_err(|error| error.place(start))
+        self.0.deserialize_map(visitor).map_err(|error| error.place(start))
     }
 }

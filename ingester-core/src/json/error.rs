@@ -44,14 +44,7 @@ enum Class {
 impl Error {
     #[cold]
     fn new(class: Class, offset: Option<usize>, reason: String) -> Self {
-        Self(Box::new(Inner {
-            class,
-            reason,
-            offset,
-            path: String::new(),
-            position: None,
-            located: false,
-        }))
+        Self(Box::new(Inner { class, reason, offset, path: String::new(), position: None, located: false }))
     }
 
     #[cold]
@@ -135,10 +128,7 @@ impl de::Error for Error {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format_args!(
-            "expected {expected}, found {}",
-            unexpected(found)
-        ))
+        Self::custom(format_args!("expected {expected}, found {}", unexpected(found)))
     }
 
     // The same words as for a wrong type: serde tells the two apart by how it was written, not by what the user did.
@@ -191,11 +181,7 @@ fn shortened(text: &str) -> Option<String> {
 }
 
 fn join(prefix: &str, path: &str) -> String {
-    let dot = if prefix.is_empty() || path.is_empty() || path.starts_with('[') {
-        ""
-    } else {
-        "."
-    };
+    let dot = if prefix.is_empty() || path.is_empty() || path.starts_with('[') { "" } else { "." };
     format!("{prefix}{dot}{path}")
 }
 
@@ -203,24 +189,14 @@ fn join(prefix: &str, path: &str) -> String {
 fn position_at(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-    let column = before
-        .rsplit('\n')
-        .next()
-        .map_or(0, |rest| rest.chars().count())
-        + 1;
+    let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
     (line, column)
 }
 
 /// One container around the offset, and which of its members is being read.
 enum Step {
-    Field {
-        key: Option<Range<usize>>,
-        done: bool,
-    },
-    Item {
-        index: usize,
-        done: bool,
-    },
+    Field { key: Option<Range<usize>>, done: bool },
+    Item { index: usize, done: bool },
 }
 
 /// The path of the value that starts at or contains `offset`. Up to there the text is known to be JSON, so
@@ -233,14 +209,8 @@ fn path_at(text: &str, offset: usize) -> String {
         let Some(&byte) = bytes.get(at) else { break };
         at += 1;
         match byte {
-            b'{' => steps.push(Step::Field {
-                key: None,
-                done: false,
-            }),
-            b'[' => steps.push(Step::Item {
-                index: 0,
-                done: false,
-            }),
+            b'{' => steps.push(Step::Field { key: None, done: false }),
+            b'[' => steps.push(Step::Item { index: 0, done: false }),
             b'}' | b']' => {
                 steps.pop();
                 finish_member(&mut steps);
@@ -263,18 +233,13 @@ fn path_at(text: &str, offset: usize) -> String {
                     break;
                 }
                 match steps.last_mut() {
-                    Some(Step::Field {
-                        key: key @ None, ..
-                    }) => *key = Some(start..at),
+                    Some(Step::Field { key: key @ None, .. }) => *key = Some(start..at),
                     _ => finish_member(&mut steps),
                 }
             }
             b' ' | b'\t' | b'\n' | b'\r' | b':' => {}
             _ => {
-                while bytes
-                    .get(at)
-                    .is_some_and(|byte| !b",]} \t\n\r".contains(byte))
-                {
+                while bytes.get(at).is_some_and(|byte| !b",]} \t\n\r".contains(byte)) {
                     at += 1;
                 }
                 // The rest of a number is `+-.eE` and alphanumeric, so a longer scalar is where the error is.
@@ -288,10 +253,9 @@ fn path_at(text: &str, offset: usize) -> String {
     let mut path = String::new();
     for step in &steps {
         match step {
-            Step::Field {
-                key: Some(key),
-                done: false,
-            } => push_key(&mut path, text.get(key.clone()).unwrap_or_default()),
+            Step::Field { key: Some(key), done: false } => {
+                push_key(&mut path, text.get(key.clone()).unwrap_or_default())
+            }
             Step::Item { index, done: false } => path.push_str(&format!("[{index}]")),
             Step::Field { .. } | Step::Item { .. } => {}
         }
@@ -320,13 +284,8 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
 /// Adds a key, given as its JSON text with the quotes.
 fn push_key(path: &mut String, token: &str) {
     let key = Reader::new(token).string().unwrap_or_default();
-    let plain = key
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        && key
-            .bytes()
-            .next()
-            .is_some_and(|byte| !byte.is_ascii_digit())
+    let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && key.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
         && shortened(&key).is_none();
     if !plain {
         path.push_str(&format!("[{}]", quoted(&key)));

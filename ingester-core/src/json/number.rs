@@ -39,11 +39,7 @@ pub(super) fn parse_integer<T: FromStr>(text: &str) -> Result<T, Fault> {
     let text = if text == "-0" { "0" } else { text };
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     if !digits.iter().all(u8::is_ascii_digit) || matches!(digits, [] | [b'0', _, ..]) {
-        return Err(if is_number(text) {
-            Fault::NotInteger
-        } else {
-            Fault::NotNumber
-        });
+        return Err(if is_number(text) { Fault::NotInteger } else { Fault::NotNumber });
     }
     text.parse().map_err(|_| Fault::Range)
 }

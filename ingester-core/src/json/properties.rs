@@ -12,21 +12,15 @@ fn values() -> impl Strategy<Value = Value> {
     let number = prop_oneof![
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(Value::from),
-        any::<f64>().prop_filter_map("not finite", |float| serde_json::Number::from_f64(float)
-            .map(Value::Number)),
+        any::<f64>().prop_filter_map("not finite", |float| serde_json::Number::from_f64(float).map(Value::Number)),
         (-1000_i32..1000).prop_map(|number| Value::from(f64::from(number) / 8.0)),
     ];
-    let scalar = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::Bool),
-        number,
-        strings().prop_map(Value::String),
-    ];
+    let scalar =
+        prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::Bool), number, strings().prop_map(Value::String),];
     scalar.prop_recursive(6, 64, 8, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..8).prop_map(Value::Array),
-            prop::collection::vec((strings(), inner), 0..8)
-                .prop_map(|entries| entries.into_iter().collect()),
+            prop::collection::vec((strings(), inner), 0..8).prop_map(|entries| entries.into_iter().collect()),
         ]
     })
 }
@@ -86,43 +80,32 @@ fn pieces() -> impl Strategy<Value = String> {
 
 /// A valid text, then some of its characters removed, doubled or replaced.
 fn mutated() -> impl Strategy<Value = String> {
-    let change = (
-        any::<prop::sample::Index>(),
-        0..3_u8,
-        prop::sample::select(b"{}[],:\"\\0-.eutn \n\x01".to_vec()),
-    );
-    (values(), any::<bool>(), prop::collection::vec(change, 1..4)).prop_map(
-        |(value, pretty, changes)| {
-            let mut chars: Vec<char> = print(&value, pretty).chars().collect();
-            for (index, action, byte) in changes {
-                if chars.is_empty() {
-                    break;
-                }
-                let at = index.index(chars.len());
-                match action {
-                    0 => drop(chars.remove(at)),
-                    1 => chars.insert(at, char::from(byte)),
-                    _ => chars[at] = char::from(byte),
-                }
+    let change = (any::<prop::sample::Index>(), 0..3_u8, prop::sample::select(b"{}[],:\"\\0-.eutn \n\x01".to_vec()));
+    (values(), any::<bool>(), prop::collection::vec(change, 1..4)).prop_map(|(value, pretty, changes)| {
+        let mut chars: Vec<char> = print(&value, pretty).chars().collect();
+        for (index, action, byte) in changes {
+            if chars.is_empty() {
+                break;
             }
-            chars.into_iter().collect()
-        },
-    )
+            let at = index.index(chars.len());
+            match action {
+                0 => drop(chars.remove(at)),
+                1 => chars.insert(at, char::from(byte)),
+                _ => chars[at] = char::from(byte),
+            }
+        }
+        chars.into_iter().collect()
+    })
 }
 
 fn print(value: &Value, pretty: bool) -> String {
-    if pretty {
-        format!("{value:#}")
-    } else {
-        value.to_string()
-    }
+    if pretty { format!("{value:#}") } else { value.to_string() }
 }
 
 /// Whether the text has an escape for half of a surrogate pair, which serde_json refuses and Kubernetes takes.
 fn has_surrogate(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    text.match_indices("\\ud")
-        .any(|(at, _)| text[at + 3..].starts_with(['8', '9', 'a', 'b', 'c', 'd', 'e', 'f']))
+    text.match_indices("\\ud").any(|(at, _)| text[at + 3..].starts_with(['8', '9', 'a', 'b', 'c', 'd', 'e', 'f']))
 }
 
 #[track_caller]
@@ -135,9 +118,7 @@ fn accepts_what_serde_json_accepts(text: &str) {
     }
     let mut reader = Reader::new(text);
     let ours = reader.raw().and_then(|raw| reader.finish().map(|()| raw));
-    let theirs = serde_json::from_str::<&RawValue>(text)
-        .ok()
-        .map(RawValue::get);
+    let theirs = serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get);
     assert_eq!(ours.ok(), theirs, "{text}");
     // Nothing to compare with, but neither these nor the search for the path may panic.
     let _ = from_str::<Cluster>(text).map_err(|error| error.to_string());
@@ -154,17 +135,11 @@ fn same(ours: &Value, theirs: &Value) -> bool {
             (ours - theirs).abs() <= ours.abs() * 1e-15 + f64::MIN_POSITIVE
         }
         (Value::Array(ours), Value::Array(theirs)) => {
-            ours.len() == theirs.len()
-                && ours
-                    .iter()
-                    .zip(theirs)
-                    .all(|(ours, theirs)| same(ours, theirs))
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
         }
         (Value::Object(ours), Value::Object(theirs)) => {
             ours.len() == theirs.len()
-                && ours
-                    .iter()
-                    .all(|(key, ours)| theirs.get(key).is_some_and(|theirs| same(ours, theirs)))
+                && ours.iter().all(|(key, ours)| theirs.get(key).is_some_and(|theirs| same(ours, theirs)))
         }
         _ => ours == theirs,
     }

@@ -67,14 +67,7 @@ const _: () = assert!(MAX_DEPTH <= u128::BITS as usize);
 impl<'a> Reader<'a> {
     /// A reader of the whole text, which is one value with white space around it.
     pub fn new(text: &'a str) -> Self {
-        let mut reader = Self {
-            text,
-            pos: 0,
-            state: State::Value,
-            depth: 0,
-            objects: 0,
-            last_wins: false,
-        };
+        let mut reader = Self { text, pos: 0, state: State::Value, depth: 0, objects: 0, last_wins: false };
         reader.white();
         reader
     }
@@ -83,10 +76,7 @@ impl<'a> Reader<'a> {
     /// None if the range does not lie in the text, or cuts a character.
     pub fn at(text: &'a str, range: Range<usize>) -> Option<Self> {
         text.get(range.clone())?;
-        let mut reader = Self {
-            pos: range.start,
-            ..Self::new(text.get(..range.end)?)
-        };
+        let mut reader = Self { pos: range.start, ..Self::new(text.get(..range.end)?) };
         reader.white();
         Some(reader)
     }
@@ -281,11 +271,7 @@ impl<'a> Reader<'a> {
             return Err(Error::syntax(self.pos, "the value was not read to its end"));
         }
         self.white();
-        if self.pos == self.text.len() {
-            Ok(())
-        } else {
-            Err(self.expected("the end of the text"))
-        }
+        if self.pos == self.text.len() { Ok(()) } else { Err(self.expected("the end of the text")) }
     }
 
     /// The text from `start`, which like the current position must be next to an ASCII character.
@@ -300,10 +286,7 @@ impl<'a> Reader<'a> {
         let mut rest = self.clone();
         // What is not a value at all is the more basic mistake.
         match rest.raw() {
-            Ok(raw) => Error::value(
-                self.pos,
-                format!("expected {wanted}, found {}", describe(raw)),
-            ),
+            Ok(raw) => Error::value(self.pos, format!("expected {wanted}, found {}", describe(raw))),
             Err(error) => error,
         }
     }
@@ -311,11 +294,7 @@ impl<'a> Reader<'a> {
     /// An error for the text at the current position, which is not what the grammar wants there.
     #[cold]
     fn expected(&self, wanted: &str) -> Error {
-        let found = match self
-            .text
-            .get(self.pos..)
-            .and_then(|rest| rest.chars().next())
-        {
+        let found = match self.text.get(self.pos..).and_then(|rest| rest.chars().next()) {
             Some(char) => format!("{char:?}"),
             None => "the end of the text".to_owned(),
         };
@@ -337,22 +316,14 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn at_value(&self) -> Result<(), Error> {
-        if self.state == State::Value {
-            Ok(())
-        } else {
-            Err(Error::syntax(self.pos, "no value can be read here"))
-        }
+        if self.state == State::Value { Ok(()) } else { Err(Error::syntax(self.pos, "no value can be read here")) }
     }
 
     /// Checks that the value that comes next starts with `first`.
     #[inline]
     fn begin(&self, first: u8, wanted: &str) -> Result<(), Error> {
         self.at_value()?;
-        if self.byte() == first {
-            Ok(())
-        } else {
-            Err(self.mismatch(wanted))
-        }
+        if self.byte() == first { Ok(()) } else { Err(self.mismatch(wanted)) }
     }
 
     #[inline]
@@ -364,10 +335,7 @@ impl<'a> Reader<'a> {
     #[inline]
     fn push(&mut self, object: bool) -> Result<(), Error> {
         if self.depth == MAX_DEPTH {
-            return Err(Error::syntax(
-                self.pos,
-                format!("nested deeper than {MAX_DEPTH} levels"),
-            ));
+            return Err(Error::syntax(self.pos, format!("nested deeper than {MAX_DEPTH} levels")));
         }
         self.pos += 1;
         self.depth += 1;
@@ -505,11 +473,7 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn bad_character(&self) -> Error {
-        self.expected(if self.pos < self.text.len() {
-            "no control character in a string"
-        } else {
-            "a closing quote"
-        })
+        self.expected(if self.pos < self.text.len() { "no control character in a string" } else { "a closing quote" })
     }
 
     /// Takes an escape, from its backslash.
@@ -522,9 +486,5 @@ impl<'a> Reader<'a> {
 }
 
 fn comma_or_end(object: bool) -> &'static str {
-    if object {
-        "a comma or the end of the object"
-    } else {
-        "a comma or the end of the array"
-    }
+    if object { "a comma or the end of the object" } else { "a comma or the end of the array" }
 }

@@ -14,11 +14,7 @@ pub(super) fn number_end(bytes: &[u8], mut pos: usize) -> Result<usize, usize> {
     if byte(pos) == b'-' {
         pos += 1;
     }
-    pos = if byte(pos) == b'0' {
-        pos + 1
-    } else {
-        digits(pos)?
-    };
+    pos = if byte(pos) == b'0' { pos + 1 } else { digits(pos)? };
     if byte(pos) == b'.' {
         pos = digits(pos + 1)?;
     }
@@ -49,10 +45,7 @@ pub(super) fn escape(bytes: &[u8], pos: usize) -> Option<(char, usize)> {
             {
                 return Some((char::decode_utf16([unit, low]).next()?.ok()?, pos + 12));
             }
-            return Some((
-                char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER),
-                pos + 6,
-            ));
+            return Some((char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER), pos + 6));
         }
     };
     Some((short, pos + 2))
@@ -87,10 +80,7 @@ pub(super) fn plain_end(bytes: &[u8], mut pos: usize) -> usize {
         }
         pos += 8;
     }
-    while bytes
-        .get(pos)
-        .is_some_and(|byte| *byte >= 0x20 && *byte != b'"' && *byte != b'\\')
-    {
+    while bytes.get(pos).is_some_and(|byte| *byte >= 0x20 && *byte != b'"' && *byte != b'\\') {
         pos += 1;
     }
     pos

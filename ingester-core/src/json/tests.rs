@@ -76,23 +76,14 @@ fn refuses<T: DeserializeOwned + fmt::Debug>(text: &str, message: &str) {
 }
 
 fn worker(min_instances: i32) -> Worker {
-    Worker {
-        min_instances,
-        ..Worker::default()
-    }
+    Worker { min_instances, ..Worker::default() }
 }
 
 #[test]
 fn a_null_entry_is_absent_from_structs_and_maps() {
     let text = r#"{"name": null, "workers": null, "labels": {"a": null, "b": "c"}, "head": null, "other": null}"#;
     let labels = BTreeMap::from([("b".to_owned(), "c".to_owned())]);
-    reads(
-        text,
-        Cluster {
-            labels,
-            ..Cluster::default()
-        },
-    );
+    reads(text, Cluster { labels, ..Cluster::default() });
     refuses::<Required>(r#"{"id": null}"#, "missing field `id`");
 }
 
@@ -140,9 +131,7 @@ fn integers_are_not_read_from_anything_else() {
     refuses::<i32>("3.0", "expected an integer, found number 3.0");
     refuses::<i32>("1e3", "expected an integer, found number 1e3");
     refuses::<i64>(r#""3.0""#, r#"expected an integer, found string "3.0""#);
-    for text in [
-        "", "abc", " 1", "+1", "007", "0x10", "1_000", "-", "--1", "٣",
-    ] {
+    for text in ["", "abc", " 1", "+1", "007", "0x10", "1_000", "-", "--1", "٣"] {
         let message = format!("expected a number, found string \"{text}\"");
         refuses::<i32>(&format!("\"{text}\""), &message);
     }
@@ -156,14 +145,8 @@ fn an_integer_out_of_range_is_named_with_the_range() {
     refuses::<i32>("3000000000", "number 3000000000 is out of range for i32");
     refuses::<u8>(r#""256""#, r#"string "256" is out of range for u8"#);
     refuses::<u8>("-1", "number -1 is out of range for u8");
-    refuses::<i64>(
-        "9223372036854775808",
-        "number 9223372036854775808 is out of range for i64",
-    );
-    refuses::<u64>(
-        "18446744073709551616",
-        "number 18446744073709551616 is out of range for u64",
-    );
+    refuses::<i64>("9223372036854775808", "number 9223372036854775808 is out of range for i64");
+    refuses::<u64>("18446744073709551616", "number 18446744073709551616 is out of range for u64");
 }
 
 #[test]
@@ -203,42 +186,20 @@ fn strings_and_booleans_are_read_only_from_their_own_kind() {
 #[test]
 fn unknown_fields_are_ignored_but_have_to_be_json() {
     let text = r#"{"x": {"y": [1, "]}", {}], "z": -0.1e+3}, "name": "a", "w": []}"#;
-    reads(
-        text,
-        Cluster {
-            name: "a".to_owned(),
-            ..Cluster::default()
-        },
-    );
-    refuses::<Cluster>(
-        r#"{"x": [1,]}"#,
-        "x[1]: line 1 column 10: expected a value, found ']'",
-    );
+    reads(text, Cluster { name: "a".to_owned(), ..Cluster::default() });
+    refuses::<Cluster>(r#"{"x": [1,]}"#, "x[1]: line 1 column 10: expected a value, found ']'");
 }
 
 #[test]
 fn of_a_repeated_key_the_last_entry_that_is_not_null_counts() {
     let text = r#"{"name": "a", "workers": [{"minInstances": 1, "minInstances": 2}], "name": "b", "name": null}"#;
-    reads(
-        text,
-        Cluster {
-            name: "b".to_owned(),
-            workers: vec![worker(2)],
-            ..Cluster::default()
-        },
-    );
+    reads(text, Cluster { name: "b".to_owned(), workers: vec![worker(2)], ..Cluster::default() });
     // An entry that does not count need not fit.
     reads(
         r#"[{"minInstances": "x", "min\u0049nstances": 3, "spot": false, "spot": true}]"#,
-        vec![Worker {
-            spot: true,
-            ..worker(3)
-        }],
+        vec![Worker { spot: true, ..worker(3) }],
     );
-    reads(
-        r#"{"a": "1", "a": "2"}"#,
-        BTreeMap::from([("a".to_owned(), "2".to_owned())]),
-    );
+    reads(r#"{"a": "1", "a": "2"}"#, BTreeMap::from([("a".to_owned(), "2".to_owned())]));
 }
 
 #[test]
@@ -249,10 +210,7 @@ fn two_names_of_one_field_are_an_error_with_a_path() {
         #[expect(dead_code, reason = "only decoded")]
         repo: String,
     }
-    refuses::<Vec<Aliased>>(
-        r#"[{"git_repo": "a", "repo": "b"}]"#,
-        "[0]: duplicate field `repo`",
-    );
+    refuses::<Vec<Aliased>>(r#"[{"git_repo": "a", "repo": "b"}]"#, "[0]: duplicate field `repo`");
 }
 
 #[test]
@@ -261,33 +219,16 @@ fn enums_are_tagged_from_outside() {
     reads(r#"{"Ready": null}"#, Phase::Ready);
     reads(r#"{"Waiting": "3"}"#, Phase::Waiting(3));
     reads(r#"{"Pair": [1, 2]}"#, Phase::Pair(1, 2));
-    let failed = Phase::Failed {
-        reason: "x".to_owned(),
-    };
+    let failed = Phase::Failed { reason: "x".to_owned() };
     reads(r#"{"Failed": {"reason": "x", "y": 1}}"#, failed);
-    reads(
-        r#"{"phase": "Ready"}"#,
-        Cluster {
-            phase: Some(Phase::Ready),
-            ..Cluster::default()
-        },
-    );
+    reads(r#"{"phase": "Ready"}"#, Cluster { phase: Some(Phase::Ready), ..Cluster::default() });
 
     let one = "expected an object with one entry, whose key is the variant";
     refuses::<Phase>("{}", one);
     refuses::<Phase>(r#"{"Waiting": 1, "Ready": null}"#, one);
-    refuses::<Phase>(
-        "7",
-        "expected a string or an object with one entry, found number 7",
-    );
-    refuses::<Cluster>(
-        r#"{"phase": {"Waiting": 300}}"#,
-        "phase.Waiting: number 300 is out of range for u8",
-    );
-    refuses::<Cluster>(
-        r#"{"phase": {"Failed": {}}}"#,
-        "phase.Failed: missing field `reason`",
-    );
+    refuses::<Phase>("7", "expected a string or an object with one entry, found number 7");
+    refuses::<Cluster>(r#"{"phase": {"Waiting": 300}}"#, "phase.Waiting: number 300 is out of range for u8");
+    refuses::<Cluster>(r#"{"phase": {"Failed": {}}}"#, "phase.Failed: missing field `reason`");
     refuses::<Cluster>(
         r#"{"phase": "Gone"}"#,
         "phase: unknown variant `Gone`, expected one of `Ready`, `Waiting`, `Pair`, `Failed`",
@@ -314,10 +255,7 @@ fn a_newtype_is_what_it_wraps() {
 
 #[test]
 fn keys_are_read_as_the_type_that_a_map_has() {
-    reads(
-        r#"{"-1": 1, "2": null, "3": 4}"#,
-        BTreeMap::from([(-1, 1), (3, 4)]),
-    );
+    reads(r#"{"-1": 1, "2": null, "3": 4}"#, BTreeMap::from([(-1, 1), (3, 4)]));
     reads(r#"{"Ready": 1}"#, BTreeMap::from([(Phase::Ready, 1)]));
     reads(r#"{"true": 1}"#, BTreeMap::from([(true, 1)]));
     refuses::<BTreeMap<u8, u8>>(r#"{"1": 1, "x": 2}"#, "x: expected a key that is an u8");
@@ -338,14 +276,8 @@ fn strings_borrow_unless_they_have_escapes() {
     while reader.next_element().expect("valid") {
         strings.push(reader.string().expect("a string"));
     }
-    assert_eq!(
-        strings,
-        ["plain, and longer than eight bytes", "a\tb", "é\n", ""]
-    );
-    let borrowed: Vec<bool> = strings
-        .iter()
-        .map(|text| matches!(text, Cow::Borrowed(_)))
-        .collect();
+    assert_eq!(strings, ["plain, and longer than eight bytes", "a\tb", "é\n", ""]);
+    let borrowed: Vec<bool> = strings.iter().map(|text| matches!(text, Cow::Borrowed(_))).collect();
     assert_eq!(borrowed, [true, false, false, true]);
 }
 
@@ -364,13 +296,7 @@ fn escapes_are_decoded_and_half_surrogate_pairs_replaced() {
         reads(text, value.to_owned());
         assert_eq!(Reader::new(text).raw(), Ok(text));
     }
-    for text in [
-        r#""\x""#,
-        r#""\u12g4""#,
-        r#""\u12""#,
-        r#""\ud83d\u1""#,
-        r#""\"#,
-    ] {
+    for text in [r#""\x""#, r#""\u12g4""#, r#""\u12""#, r#""\ud83d\u1""#, r#""\"#] {
         assert!(from_str::<String>(text).is_err(), "{text}");
         assert!(Reader::new(text).skip().is_err(), "{text}");
     }
@@ -383,18 +309,8 @@ fn control_characters_in_strings_are_errors_at_every_offset() {
         for control in 0..0x20_u8 {
             let text = format!("\"{head}{}{tail}\"", char::from(control));
             let at = Err(1 + head.len());
-            assert_eq!(
-                from_str::<String>(&text)
-                    .map_err(|error| error.offset())
-                    .map(drop),
-                at,
-                "{text:?}"
-            );
-            assert_eq!(
-                Reader::new(&text).skip().map_err(|error| error.offset()),
-                at,
-                "{text:?}"
-            );
+            assert_eq!(from_str::<String>(&text).map_err(|error| error.offset()).map(drop), at, "{text:?}");
+            assert_eq!(Reader::new(&text).skip().map_err(|error| error.offset()), at, "{text:?}");
         }
         let plain = format!("{head} \u{7f}é{tail}");
         reads(&format!("\"{plain}\""), plain);
@@ -456,16 +372,10 @@ fn the_grammar_is_strict() {
         "1\0",
         "\u{b}1",
     ] {
-        assert!(
-            serde_json::from_str::<Value>(text).is_err(),
-            "{text:?} is not JSON"
-        );
+        assert!(serde_json::from_str::<Value>(text).is_err(), "{text:?} is not JSON");
         assert!(from_str::<Value>(text).is_err(), "{text:?} was read");
         let mut reader = Reader::new(text);
-        assert!(
-            reader.skip().and_then(|()| reader.finish()).is_err(),
-            "{text:?} was skipped"
-        );
+        assert!(reader.skip().and_then(|()| reader.finish()).is_err(), "{text:?} was skipped");
     }
 }
 
@@ -520,16 +430,10 @@ fn a_part_of_a_text_is_read_with_the_places_of_the_whole() {
     let text = r#"{"spec": {"name": 7}, "x": 1}"#;
     let mut reader = Reader::at(text, 8..20).expect("in the text");
     let error = reader.decode::<Cluster>().expect_err("name is a number");
-    assert_eq!(
-        error.to_string(),
-        "spec.name: expected a string, found number 7"
-    );
+    assert_eq!(error.to_string(), "spec.name: expected a string, found number 7");
 
     let mut reader = Reader::at(text, 8..20).expect("in the text");
-    assert_eq!(
-        (reader.raw(), reader.finish()),
-        (Ok(r#"{"name": 7}"#), Ok(()))
-    );
+    assert_eq!((reader.raw(), reader.finish()), (Ok(r#"{"name": 7}"#), Ok(())));
     assert!(Reader::at(text, 8..text.len() + 1).is_none());
     assert!(Reader::at("\"é\"", 0..2).is_none());
 }
@@ -537,31 +441,16 @@ fn a_part_of_a_text_is_read_with_the_places_of_the_whole() {
 #[test]
 fn an_error_names_the_path_of_the_value() {
     let path = |text: &str| from_str::<Cluster>(text).expect_err(text).path().to_owned();
-    assert_eq!(
-        path(r#"{"workers": [{}, {"ratio": 1, "spot": 1}]}"#),
-        "workers[1].spot"
-    );
+    assert_eq!(path(r#"{"workers": [{}, {"ratio": 1, "spot": 1}]}"#), "workers[1].spot");
     assert_eq!(path(r#"{"skipped": {"a": [1, {}]}, "name": []}"#), "name");
-    assert_eq!(
-        path(r#"{"labels": {"x": "}", "a.b/c": 1}}"#),
-        r#"labels["a.b/c"]"#
-    );
+    assert_eq!(path(r#"{"labels": {"x": "}", "a.b/c": 1}}"#), r#"labels["a.b/c"]"#);
     assert_eq!(path(r#"{"labels": {"\"": 1}}"#), r#"labels["\""]"#);
     assert_eq!(path(r#"{"labels": {"\u0041": 1}}"#), "labels.A");
     assert_eq!(path(r#"{"labels": {"": 1}}"#), r#"labels[""]"#);
-    assert_eq!(
-        path(r#"{"head": {"minInstances": 1.5}}"#),
-        "head.minInstances"
-    );
+    assert_eq!(path(r#"{"head": {"minInstances": 1.5}}"#), "head.minInstances");
     // Wrong text has the path of the innermost value that it is part of.
-    assert_eq!(
-        path(r#"{"head": {"minInstances": 1 "spot": true}}"#),
-        "head"
-    );
-    assert_eq!(
-        path(r#"{"head": {"minInstances": -}}"#),
-        "head.minInstances"
-    );
+    assert_eq!(path(r#"{"head": {"minInstances": 1 "spot": true}}"#), "head");
+    assert_eq!(path(r#"{"head": {"minInstances": -}}"#), "head.minInstances");
     assert_eq!(path(r#"{"head": {"minInstances"#), "head");
     assert_eq!(path(r#"{"name": "abc"#), "name");
     assert_eq!(path(r#"{"name": "abc""#), "");
@@ -574,20 +463,11 @@ fn an_error_shows_the_value_cut_to_forty_characters() {
         r#"workers[0].minInstances: expected a number, found string "abc""#,
     );
     let (long, cut) = ("é".repeat(41), "é".repeat(39));
-    refuses::<i32>(
-        &format!("\"{long}\""),
-        &format!("expected a number, found string \"{cut}…\""),
-    );
+    refuses::<i32>(&format!("\"{long}\""), &format!("expected a number, found string \"{cut}…\""));
     let fits = "é".repeat(38);
-    refuses::<i32>(
-        &format!("\"{fits}\""),
-        &format!("expected a number, found string \"{fits}\""),
-    );
+    refuses::<i32>(&format!("\"{fits}\""), &format!("expected a number, found string \"{fits}\""));
     let digits = "9".repeat(1000);
-    refuses::<i32>(
-        &digits,
-        &format!("number {}… is out of range for i32", "9".repeat(40)),
-    );
+    refuses::<i32>(&digits, &format!("number {}… is out of range for i32", "9".repeat(40)));
 }
 
 #[test]
@@ -596,39 +476,20 @@ fn a_syntax_error_has_line_and_column_with_and_without_a_path() {
         "{\n  \"name\": \"é\"\n \"x\": 1}",
         "line 3 column 2: expected a comma or the end of the object, found '\"'",
     );
-    refuses::<Cluster>(
-        "{\"head\":\n{\"spot\": é}}",
-        "head.spot: line 2 column 10: expected a value, found 'é'",
-    );
-    refuses::<i32>(
-        "1 x",
-        "line 1 column 3: expected the end of the text, found 'x'",
-    );
+    refuses::<Cluster>("{\"head\":\n{\"spot\": é}}", "head.spot: line 2 column 10: expected a value, found 'é'");
+    refuses::<i32>("1 x", "line 1 column 3: expected the end of the text, found 'x'");
     refuses::<Cluster>(
         "{\"name\": \"a\u{1}\"}",
         "name: line 1 column 12: expected no control character in a string, found '\\u{1}'",
     );
-    refuses::<Value>(
-        "[",
-        "[0]: line 1 column 2: expected a value, found the end of the text",
-    );
+    refuses::<Value>("[", "[0]: line 1 column 2: expected a value, found the end of the text");
 }
 
 #[test]
 fn an_error_gets_the_prefix_of_the_part_that_was_decoded() {
-    let prefixed = |text: &str| {
-        from_str::<Cluster>(text)
-            .expect_err(text)
-            .with_prefix("spec")
-    };
-    assert_eq!(
-        prefixed(r#"{"name": 7}"#).to_string(),
-        "spec.name: expected a string, found number 7"
-    );
-    assert_eq!(
-        prefixed("7").to_string(),
-        "spec: expected an object, found number 7"
-    );
+    let prefixed = |text: &str| from_str::<Cluster>(text).expect_err(text).with_prefix("spec");
+    assert_eq!(prefixed(r#"{"name": 7}"#).to_string(), "spec.name: expected a string, found number 7");
+    assert_eq!(prefixed("7").to_string(), "spec: expected an object, found number 7");
     assert_eq!(prefixed("7").reason(), "expected an object, found number 7");
     let error = from_str::<Vec<i32>>("[{}]").expect_err("an object");
     assert_eq!(error.with_prefix("spec").path(), "spec[0]");
@@ -667,10 +528,8 @@ fn nesting_ends_at_the_depth_that_the_database_stores() {
         assert!(from_str::<Value>(&nested(MAX_DEPTH)).is_ok());
         assert_eq!(Reader::new(&nested(MAX_DEPTH)).skip(), Ok(()));
         let text = nested(MAX_DEPTH + 1);
-        for error in [
-            from_str::<Value>(&text).expect_err("too deep"),
-            Reader::new(&text).skip().expect_err("too deep"),
-        ] {
+        for error in [from_str::<Value>(&text).expect_err("too deep"), Reader::new(&text).skip().expect_err("too deep")]
+        {
             assert_eq!(error.reason(), "nested deeper than 100 levels");
             assert_eq!(error.offset(), MAX_DEPTH * open.len());
         }
@@ -683,10 +542,7 @@ fn depth_is_counted_from_the_root_where_a_part_is_skipped() {
     let mut reader = Reader::new(&text);
     reader.begin_array().expect("an array");
     reader.next_element().expect("an element");
-    assert_eq!(
-        reader.skip().map_err(|error| error.offset()),
-        Err(MAX_DEPTH)
-    );
+    assert_eq!(reader.skip().map_err(|error| error.offset()), Err(MAX_DEPTH));
 }
 
 #[test]

@@ -44,7 +44,9 @@ pub enum GenerateError {
         reason: String,
     },
     /// A migration that was released has been edited.
-    #[error("{path} differs from what was released: databases that have run it would never see the change; take it from version control again and put the change into a new migration")]
+    #[error(
+        "{path} differs from what was released: databases that have run it would never see the change; take it from version control again and put the change into a new migration"
+    )]
     Edited {
         /// The file.
         path: String,
@@ -268,7 +270,9 @@ mod tests {
                 fn decode(_: &crate::object::Object, _: &mut crate::value::Values) -> Result<bool, crate::json::Error> {
                     Ok(false)
                 }
-                fn crd() -> Option<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition> {
+                fn crd()
+                -> Option<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition>
+                {
                     None
                 }
             }
@@ -277,10 +281,14 @@ mod tests {
 
     kind!(First, "first", &[]);
     kind!(Second, "second", &[Field::new("owner", Shape::scalar(SqlType::VarChar(255)))]);
-    kind!(SecondWider, "second", &[
-        Field::new("owner", Shape::scalar(SqlType::VarChar(255))).ty("VARCHAR(300)"),
-        Field::new("tier", Shape::scalar(SqlType::Int)),
-    ]);
+    kind!(
+        SecondWider,
+        "second",
+        &[
+            Field::new("owner", Shape::scalar(SqlType::VarChar(255))).ty("VARCHAR(300)"),
+            Field::new("tier", Shape::scalar(SqlType::Int)),
+        ]
+    );
 
     const FIRST: Kind = Kind::of::<First>();
     const SECOND: Kind = Kind::of::<Second>();

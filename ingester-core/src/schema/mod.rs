@@ -16,8 +16,6 @@ mod types;
 pub use check::{check_composite_key, check_field, check_fields_apart, check_named, check_table};
 pub use field::{Field, Part, PartKey, Shape, Suffix};
 pub use ident::Ident;
-pub use table::{
-    ANNOTATION_COLUMNS, BASE_COLUMNS, Column, Companion, Key, LABEL_COLUMNS, Table, TableParts, base,
-};
+pub use table::{ANNOTATION_COLUMNS, BASE_COLUMNS, Column, Companion, Key, LABEL_COLUMNS, Table, TableParts, base};
 pub use text::Text;
 pub use types::SqlType;

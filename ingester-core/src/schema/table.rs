@@ -230,8 +230,12 @@ impl TableParts {
                 let field = &self.fields[group][i];
                 let mut p = 0;
                 while p < field.shape.parts.len() {
-                    columns[n] =
-                        Column { name: field.name(p), ty: field.part_type(p), nullable: true, was: field.former_name(p) };
+                    columns[n] = Column {
+                        name: field.name(p),
+                        ty: field.part_type(p),
+                        nullable: true,
+                        was: field.former_name(p),
+                    };
                     n += 1;
                     p += 1;
                 }

@@ -89,7 +89,8 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
 pub(crate) const fn assert_identifier(name: &str) {
     let bytes = name.as_bytes();
     if bytes.is_empty() {
-        Text::new("a name of a table, column or key is empty: give one with `column = \"...\"` or `table = \"...\"`").fail()
+        Text::new("a name of a table, column or key is empty: give one with `column = \"...\"` or `table = \"...\"`")
+            .fail()
     }
     if bytes.len() > limits::IDENTIFIER_BYTES {
         Text::new("`")
@@ -102,10 +103,7 @@ pub(crate) const fn assert_identifier(name: &str) {
     let mut i = 0;
     while i < bytes.len() {
         if !(bytes[i].is_ascii_alphanumeric() || bytes[i] == b'_' || bytes[i] == b'$') {
-            Text::new("`")
-                .str(name)
-                .str("` is not an identifier: use letters, digits and underscores of ASCII")
-                .fail()
+            Text::new("`").str(name).str("` is not an identifier: use letters, digits and underscores of ASCII").fail()
         }
         i += 1;
     }

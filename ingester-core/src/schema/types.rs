@@ -215,7 +215,17 @@ mod tests {
 
     #[test]
     fn what_is_no_type_is_refused() {
-        for name in ["", "VARCHAR", "VARCHAR()", "VARCHAR(0)", "VARCHAR(16384)", "VARCHAR(1", "VARCHAR(x)", "ENUM('a')", "INT; DROP TABLE model"] {
+        for name in [
+            "",
+            "VARCHAR",
+            "VARCHAR()",
+            "VARCHAR(0)",
+            "VARCHAR(16384)",
+            "VARCHAR(1",
+            "VARCHAR(x)",
+            "ENUM('a')",
+            "INT; DROP TABLE model",
+        ] {
             assert_eq!(SqlType::try_parse(name), None, "{name}");
         }
     }

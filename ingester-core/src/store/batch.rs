@@ -142,13 +142,18 @@ impl Batch<'_> {
             difference.write_all(companion, row);
         }
         for chunk in chunks(&difference.delete, MOST_ROWS) {
-            let params: Vec<Param<'_>> = chunk.iter().flat_map(|(uid, key)| [Param::Text(uid), Param::Text(key)]).collect();
-            tx.execute(&self.dialect.statement(Statement::DeletePairs(companion), self.table, chunk.len()), &params).await?;
+            let params: Vec<Param<'_>> =
+                chunk.iter().flat_map(|(uid, key)| [Param::Text(uid), Param::Text(key)]).collect();
+            tx.execute(&self.dialect.statement(Statement::DeletePairs(companion), self.table, chunk.len()), &params)
+                .await?;
         }
-        for chunk in self.packets(&difference.write, 4 * MOST_ROWS, |(uid, key, value)| uid.len() + key.len() + value.len() + 27)? {
+        for chunk in self
+            .packets(&difference.write, 4 * MOST_ROWS, |(uid, key, value)| uid.len() + key.len() + value.len() + 27)?
+        {
             let params: Vec<Param<'_>> =
                 chunk.iter().flat_map(|(uid, key, value)| [uid, key, value].map(|text| Param::Text(text))).collect();
-            tx.execute(&self.dialect.statement(Statement::WritePairs(companion), self.table, chunk.len()), &params).await?;
+            tx.execute(&self.dialect.statement(Statement::WritePairs(companion), self.table, chunk.len()), &params)
+                .await?;
         }
         Ok(())
     }

@@ -39,11 +39,7 @@ pub fn verdict(stored: Version, new: Version) -> Verdict {
         std::cmp::Ordering::Less => Verdict::Stale,
         std::cmp::Ordering::Equal => {
             let ends = (new.deleted && !stored.deleted) || (new.evicted && !stored.evicted);
-            if ends || (new.res_version == 0 && !stored.deleted) {
-                Verdict::Write
-            } else {
-                Verdict::Unchanged
-            }
+            if ends || (new.res_version == 0 && !stored.deleted) { Verdict::Write } else { Verdict::Unchanged }
         }
     }
 }

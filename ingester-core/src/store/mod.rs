@@ -226,8 +226,8 @@ impl Store {
             retry: options.retry,
             any_rejects: AtomicBool::new(true),
         };
-        let (server, max_packet) =
-            in_transaction!(store, |tx| tx.server(&dialect.server()).await).map_err(|error| StoreError::of(doing, error))?;
+        let (server, max_packet) = in_transaction!(store, |tx| tx.server(&dialect.server()).await)
+            .map_err(|error| StoreError::of(doing, error))?;
         store.server = server;
         store.max_packet = usize::try_from(max_packet).unwrap_or(usize::MAX);
         Ok(store)
@@ -271,7 +271,8 @@ impl Store {
             }
         }
         if !there.contains("ingester_rejects") {
-            self.define(&self.dialect.bookkeeping(Bookkeeping::CreateRejects, 0), "creating table ingester_rejects").await?;
+            self.define(&self.dialect.bookkeeping(Bookkeeping::CreateRejects, 0), "creating table ingester_rejects")
+                .await?;
         }
         let any = in_transaction!(self, |tx| tx.any(&self.dialect.bookkeeping(Bookkeeping::AnyRejects, 0)).await)
             .map_err(|error| StoreError::of("reading ingester_rejects".into(), error))?;
@@ -387,7 +388,8 @@ impl Store {
         for chunk in rejects.chunks(100) {
             let sql = self.dialect.bookkeeping(Bookkeeping::RecordRejects, chunk.len());
             let reject_time = Micros::now();
-            let reasons: Vec<String> = chunk.iter().map(|reject| reject.reason.chars().take(16_000).collect()).collect();
+            let reasons: Vec<String> =
+                chunk.iter().map(|reject| reject.reason.chars().take(16_000).collect()).collect();
             let mut params = Vec::with_capacity(chunk.len() * 8);
             for (reject, reason) in chunk.iter().zip(&reasons) {
                 let texts = [&reject.uid, &reject.group_ver, &reject.kind, &reject.namespace, &reject.name];

@@ -46,6 +46,7 @@ impl<'a> Difference<'a> {
 
     /// Adds all of a row that has no companion rows yet.
     pub(super) fn write_all(&mut self, companion: Companion, row: &'a Row) {
-        self.write.extend(wanted(companion, row).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref())));
+        self.write
+            .extend(wanted(companion, row).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref())));
     }
 }

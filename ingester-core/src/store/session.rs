@@ -97,7 +97,11 @@ macro_rules! implement_session {
                 Ok(query.execute(&mut *self.0).await?.rows_affected())
             }
 
-            async fn versions(&mut self, sql: &Sql, params: &[Param<'_>]) -> Result<Vec<(String, Version)>, sqlx::Error> {
+            async fn versions(
+                &mut self,
+                sql: &Sql,
+                params: &[Param<'_>],
+            ) -> Result<Vec<(String, Version)>, sqlx::Error> {
                 let query = ::sqlx::query_with::<$database, _>(::sqlx::AssertSqlSafe(sql.shared()), arguments(params)?);
                 let rows = query.fetch_all(&mut *self.0).await?;
                 rows.iter()
@@ -119,22 +123,26 @@ macro_rules! implement_session {
             }
 
             async fn server(&mut self, sql: &Sql) -> Result<(String, u64), sqlx::Error> {
-                let row = ::sqlx::query::<$database>(::sqlx::AssertSqlSafe(sql.shared())).fetch_one(&mut *self.0).await?;
+                let row =
+                    ::sqlx::query::<$database>(::sqlx::AssertSqlSafe(sql.shared())).fetch_one(&mut *self.0).await?;
                 Ok((text_of(&row, 0)?, number_of(&row, 1)?))
             }
 
             async fn any(&mut self, sql: &Sql) -> Result<bool, sqlx::Error> {
-                let row = ::sqlx::query::<$database>(::sqlx::AssertSqlSafe(sql.shared())).fetch_one(&mut *self.0).await?;
+                let row =
+                    ::sqlx::query::<$database>(::sqlx::AssertSqlSafe(sql.shared())).fetch_one(&mut *self.0).await?;
                 Ok(row.try_get_unchecked::<i64, _>(0)? > 0)
             }
 
             async fn names(&mut self, sql: &Sql) -> Result<::std::collections::HashSet<String>, sqlx::Error> {
-                let rows = ::sqlx::query::<$database>(::sqlx::AssertSqlSafe(sql.shared())).fetch_all(&mut *self.0).await?;
+                let rows =
+                    ::sqlx::query::<$database>(::sqlx::AssertSqlSafe(sql.shared())).fetch_all(&mut *self.0).await?;
                 rows.iter().map(|row| text_of(row, 0)).collect()
             }
 
             async fn texts(&mut self, sql: &Sql) -> Result<Vec<Vec<Option<String>>>, sqlx::Error> {
-                let rows = ::sqlx::query::<$database>(::sqlx::AssertSqlSafe(sql.shared())).fetch_all(&mut *self.0).await?;
+                let rows =
+                    ::sqlx::query::<$database>(::sqlx::AssertSqlSafe(sql.shared())).fetch_all(&mut *self.0).await?;
                 rows.iter().map(|row| (0..row.len()).map(|place| row.try_get_unchecked(place)).collect()).collect()
             }
 

@@ -50,8 +50,9 @@ fn text(sql: &Sql) -> sqlx::RawSql {
 
 /// SQLite's integers are signed; a resourceVersion beyond is an error of its object.
 fn signed(value: u64) -> Result<i64, sqlx::Error> {
-    i64::try_from(value)
-        .map_err(|_| sqlx::Error::InvalidArgument(format!("{value} is larger than SQLite's integers, which end at {}", i64::MAX)))
+    i64::try_from(value).map_err(|_| {
+        sqlx::Error::InvalidArgument(format!("{value} is larger than SQLite's integers, which end at {}", i64::MAX))
+    })
 }
 
 implement_session!(Sqlite, SqliteArguments, SqliteRow, signed, i64, |value| value.cast_unsigned());

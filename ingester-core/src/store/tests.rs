@@ -1,8 +1,8 @@
 //! What needs no database.
 
 use super::{Change, Class, Retry, latest_of_each};
-use crate::store::pairs::Difference;
 use crate::schema::Companion;
+use crate::store::pairs::Difference;
 use crate::value::{Micros, Row};
 use std::time::Duration;
 
@@ -38,7 +38,8 @@ fn of_several_changes_of_one_object_the_latest_stays_in_the_order_of_uids() {
 fn only_companion_rows_that_differ_are_written_and_deleted() {
     let pair = |uid: &str, key: &str, value: &str| (uid.to_owned(), key.to_owned(), value.to_owned());
     let stored = [pair("a", "same", "1"), pair("a", "other", "1"), pair("a", "gone", "1"), pair("b", "gone", "2")];
-    let (a, b, c) = (row("a", 1, &[("new", "1"), ("other", "2"), ("same", "1")]), row("b", 1, &[]), row("c", 1, &[("x", "y")]));
+    let (a, b, c) =
+        (row("a", 1, &[("new", "1"), ("other", "2"), ("same", "1")]), row("b", 1, &[]), row("c", 1, &[("x", "y")]));
     let mut difference = Difference::between(Companion::Labels, &stored, &[&a, &b]);
     assert_eq!(difference.delete, [("a", "gone"), ("b", "gone")]);
     assert_eq!(difference.write, [("a", "new", "1"), ("a", "other", "2")]);

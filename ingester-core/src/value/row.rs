@@ -28,7 +28,9 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowError {
     /// Text with more characters than the column holds.
-    #[error("column `{column}`: {characters} characters do not fit {ty}; shorten the value, or widen the column with #[index(type = \"VARCHAR(n)\")]")]
+    #[error(
+        "column `{column}`: {characters} characters do not fit {ty}; shorten the value, or widen the column with #[index(type = \"VARCHAR(n)\")]"
+    )]
     TooLong {
         /// The column.
         column: String,
@@ -110,7 +112,11 @@ fn check(column: &Column, value: &Value) -> Result<(), RowError> {
         (SqlType::VarChar(n), Value::Text(text)) if text.len() > n.into() => {
             let characters = text.chars().count();
             if characters > n.into() {
-                return Err(RowError::TooLong { column: column.name.to_string(), characters, ty: column.ty.to_string() });
+                return Err(RowError::TooLong {
+                    column: column.name.to_string(),
+                    characters,
+                    ty: column.ty.to_string(),
+                });
             }
         }
         (SqlType::Text, Value::Text(text)) if text.len() > 65_535 => {
@@ -149,12 +155,7 @@ fn out_of_range(column: &Column, value: String) -> RowError {
     RowError::OutOfRange { column: column.name.to_string(), value, ty: column.ty.to_string() }
 }
 
-fn check_pairs(
-    what: &str,
-
-    pairs: &[(Box<str>, Box<str>)],
-    value_limit: Option<u16>,
-) -> Result<(), RowError> {
+fn check_pairs(what: &str, pairs: &[(Box<str>, Box<str>)], value_limit: Option<u16>) -> Result<(), RowError> {
     for (key, value) in pairs {
         let characters = key.chars().count();
         if characters > limits::LABEL_KEY_CHARACTERS.into() {

@@ -37,7 +37,9 @@ impl<'de> Deserialize<'de> for Int64 {
                 Ok(Int64(value))
             }
             fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Int64, E> {
-                i64::try_from(value).map(Int64).map_err(|_| E::invalid_value(serde::de::Unexpected::Unsigned(value), &self))
+                i64::try_from(value)
+                    .map(Int64)
+                    .map_err(|_| E::invalid_value(serde::de::Unexpected::Unsigned(value), &self))
             }
             fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Int64, E> {
                 value.parse().map(Int64).map_err(|_| E::invalid_value(serde::de::Unexpected::Str(value), &self))

@@ -29,7 +29,8 @@ impl<'de> serde::de::Visitor<'de> for TimeVisitor {
                 }
             }
         }
-        let nanos = i32::try_from(nanos.0).map_err(|_| A::Error::invalid_value(Unexpected::Signed(nanos.0), &"nanos"))?;
+        let nanos =
+            i32::try_from(nanos.0).map_err(|_| A::Error::invalid_value(Unexpected::Signed(nanos.0), &"nanos"))?;
         jiff::Timestamp::new(seconds.0, nanos)
             .map_err(|_| A::Error::invalid_value(Unexpected::Signed(seconds.0), &"seconds of a time"))
     }
@@ -244,9 +245,13 @@ mod tests {
 
     #[test]
     fn durations_are_written_in_seconds_with_0_3_6_or_9_digits() {
-        for (nanos, text) in
-            [(0, "0s"), (90_500_000_000, "90.500s"), (1_000, "0.000001s"), (-1, "-0.000000001s"), (3_600_000_000_000, "3600s")]
-        {
+        for (nanos, text) in [
+            (0, "0s"),
+            (90_500_000_000, "90.500s"),
+            (1_000, "0.000001s"),
+            (-1, "-0.000000001s"),
+            (3_600_000_000_000, "3600s"),
+        ] {
             assert_eq!(Duration(nanos).to_string(), text);
         }
     }

@@ -1,0 +1,125 @@
+//! The statements that differ between the dialects in their templates only. askama takes a template's path as a literal,
+//! so each dialect lists its own.
+
+/// Makes `drop`, `statement` and `bookkeeping` of a dialect from the paths of its templates. What is in scope there as
+/// `filters` is what the templates see.
+macro_rules! implement_statements {
+    (
+        versions: $versions:literal,
+        tombstone: $tombstone:literal,
+        read_pairs: $read_pairs:literal,
+        write_pairs: $write_pairs:literal,
+        delete_pairs: $delete_pairs:literal,
+        upsert: $upsert:literal,
+        peek: $peek:literal,
+        create_rejects: $create_rejects:literal,
+        record_rejects: $record_rejects:literal,
+        clear_rejects: $clear_rejects:literal,
+        drop_table: $drop_table:literal,
+    ) => {
+        #[derive(Template)]
+        #[template(path = $versions)]
+        struct Versions {
+            name: Ident,
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $tombstone)]
+        struct Tombstone {
+            name: Ident,
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $read_pairs)]
+        struct ReadPairs {
+            name: Ident,
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $write_pairs)]
+        struct WritePairs {
+            name: Ident,
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $delete_pairs)]
+        struct DeletePairs {
+            name: Ident,
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $upsert)]
+        struct Upsert<'a> {
+            name: Ident,
+            columns: &'a [Column],
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $peek)]
+        struct Peek<'a> {
+            name: Ident,
+            columns: &'a [Column],
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $create_rejects)]
+        struct CreateRejects;
+
+        #[derive(Template)]
+        #[template(path = $record_rejects)]
+        struct RecordRejects {
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $clear_rejects)]
+        struct ClearRejects {
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $drop_table)]
+        struct DropTable {
+            name: Ident,
+        }
+
+        /// The companions first: a main table without them would be no schema at all.
+        pub(super) fn drop(table: &Table) -> Vec<Sql> {
+            let companions = Companion::ALL.map(|companion| table.companion(companion));
+            companions.into_iter().rev().chain([table.name]).map(|name| render(&DropTable { name })).collect()
+        }
+
+        pub(super) fn statement(statement: Statement, table: &Table, rows: usize) -> Sql {
+            let name = table.name;
+            match statement {
+                Statement::Versions => render(&Versions { name, rows }),
+                Statement::Upsert => render(&Upsert { name, columns: table.columns, rows }),
+                Statement::Tombstone => render(&Tombstone { name, rows }),
+                Statement::ReadPairs(companion) => render(&ReadPairs { name: table.companion(companion), rows }),
+                Statement::WritePairs(companion) => render(&WritePairs { name: table.companion(companion), rows }),
+                Statement::DeletePairs(companion) => render(&DeletePairs { name: table.companion(companion), rows }),
+                Statement::Peek => render(&Peek { name, columns: table.indexed(), rows }),
+            }
+        }
+
+        pub(super) fn bookkeeping(statement: Bookkeeping, rows: usize) -> Sql {
+            match statement {
+                Bookkeeping::CreateRejects => render(&CreateRejects),
+                Bookkeeping::AnyRejects => {
+                    Sql::new("SELECT COUNT(*) FROM (SELECT 1 FROM ingester_rejects LIMIT 1) AS one")
+                }
+                Bookkeeping::RecordRejects => render(&RecordRejects { rows }),
+                Bookkeeping::ClearRejects => render(&ClearRejects { rows }),
+            }
+        }
+    };
+}
+
+pub(super) use implement_statements;
