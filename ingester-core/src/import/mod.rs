@@ -17,11 +17,13 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows of one kind that are written together, at most.
-const BATCH_ROWS: usize = 512;
+/// Rows of one kind that are written together, at most. Many: objects come in no order of their uids, so each batch
+/// touches pages all over the indexes, and the more rows it has the fewer of them are touched for each.
+const BATCH_ROWS: usize = 4096;
 
-/// Bytes of one kind's rows that are written together, about. Together with the queue it bounds the memory.
-const BATCH_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of all rows that wait to be written, about; over that, the kind with most of them is written. Together with the
+/// queue it bounds the memory.
+const WAITING_BYTES: usize = 16 * 1024 * 1024;
 
 /// Where an object stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,7 +182,14 @@ pub async fn import(
                     summary.kinds[place].1.read += 1;
                     bytes[place] += row.total_bytes();
                     waiting[place].push(Pending { row, origin, reject });
-                    if waiting[place].len() >= BATCH_ROWS || bytes[place] >= BATCH_BYTES {
+                    let full = if waiting[place].len() >= BATCH_ROWS {
+                        Some(place)
+                    } else if bytes.iter().sum::<usize>() >= WAITING_BYTES {
+                        (0..kinds.len()).max_by_key(|place| bytes[*place])
+                    } else {
+                        None
+                    };
+                    if let Some(place) = full {
                         bytes[place] = 0;
                         let batch = std::mem::take(&mut waiting[place]);
                         rejects.extend(write(store, &mut summary.kinds[place], batch, &mut problem).await?);

@@ -10,6 +10,12 @@ use std::time::Duration;
 /// How long a statement waits for another program's lock.
 const BUSY: Duration = Duration::from_secs(30);
 
+/// Memory for pages, in KiB as SQLite wants it: negative.
+const CACHE: &str = "-65536";
+
+/// Pages of 4 KiB that the write-ahead log gathers before they are written to their places.
+const CHECKPOINT: &str = "8192";
+
 pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Result<SqlitePool, sqlx::Error> {
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
     let Options::Sqlite(connect) = &address.options else {
@@ -22,7 +28,10 @@ pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Resul
         .foreign_keys(false)
         // Readers beside the writer; a commit survives a crash of the program, and of the machine up to the last few.
         .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Normal);
+        .synchronous(SqliteSynchronous::Normal)
+        // Every row touches a page of each index: with SQLite's default of 2 MB they are written and read over and over.
+        .pragma("cache_size", CACHE)
+        .pragma("wal_autocheckpoint", CHECKPOINT);
     // The first connection is made by itself: a pool would hide why it fails behind a time-out.
     SqliteConnection::connect_with(&connect).await?.close().await?;
     // One connection: SQLite has one writer, and a database in memory is its connection's own.
