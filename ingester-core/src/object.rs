@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Namespace of the UUIDs that objects without a uid get: UUIDv5 of `ingester` in the URL namespace of RFC 4122.
 const UID_NAMESPACE: uuid::Uuid = uuid::uuid!("8f0ed1a4-57b5-5d6c-9a3d-6d6a3c1f1c2e");
 
+/// Labels or annotations: keys and values, sorted by key, each key once.
+pub type Pairs = Box<[(Box<str>, Box<str>)]>;
+
 /// What the engine needs to know of an object's metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meta {
@@ -23,10 +26,10 @@ pub struct Meta {
     pub creation_timestamp: Option<Time>,
     /// `metadata.deletionTimestamp`
     pub deletion_timestamp: Option<Time>,
-    /// `metadata.labels`, sorted by key, each key once.
-    pub labels: Box<[(Box<str>, Box<str>)]>,
-    /// `metadata.annotations`, sorted by key, each key once.
-    pub annotations: Box<[(Box<str>, Box<str>)]>,
+    /// `metadata.labels`
+    pub labels: Pairs,
+    /// `metadata.annotations`
+    pub annotations: Pairs,
     /// `metadata.finalizers`
     pub finalizers: Box<[Box<str>]>,
 }
@@ -273,7 +276,7 @@ fn time(reader: &mut Reader<'_>) -> Result<Time, json::Error> {
     text.parse().map(Time).map_err(wrong)
 }
 
-fn pairs(reader: &mut Reader<'_>) -> Result<Box<[(Box<str>, Box<str>)]>, json::Error> {
+fn pairs(reader: &mut Reader<'_>) -> Result<Pairs, json::Error> {
     let mut pairs: Vec<(Box<str>, Box<str>)> = Vec::new();
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {

@@ -44,9 +44,15 @@ async fn install(client: &Client) -> Result<()> {
 /// What the server alone may set is left to it.
 fn sendable(mut object: Json, name: &str) -> Json {
     if let Some(metadata) = object["metadata"].as_object_mut() {
-        for field in
-            ["uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "managedFields", "selfLink"]
-        {
+        for field in [
+            "uid",
+            "resourceVersion",
+            "generation",
+            "creationTimestamp",
+            "deletionTimestamp",
+            "managedFields",
+            "selfLink",
+        ] {
             metadata.remove(field);
         }
         metadata.insert("name".into(), json!(name));
@@ -62,7 +68,9 @@ async fn is_kept(client: &Client, object: Json, name: &str) -> Result<()> {
     let api: Api<DynamicObject> =
         Api::namespaced_with(client.clone(), "crds", &ApiResource::from_gvk_with_plural(&gvk, &kind.plural()));
     let sent = sendable(object, name);
-    let create = || async { api.create(&PostParams::default(), &serde_json::from_value(sent.clone())?).await.map_err(anyhow::Error::from) };
+    let create = || async {
+        api.create(&PostParams::default(), &serde_json::from_value(sent.clone())?).await.map_err(anyhow::Error::from)
+    };
     // A CRD that is established may take a moment until every handler has its schema.
     let mut created = create().await;
     for _ in 0..50 {
@@ -77,7 +85,9 @@ async fn is_kept(client: &Client, object: Json, name: &str) -> Result<()> {
     created.with_context(|| format!("creating {name}"))?;
     if let Some(status) = sent.get("status").filter(|status| !status.is_null()) {
         let patch = json!({ "status": status });
-        api.patch_status(name, &PatchParams::default(), &Patch::Merge(&patch)).await.with_context(|| format!("status of {name}"))?;
+        api.patch_status(name, &PatchParams::default(), &Patch::Merge(&patch))
+            .await
+            .with_context(|| format!("status of {name}"))?;
     }
     let kept = serde_json::to_value(api.get(name).await?)?;
     for pointer in ["/spec", "/status", "/metadata/labels", "/metadata/annotations"] {
@@ -92,7 +102,10 @@ async fn is_kept(client: &Client, object: Json, name: &str) -> Result<()> {
 async fn the_api_server_takes_the_crds_and_keeps_every_field_of_the_samples_and_golden_objects() -> Result<()> {
     let server = shared_apiserver()?;
     let client = server.client().await?;
-    let namespace = Namespace { metadata: ObjectMeta { name: Some("crds".into()), ..ObjectMeta::default() }, ..Namespace::default() };
+    let namespace = Namespace {
+        metadata: ObjectMeta { name: Some("crds".into()), ..ObjectMeta::default() },
+        ..Namespace::default()
+    };
     Api::<Namespace>::all(client.clone()).create(&PostParams::default(), &namespace).await?;
     install(&client).await?;
 

@@ -97,7 +97,7 @@ fn there_is_no_sql_elsewhere() {
                     let begins = |word: &&str| {
                         ["\"", "(\"", "`", "r#\""].iter().any(|quote| code.contains(&format!("{quote}{word}")))
                     };
-                    if !code.starts_with("//") && words.iter().any(|word| begins(&word)) {
+                    if !code.starts_with("//") && words.iter().any(begins) {
                         found.push(format!("{}:{}: {code}", path.display(), number + 1));
                     }
                 }

@@ -18,20 +18,20 @@ pub enum Class {
 /// An error of the store: what was being done, what the database said, what to do next. Never holds a password.
 #[derive(Debug)]
 pub struct StoreError {
-    doing: String,
-    reason: String,
-    hint: Option<String>,
+    doing: Box<str>,
+    reason: Box<str>,
+    hint: Option<Box<str>>,
     class: Class,
-    source: Option<sqlx::Error>,
+    source: Option<Box<sqlx::Error>>,
 }
 
 impl StoreError {
     /// An error that was found before any database was asked.
     pub(super) fn wrong(doing: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
         StoreError {
-            doing: doing.into(),
-            reason: reason.into(),
-            hint: Some(hint.into()),
+            doing: doing.into().into(),
+            reason: reason.into().into(),
+            hint: Some(hint.into().into()),
             class: Class::Operator,
             source: None,
         }
@@ -48,7 +48,13 @@ impl StoreError {
             sqlx::Error::Io(error) => error.to_string(),
             error => error.to_string(),
         };
-        StoreError { doing, reason, hint: hint.map(str::to_owned), class, source: Some(error) }
+        StoreError {
+            doing: doing.into(),
+            reason: reason.into(),
+            hint: hint.map(Into::into),
+            class,
+            source: Some(Box::new(error)),
+        }
     }
 
     /// The error's class.
@@ -59,7 +65,7 @@ impl StoreError {
     /// Whether the database that was named is not one to write to: read-only, no rights, no such database, no database
     /// at all. A full or broken disk is none of these: the database was right and the work failed.
     pub fn is_configuration(&self) -> bool {
-        self.class == Class::Operator && !self.source.as_ref().is_some_and(is_storage)
+        self.class == Class::Operator && !self.source.as_deref().is_some_and(is_storage)
     }
 
     /// What the database said, alone.
@@ -80,7 +86,7 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|error| error as _)
+        self.source.as_deref().map(|error| error as _)
     }
 }
 

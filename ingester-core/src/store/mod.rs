@@ -308,13 +308,14 @@ impl Store {
     pub async fn write(&self, table: &'static Table, changes: Vec<Change>) -> Result<Report, StoreError> {
         let changes = latest_of_each(changes);
         let mut report = Report::default();
-        let mut halves = vec![0..changes.len()];
+        // From where to where, each to be written in a transaction of its own; the next one last.
+        let mut pieces = vec![(0, changes.len())];
         let mut any_stored = false;
-        while let Some(range) = halves.pop() {
-            if range.is_empty() {
+        while let Some((start, end)) = pieces.pop() {
+            if start == end {
                 continue;
             }
-            let error = match self.write_batch(table, &changes[range.clone()]).await {
+            let error = match self.write_batch(table, &changes[start..end]).await {
                 Ok(part) => {
                     any_stored = true;
                     report.add(part);
@@ -324,17 +325,17 @@ impl Store {
             };
             match error.class() {
                 Class::Transient | Class::Operator => return Err(error),
-                Class::Object | Class::Unknown if range.len() > 1 => {
-                    let middle = range.start + range.len() / 2;
+                Class::Object | Class::Unknown if end - start > 1 => {
+                    let middle = start + (end - start) / 2;
                     // The first half is taken next, so that objects stay in the order of their uids.
-                    halves.push(middle..range.end);
-                    halves.push(range.start..middle);
+                    pieces.push((middle, end));
+                    pieces.push((start, middle));
                 }
                 // Not one of many could be written, for a reason that need not be the objects': somebody should look.
-                Class::Unknown if !any_stored && changes.len() > 1 && halves.is_empty() => return Err(error),
+                Class::Unknown if !any_stored && changes.len() > 1 && pieces.is_empty() => return Err(error),
                 Class::Object | Class::Unknown => {
                     let reason = error.reason().to_owned();
-                    report.rejected.push(Rejected { uid: changes[range.start].uid().into(), reason });
+                    report.rejected.push(Rejected { uid: changes[start].uid().into(), reason });
                 }
             }
         }

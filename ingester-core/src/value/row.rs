@@ -1,6 +1,6 @@
 //! One object as it goes into its three tables.
 
-use crate::object::Object;
+use crate::object::{Object, Pairs};
 use crate::schema::{Column, SqlType, Table, base, limits};
 use crate::value::{Micros, Value, Values};
 
@@ -18,10 +18,10 @@ pub struct Row {
     pub evict_time: Option<Micros>,
     /// Every column of the main table in its order, but `update_time` and the two above, which the store fills in.
     pub values: Box<[Value]>,
-    /// Labels, sorted by key, each key once.
-    pub labels: Box<[(Box<str>, Box<str>)]>,
-    /// Annotations, sorted by key, each key once.
-    pub annotations: Box<[(Box<str>, Box<str>)]>,
+    /// The rows of the labels table.
+    pub labels: Pairs,
+    /// The rows of the annotations table.
+    pub annotations: Pairs,
 }
 
 /// A value that does not fit its column.

@@ -200,7 +200,10 @@ async fn the_guard_in_sql_is_the_guard_in_rust(world: World) -> Result<()> {
         let cells: Vec<&str> = row.iter().flatten().map(String::as_str).collect();
         let flags = [version.deleted, version.evicted].map(|flag| u8::from(flag).to_string());
         let time = Micros(1_700_000_000_000_000 + tier).sql();
-        assert_eq!(cells, [uid.as_str(), &tier.to_string(), &version.res_version.to_string(), &flags[0], &flags[1], &time]);
+        assert_eq!(
+            cells,
+            [uid.as_str(), &tier.to_string(), &version.res_version.to_string(), &flags[0], &flags[1], &time]
+        );
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! The store on every database: the same sentences on SQLite, MariaDB and MySQL.
 
+#![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
+
 mod guard;
 mod race;
 mod refusals;

@@ -36,7 +36,7 @@ async fn patient(world: &World) -> Result<Store> {
 async fn writers_that_race_leave_the_highest_version_of_every_object(world: World) -> Result<()> {
     let table = kind("Model").table();
     // Versions 1 to 8 of each object; every fourth object is deleted, at a version of its own between.
-    let deleted_at = |i: u64| (i % 4 == 0).then_some(1 + i % 8);
+    let deleted_at = |i: u64| i.is_multiple_of(4).then_some(1 + i % 8);
     let mut plans: Vec<Vec<Change>> = vec![Vec::new(), Vec::new()];
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     for version in 1..=8 {

@@ -107,7 +107,8 @@ async fn labels_that_are_gone_are_deleted_and_unchanged_ones_are_not_touched(wor
     world.sql(log).await?;
     store.write(table, vec![change(&model("a", 2))]).await?;
     let keys = world.sql("SELECT obj_uid, `key`, value FROM model_labels ORDER BY obj_uid, `key`").await?;
-    let keys: Vec<String> = keys.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" ")).collect();
+    let keys: Vec<String> =
+        keys.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(keys, ["a only-2 yes", "a same same", "a version 2", "b only-1 yes", "b same same", "b version 1"]);
     assert_eq!(world.count("log").await?, 0);
     // An object that loses all of them.
@@ -153,7 +154,8 @@ async fn the_longest_label_key_and_a_large_annotation_are_stored(world: World) -
 
 async fn text_of_all_kinds_comes_back_as_it_was(world: World) -> Result<()> {
     let store = world.store().await?;
-    let texts = ["'; DROP TABLE model; --", "`\"\\\\''%_?:$1", "Grüße 👩‍💻 \u{10FFFF}", "tab\tline\nend ", "", " ", "?", "\u{1}"];
+    let texts =
+        ["'; DROP TABLE model; --", "`\"\\\\''%_?:$1", "Grüße 👩‍💻 \u{10FFFF}", "tab\tline\nend ", "", " ", "?", "\u{1}"];
     let changes: Vec<Change> = texts
         .iter()
         .enumerate()

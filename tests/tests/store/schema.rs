@@ -24,8 +24,7 @@ async fn tables(world: &World) -> Result<u64> {
 }
 
 async fn the_printed_schema_makes_39_tables_and_may_be_run_twice(world: World) -> Result<()> {
-    let statements: Vec<Sql> =
-        crd_specs::KINDS.iter().flat_map(|kind| dialect(&world).create(kind.table())).collect();
+    let statements: Vec<Sql> = crd_specs::KINDS.iter().flat_map(|kind| dialect(&world).create(kind.table())).collect();
     let script = dialect(&world).script(&statements);
     for _ in 0..2 {
         world.sql(&script).await?;

@@ -100,10 +100,15 @@ impl World {
         {
             use sqlx::{Connection as _, Executor as _};
             let mut connection = D::Connection::connect(url).await?;
-            let rows = connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.with_context(|| sql.to_owned())?;
+            let rows = connection
+                .fetch_all(sqlx::raw_sql(AssertSqlSafe(sql.to_owned())))
+                .await
+                .with_context(|| sql.to_owned())?;
             let texts = rows
                 .iter()
-                .map(|row| (0..row.len()).map(|i| row.try_get_unchecked::<Option<String>, _>(i)).collect::<Result<_, _>>())
+                .map(|row| {
+                    (0..row.len()).map(|i| row.try_get_unchecked::<Option<String>, _>(i)).collect::<Result<_, _>>()
+                })
                 .collect::<Result<_, _>>()?;
             connection.close().await?;
             Ok(texts)
