@@ -113,7 +113,8 @@ mirror() {
 }
 
 # Runs apt-get on lists, cache and state of its own in a folder: `private_apt FOLDER ARGUMENTS...`. The system's apt neither
-# sees them nor is seen by them; to this apt no package at all is installed.
+# sees them nor is seen by them; to this apt no package at all is installed. A mirror that lags behind is good enough: the
+# lists' signatures are checked, their age is not.
 private_apt() {
   local folder="$1"
   shift
@@ -127,7 +128,7 @@ private_apt() {
     -o "Dir::Etc::preferences=/dev/null" -o "Dir::Etc::preferencesparts=/dev/null" \
     -o "APT::Sandbox::User=$(id -un)" -o "APT::Install-Recommends=false" \
     -o "Acquire::Languages=none" -o "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false" \
-    -o "Acquire::Retries=2" -o "Acquire::http::Timeout=30" -o "Acquire::https::Timeout=30" \
+    -o "Acquire::Check-Valid-Until=false" -o "Acquire::Retries=2" -o "Acquire::http::Timeout=30" -o "Acquire::https::Timeout=30" \
     "$@"
 }
 
