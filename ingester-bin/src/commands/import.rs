@@ -39,7 +39,7 @@ pub(crate) async fn run(arguments: Import, kinds: &'static [Kind]) -> Result<End
         Err(ImportError::Store(error)) if error.is_configuration() => return Err(Failure::Usage(error.into())),
         Err(error) => {
             return Err(Failure::Work(anyhow!(
-                "{error}\nwhat was written before stays in {address}; run the same import again to go on"
+                "{error}; what was written before stays in {address}: run the same import again to go on"
             )));
         }
     };

@@ -95,22 +95,35 @@ fn settled(options: MySqlConnectOptions) -> MySqlConnectOptions {
 
 /// sqlx's reason; should it ever quote the URL, nothing of it is repeated.
 fn without_url(error: &sqlx::Error) -> String {
-    let text = error.to_string();
+    let text = match error {
+        sqlx::Error::Configuration(reason) => reason.to_string(),
+        other => other.to_string(),
+    };
     if text.contains("://") { "it is not valid".into() } else { text }
 }
 
-/// The URL with everything between the user's colon and the `@` replaced, and the parameters that may hold secrets gone.
+/// The URL without what may be a secret: the password, and the parameters.
 fn redact(url: &str) -> String {
-    let url = url.split_once('?').map_or(url, |(url, _)| url);
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.split_once('@').map_or_else(|| url.to_owned(), |(_, rest)| format!("***@{rest}"));
-    };
-    // The last `@`: a password that was not encoded may hold one.
-    let Some((user, rest)) = rest.rsplit_once('@') else { return url.to_owned() };
-    match user.split_once(':') {
-        Some((user, _)) => format!("{scheme}://{user}:***@{rest}"),
-        None => format!("{scheme}://{user}@{rest}"),
+    if url.starts_with("sqlite:") {
+        // A file name: there are no secrets in it.
+        return url.split_once('?').map_or(url, |(file, _)| file).to_owned();
     }
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let slashes = if scheme.is_empty() { "" } else { "://" };
+    // The last `@`, before anything else is looked at: a password that was not encoded may hold an `@`, a `?` or a `/`.
+    let (user, rest) = match rest.rsplit_once('@') {
+        Some((user, rest)) => {
+            (user.split_once(':').map_or_else(|| format!("{user}@"), |(user, _)| format!("{user}:***@")), rest)
+        }
+        None => (String::new(), rest),
+    };
+    let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
+    // Without an `@`, what follows a colon is a port, or the password of somebody who forgot the rest.
+    let rest = match rest.split_once(':') {
+        Some((host, port)) if !port.starts_with(|c: char| c.is_ascii_digit()) => format!("{host}:***"),
+        _ => rest.to_owned(),
+    };
+    format!("{scheme}{slashes}{user}{rest}")
 }
 
 impl fmt::Display for Address {
@@ -136,7 +149,13 @@ mod tests {
             ("mysql://root:sec@ret@db/ma?ssl-key=x", "mysql://root:***@db/ma"),
             ("mysql://root@db/ma", "mysql://root@db/ma"),
             ("sqlite://ingester.db", "sqlite://ingester.db"),
-            ("root:secret@db", "***@db"),
+            ("root:secret@db", "root:***@db"),
+            ("mysql://u:hun?ter2@h/d", "mysql://u:***@h/d"),
+            ("mysql://u:hun/ter2@h:3306/d", "mysql://u:***@h:3306/d"),
+            ("mysql://user:secret", "mysql://user:***"),
+            ("user:secret", "user:***"),
+            ("mysql://db:3306/ma", "mysql://db:3306/ma"),
+            ("sqlite::memory:", "sqlite::memory:"),
         ] {
             assert_eq!(redact(url), shown);
         }

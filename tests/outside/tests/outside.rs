@@ -1,5 +1,7 @@
 //! What the annotated structs of this crate come to: tables, rows, CRDs, and a program that imports their objects.
 
+#![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
+
 use ingester_core::Kind;
 use ingester_core::json;
 use ingester_core::object::{ManagedFields, Object};
@@ -159,6 +161,16 @@ fn a_pod_has_a_row_where_it_belongs_to_something() {
 }
 
 #[test]
+fn an_object_of_a_projection_that_has_a_wrong_type_is_rejected_by_its_path() {
+    // The types that the API server would never let through, as in a file that somebody has edited.
+    let text = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "ownerReferences": [{"uid": 7}]}}"#;
+    let object = Object::parse(text, ManagedFields::Prune).unwrap();
+    let error = kind("Pod").row(&object).unwrap_err();
+    assert!(matches!(&error, ingester_core::kind::DecodeError::Json(json::Error { .. })), "{error:?}");
+    assert!(error.to_string().contains("metadata.ownerReferences[0].uid"), "{error}");
+}
+
+#[test]
 fn only_a_kind_of_our_own_has_a_crd() {
     let crd = kind("Experiment").crd().expect("a CRD of our own");
     assert_eq!(crd.metadata.name.as_deref(), Some("experiments.ml.example.com"));
@@ -307,14 +319,4 @@ fn the_program_lists_its_own_kinds() {
     let names: Vec<&str> = crds.lines().filter_map(|line| line.strip_prefix("  name: ")).collect();
     assert_eq!(names.len(), crd_specs::KINDS.len() + 1);
     assert!(names.contains(&"experiments.ml.example.com"), "{names:?}");
-}
-
-#[test]
-fn an_object_of_a_projection_that_has_a_wrong_type_is_rejected_by_its_path() {
-    // The types that the API server would never let through, as in a file that somebody has edited.
-    let text = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "ownerReferences": [{"uid": 7}]}}"#;
-    let object = Object::parse(text, ManagedFields::Prune).unwrap();
-    let error = kind("Pod").row(&object).unwrap_err();
-    assert!(matches!(&error, ingester_core::kind::DecodeError::Json(json::Error { .. })), "{error:?}");
-    assert!(error.to_string().contains("metadata.ownerReferences[0].uid"), "{error}");
 }

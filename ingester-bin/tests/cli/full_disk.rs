@@ -1,0 +1,127 @@
+//! A disk that is full: the work fails, and nothing that was stored is lost or halved.
+
+use crate::program::{Folder, SAMPLES, model_json, query};
+use serde_json::json;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A small disk, made of memory.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// Mounts it; `None` where that is not permitted.
+    fn mount(path: PathBuf, size: &str) -> Option<Self> {
+        std::fs::create_dir_all(&path).unwrap();
+        let mounted = mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"], &path);
+        mounted.then(|| Disk(path))
+    }
+
+    /// Fills it but for so many bytes.
+    fn leave(&self, bytes: u64) {
+        let mut filler = std::fs::File::create(self.0.join("filler")).unwrap();
+        let block = vec![0; 256 * 1024];
+        while filler.write_all(&block).is_ok() {}
+        let length = filler.metadata().unwrap().len();
+        filler.set_len(length.saturating_sub(bytes)).unwrap();
+    }
+
+    fn remount(&self, options: &str) {
+        assert!(mount(&["-o", &format!("remount,{options}")], &self.0));
+    }
+}
+
+fn mount(arguments: &[&str], path: &Path) -> bool {
+    Command::new("mount").args(arguments).arg(path).output().is_ok_and(|output| output.status.success())
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Lazily: whatever still looks into it is about to end.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).output();
+    }
+}
+
+#[test]
+fn a_full_disk_stops_the_import_and_what_is_stored_is_whole_batches() {
+    // Several batches.
+    const OBJECTS: u64 = 12_000;
+    let folder = Folder::new();
+    let Some(disk) = Disk::mount(folder.path().join("disk"), "128m") else {
+        eprintln!("skipped: this user may not mount a small disk");
+        return;
+    };
+    let object = |i| {
+        let metadata = json!({
+            "name": format!("m{i}"), "resourceVersion": "7",
+            "labels": {"one": "1", "two": "2"}, "annotations": {"note": "some text"},
+        });
+        model_json(metadata, json!({"description": "x".repeat(300)}))
+    };
+    folder.write("many.ndjson", (0..OBJECTS).map(object).collect::<String>());
+
+    // With more and more room, until all is stored.
+    let mut stored = Vec::new();
+    let finished = (1..20).find_map(|step| {
+        disk.leave(step * 6 * 1024 * 1024);
+        let ran = folder.run(&["import", "--database-url", "sqlite://disk/test.db", "many.ndjson"]);
+        if ran.code == Some(0) {
+            return Some(ran);
+        }
+        let said = ["disk is full", "make room", "what was written before stays", "run the same import again"];
+        ran.exits(1).says(&said);
+        stored.push(whole_batches(&folder, &disk));
+        None
+    });
+    assert!(stored.is_sorted(), "rows were lost: {stored:?}");
+    let last = *stored.last().expect("a full disk");
+    assert!(last > 0 && last < OBJECTS, "{stored:?} rows: some batches must be stored and some not");
+    let counts = finished.expect("room enough in the end").counts("Model");
+    assert_eq!(counts, [OBJECTS, OBJECTS - last, last, 0, 0, 0]);
+    assert_eq!(query(&disk.0.join("test.db"), "SELECT COUNT(*) FROM model"), [OBJECTS.to_string()]);
+}
+
+/// Checks that the database is intact and holds whole batches; returns how many rows there are.
+fn whole_batches(folder: &Folder, disk: &Disk) -> u64 {
+    // Looked at elsewhere: on the disk is no room even for that.
+    for name in ["test.db", "test.db-wal"] {
+        let _ = std::fs::remove_file(folder.path().join(name));
+        if disk.0.join(name).exists() {
+            std::fs::copy(disk.0.join(name), folder.path().join(name)).unwrap();
+        }
+    }
+    assert_eq!(folder.query("PRAGMA integrity_check"), ["ok"]);
+    // A batch has one update_time, and none but the very last is smaller than the others.
+    let sizes = folder.query("SELECT DISTINCT COUNT(*) FROM model GROUP BY update_time");
+    assert!(sizes.len() <= 1, "{sizes:?}");
+    let torn = "SELECT COUNT(*) FROM model WHERE 2 <> (SELECT COUNT(*) FROM model_labels WHERE obj_uid = uid)
+                OR 1 <> (SELECT COUNT(*) FROM model_annotations WHERE obj_uid = uid)";
+    assert_eq!(folder.query(torn), ["0"]);
+    let strays = "SELECT COUNT(*) FROM model_labels WHERE obj_uid NOT IN (SELECT uid FROM model)";
+    assert_eq!(folder.query(strays), ["0"]);
+    folder.query("SELECT COUNT(*) FROM model")[0].parse().unwrap()
+}
+
+#[test]
+fn a_disk_too_small_for_the_tables_says_so() {
+    let folder = Folder::new();
+    let Some(_disk) = Disk::mount(folder.path().join("disk"), "64k") else {
+        eprintln!("skipped: this user may not mount a small disk");
+        return;
+    };
+    let ran = folder.run(&["import", "--database-url", "sqlite://disk/test.db", SAMPLES]).exits(1);
+    ran.says(&["creating the tables", "disk is full", "make room"]);
+}
+
+#[test]
+fn a_database_on_a_read_only_disk_is_wrong_use() {
+    let folder = Folder::new();
+    let Some(disk) = Disk::mount(folder.path().join("disk"), "8m") else {
+        eprintln!("skipped: this user may not mount a small disk");
+        return;
+    };
+    let import = || folder.run(&["import", "--database-url", "sqlite://disk/test.db", SAMPLES]);
+    import().exits(0);
+    disk.remount("ro");
+    import().exits(2).says(&["disk/test.db", "may this user write there"]);
+}

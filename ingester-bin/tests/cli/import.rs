@@ -1,0 +1,282 @@
+//! What an import stores and prints.
+
+use crate::program::{Folder, SAMPLES, finish, model, model_json};
+use serde_json::{Value, json};
+
+/// `kubectl get models -o json`, shortened.
+const LIST: &str = r#"{
+    "apiVersion": "v1",
+    "items": [
+        {
+            "apiVersion": "michelangelo.api/v2",
+            "kind": "Model",
+            "metadata": {
+                "creationTimestamp": "2026-03-09T20:36:46Z",
+                "labels": {"team": "growth"},
+                "managedFields": [{"manager": "kubectl", "fieldsV1": {"f:spec": {}}}],
+                "name": "churn",
+                "namespace": "ml",
+                "resourceVersion": "1842",
+                "uid": "c1f9f2de-5c0c-4f5a-8f32-0d9a2b7a1e10"
+            },
+            "spec": {"algorithm": "xgboost", "owner": {"name": "ada"}, "revisionId": 3}
+        },
+        {
+            "apiVersion": "michelangelo.api/v2",
+            "kind": "ModelFamily",
+            "metadata": {
+                "name": "churn",
+                "namespace": "ml",
+                "resourceVersion": "1843",
+                "uid": "e7a3f4a5-2a67-4f6c-b1a4-4a3f1f0c7b11"
+            },
+            "spec": {"name": "churn"}
+        }
+    ],
+    "kind": "List",
+    "metadata": {"resourceVersion": ""}
+}
+"#;
+
+/// What of [`LIST`] is in the database.
+fn stored_list(folder: &Folder) -> Vec<String> {
+    folder.query(
+        "SELECT uid, name, res_version, create_time, owner, revision_id, json ->> '$.metadata.managedFields' FROM model
+         UNION ALL SELECT uid, name, res_version, create_time, model_family_name, NULL, NULL FROM modelfamily
+         UNION ALL SELECT obj_uid, key, value, NULL, NULL, NULL, NULL FROM model_labels",
+    )
+}
+
+const STORED_LIST: [&str; 3] = [
+    "c1f9f2de-5c0c-4f5a-8f32-0d9a2b7a1e10|churn|1842|2026-03-09 20:36:46.000000|ada|3|NULL",
+    "e7a3f4a5-2a67-4f6c-b1a4-4a3f1f0c7b11|churn|1843|NULL|churn|NULL|NULL",
+    "c1f9f2de-5c0c-4f5a-8f32-0d9a2b7a1e10|team|growth|NULL|NULL|NULL|NULL",
+];
+
+#[test]
+fn the_samples_are_one_row_in_each_kinds_table() {
+    let folder = Folder::new();
+    let ran = folder.import(&[SAMPLES]).exits(0).says(&["made 39 tables in sqlite://test.db"]);
+    assert_eq!(ran.out.lines().count(), 1 + 13, "{}", ran.out);
+    assert!(ran.out.starts_with("KIND "), "{}", ran.out);
+    for kind in crd_specs::KINDS {
+        assert_eq!(ran.counts(kind.kind()), [1, 1, 0, 0, 0, 0]);
+        let rows = folder.query(&format!("SELECT name, delete_time FROM {}", kind.table().name));
+        assert_eq!(
+            rows,
+            [format!(
+                "ingester-test{}|NULL",
+                if kind.kind() == "Project" { String::new() } else { format!("-{}", sample(kind.kind())) }
+            )]
+        );
+    }
+    let rows = folder.query("SELECT owner, algorithm, model_kind, model_family_name, src_pipeline_run_name FROM model");
+    assert_eq!(rows, ["ml-owner1|xgboost|MODEL_KIND_REGRESSION|ingester-test-model-family|NULL"]);
+    assert_eq!(
+        folder.query("SELECT key, value FROM model_labels ORDER BY key"),
+        ["algorithm|xgboost", "test|ingester"]
+    );
+    assert_eq!(folder.query("SELECT COUNT(*) FROM ingester_rejects"), ["0"]);
+}
+
+/// How a sample of a kind is named.
+fn sample(kind: &str) -> String {
+    if kind == "ModelFamily" { "model-family".into() } else { kind.to_lowercase() }
+}
+
+#[test]
+fn a_second_import_writes_again_what_has_no_version_and_leaves_the_rest_alone() {
+    let folder = Folder::new();
+    folder.write("list.json", LIST);
+    folder.import(&[SAMPLES, "list.json"]).exits(0);
+    let before = folder.query("SELECT update_time FROM modelfamily WHERE res_version > 0");
+
+    let ran = folder.import(&[SAMPLES, "list.json"]).exits(0);
+    assert!(!ran.err.contains("made"), "{}", ran.err);
+    assert_eq!(ran.counts("Project"), [1, 1, 0, 0, 0, 0]);
+    assert_eq!(ran.counts("Model"), [2, 1, 1, 0, 0, 0]);
+    assert_eq!(folder.query("SELECT update_time FROM modelfamily WHERE res_version > 0"), before);
+    assert_eq!(folder.query("SELECT COUNT(*) FROM model"), ["2"]);
+
+    // An older dump of the same objects changes nothing.
+    let ran = folder.import_input(&LIST.replace("1842", "1841").replace("xgboost", "older")).exits(0);
+    assert_eq!(ran.counts("Model"), [1, 0, 0, 1, 0, 0]);
+    let ran = folder.import_input(&LIST.replace("1842", "1900").replace("xgboost", "newer")).exits(0);
+    assert_eq!(ran.counts("Model"), [1, 1, 0, 0, 0, 0]);
+    assert_eq!(folder.query("SELECT algorithm, res_version FROM model WHERE name = 'churn'"), ["newer|1900"]);
+}
+
+#[test]
+fn an_edited_object_loses_the_labels_that_it_no_longer_has() {
+    let folder = Folder::new();
+    folder.import_input(&model("a", &["labels: {gone: 'yes', stays: 'yes', changes: before}"], &[])).exits(0);
+    folder
+        .import_input(&model("a", &["labels: {stays: 'yes', changes: after, new: 'yes'}"], &["source: second"]))
+        .exits(0);
+    assert_eq!(
+        folder.query("SELECT key, value FROM model_labels ORDER BY key"),
+        ["changes|after", "new|yes", "stays|yes"]
+    );
+    assert_eq!(folder.query("SELECT name, source FROM model"), ["a|second"]);
+}
+
+#[test]
+fn a_list_gives_the_same_rows_as_json_as_yaml_and_as_lines() {
+    let list: Value = serde_json::from_str(LIST).unwrap();
+    let yaml = ingester_core::yaml::to_string(&list).unwrap();
+    assert!(yaml.contains("- apiVersion: michelangelo.api/v2"), "{yaml}");
+    let lines: String = list["items"].as_array().unwrap().iter().map(|item| item.to_string() + "\n").collect();
+    let documents = lines.lines().map(|line| format!("---\n{line}\n")).collect();
+    for (name, text) in [("l.json", LIST.to_owned()), ("l.yaml", yaml), ("l.ndjson", lines), ("many.yaml", documents)] {
+        let folder = Folder::new();
+        folder.write(name, text);
+        let ran = folder.import(&[name]).exits(0);
+        assert_eq!(
+            (ran.counts("Model"), ran.counts("ModelFamily")),
+            ([1, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]),
+            "{name}"
+        );
+        assert_eq!(stored_list(&folder), STORED_LIST, "{name}");
+    }
+}
+
+#[test]
+fn standard_input_is_read_where_the_path_is_a_dash() {
+    let folder = Folder::new();
+    folder.import_input(LIST).exits(0);
+    assert_eq!(stored_list(&folder), STORED_LIST);
+    let ran = folder.import_input("kind: [\n").exits(1);
+    assert_eq!(ran.rejected().len(), 1);
+    assert!(ran.rejected()[0].starts_with("standard input: document 1 (line 1): "), "{}", ran.err);
+}
+
+#[test]
+fn a_folder_is_read_with_all_below_it_and_without_other_files() {
+    let folder = Folder::new();
+    folder.write("in/b.yml", model("b", &[], &[]));
+    folder.write("in/deep/er/a.YAML", model("a", &[], &[]));
+    folder.write("in/c.jsonl", model_json(json!({"name": "c"}), json!({})));
+    folder.write("in/README.md", "# not an object");
+    folder.write("in/empty.yaml", "");
+    folder.write("in/comments.yaml", "# nothing\n---\n# at all\n");
+    // A link that leads back up must not make it run for ever.
+    std::os::unix::fs::symlink("..", folder.path().join("in/deep/up.yaml")).unwrap();
+    let ran = folder.import(&["in"]).exits(0);
+    assert_eq!(ran.counts("Model"), [3, 3, 0, 0, 0, 0]);
+    assert_eq!(folder.query("SELECT name FROM model ORDER BY name"), ["a", "b", "c"]);
+
+    // A file that is named itself is read whatever it is called.
+    folder.write("objects.txt", model("d", &[], &[]));
+    assert_eq!(folder.import(&["objects.txt"]).exits(0).counts("Model"), [1, 1, 0, 0, 0, 0]);
+}
+
+#[test]
+fn an_import_of_nothing_says_so() {
+    let folder = Folder::new();
+    folder.write("empty.yaml", "");
+    folder.import(&["empty.yaml"]).exits(0).says(&["there was no object to import"]);
+}
+
+#[test]
+fn of_two_objects_with_one_name_the_later_stands() {
+    let folder = Folder::new();
+    folder.write("in/a.yaml", model("same", &[], &["source: first"]));
+    folder.write("in/b.yaml", model("same", &[], &["source: second"]));
+    assert_eq!(folder.import(&["in"]).exits(0).counts("Model"), [2, 1, 0, 1, 0, 0]);
+    assert_eq!(folder.query("SELECT name, source FROM model"), ["same|second"]);
+
+    // Two uids are two objects: one was deleted and made again.
+    let of = |uid: &str, version: &str| {
+        model("again", &[&format!("uid: {uid}"), &format!("resourceVersion: '{version}'")], &[])
+    };
+    folder.import_input(&format!("{}---\n{}", of("one", "1"), of("two", "2"))).exits(0);
+    assert_eq!(
+        folder.query("SELECT uid, res_version FROM model WHERE name = 'again' ORDER BY uid"),
+        ["one|1", "two|2"]
+    );
+}
+
+#[test]
+fn more_objects_than_one_batch_holds_all_arrive() {
+    let folder = Folder::new();
+    let objects: String = (0..2000)
+        .map(|i| model_json(json!({"name": format!("m{i}"), "labels": {"i": i.to_string()}}), json!({"revisionId": i})))
+        .collect();
+    folder.write("many.ndjson", objects);
+    assert_eq!(folder.import(&["many.ndjson"]).exits(0).counts("Model"), [2000, 2000, 0, 0, 0, 0]);
+    let sums = "SELECT COUNT(*), SUM(revision_id), SUM(value) FROM model JOIN model_labels ON uid = obj_uid";
+    assert_eq!(folder.query(sums), ["2000|1999000|1999000"]);
+}
+
+#[test]
+fn show_prints_the_first_rows_without_the_columns_that_say_nothing() {
+    let folder = Folder::new();
+    let objects: Vec<String> = (0..9).map(|i| model(&format!("m{i}"), &[], &[])).collect();
+    folder.write("models.yaml", objects.join("---\n"));
+    folder.write("family.json", LIST);
+    let ran = folder.import(&["--show", "models.yaml", "family.json"]).exits(0);
+    let (_, shown) = ran.out.split_once("\nModel (table `model`)\n").unwrap();
+    let (models, _) = shown.split_once("\n\n").unwrap_or((shown, ""));
+    let lines: Vec<Vec<&str>> = models.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert!(ran.out.contains(
+        "\nModelFamily (table `modelfamily`)\nNAMESPACE   NAME    MODEL_FAMILY_NAME\nml          churn   churn\n"
+    ));
+    // Five where no number is given, by namespace and name.
+    assert_eq!(lines.len(), 1 + 5, "{models}");
+    assert!(!lines[0].contains(&"TRAINING_FRAMEWORK"), "{models}");
+    assert_eq!(
+        (lines[0][..4].to_vec(), lines[1][..3].to_vec()),
+        (vec!["NAMESPACE", "NAME", "OWNER", "MODEL_KIND"], vec!["ml", "churn", "ada"])
+    );
+    assert_eq!(lines[5][1], "m3");
+    // Kinds without objects are not mentioned.
+    assert!(!ran.out.contains("Pipeline"), "{}", ran.out);
+
+    let ran = folder.import(&["--show=1", "models.yaml"]).exits(0);
+    assert_eq!(ran.out.lines().filter(|line| line.starts_with("ml ")).count(), 1, "{}", ran.out);
+    let ran = folder.import(&["models.yaml"]).exits(0);
+    assert!(!ran.out.contains("ml "), "{}", ran.out);
+}
+
+#[test]
+fn programs_get_the_counts_as_json_or_yaml() {
+    let folder = Folder::new();
+    folder.write("in/a.json", LIST);
+    folder.write("in/b.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n");
+    let expected = json!([
+        {"kind": "ModelFamily", "table": "modelfamily", "read": 1, "written": 1, "unchanged": 0, "stale": 0, "leftOut": 0, "rejected": 0},
+        {"kind": "Model", "table": "model", "read": 1, "written": 1, "unchanged": 0, "stale": 0, "leftOut": 0, "rejected": 0},
+        {"kind": "(unknown)", "table": "", "read": 1, "written": 0, "unchanged": 0, "stale": 0, "leftOut": 0, "rejected": 1},
+    ]);
+    let printed: Value = serde_json::from_str(&folder.import(&["-o", "json", "in"]).exits(1).out).unwrap();
+    assert_eq!(printed, expected);
+
+    let folder = Folder::new();
+    folder.write("a.json", LIST);
+    let printed: Value = serde_saphyr::from_str(&folder.import(&["-o", "yaml", "a.json"]).exits(0).out).unwrap();
+    assert_eq!(printed, json!([expected[0], expected[1]]));
+
+    let printed: Value =
+        serde_json::from_str(&folder.import(&["-o", "json", "--show", "a.json"]).exits(0).out).unwrap();
+    assert_eq!(printed[0]["rows"], json!([{"namespace": "ml", "name": "churn", "model_family_name": "churn"}]));
+    let row = &printed[1]["rows"][0];
+    assert_eq!(
+        (&row["owner"], &row["revision_id"], &row["src_pipeline_run_name"]),
+        (&json!("ada"), &json!("3"), &Value::Null)
+    );
+}
+
+#[test]
+fn whoever_stops_reading_the_output_does_not_change_how_it_ends() {
+    let folder = Folder::new();
+    folder.write("good.json", LIST);
+    folder.write("bad.yaml", "kind: Model\n");
+    for (name, code) in [("good.json", 0), ("bad.yaml", 1)] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ran =
+            finish(folder.command(&["import", "--database-url", "sqlite://test.db", "--show", name]).stdout(writer));
+        assert!(!ran.exits(code).err.contains("pipe"));
+    }
+    assert_eq!(stored_list(&folder), STORED_LIST);
+}

@@ -1,0 +1,146 @@
+//! The commands that need no database: schema, crds, kinds.
+
+use crate::program::{Folder, finish};
+use ingester_core::documents::documents;
+use serde_json::Value;
+
+#[test]
+fn the_schema_is_what_the_client_of_the_database_takes() {
+    let folder = Folder::new();
+    let mysql = folder.run(&["schema", "print"]).exits(0).out;
+    assert_eq!(mysql.matches("CREATE TABLE IF NOT EXISTS `").count(), 39);
+    assert_eq!(folder.run(&["schema", "print", "--dialect", "mysql"]).exits(0).out, mysql);
+    let sqlite = folder.run(&["schema", "print", "--dialect", "sqlite"]).exits(0).out;
+    assert_eq!(sqlite.matches("CREATE TABLE IF NOT EXISTS \"").count(), 39);
+    // It is repeatable, and an import finds nothing missing afterwards.
+    folder.query(&sqlite);
+    folder.query(&sqlite);
+    let ran = folder.import(&[crate::program::SAMPLES]).exits(0);
+    assert!(!ran.err.contains("made"), "{}", ran.err);
+
+    // By kind, plural or table, without regard to case.
+    let one = folder.run(&["schema", "print", "ModelFamily"]).exits(0).out;
+    assert_eq!(one.matches("CREATE TABLE").count(), 3);
+    assert_eq!(folder.run(&["schema", "print", "modelfamilys"]).exits(0).out, one);
+    assert_eq!(folder.run(&["schema", "print", "modelfamily"]).exits(0).out, one);
+    folder.run(&["schema", "print", "Modle"]).exits(2).says(&["there is no kind `Modle`", "Model"]);
+    folder.run(&["schema", "print", "--dialect", "oracle"]).exits(2).says(&["oracle", "mysql", "sqlite"]);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let folder = Folder::new();
+    for arguments in [&["schema", "print"] as &[&str], &["crds"], &["kinds"], &["kinds", "-o", "yaml"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ran = finish(folder.command(arguments).stdout(writer)).exits(0);
+        assert_eq!(ran.err, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let folder = Folder::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let ran = finish(folder.command(&["schema", "print"]).stdout(full));
+    ran.exits(1).says(&["error: cannot write to standard output", "No space left"]);
+}
+
+#[test]
+fn kinds_are_listed_with_their_columns() {
+    let folder = Folder::new();
+    let table = folder.run(&["kinds"]).exits(0).out;
+    assert_eq!(table.lines().count(), 1 + 13);
+    let row: Vec<&str> = table.lines().find(|line| line.starts_with("Pipeline ")).unwrap().split_whitespace().collect();
+    assert_eq!(row, ["Pipeline", "michelangelo.api/v2", "pipeline", "owner,", "pipeline_type"]);
+
+    let json: Value = serde_json::from_str(&folder.run(&["kinds", "-o", "json"]).exits(0).out).unwrap();
+    let yaml: Value = serde_saphyr::from_str(&folder.run(&["kinds", "-o", "yaml"]).exits(0).out).unwrap();
+    assert_eq!(json, yaml);
+    let family = json.as_array().unwrap().iter().find(|kind| kind["kind"] == "ModelFamily").unwrap();
+    let expected = serde_json::json!({
+        "kind": "ModelFamily", "apiVersion": "michelangelo.api/v2", "plural": "modelfamilys", "namespaced": true,
+        "immutable": false, "table": "modelfamily", "columns": [{"name": "model_family_name", "type": "VARCHAR(255)"}],
+    });
+    assert_eq!(*family, expected);
+}
+
+#[test]
+fn crds_are_printed_or_written_one_a_kind() {
+    let folder = Folder::new();
+    let printed = folder.run(&["crds"]).exits(0).out;
+    let printed: Vec<Value> = crds(&printed);
+    let names: Vec<&str> = printed.iter().map(|crd| crd["metadata"]["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 13);
+    assert!(names.contains(&"modelfamilys.michelangelo.api"), "{names:?}");
+    assert!(
+        printed
+            .iter()
+            .all(|crd| crd["apiVersion"] == "apiextensions.k8s.io/v1" && crd["kind"] == "CustomResourceDefinition")
+    );
+
+    let one = folder.run(&["crds", "model"]).exits(0).out;
+    assert_eq!(crds(&one)[0]["spec"]["names"]["kind"], "Model");
+    folder.run(&["crds", "Modle"]).exits(2).says(&["there is no kind `Modle`"]);
+
+    folder.run(&["crds", "--out", "some/where"]).exits(0).says(&["wrote some/where/models.michelangelo.api.yaml"]);
+    let written = std::fs::read_dir(folder.path().join("some/where")).unwrap().count();
+    assert_eq!(written, 13);
+    let text = std::fs::read_to_string(folder.path().join("some/where/models.michelangelo.api.yaml")).unwrap();
+    assert_eq!(crds(&text), crds(&one));
+
+    folder.write("file", "");
+    folder.run(&["crds", "--out", "file/below"]).exits(1).says(&["cannot make file/below", "Not a directory"]);
+}
+
+fn crds(text: &str) -> Vec<Value> {
+    documents(text.as_bytes())
+        .map(|document| serde_json::from_str(&document.unwrap().content.unwrap()).unwrap())
+        .collect()
+}
+
+#[test]
+fn generated_files_are_checked_against_the_code() {
+    let folder = Folder::new();
+    let check = || folder.run(&["schema", "generate", "--check"]);
+    check().exits(1).says(&[
+        "differs: generated-sql/mysql/schema.sql",
+        "missing migration: 0001_create_tables",
+        "run `ingester schema generate` and commit",
+    ]);
+    assert!(!folder.path().join("generated-sql").exists(), "a check writes nothing");
+
+    let ran = folder.run(&["schema", "generate"]).exits(0);
+    ran.says(&["wrote: generated-sql/sqlite/schema.sql", "new migration: 0001_create_tables"]);
+    check().exits(0).says(&["generated-sql is current"]);
+    folder.run(&["schema", "generate"]).exits(0).says(&["generated-sql is current"]);
+
+    // What can be made again is made again.
+    std::fs::remove_file(folder.path().join("generated-sql/mysql/schema.sql")).unwrap();
+    let ran = check().exits(1).says(&["differs: generated-sql/mysql/schema.sql"]);
+    assert!(!ran.err.contains("migration"), "{}", ran.err);
+    folder.run(&["schema", "generate"]).exits(0);
+    check().exits(0);
+
+    // A released migration is not.
+    let path = "generated-sql/mysql/migrations/0001_create_tables.up.sql";
+    let text = std::fs::read_to_string(folder.path().join(path)).unwrap();
+    folder.write(path, format!("{text}-- a small change\n"));
+    let edited = &[path, "differs from what was released", "version control"];
+    check().exits(1).says(edited);
+    folder.run(&["schema", "generate"]).exits(1).says(edited);
+    folder.write(path, text);
+    check().exits(0);
+
+    folder.write("generated-sql/schema.lock.json", "{");
+    check().exits(1).says(&["generated-sql/schema.lock.json is not a schema lock", "version control"]);
+}
+
+#[test]
+fn a_check_of_another_folder_names_the_command_for_it() {
+    let folder = Folder::new();
+    folder
+        .run(&["schema", "generate", "--check", "--out", "other"])
+        .exits(1)
+        .says(&["run `ingester schema generate --out other`"]);
+}
