@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::{Duration, Instant};
 
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -554,7 +553,6 @@ fn two_hundred_thousand_levels_fail_at_once() {
     }
     let arrays = "[".repeat(200_000);
     let objects = "{\"a\":".repeat(200_000);
-    let started = Instant::now();
     for error in [
         from_str::<Value>(&arrays).expect_err("too deep"),
         from_str::<Cluster>(&format!("{{\"x\":{arrays}")).expect_err("too deep"),
@@ -563,7 +561,7 @@ fn two_hundred_thousand_levels_fail_at_once() {
         from_str::<String>(&arrays).expect_err("too deep"),
     ] {
         assert_eq!(error.reason(), "nested deeper than 100 levels");
+        // At the first level too many: the rest has not been looked at.
+        assert!(error.offset() <= 6 * (MAX_DEPTH + 1), "{}", error.offset());
     }
-    // Milliseconds, with room for a loaded machine.
-    assert!(started.elapsed() < Duration::from_millis(500));
 }

@@ -298,8 +298,7 @@ fn an_alias_reaches_into_earlier_items_but_not_into_other_documents() {
 }
 
 #[test]
-fn bombs_fail_quickly_and_without_a_stack_overflow() {
-    let started = std::time::Instant::now();
+fn bombs_fail_at_their_bound_and_without_a_stack_overflow() {
     let laughs =
         |first: &str, line: &dyn Fn(usize) -> String| first.to_owned() + &(1..30).map(line).collect::<String>();
     let lists =
@@ -319,7 +318,6 @@ fn bombs_fail_quickly_and_without_a_stack_overflow() {
         assert!(error.ends_with("nested deeper than 250 levels"), "{error}");
     }
     assert_eq!(failure("? ".repeat(200_000)), "line 1 column 3: a key must be a single value, not an object or a list");
-    assert!(started.elapsed().as_secs() < 20, "took {:?}", started.elapsed());
 }
 
 #[test]
