@@ -22,6 +22,23 @@ pub trait Indexed {
     fn write(&self, out: &mut Values);
 }
 
+/// The indexed fields of `T` where it has some. As with [`Layout`](crate::value::Layout), the derives' constants take
+/// `<FieldsOf<T>>::FIELDS`, so that a status which does not derive [`Indexed`] is one error and hides no other.
+pub struct FieldsOf<T>(std::marker::PhantomData<T>);
+
+impl<T: Indexed> FieldsOf<T> {
+    /// The type's indexed fields.
+    pub const FIELDS: &'static [Field] = T::FIELDS;
+}
+
+/// What every type has, see [`FieldsOf`].
+pub trait NoFields {
+    /// One that is not known.
+    const FIELDS: &'static [Field] = &[Field::derived("", None, None, false, None)];
+}
+
+impl<T> NoFields for FieldsOf<T> {}
+
 /// A Kubernetes kind that can be mirrored into SQL. Derived: `#[derive(Ingestable)]`.
 pub trait Ingestable: Sized + 'static {
     /// The API group; empty for the core group.

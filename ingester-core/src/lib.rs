@@ -46,13 +46,16 @@ pub use value::ColumnValue;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::json::Error as JsonError;
-    pub use crate::kind::{Indexed, Ingestable, Kind, NoStatus, crd, decode_projection, decode_resource, plural};
+    pub use crate::kind::{
+        FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, crd, decode_projection, decode_resource, plural,
+    };
     pub use crate::object::{Meta, Object};
     pub use crate::schema::{
-        Column, Field, Ident, Key, Part, Shape, SqlType, Table, TableParts, check_composite_key, check_field,
-        check_fields_apart, check_named, check_table,
+        Column, Field, Key, Part, Shape, SqlType, Table, TableParts, check_apart, check_base, check_base_of_status,
+        check_column_count, check_composite_key, check_key, check_key_column, check_key_count, check_name,
+        check_row_size, check_table_name, check_type, check_was,
     };
-    pub use crate::value::{ColumnValue, Probe, Values, ViaOption, ViaPlain, named, shape_of};
+    pub use crate::value::{ColumnValue, Layout, NoLayout, Probe, Values, Writer, named, shape_of};
     pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
     pub use {schemars, serde};
 }

@@ -1,4 +1,5 @@
-//! serde's `rename_all`, so that a derived enum's column holds the names that its JSON holds.
+//! Names that follow from names: serde's `rename_all`, so that a derived enum's column holds what its JSON holds, and
+//! the plural of a kind.
 
 /// The name of a variant under a rule of serde; `None` when there is no such rule.
 pub(crate) fn rename_variant(rule: &str, variant: &str) -> Option<String> {
@@ -16,11 +17,73 @@ pub(crate) fn rename_variant(rule: &str, variant: &str) -> Option<String> {
         "PascalCase" => variant.to_owned(),
         "lowercase" => variant.to_ascii_lowercase(),
         "UPPERCASE" => variant.to_ascii_uppercase(),
-        "camelCase" => variant[..1].to_ascii_lowercase() + &variant[1..],
+        "camelCase" => {
+            let mut letters = variant.chars();
+            letters.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(letters).collect()
+        }
         "snake_case" => snake(),
         "SCREAMING_SNAKE_CASE" => snake().to_ascii_uppercase(),
         "kebab-case" => snake().replace('_', "-"),
         "SCREAMING-KEBAB-CASE" => snake().to_ascii_uppercase().replace('_', "-"),
         _ => return None,
     })
+}
+
+/// The plural of a kind in lower case, by kube's rules for kinds of which it knows nothing else.
+pub(crate) fn plural(kind: &str) -> String {
+    let word = kind.to_lowercase();
+    match word.as_str() {
+        "endpoints" | "endpointslices" => return word,
+        "nodemetrics" => return String::from("nodes"),
+        "podmetrics" => return String::from("pods"),
+        _ => {}
+    }
+    if ["s", "x", "z", "ch", "sh"].iter().any(|end| word.ends_with(end)) {
+        return word + "es";
+    }
+    match word.strip_suffix('y') {
+        Some(stem) if !stem.is_empty() && !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ => word + "s",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{plural, rename_variant};
+
+    #[test]
+    fn the_rules_are_serdes() {
+        for (rule, name) in [
+            ("PascalCase", "VeryTasty"),
+            ("lowercase", "verytasty"),
+            ("UPPERCASE", "VERYTASTY"),
+            ("camelCase", "veryTasty"),
+            ("snake_case", "very_tasty"),
+            ("SCREAMING_SNAKE_CASE", "VERY_TASTY"),
+            ("kebab-case", "very-tasty"),
+            ("SCREAMING-KEBAB-CASE", "VERY-TASTY"),
+        ] {
+            assert_eq!(rename_variant(rule, "VeryTasty").as_deref(), Some(name));
+        }
+        assert_eq!(rename_variant("Train-Case", "VeryTasty"), None);
+    }
+
+    #[test]
+    fn a_variant_that_begins_outside_of_ascii_is_renamed_too() {
+        assert_eq!(rename_variant("camelCase", "ÉtéIndien").as_deref(), Some("ÉtéIndien"));
+    }
+
+    #[test]
+    fn plurals_are_those_of_the_api() {
+        for (kind, expected) in [
+            ("Pod", "pods"),
+            ("NetworkPolicy", "networkpolicies"),
+            ("Gateway", "gateways"),
+            ("Ingress", "ingresses"),
+            ("Endpoints", "endpoints"),
+            ("Y", "ys"),
+        ] {
+            assert_eq!(plural(kind), expected);
+        }
+    }
 }

@@ -1,91 +1,117 @@
-//! What can be told wrong without knowing types. Everything else is checked by constants in the expansion.
+//! What can be told wrong without knowing types. Everything else is checked by constants in the expansion; rustc reports
+//! both together, so nothing is looked at twice.
 
 use crate::ast::Struct;
-use crate::attr::Index;
 use crate::context::Context;
+use syn::ext::IdentExt as _;
 
 /// Checks an `Ingestable`.
 pub(crate) fn ingestable(context: &Context, input: &Struct) {
-    match (&input.kube, &input.ingest.projection) {
-        (Some(_), Some(option)) => context.error(
-            option,
-            format!("`{option}` is read from `#[kube(...)]`: `#[ingest({option})]` is for projections, which have no `#[kube]`"),
-        ),
-        (Some(kube), None) => {
-            for (name, value) in [("group", &kube.group), ("version", &kube.version), ("kind", &kube.kind)] {
-                if value.is_none() {
-                    context.error(&input.ident, format!("`#[kube(...)]` lacks `{name} = \"...\"`"));
-                }
+    match &input.kube {
+        Some(kube) => {
+            // What lacks in `#[kube(...)]` is kube's to report.
+            for option in &input.ingest.projection {
+                context.error(
+                    option,
+                    format!("`{option}` is read from `#[kube(...)]`: `#[ingest({option})]` is for projections, which have no `#[kube]`"),
+                );
+            }
+            if let Some(no_spec) = &kube.no_spec {
+                context.error(
+                    no_spec,
+                    "columns are read from `spec`, which a kind with `no_spec` has not: make a projection of it, a struct with \
+                     `#[ingest(group, version, kind)]` instead of `#[kube]`",
+                );
             }
         }
-        (None, _) => {
-            for (name, value) in [("group", &input.ingest.group), ("version", &input.ingest.version), ("kind", &input.ingest.kind)] {
-                if value.is_none() {
-                    context.error(
-                        &input.ident,
-                        format!(
-                            "what kind is this? Either derive kube's CustomResource with `#[kube(group, version, kind)]`, or say \
-                             `#[ingest(group = \"\", version = \"v1\", kind = \"Pod\")]` for a kind that somebody else defines (`{name}` is missing)"
-                        ),
-                    );
-                    break;
-                }
-            }
-        }
+        None => identity(context, input),
     }
-    for index in &input.metadata {
+    for index in input.metadata.iter().filter(|index| !index.broken) {
         match &index.path {
             Some(path) if path.steps.len() == 2 && path.steps[0] == "metadata" => {}
             Some(path) => context.error(
                 &path.literal,
                 "`#[index]` on the struct takes a column from the metadata: `path = \"metadata.deletion_timestamp\"`; put any other on its field",
             ),
-            None => context.syn_error(syn::Error::new(
+            None => context.error_at(
                 index.span,
                 "`#[index]` on the struct needs a path into the metadata: `#[index(path = \"metadata.deletion_timestamp\", column = \"...\")]`",
-            )),
+            ),
         }
         if index.column.is_none() {
-            context.syn_error(syn::Error::new(index.span, "`#[index]` on the struct needs a name: `column = \"...\"`"));
+            context.error_at(index.span, "`#[index]` on the struct needs a name: `column = \"...\"`");
         }
     }
-    fields(context, input);
+    keys(context, input);
+    former_names(context, input);
 }
 
 /// Checks an `Indexed` or a composite.
 pub(crate) fn nested(context: &Context, input: &Struct, derive: &str) {
     for index in &input.metadata {
-        context.syn_error(syn::Error::new(
+        context.error_at(
             index.span,
             format!("`#[index]` on the struct is for Ingestable; {derive} takes it on fields only"),
-        ));
+        );
     }
-    fields(context, input);
+    former_names(context, input);
 }
 
-fn fields(context: &Context, input: &Struct) {
-    let mut names: Vec<String> = Vec::new();
-    for field in &input.fields {
-        for index in &field.indexes {
-            check_names(context, index);
-            // Two explicit names that are the same are wrong whatever the types; with types the constants look again,
-            // so here only what they cannot see: the same `#[index]` twice on one field.
-            let name = crate::expand::column_name(field, index);
-            if field.indexes.len() > 1 && names.contains(&format!("{}/{name}", field.ident)) {
-                context.syn_error(syn::Error::new(
-                    index.span,
-                    format!("two `#[index]` on `{}` give the same column `{name}`: name one with `column = \"...\"`", field.ident),
-                ));
+/// Group, version and kind of a projection.
+fn identity(context: &Context, input: &Struct) {
+    let ingest = &input.ingest;
+    let missing: Vec<&str> = [("group", &ingest.group), ("version", &ingest.version), ("kind", &ingest.kind)]
+        .into_iter()
+        .filter_map(|(name, value)| value.is_none().then_some(name))
+        .collect();
+    if missing.is_empty() || ingest.broken {
+        return;
+    }
+    let missing = missing.join(", ");
+    context.error(
+        &input.ident,
+        format!(
+            "what kind is this? Either derive kube's CustomResource with `#[kube(group, version, kind)]`, or say \
+             `#[ingest(group = \"\", version = \"v1\", kind = \"Pod\")]` for a kind that somebody else defines (missing: {missing})"
+        ),
+    );
+}
+
+/// The composite keys, as far as their columns' names tell.
+fn keys(context: &Context, input: &Struct) {
+    for key in &input.ingest.keys {
+        let mut names: Vec<String> = Vec::new();
+        for column in &key.columns {
+            let name = column.unraw().to_string();
+            if names.iter().any(|earlier| earlier.eq_ignore_ascii_case(&name)) {
+                context.error(column, format!("`key(...)` names `{name}` twice"));
             }
-            names.push(format!("{}/{name}", field.ident));
+            names.push(name);
+        }
+        // MySQL Reference Manual, "Column Indexes".
+        if names.len() > 16 {
+            context.error_at(key.span, format!("this key has {} columns, InnoDB allows 16", names.len()));
         }
     }
 }
 
-fn check_names(context: &Context, index: &Index) {
-    if let (Some(column), Some(was)) = (&index.column, &index.was)
-        && column.value() == was.value()
-    {
-        context.error(was, "`was` is the former name, it cannot be the present one");
+/// `was`, which must name another column than the present one, and each only once.
+fn former_names(context: &Context, input: &Struct) {
+    let mut earlier: Vec<String> = Vec::new();
+    let on_fields = input.fields.iter().flat_map(|field| field.indexes.iter().map(move |index| (Some(field), index)));
+    for (field, index) in on_fields.chain(input.metadata.iter().map(|index| (None, index))) {
+        let Some(was) = &index.was else { continue };
+        let column = match (&index.column, field) {
+            (Some(column), _) => Some(column.value()),
+            (None, Some(field)) => Some(field.ident.unraw().to_string()),
+            (None, None) => None,
+        };
+        let name = was.value().to_lowercase();
+        if column.is_some_and(|column| column.to_lowercase() == name) {
+            context.error(was, "`was` is the former name, it cannot be the present one");
+        } else if earlier.contains(&name) {
+            context.error(was, format!("`{}` is the former name of another field already", was.value()));
+        }
+        earlier.push(name);
     }
 }

@@ -1,6 +1,6 @@
 //! Collects errors, so that a user sees all mistakes at once.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -20,8 +20,13 @@ impl Context {
         self.syn_error(syn::Error::new_spanned(tokens, message));
     }
 
+    /// Adds an error that points at `span`.
+    pub(crate) fn error_at(&self, span: Span, message: impl Display) {
+        self.syn_error(syn::Error::new(span, message));
+    }
+
     /// Adds an error that syn made.
-    pub(crate) fn syn_error(&self, error: syn::Error) {
+    fn syn_error(&self, error: syn::Error) {
         if let Some(errors) = self.errors.borrow_mut().as_mut() {
             errors.push(error);
         }
@@ -34,10 +39,14 @@ impl Context {
 
     /// The code with the errors in front. The code is kept beside them: its own checks run too, and a missing
     /// implementation would only add errors that are none of the user's making.
+    ///
+    /// Each error stands in a block of its own. rustc holds back every "cannot find ... in this scope" of a module in
+    /// which a `compile_error!` stands directly, as it could be the macro that failed to define the name; then the user
+    /// would see a misspelled type only after mending everything else.
     pub(crate) fn finish(self, code: TokenStream) -> TokenStream {
         let errors = self.errors.borrow_mut().take().unwrap_or_default();
         let errors = errors.iter().map(syn::Error::to_compile_error);
-        quote::quote!(#(#errors)* #code)
+        quote::quote!(#(const _: () = { #errors };)* #code)
     }
 }
 

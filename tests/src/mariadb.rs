@@ -42,6 +42,9 @@ impl MariaDb {
             .arg(path_option("--datadir", &data))
             // Root logs in over TCP without a password, as on MySQL after --initialize-insecure.
             .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
+            // Where the machine's own name cannot be looked up it would refuse; the name is of no use to a server on
+            // 127.0.0.1.
+            .arg("--force")
             .args(user_option());
         home.run("mariadb-install-db", install).context("making MariaDB's data folder")?;
 

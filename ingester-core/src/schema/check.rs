@@ -1,77 +1,186 @@
-//! The checks of tables in constant evaluation. The derives call them once a field and once a table, each on the
-//! tokens it is about, so that every mistake is shown at its place and all of them at once.
+//! The checks of tables in constant evaluation. The derives call each on the tokens it is about, so that every mistake
+//! is shown at its place, all of them at once and none twice: a check is silent about what another one reports.
 
 use super::field::{Field, PartKey};
+use super::ident::joined;
 use super::limits;
-use super::table::{BASE_COLUMNS, Companion, Table, TableParts};
+use super::table::{BASE_COLUMNS, BASE_KEYS, Companion, Table, TableParts, composite_name};
 use super::text::{Text, assert_identifier};
+use super::{Ident, SqlType};
 
-/// Fails when the field's columns cannot stand in a table: a name that is too long or a base column's, a key that
-/// cannot be made.
+/// Fails when a name that the field gives is no identifier.
 ///
 /// # Panics
 /// With what is wrong and how to mend it; in a constant that is a compile error.
-pub const fn check_field(field: &Field) {
-    let mut joint_bytes = 0;
+pub const fn check_name(field: &Field) {
+    if !field.column.is_empty() {
+        assert_identifier("column", field.column, "column");
+    }
     let mut p = 0;
     while p < field.shape.parts.len() {
-        let name = field.name(p);
-        let mut b = 0;
-        while b < BASE_COLUMNS.len() {
-            if BASE_COLUMNS[b].name.same(&name) {
-                Text::new("column `")
-                    .str(name.as_str())
-                    .str("` is one of the columns that every table has: give this one another name with `column = \"...\"`")
-                    .fail()
-            }
-            b += 1;
-        }
-        let key = field.part_key(p);
-        if !matches!(key, PartKey::None) {
-            let Some(bytes) = field.part_type(p).key_bytes() else {
-                Text::new("column `")
-                    .str(name.as_str())
-                    .str("` cannot have a key, its type has no bounded length: use `type = \"VARCHAR(n)\"` or `key = false`")
-                    .fail()
-            };
-            let total = match key {
-                PartKey::Joint => {
-                    joint_bytes += bytes;
-                    joint_bytes
-                }
-                _ => bytes,
-            };
-            if total > limits::KEY_BYTES {
-                Text::new("the key on `")
-                    .str(name.as_str())
-                    .str("` takes ")
-                    .number(total as u64)
-                    .str(" bytes (4 a character), InnoDB allows 3072: use a shorter type (VARCHAR(768) is the longest) or `key = false`")
-                    .fail()
-            }
+        assert_identifier("column", joined(field.column, field.suffix(p)).as_str(), "column");
+        if matches!(field.part_key(p), PartKey::Joint(None)) && field.column.is_empty() {
+            Text::new("a key over the columns of a composite is named by `column`, which is empty: give a name or `key = false`").fail()
         }
         p += 1;
     }
 }
 
-/// Fails when a column of `later` has the name of a column of one of `earlier`.
+/// Fails when a column or key of the field has a name that every table has.
 ///
 /// # Panics
-/// With both names; in a constant that is a compile error.
-pub const fn check_fields_apart(earlier: &[Field], later: &Field) {
+/// With the name; in a constant that is a compile error.
+pub const fn check_base(field: &Field) {
+    if let Some(clash) = base_clash(field) {
+        clash.str(": give this one another name with `column = \"...\"`").fail()
+    }
+}
+
+/// As [`check_base`], for all fields of a status together, as the struct may be anything but a status too.
+///
+/// # Panics
+/// With the names; in a constant that is a compile error.
+pub const fn check_base_of_status(fields: &[Field]) {
+    let mut clashes = Text::new("");
+    let mut i = 0;
+    while i < fields.len() {
+        if let Some(clash) = base_clash(&fields[i]) {
+            clashes = if clashes.as_str().is_empty() { clash } else { clashes.str("; ").str(clash.as_str()) };
+        }
+        i += 1;
+    }
+    if !clashes.as_str().is_empty() {
+        clashes.str(": give another name with `column = \"...\"` in the status").fail()
+    }
+}
+
+const fn base_clash(field: &Field) -> Option<Text> {
+    let mut p = 0;
+    while p < field.shape.parts.len() {
+        let mut b = 0;
+        while b < BASE_COLUMNS.len() {
+            let name = BASE_COLUMNS[b].name;
+            if same_joined((field.column, field.suffix(p)), (name.as_str(), "")) {
+                return Some(
+                    Text::new("column `").str(name.as_str()).str("` is one of the columns that every table has"),
+                );
+            }
+            b += 1;
+        }
+        if field.begins_key(p) && is_base_key(field.key_name(p).as_str()) {
+            return Some(
+                Text::new("key `").str(field.key_name(p).as_str()).str("` is one of the keys that every table has"),
+            );
+        }
+        p += 1;
+    }
+    None
+}
+
+/// Fails when `type = "..."` is no type, or not one for the field's values.
+///
+/// # Panics
+/// With what is wrong and how to mend it; in a constant that is a compile error.
+pub const fn check_type(field: &Field, ty: &str) {
+    let ty = SqlType::parse(ty);
+    if field.shape.parts.is_empty() {
+        return;
+    }
+    if !field.shape.is_scalar() {
+        Text::new("`type` on `")
+            .str(field.column)
+            .str("`, which is several columns: give the type on the fields of the composite")
+            .fail()
+    }
+    if !field.shape.parts[0].ty.may_become(ty) {
+        Text::new("`type` on `")
+            .str(field.column)
+            .str("` does not fit the field: a text column holds text, an integer column integers, and so on; convert with `with = function`")
+            .fail()
+    }
+}
+
+/// Fails when a key that the field makes cannot be made. Keys that a nested struct makes have been checked there.
+///
+/// # Panics
+/// With what is wrong and how to mend it; in a constant that is a compile error.
+pub const fn check_key(field: &Field) {
+    let mut p = 0;
+    while p < field.shape.parts.len() {
+        let own = field.suffix(p).is_empty() || matches!(field.part_key(p), PartKey::Joint(None));
+        if own && field.begins_key(p) {
+            check_key_of_part(field, p);
+        }
+        p += 1;
+    }
+}
+
+const fn check_key_of_part(field: &Field, first: usize) {
+    let (mut bytes, mut columns) = (0, 0);
+    let mut p = first;
+    while p < field.shape.parts.len() {
+        if field.same_key(first, p) {
+            let Some(more) = field.part_type(p).key_bytes() else {
+                Text::new("column `")
+                    .str(field.name(p).as_str())
+                    .str("` cannot have a key, its type has no bounded length: use `type = \"VARCHAR(n)\"` or `key = false`")
+                    .fail()
+            };
+            bytes += more;
+            columns += 1;
+        }
+        p += 1;
+    }
+    let key = field.key_name(first);
+    if bytes > limits::KEY_BYTES {
+        Text::new("the key on `")
+            .str(key.as_str())
+            .str("` takes ")
+            .number(bytes as u64)
+            .str(" bytes (4 a character), InnoDB allows 3072: ")
+            .str(if columns == 1 {
+                "use a shorter type (VARCHAR(768) is the longest) or `key = false`"
+            } else {
+                "use shorter types on the fields of the composite, or `key = false`"
+            })
+            .fail()
+    }
+    if columns > limits::KEY_COLUMNS {
+        Text::new("the key on `")
+            .str(key.as_str())
+            .str("` has ")
+            .number(columns as u64)
+            .str(" columns, InnoDB allows 16: use `key = false` here or on fields of the composite")
+            .fail()
+    }
+}
+
+/// Fails when `was = "..."` cannot have been the field's name.
+///
+/// # Panics
+/// With what is wrong; in a constant that is a compile error.
+pub const fn check_was(field: &Field) {
+    let Some(was) = field.former() else { return };
+    assert_identifier("column", was, "was");
+    let mut p = 0;
+    while p < field.shape.parts.len() {
+        assert_identifier("column", joined(was, field.suffix(p)).as_str(), "was");
+        p += 1;
+    }
+}
+
+/// Fails when a column or key of `later` has the name of one of `earlier`; `whose` says in words whose those are.
+///
+/// # Panics
+/// With the name; in a constant that is a compile error.
+pub const fn check_apart(earlier: &[Field], later: &Field, whose: &str) {
     let mut i = 0;
     while i < earlier.len() {
         let mut a = 0;
         while a < earlier[i].shape.parts.len() {
             let mut b = 0;
             while b < later.shape.parts.len() {
-                let name = later.name(b);
-                if earlier[i].name(a).same(&name) {
-                    Text::new("column `")
-                        .str(name.as_str())
-                        .str("` is there twice: give one of them another name with `column = \"...\"`")
-                        .fail()
-                }
+                check_parts_apart(&earlier[i], a, later, b, whose);
                 b += 1;
             }
             a += 1;
@@ -80,55 +189,95 @@ pub const fn check_fields_apart(earlier: &[Field], later: &Field) {
     }
 }
 
-/// Fails when a name given by an option is no identifier.
-///
-/// # Panics
-/// With the name and the rule; in a constant that is a compile error.
-pub const fn check_named(name: &str) {
-    assert_identifier(name);
+const fn check_parts_apart(earlier: &Field, a: usize, later: &Field, b: usize, whose: &str) {
+    // Put together only where they are the same: this runs for every pair of columns of a table.
+    if same_joined((earlier.column, earlier.suffix(a)), (later.column, later.suffix(b))) {
+        Text::new("column `")
+            .str(joined(later.column, later.suffix(b)).as_str())
+            .str("` is made by ")
+            .str(whose)
+            .str(" already: give one of them another name with `column = \"...\"`")
+            .fail()
+    }
+    let both_own = matches!((earlier.part_key(a), later.part_key(b)), (PartKey::Own, PartKey::Own));
+    if !both_own && earlier.begins_key(a) && later.begins_key(b) {
+        let name = later.key_name(b);
+        if earlier.key_name(a).same(&name) {
+            Text::new("key `")
+                .str(name.as_str())
+                .str("` is made by ")
+                .str(whose)
+                .str(" already: give one of them another name with `column = \"...\"`, or no key with `key = false`")
+                .fail()
+        }
+    }
 }
 
-/// Fails when `key(...)` names a column that the table does not have, twice the same, or one that cannot be in a key.
+/// Whether two names are the same, each given as head and tail as for [`Ident::join`].
+const fn same_joined(a: (&str, &str), b: (&str, &str)) -> bool {
+    let len = joined_len(a);
+    if len != joined_len(b) {
+        return false;
+    }
+    let mut i = 0;
+    while i < len {
+        if !byte(a, i).eq_ignore_ascii_case(&byte(b, i)) {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+const fn joined_len((head, tail): (&str, &str)) -> usize {
+    head.len() + tail.len() + if head.is_empty() || tail.is_empty() { 0 } else { 1 }
+}
+
+const fn byte((head, tail): (&str, &str), i: usize) -> u8 {
+    if i < head.len() {
+        head.as_bytes()[i]
+    } else if head.is_empty() {
+        tail.as_bytes()[i]
+    } else if i == head.len() {
+        b'_'
+    } else {
+        tail.as_bytes()[i - head.len() - 1]
+    }
+}
+
+/// Fails when `name`, a column of `key(...)`, is not one of the table's, or cannot be in a key.
 ///
 /// # Panics
 /// With the name; in a constant that is a compile error.
-pub const fn check_composite_key(parts: &TableParts, names: &[&str]) {
+pub const fn check_key_column(parts: &TableParts, name: &str) {
+    match column_type(parts, name) {
+        Some(ty) if ty.key_bytes().is_some() => {}
+        Some(_) => Text::new("column `")
+            .str(name)
+            .str("` cannot stand in a key, its type has no bounded length: use `type = \"VARCHAR(n)\"` or leave it out")
+            .fail(),
+        // Where another mistake hides columns, this may be one of them.
+        None if !parts.all_known() => {}
+        None => Text::new("`key(...)` names `")
+            .str(name)
+            .str("`, which is not a column of this table: name base columns or columns made by `#[index]`")
+            .fail(),
+    }
+}
+
+/// Fails when the composite key at place `k` is too long, or has the name of another.
+///
+/// # Panics
+/// With the number or name; in a constant that is a compile error.
+pub const fn check_composite_key(parts: &TableParts, k: usize) {
+    let names = parts.keys[k];
     let mut bytes = 0;
     let mut n = 0;
     while n < names.len() {
-        let mut found = None;
-        let mut b = 0;
-        while b < BASE_COLUMNS.len() {
-            if BASE_COLUMNS[b].name.same_as(names[n]) {
-                found = Some(BASE_COLUMNS[b].ty);
-            }
-            b += 1;
-        }
-        let mut group = 0;
-        while group < parts.fields.len() {
-            let mut i = 0;
-            while i < parts.fields[group].len() {
-                let field = &parts.fields[group][i];
-                let mut p = 0;
-                while p < field.shape.parts.len() {
-                    if field.name(p).same_as(names[n]) {
-                        found = Some(field.part_type(p));
-                    }
-                    p += 1;
-                }
-                i += 1;
-            }
-            group += 1;
-        }
-        let Some(ty) = found else {
-            Text::new("`key(...)` names `")
-                .str(names[n])
-                .str("`, which is not a column of this table: name base columns or columns made by #[index]")
-                .fail()
-        };
-        match ty.key_bytes() {
-            Some(more) => bytes += more,
-            None => Text::new("`key(...)` names `").str(names[n]).str("`, whose type cannot stand in a key").fail(),
+        if let Some(ty) = column_type(parts, names[n])
+            && let Some(more) = ty.key_bytes()
+        {
+            bytes += more;
         }
         n += 1;
     }
@@ -138,23 +287,125 @@ pub const fn check_composite_key(parts: &TableParts, names: &[&str]) {
             .str(" bytes (4 a character), InnoDB allows 3072: use fewer or shorter columns")
             .fail()
     }
+    let name = composite_name(names);
+    if is_base_key(name.as_str()) || is_key_of_field(parts, &name) || is_earlier_key(parts, k, &name) {
+        Text::new("key `")
+            .str(name.as_str())
+            .str("` is there already: leave this one out, or give the column of that name another one with `column = \"...\"`")
+            .fail()
+    }
 }
 
-/// Fails when the table as a whole is more than InnoDB takes: names, row size, number of columns and keys, or two keys
-/// with one name.
+const fn is_base_key(name: &str) -> bool {
+    let mut k = 0;
+    while k < BASE_KEYS.len() {
+        if BASE_KEYS[k].0.eq_ignore_ascii_case(name) {
+            return true;
+        }
+        k += 1;
+    }
+    false
+}
+
+const fn is_key_of_field(parts: &TableParts, name: &Ident) -> bool {
+    let mut group = 0;
+    while group < parts.fields.len() {
+        let mut i = 0;
+        while i < parts.fields[group].len() {
+            let field = &parts.fields[group][i];
+            let mut p = 0;
+            while p < field.shape.parts.len() {
+                if field.begins_key(p) && field.key_name(p).same(name) {
+                    return true;
+                }
+                p += 1;
+            }
+            i += 1;
+        }
+        group += 1;
+    }
+    false
+}
+
+const fn is_earlier_key(parts: &TableParts, k: usize, name: &Ident) -> bool {
+    let mut i = 0;
+    while i < k {
+        if composite_name(parts.keys[i]).same(name) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const fn column_type(parts: &TableParts, name: &str) -> Option<SqlType> {
+    let mut b = 0;
+    while b < BASE_COLUMNS.len() {
+        if BASE_COLUMNS[b].name.same_as(name) {
+            return Some(BASE_COLUMNS[b].ty);
+        }
+        b += 1;
+    }
+    let mut group = 0;
+    while group < parts.fields.len() {
+        let mut i = 0;
+        while i < parts.fields[group].len() {
+            let field = &parts.fields[group][i];
+            let mut p = 0;
+            while p < field.shape.parts.len() {
+                if same_joined((field.column, field.suffix(p)), (name, "")) {
+                    return Some(field.part_type(p));
+                }
+                p += 1;
+            }
+            i += 1;
+        }
+        group += 1;
+    }
+    None
+}
+
+/// Fails when `name` cannot be the name of a table with its companions.
+///
+/// # Panics
+/// With the name and the rule; in a constant that is a compile error.
+pub const fn check_table_name(name: &str) {
+    assert_identifier("table", name, "table");
+    let most = limits::IDENTIFIER_BYTES - 1 - Companion::Annotations.suffix().len();
+    if name.len() > most {
+        Text::new("table `")
+            .str(name)
+            .str("` has ")
+            .number(name.len() as u64)
+            .str(" bytes and may have ")
+            .number(most as u64)
+            .str(", as `_")
+            .str(Companion::Annotations.suffix())
+            .str("` is added for a companion and an identifier may have 64: give a shorter name with `table = \"...\"`")
+            .fail()
+    }
+}
+
+/// Fails when the table has more columns than InnoDB takes.
 ///
 /// # Panics
 /// With the number and the limit; in a constant that is a compile error.
-pub const fn check_table(table: &Table) {
-    assert_identifier(table.companion(Companion::Annotations).as_str());
+pub const fn check_column_count(table: &Table) {
     if table.columns.len() > limits::COLUMNS {
         Text::new("table `")
             .str(table.name.as_str())
             .str("` has ")
             .number(table.columns.len() as u64)
-            .str(" columns, InnoDB allows 1017")
+            .str(" columns, InnoDB allows 1017: take `#[index]` off some fields")
             .fail()
     }
+}
+
+/// Fails when the table has more keys than InnoDB takes.
+///
+/// # Panics
+/// With the number and the limit; in a constant that is a compile error.
+pub const fn check_key_count(table: &Table) {
     if table.keys.len() > limits::KEYS {
         Text::new("table `")
             .str(table.name.as_str())
@@ -163,6 +414,13 @@ pub const fn check_table(table: &Table) {
             .str(" keys, InnoDB allows 64: put `key = false` on columns that are not searched alone")
             .fail()
     }
+}
+
+/// Fails when a row can be longer than MySQL takes.
+///
+/// # Panics
+/// With the number and the limit; in a constant that is a compile error.
+pub const fn check_row_size(table: &Table) {
     let mut bytes = table.columns.len() as u32 / 8 + 1;
     let mut i = 0;
     while i < table.columns.len() {
@@ -176,35 +434,5 @@ pub const fn check_table(table: &Table) {
             .number(bytes as u64)
             .str(" bytes (4 a character), MySQL allows 65535: make VARCHAR columns shorter or TEXT")
             .fail()
-    }
-    let mut a = 0;
-    while a < table.keys.len() {
-        let mut b = a + 1;
-        while b < table.keys.len() {
-            if table.keys[a].name.same(&table.keys[b].name) {
-                Text::new("table `")
-                    .str(table.name.as_str())
-                    .str("` has two keys with the name `")
-                    .str(table.keys[a].name.as_str())
-                    .str("`: rename a column with `column = \"...\"`, or drop the second key(...)")
-                    .fail()
-            }
-            b += 1;
-        }
-        a += 1;
-    }
-    let mut f = 0;
-    while f < table.columns.len() {
-        let mut g = f + 1;
-        while g < table.columns.len() {
-            if table.columns[f].name.same(&table.columns[g].name) {
-                Text::new("column `")
-                    .str(table.columns[f].name.as_str())
-                    .str("` is there twice, in spec, status or metadata: rename one with `column = \"...\"`")
-                    .fail()
-            }
-            g += 1;
-        }
-        f += 1;
     }
 }

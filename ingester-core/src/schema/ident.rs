@@ -1,7 +1,7 @@
 //! The name of a table, column or key.
 
 use super::limits::IDENTIFIER_BYTES;
-use super::text::{Text, assert_identifier, same};
+use super::text::{Text, assert_identifier, is_identifier, is_identifier_byte, same_name};
 
 /// A checked SQL identifier of at most 64 bytes: ASCII letters, digits, `_` and `$`.
 ///
@@ -26,20 +26,38 @@ impl Ident {
     /// # Panics
     /// As [`Ident::new`].
     pub const fn join(head: &str, tail: &str) -> Self {
-        let text = if head.is_empty() || tail.is_empty() {
-            Text::new(head).str(tail)
+        let text = joined(head, tail);
+        assert_identifier("column, key or table", text.as_str(), "column");
+        Self::cut(text.as_str(), IDENTIFIER_BYTES)
+    }
+
+    /// As [`Ident::join`], but what is no identifier becomes a short one instead of a failure.
+    ///
+    /// For the layout of a table whose names are checked on the tokens that give them: the same mistake would be
+    /// reported a second time here, on tokens that are not the user's.
+    pub(super) const fn tolerant(head: &str, tail: &str) -> Self {
+        let text = joined(head, tail);
+        if is_identifier(text.as_str()) {
+            Self::cut(text.as_str(), IDENTIFIER_BYTES)
         } else {
-            Text::new(head).str("_").str(tail)
-        };
-        assert_identifier(text.as_str());
-        let from = text.as_str().as_bytes();
+            // Short enough to be joined with others without being reported again for its length.
+            Self::cut(text.as_str(), IDENTIFIER_BYTES / 4)
+        }
+    }
+
+    /// The first `most` bytes of `text` that an identifier may have.
+    const fn cut(text: &str, most: usize) -> Self {
+        let from = text.as_bytes();
         let mut bytes = [0; IDENTIFIER_BYTES];
-        let mut i = 0;
-        while i < from.len() {
-            bytes[i] = from[i];
+        let (mut i, mut len) = (0, 0);
+        while i < from.len() && len < most {
+            if is_identifier_byte(from[i]) {
+                bytes[len] = from[i];
+                len += 1;
+            }
             i += 1;
         }
-        Ident { bytes, len: from.len() as u8 }
+        Ident { bytes, len: len as u8 }
     }
 
     /// The identifier read from data that is not ours (a lock file), or why it is none.
@@ -50,7 +68,7 @@ impl Ident {
         if name.is_empty() || name.len() > IDENTIFIER_BYTES {
             return Err(format!("`{name}` has {} bytes, an identifier has 1 to 64", name.len()));
         }
-        if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$') {
+        if !name.bytes().all(is_identifier_byte) {
             return Err(format!("`{name}` is not an identifier: letters, digits and underscores of ASCII"));
         }
         Ok(Self::new(name))
@@ -72,8 +90,13 @@ impl Ident {
 
     /// Whether this is the name `other`, without case.
     pub const fn same_as(&self, other: &str) -> bool {
-        same(self.as_str(), other) || self.as_str().eq_ignore_ascii_case(other)
+        same_name(self.as_str(), other)
     }
+}
+
+/// `head` and `tail` with an underscore between them; the one alone where the other is empty.
+pub(super) const fn joined(head: &str, tail: &str) -> Text {
+    if head.is_empty() || tail.is_empty() { Text::new(head).str(tail) } else { Text::new(head).str("_").str(tail) }
 }
 
 impl std::fmt::Display for Ident {

@@ -13,7 +13,10 @@ mod table;
 mod text;
 mod types;
 
-pub use check::{check_composite_key, check_field, check_fields_apart, check_named, check_table};
+pub use check::{
+    check_apart, check_base, check_base_of_status, check_column_count, check_composite_key, check_key,
+    check_key_column, check_key_count, check_name, check_row_size, check_table_name, check_type, check_was,
+};
 pub use field::{Field, Part, PartKey, Shape, Suffix};
 pub use ident::Ident;
 pub use table::{ANNOTATION_COLUMNS, BASE_COLUMNS, Column, Companion, Key, LABEL_COLUMNS, Table, TableParts, base};

@@ -1,6 +1,6 @@
 //! A kind's three tables: the main one and its companions for labels and annotations.
 
-use super::field::{Field, PartKey};
+use super::field::Field;
 use super::limits;
 use super::text::Text;
 use super::{Ident, SqlType};
@@ -43,6 +43,15 @@ impl Key {
             i += 1;
         }
         Key { name, columns, len: places.len() as u8 }
+    }
+
+    /// The key with one more column; as it is where it has 16 already.
+    const fn and(mut self, place: u16) -> Self {
+        if (self.len as usize) < limits::KEY_COLUMNS {
+            self.columns[self.len as usize] = place;
+            self.len += 1;
+        }
+        self
     }
 
     /// The places of its columns in the table's columns.
@@ -162,7 +171,7 @@ pub mod base {
     pub const JSON: usize = 10;
 }
 
-const BASE_KEYS: [(&str, &[u16]); 4] = [
+pub(super) const BASE_KEYS: [(&str, &[u16]); 4] = [
     ("namespace_name", &[base::NAMESPACE as u16, base::NAME as u16]),
     ("create_time", &[base::CREATE_TIME as u16]),
     ("update_time", &[base::UPDATE_TIME as u16]),
@@ -179,6 +188,11 @@ pub struct TableParts {
 }
 
 impl TableParts {
+    /// Whether all columns are known; where one's are not, an error has been reported already.
+    pub(super) const fn all_known(&self) -> bool {
+        Field::all_known(self.fields[0]) && Field::all_known(self.fields[1]) && Field::all_known(self.fields[2])
+    }
+
     /// How many columns the table has.
     pub const fn column_count(&self) -> usize {
         BASE_COLUMNS.len() + Field::count(self.fields[0]) + Field::count(self.fields[1]) + Field::count(self.fields[2])
@@ -193,17 +207,11 @@ impl TableParts {
             while i < self.fields[group].len() {
                 let field = &self.fields[group][i];
                 let mut p = 0;
-                let mut joint = false;
                 while p < field.shape.parts.len() {
-                    match field.part_key(p) {
-                        PartKey::Own => count += 1,
-                        PartKey::Joint => joint = true,
-                        PartKey::None => {}
+                    if field.begins_key(p) {
+                        count += 1;
                     }
                     p += 1;
-                }
-                if joint {
-                    count += 1;
                 }
                 i += 1;
             }
@@ -249,8 +257,10 @@ impl TableParts {
 
     /// The table's secondary keys, over `columns`.
     ///
+    /// What cannot be in a key is left out of it: the checks report it on its own tokens.
+    ///
     /// # Panics
-    /// When `N` is not [`TableParts::key_count`], or a composite key names a column that is not there.
+    /// When `N` is not [`TableParts::key_count`]; the derive passes it.
     pub const fn keys<const N: usize>(&self, columns: &[Column]) -> [Key; N] {
         let mut keys = [Key::new(Ident::new("namespace_name"), &[]); N];
         let mut n = 0;
@@ -258,33 +268,28 @@ impl TableParts {
             keys[n] = Key::new(Ident::new(BASE_KEYS[n].0), BASE_KEYS[n].1);
             n += 1;
         }
-        let mut place = BASE_COLUMNS.len() as u16;
+        let mut place = BASE_COLUMNS.len();
         let mut group = 0;
         while group < self.fields.len() {
             let mut i = 0;
             while i < self.fields[group].len() {
                 let field = &self.fields[group][i];
-                let mut joint = Key::new(Ident::new(field.column), &[]);
                 let mut p = 0;
                 while p < field.shape.parts.len() {
-                    match field.part_key(p) {
-                        PartKey::Own => {
-                            keys[n] = Key::new(field.name(p), &[place]);
-                            n += 1;
+                    if field.begins_key(p) {
+                        keys[n] = Key::new(field.key_name(p), &[]);
+                        let mut other = p;
+                        while other < field.shape.parts.len() {
+                            if field.same_key(p, other) {
+                                keys[n] = keys[n].and((place + other) as u16);
+                            }
+                            other += 1;
                         }
-                        PartKey::Joint => {
-                            joint.columns[joint.len as usize] = place;
-                            joint.len += 1;
-                        }
-                        PartKey::None => {}
+                        n += 1;
                     }
-                    place += 1;
                     p += 1;
                 }
-                if joint.len > 0 {
-                    keys[n] = joint;
-                    n += 1;
-                }
+                place += field.shape.parts.len();
                 i += 1;
             }
             group += 1;
@@ -300,30 +305,46 @@ impl TableParts {
     }
 }
 
-/// A composite key named after its columns; where that is too long, after the first and how many follow.
+/// A composite key named after its columns.
 const fn composite(names: &[&str], columns: &[Column]) -> Key {
-    let mut places = [0u16; limits::KEY_COLUMNS];
-    let mut text = Text::new("");
+    let mut key = Key::new(composite_name(names), &[]);
     let mut i = 0;
     while i < names.len() {
         let mut c = 0;
-        while c < columns.len() && !columns[c].name.same_as(names[i]) {
+        while c < columns.len() {
+            if columns[c].name.same_as(names[i]) {
+                key = key.and(c as u16);
+            }
             c += 1;
         }
-        if c == columns.len() || i == limits::KEY_COLUMNS {
-            Text::new("`key(...)` names `").str(names[i]).str("`, which is not a column of this table").fail()
-        }
-        places[i] = c as u16;
+        i += 1;
+    }
+    key
+}
+
+/// The name of a key over columns: theirs in a row; where that is too long, the first and how many follow.
+pub(super) const fn composite_name(names: &[&str]) -> Ident {
+    let mut text = Text::new("");
+    let mut i = 0;
+    while i < names.len() {
         text = if i == 0 { text.str(names[i]) } else { text.str("_").str(names[i]) };
         i += 1;
     }
-    if text.as_str().len() > limits::IDENTIFIER_BYTES {
-        text = Text::new(names[0]).str("_and_").number(names.len() as u64 - 1);
+    if text.as_str().len() > limits::IDENTIFIER_BYTES && !names.is_empty() {
+        // 7 bytes for `_and_15`, the longest end.
+        let head =
+            names[0].split_at(if names[0].len() > 57 && names[0].is_char_boundary(57) { 57 } else { names[0].len() }).0;
+        text = Text::new(head).str("_and_").number(names.len() as u64 - 1);
     }
-    Key::new(Ident::new(text.as_str()), places.split_at(names.len()).0)
+    Ident::tolerant(text.as_str(), "")
 }
 
 impl Table {
+    /// The tables of a kind as the derives make them: with nothing checked, as in [`Field::derived`].
+    pub const fn derived(name: &str, columns: &'static [Column], keys: &'static [Key]) -> Self {
+        Table { name: Ident::tolerant(name, ""), columns, keys }
+    }
+
     /// The name of a companion table.
     pub const fn companion(&self, companion: Companion) -> Ident {
         Ident::join(self.name.as_str(), companion.suffix())

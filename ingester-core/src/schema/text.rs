@@ -85,26 +85,58 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// Fails when `name` cannot be an identifier: empty, too long, or with other characters than `a-z A-Z 0-9 _ $`.
-pub(crate) const fn assert_identifier(name: &str) {
+/// Whether two strings are the same but for the case of ASCII letters, as MySQL compares names of columns and keys.
+pub(crate) const fn same_name(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b)
+}
+
+/// Whether `name` can be an identifier: 1 to 64 bytes of `a-z A-Z 0-9 _ $`.
+pub(crate) const fn is_identifier(name: &str) -> bool {
+    !name.is_empty() && name.len() <= limits::IDENTIFIER_BYTES && first_foreign(name).is_none()
+}
+
+/// The place of the first byte that an identifier may not have.
+const fn first_foreign(name: &str) -> Option<usize> {
     let bytes = name.as_bytes();
-    if bytes.is_empty() {
-        Text::new("a name of a table, column or key is empty: give one with `column = \"...\"` or `table = \"...\"`")
-            .fail()
-    }
-    if bytes.len() > limits::IDENTIFIER_BYTES {
-        Text::new("`")
-            .str(name)
-            .str("` has ")
-            .number(bytes.len() as u64)
-            .str(" bytes, an identifier may have 64: give a shorter one with `column = \"...\"` or `table = \"...\"`")
-            .fail()
-    }
     let mut i = 0;
     while i < bytes.len() {
-        if !(bytes[i].is_ascii_alphanumeric() || bytes[i] == b'_' || bytes[i] == b'$') {
-            Text::new("`").str(name).str("` is not an identifier: use letters, digits and underscores of ASCII").fail()
+        if !is_identifier_byte(bytes[i]) {
+            return Some(i);
         }
         i += 1;
+    }
+    None
+}
+
+/// Whether an identifier may have this byte.
+pub(crate) const fn is_identifier_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
+}
+
+/// Fails when `name` cannot be an identifier. `what` is what has the name, `option` where the name can be given.
+pub(crate) const fn assert_identifier(what: &str, name: &str, option: &str) {
+    if name.is_empty() {
+        Text::new("the name of the ").str(what).str(" is empty: give one with `").str(option).str(" = \"...\"`").fail()
+    }
+    if first_foreign(name).is_some() {
+        Text::new("`")
+            .str(name)
+            .str("` cannot be the name of a ")
+            .str(what)
+            .str(": use letters and digits of ASCII and underscores in `")
+            .str(option)
+            .str(" = \"...\"`")
+            .fail()
+    }
+    if name.len() > limits::IDENTIFIER_BYTES {
+        Text::new(what)
+            .str(" `")
+            .str(name)
+            .str("` has ")
+            .number(name.len() as u64)
+            .str(" bytes, an identifier may have 64: give a shorter name with `")
+            .str(option)
+            .str(" = \"...\"`")
+            .fail()
     }
 }

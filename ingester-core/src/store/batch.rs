@@ -59,20 +59,22 @@ impl Batch<'_> {
         let touched = self.upsert(tx, &absent).await?;
         let mut winners = present;
         self.upsert(tx, &winners).await?;
-        // Rows that were absent may have been inserted by somebody else since: the guard has decided, so look who won.
-        // Where every row counted once, each was an insert and has no companion rows yet.
-        let fresh = touched == absent.len() as u64 || self.dialect == Dialect::Sqlite;
+        // Rows that were absent may have been inserted by somebody else since. The guard has decided; who won shows in what
+        // is stored now, not in the count: a row that the guard left alone counts one, as an insert does (sqlx asks for
+        // rows found, not rows changed). SQLite has one writer at a time, so there nobody comes between.
         let mut inserted = Vec::new();
-        if fresh {
+        if self.dialect == Dialect::Sqlite || absent.is_empty() {
             inserted = absent;
         } else {
             let uids: Vec<&str> = absent.iter().map(|row| row.uid.as_ref()).collect();
             let now_stored = self.versions(tx, &uids).await?;
+            // An update counts two: where every row counted one, whoever won inserted, and has no companion rows yet.
+            let only_inserts = touched == absent.len() as u64;
             for row in absent {
-                if now_stored.get(row.uid.as_ref()) == Some(&version(row)) {
-                    winners.push(row);
-                } else {
-                    report.stale += 1;
+                match now_stored.get(row.uid.as_ref()) {
+                    Some(stored) if *stored != version(row) => report.stale += 1,
+                    _ if only_inserts => inserted.push(row),
+                    _ => winners.push(row),
                 }
             }
         }

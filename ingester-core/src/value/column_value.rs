@@ -98,33 +98,99 @@ pub fn named(name: &str, out: &mut Values) {
     out.push(Value::Text(name.into()));
 }
 
-/// Looks at one step of a path: an `Option` is opened, anything else is taken as it is.
-///
-/// The derives call `(&Probe(&value.field)).step()`; method resolution tries [`ViaOption`] first because it needs one
-/// reference less, so both cases read the same in the generated code, which cannot know the field's type.
+/// The layout of `T` where it has one. The derives take `<Layout<T>>::SHAPE`, which is [`Layout::SHAPE`] for a type that
+/// can be stored and [`NoLayout::SHAPE`] for any other: its error is reported once, by the code that writes the value,
+/// and does not keep the constants from finding what else is wrong.
 #[derive(Debug)]
-pub struct Probe<'a, T>(pub &'a T);
+pub struct Layout<T: ?Sized>(std::marker::PhantomData<T>);
 
-/// A step into an `Option`.
-pub trait ViaOption<'a, T> {
-    /// What is inside, if anything.
-    fn step(&self) -> Option<&'a T>;
+impl<T: ColumnValue + ?Sized> Layout<T> {
+    /// The type's layout.
+    pub const SHAPE: Option<Shape> = Some(T::SHAPE);
 }
 
-impl<'a, T> ViaOption<'a, T> for Probe<'a, Option<T>> {
-    fn step(&self) -> Option<&'a T> {
-        self.0.as_ref()
+/// What every type has, see [`Layout`].
+pub trait NoLayout {
+    /// No layout.
+    const SHAPE: Option<Shape> = None;
+}
+
+impl<T: ?Sized> NoLayout for Layout<T> {}
+
+/// Looks at one step of a path: an `Option` is opened, anything else is taken as it is.
+///
+/// The derives call `Probe::new(&value.field).__open()`, which is the method of [`Probe`] for an `Option` and otherwise
+/// the one that is found behind it, of [`Plain`]. Both cases read the same in the generated code, which cannot know the
+/// field's type, and no trait has to be in scope. The name is one that no trait of a user has.
+#[derive(Debug)]
+pub struct Probe<'a, T>(Plain<'a, T>);
+
+/// What a [`Probe`] falls back on.
+#[derive(Debug)]
+pub struct Plain<'a, T>(&'a T);
+
+impl<'a, T> Probe<'a, T> {
+    /// Looks at `value`.
+    pub fn new(value: &'a T) -> Self {
+        Probe(Plain(value))
     }
 }
 
-/// A step into anything that is no `Option`.
-pub trait ViaPlain<'a, T> {
-    /// The value itself.
-    fn step(&self) -> Option<&'a T>;
+impl<'a, T> Probe<'a, Option<T>> {
+    /// What is inside, if anything.
+    pub fn __open(&self) -> Option<&'a T> {
+        self.0.0.as_ref()
+    }
 }
 
-impl<'a, T> ViaPlain<'a, T> for &Probe<'a, T> {
-    fn step(&self) -> Option<&'a T> {
+impl<'a, T> Plain<'a, T> {
+    /// The value itself.
+    pub fn __open(&self) -> Option<&'a T> {
         Some(self.0)
+    }
+}
+
+impl<'a, T> std::ops::Deref for Probe<'a, T> {
+    type Target = Plain<'a, T>;
+
+    fn deref(&self) -> &Plain<'a, T> {
+        &self.0
+    }
+}
+
+/// Writes what a path or function came to. For a value that cannot be stored it does nothing: [`shape_of`] reports that.
+///
+/// The derives call `Writer::new(value).__write(out)`, found in the same way as [`Probe`]'s method.
+#[derive(Debug)]
+pub struct Writer<T>(Unstored<T>);
+
+/// What a [`Writer`] falls back on.
+#[derive(Debug)]
+pub struct Unstored<T>(T);
+
+impl<T> Writer<T> {
+    /// Takes `value`.
+    pub fn new(value: T) -> Self {
+        Writer(Unstored(value))
+    }
+}
+
+impl<T: ColumnValue> Writer<T> {
+    /// Adds the value.
+    pub fn __write(&self, out: &mut Values) {
+        self.0.0.write(out);
+    }
+}
+
+impl<T> Unstored<T> {
+    /// Adds nothing.
+    pub fn __write(&self, _: &mut Values) {}
+}
+
+impl<T> std::ops::Deref for Writer<T> {
+    type Target = Unstored<T>;
+
+    fn deref(&self) -> &Unstored<T> {
+        &self.0
     }
 }

@@ -5,7 +5,7 @@
 mod column_value;
 mod row;
 
-pub use column_value::{ColumnValue, Probe, ViaOption, ViaPlain, named, shape_of};
+pub use column_value::{ColumnValue, Layout, NoLayout, Probe, Writer, named, shape_of};
 pub use row::{Row, RowError};
 
 /// A moment: microseconds since 1970-01-01T00:00:00Z, the precision of `DATETIME(6)`.

@@ -1,0 +1,262 @@
+//! The derives from outside, as a user's compiler sees them.
+//!
+//! - `derive_errors/*.rs` are misuses. What rustc must say of them stands in them as in rustc's own tests:
+//!   `//~ ERROR part of the message` on the line that is wrong, `//~^` for the line above (one more `^` for each line),
+//!   `//~|` for the line of the annotation before. `NOTE` in place of `ERROR` is text that belongs to an error of that
+//!   line: a label, note or help. Any error that is not announced fails the test, and any that does not come.
+//! - `derive_hygiene/*.rs` are right, in surroundings that a derive could stumble over. They are compiled in a crate that
+//!   gives ingester-core another name, and must bring neither errors nor warnings.
+//!
+//! All are compiled in one run of cargo, in a workspace of their own under the target folder. Stored texts of rustc's
+//! output would have to follow every line number of ingester-core; the annotations hold what a user reads.
+
+#![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// What rustc says about one place.
+#[derive(Debug, Clone, PartialEq)]
+struct Diagnostic {
+    level: String,
+    /// The line of the primary span in the case's own file, where there is one.
+    line: Option<usize>,
+    message: String,
+    /// Labels, notes and help.
+    details: Vec<String>,
+    /// All of it, as a user sees it.
+    rendered: String,
+}
+
+/// What a case says that rustc says.
+#[derive(Debug, PartialEq)]
+struct Expected {
+    line: usize,
+    /// An error; otherwise a part of one.
+    is_error: bool,
+    text: String,
+}
+
+/// The diagnostics of every case, by its path.
+static RUN: LazyLock<BTreeMap<PathBuf, Vec<Diagnostic>>> = LazyLock::new(check_all);
+
+#[test]
+fn every_misuse_is_an_error_on_the_users_own_tokens_and_all_come_at_once() {
+    let mut report = String::new();
+    for path in cases("derive_errors") {
+        let source = std::fs::read_to_string(&path).unwrap();
+        let expected = annotations(&source);
+        assert!(!expected.is_empty(), "{}: a case without annotations", path.display());
+        let errors: Vec<_> = diagnostics(&path).iter().filter(|d| d.level.starts_with("error")).cloned().collect();
+        let differences = compare(&expected, &errors);
+        if !differences.is_empty() {
+            let _ = writeln!(report, "\n{}\n{differences}", path.display());
+        }
+    }
+    assert!(report.is_empty(), "{report}");
+}
+
+#[test]
+fn right_code_compiles_without_a_warning_whatever_stands_around_it() {
+    let mut report = String::new();
+    for path in cases("derive_hygiene") {
+        for diagnostic in diagnostics(&path) {
+            report.push_str(&diagnostic.rendered);
+        }
+    }
+    assert!(report.is_empty(), "{report}");
+}
+
+#[test]
+fn an_error_too_many_too_few_or_elsewhere_is_a_difference() {
+    let error = |line, message: &str| Diagnostic {
+        level: "error".into(),
+        line,
+        message: message.into(),
+        details: vec!["rename it".into()],
+        rendered: message.into(),
+    };
+    let expected = annotations("a //~ ERROR first\nb\n//~^ ERROR second\n//~| NOTE rename\n");
+    let texts: Vec<_> = expected.iter().map(|e| (e.line, e.is_error, e.text.as_str())).collect();
+    assert_eq!(texts, [(1, true, "first"), (2, true, "second"), (2, false, "rename")]);
+    let (first, second) = (error(Some(1), "the first"), error(Some(2), "the second"));
+    assert_eq!(compare(&expected, &[first.clone(), second.clone()]), "");
+    assert!(compare(&expected, std::slice::from_ref(&first)).contains("missing"));
+    assert!(compare(&expected, &[first.clone(), error(Some(3), "the second")]).contains("missing"));
+    assert!(
+        compare(&expected, &[first.clone(), error(Some(1), "first, again"), second.clone()]).contains("unexpected")
+    );
+    assert!(compare(&expected, &[first, second, error(None, "elsewhere")]).contains("unexpected"));
+}
+
+/// What is different, in words; empty where nothing is.
+fn compare(expected: &[Expected], errors: &[Diagnostic]) -> String {
+    let mut report = String::new();
+    // A path or function that is wrong is wrong for the column's type and for its value: rustc says the same twice.
+    let mut left: Vec<&Diagnostic> = Vec::new();
+    for error in errors {
+        if !left.iter().any(|said| said.line == error.line && said.message == error.message) {
+            left.push(error);
+        }
+    }
+    for Expected { line, is_error, text } in expected {
+        if *is_error {
+            // The longest announcement takes what fits; two of one line are told apart by their texts.
+            match left.iter().position(|error| error.line == Some(*line) && error.message.contains(text)) {
+                Some(place) => drop(left.remove(place)),
+                None => _ = writeln!(report, "missing: line {line}: {text}"),
+            }
+        } else {
+            let on_line = |error: &&Diagnostic| error.line == Some(*line);
+            if !errors.iter().filter(on_line).any(|error| error.details.iter().any(|detail| detail.contains(text))) {
+                let _ = writeln!(report, "missing in the error of line {line}: {text}");
+            }
+        }
+    }
+    for error in left {
+        let _ = writeln!(report, "unexpected: {}", error.rendered);
+    }
+    report
+}
+
+/// The annotations of a case, each with the line that it is about.
+fn annotations(source: &str) -> Vec<Expected> {
+    let mut annotations: Vec<Expected> = Vec::new();
+    for (place, line) in source.lines().enumerate() {
+        let Some((_, annotation)) = line.split_once("//~") else { continue };
+        let (mark, text) = annotation.split_once(' ').expect("a space behind the mark");
+        let line = match mark {
+            "|" => annotations.last().expect("an annotation before").line,
+            _ => {
+                assert!(mark.bytes().all(|byte| byte == b'^'), "not a mark: {mark}");
+                place + 1 - mark.len()
+            }
+        };
+        let (kind, text) = text.split_once(' ').expect("ERROR or NOTE, then a text");
+        assert!(["ERROR", "NOTE"].contains(&kind), "not ERROR or NOTE: {kind}");
+        annotations.push(Expected { line, is_error: kind == "ERROR", text: text.trim().to_owned() });
+    }
+    annotations
+}
+
+/// The cases in a folder beside this file.
+fn cases(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let mut cases: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.sort();
+    assert!(!cases.is_empty());
+    cases
+}
+
+fn diagnostics(case: &Path) -> &'static [Diagnostic] {
+    RUN.get(case).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Compiles all cases in one run of cargo.
+fn check_all() -> BTreeMap<PathBuf, Vec<Diagnostic>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let workspace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("derive_errors");
+    write(
+        &workspace.join("Cargo.toml"),
+        "[workspace]\nresolver = \"3\"\nmembers = [\"misuse\", \"hygiene\"]\n\n[profile.dev]\ndebug = \"line-tables-only\"\n\n[profile.dev.package.\"*\"]\nopt-level = 1\n",
+    );
+    for (package, folder, core) in
+        [("misuse", "derive_errors", "ingester-core"), ("hygiene", "derive_hygiene", "core_of_it")]
+    {
+        write(&workspace.join(package).join("Cargo.toml"), &manifest(root, package, folder, core));
+    }
+    // What the workspace uses is there already; nothing is downloaded.
+    std::fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
+    let output = Command::new(env!("CARGO"))
+        .args(["check", "--offline", "--workspace", "--bins", "--keep-going", "--message-format=json", "--quiet"])
+        .current_dir(&workspace)
+        // The workspace's own folder and profile: what lints have been checked with is not compiled again.
+        .env("CARGO_TARGET_DIR", root.join("target"))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let mut found: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
+    let mut finished = false;
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        finished |= line["reason"] == "build-finished";
+        if line["reason"] != "compiler-message" {
+            continue;
+        }
+        let file = PathBuf::from(line["target"]["src_path"].as_str().unwrap());
+        let diagnostic = diagnostic(&line["message"], &workspace, &file);
+        let level = diagnostic.level.as_str();
+        if file.starts_with(root.join("tests")) {
+            // A count of what has been said already.
+            if level != "failure-note" && !diagnostic.message.starts_with("aborting due to") && !is_count(&diagnostic) {
+                found.entry(file).or_default().push(diagnostic);
+            }
+        } else {
+            assert!(!level.starts_with("error"), "{} does not compile:\n{}", file.display(), diagnostic.rendered);
+        }
+    }
+    assert!(finished, "cargo did not come to its end:\n{errors}");
+    let manifests: Vec<&str> = errors.lines().filter(|line| !line.contains("could not compile")).collect();
+    assert!(!found.is_empty(), "nothing was compiled:\n{}", manifests.join("\n"));
+    found
+}
+
+/// Whether this is "3 warnings emitted".
+fn is_count(diagnostic: &Diagnostic) -> bool {
+    diagnostic.level == "warning" && diagnostic.line.is_none() && diagnostic.message.ends_with("emitted")
+}
+
+/// One crate: a program for each case, with the dependencies that a user's crate has, in the workspace's versions.
+fn manifest(root: &Path, package: &str, folder: &str, core: &str) -> String {
+    let mut manifest = format!(
+        "[package]\nname = \"{package}\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n[dependencies]\n\
+         {core} = {{ package = \"ingester-core\", path = {:?} }}\n",
+        root.join("ingester-core"),
+    );
+    let workspace = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    for name in ["k8s-openapi", "kube", "schemars", "serde", "serde_json"] {
+        let start = format!("{name} = ");
+        let line = workspace.lines().find(|line| line.starts_with(&start)).expect("a dependency of the workspace");
+        manifest.push_str(line);
+        manifest.push('\n');
+    }
+    for case in cases(folder) {
+        let name = case.file_stem().unwrap().to_str().unwrap().to_owned();
+        // Names of programs are one namespace in a workspace's target folder.
+        let _ = write!(manifest, "\n[[bin]]\nname = \"{package}_{name}\"\npath = {case:?}\n");
+    }
+    manifest
+}
+
+/// Writes a file where it differs, so that cargo sees what is unchanged as such.
+fn write(path: &Path, text: &str) {
+    if std::fs::read_to_string(path).is_ok_and(|present| present == text) {
+        return;
+    }
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn diagnostic(message: &Value, workspace: &Path, file: &Path) -> Diagnostic {
+    // rustc writes the path of a type where another of that name may be meant.
+    let text = |value: &Value| value.as_str().unwrap_or_default().replace("std::string::String", "String");
+    let none = Vec::new();
+    let spans = message["spans"].as_array().unwrap_or(&none);
+    let is_here = |span: &&Value| {
+        span["is_primary"] == true && workspace.join(span["file_name"].as_str().unwrap_or_default()) == file
+    };
+    let line = spans.iter().find(is_here).and_then(|span| span["line_start"].as_u64());
+    let labels = spans.iter().map(|span| text(&span["label"]));
+    let children = message["children"].as_array().unwrap_or(&none).iter().map(|child| text(&child["message"]));
+    Diagnostic {
+        level: text(&message["level"]),
+        line: line.map(|line| line as usize),
+        message: text(&message["message"]),
+        details: labels.chain(children).collect(),
+        rendered: text(&message["rendered"]),
+    }
+}

@@ -1,0 +1,68 @@
+//! Functions of another signature than the one they are called with.
+
+use ingester_core::Ingestable;
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "example.com", version = "v1", kind = "Widget")]
+#[ingest(filter = of_number)] //~ ERROR mismatched types
+#[index(path = "metadata.labels", column = "label_count", with = of_text)] //~ ERROR mismatched types
+struct WidgetSpec {
+    #[index(with = of_number)] //~ ERROR mismatched types
+    text: String,
+    #[index(with = of_text, path = "0")] //~ ERROR `0` is not a path
+    number: i64,
+    #[index(with = of_text)] //~ ERROR mismatched types
+    maybe: Option<String>,
+    #[index(path = "size", with = of_text)] //~ ERROR mismatched types
+    part: Option<Part>,
+    #[index(with = missing)] //~ ERROR cannot find function `missing` in this scope
+    a: String,
+    #[index(with = split)] //~ ERROR `Vec<&str>` cannot be stored in a column
+    b: String,
+    #[index(with = two)] //~ ERROR this function takes 2 arguments but 1 argument was supplied
+    c: String,
+    #[index(with = by_value)] //~ ERROR mismatched types
+    d: String,
+}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Pod", filter = counts)] //~ ERROR mismatched types
+struct Pod {}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Node", filter = absent)] //~ ERROR cannot find function `absent` in this scope
+struct Node {}
+
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug)]
+struct Part {
+    size: i64,
+}
+
+fn of_number(number: &i64) -> i64 {
+    *number
+}
+
+fn of_text(text: &str) -> &str {
+    text
+}
+
+fn split(text: &String) -> Vec<&str> {
+    text.split(',').collect()
+}
+
+fn two(a: &String, _: &String) -> String {
+    a.clone()
+}
+
+fn by_value(text: String) -> String {
+    text
+}
+
+fn counts(_: &Pod) -> usize {
+    1
+}
+
+fn main() {}

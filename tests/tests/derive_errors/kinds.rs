@@ -1,0 +1,63 @@
+//! Kinds of which something is missing, or said twice.
+
+use ingester_core::{Indexed, Ingestable};
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Ingestable, Deserialize)]
+struct Nothing {} //~ ERROR what kind is this? Either derive kube's CustomResource with `#[kube(group, version, kind)]`, or say `#[ingest(group = "", version = "v1", kind = "Pod")]` for a kind that somebody else defines (missing: group, version, kind)
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1")]
+struct Kindless {} //~ ERROR (missing: kind)
+
+// A misspelled option is one error, not a missing one too.
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", versoin = "v1", kind = "Pod")] //~ ERROR `#[ingest]` has no option `versoin`: did you mean `version`?
+struct Misspelled {}
+
+// What lacks in `#[kube]` kube says.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)] //~ ERROR Missing field `group`
+#[kube(version = "v1", kind = "Groupless")]
+struct GrouplessSpec {
+    #[index(type = "FLOAT")] //~ ERROR `FLOAT` is not a column type
+    size: f64,
+}
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "example.com", version = "v1", kind = "Twice", namespaced)]
+#[ingest(group = "example.com")] //~ ERROR `group` is read from `#[kube(...)]`: `#[ingest(group)]` is for projections, which have no `#[kube]`
+#[ingest(namespaced, plural = "twices")]
+//~^ ERROR `namespaced` is read from `#[kube(...)]`
+//~| ERROR `plural` is read from `#[kube(...)]`
+struct TwiceSpec {}
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "example.com", version = "v1", kind = "Flat", no_spec)] //~ ERROR columns are read from `spec`, which a kind with `no_spec` has not: make a projection of it
+struct FlatSpec {
+    #[index]
+    size: i32,
+}
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "example.com", version = "v1", kind = "Unindexed", status = "PlainStatus")] //~ ERROR `PlainStatus` has no indexed fields
+//~| NOTE this struct does not derive `Indexed`
+//~| NOTE a status struct needs `#[derive(Indexed)]`, with or without `#[index]` on its fields
+#[ingest(key(namespace, phase))] // Not reported: the status may have had `phase`.
+struct UnindexedSpec {
+    #[index]
+    size: i32,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug)]
+struct PlainStatus {
+    phase: String,
+}
+
+// Twice the same trait for one type.
+#[derive(CustomResource, Ingestable, Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug)] //~ ERROR conflicting implementations of trait `Indexed` for type `BothSpec`
+#[kube(group = "example.com", version = "v1", kind = "Both")]
+struct BothSpec {}
+
+fn main() {}

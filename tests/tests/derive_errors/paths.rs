@@ -1,0 +1,57 @@
+//! Paths that lead nowhere.
+
+use ingester_core::Ingestable;
+use serde::Deserialize;
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Widget")]
+#[index(path = "metadata.deletionTimestamp", column = "deletion")] //~ ERROR no field `deletionTimestamp` on type `&Meta`
+struct Widget {
+    #[index(path = "nam")] //~ ERROR no field `nam` on type `&Owner`
+    owner: Owner,
+    #[index(path = "address.street.number", column = "number")] //~ ERROR no field `number` on type
+    maker: Option<Box<Owner>>,
+    #[index(path = "keeper.name", column = "keeper_name")] //~ ERROR no field `keeper` on type `&Owner`
+    keeper: Option<Owner>,
+    #[index(path = "owner name")] //~ ERROR `owner name` is not a path: write Rust field names with dots between them, such as "owner.name"
+    a: Owner,
+    #[index(path = "")] //~ ERROR `` is not a path
+    b: Owner,
+    #[index(path = "address.")] //~ ERROR `address.` is not a path
+    c: Owner,
+    #[index(path = "names[0]")] //~ ERROR `names[0]` is not a path
+    d: Owner,
+    #[index(path = "names", column = "names")] //~ ERROR cannot be stored in a column
+    e: Owner,
+    #[index(path = "name", column = "first")] //~ ERROR no field `name` on type `&Vec<Owner>`
+    all: Vec<Owner>,
+    #[index(path = "private", column = "private")] //~ ERROR field `private` of struct `Closed` is private
+    closed: elsewhere::Closed,
+    #[index]
+    colour: String,
+    // Found although the paths above lead nowhere.
+    #[index(column = "colour", type = "FLOAT")] //~ ERROR column `colour` is made by field `colour` already
+    //~| ERROR `FLOAT` is not a column type
+    shade: f64,
+}
+
+#[derive(Deserialize)]
+struct Owner {
+    name: String,
+    names: Vec<String>,
+    address: Option<Address>,
+}
+
+#[derive(Deserialize)]
+struct Address {
+    street: String,
+}
+
+mod elsewhere {
+    #[derive(serde::Deserialize)]
+    pub struct Closed {
+        private: String,
+    }
+}
+
+fn main() {}

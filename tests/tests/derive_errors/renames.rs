@@ -1,0 +1,45 @@
+//! `was`, a column's former name, and serde's rules of renaming.
+
+use ingester_core::{ColumnValue, Indexed, Ingestable};
+use serde::{Deserialize, Serialize};
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Widget")]
+struct Widget {
+    #[index(column = "colour", was = "colour")] //~ ERROR `was` is the former name, it cannot be the present one
+    shade: String,
+    #[index(was = "Tint")] //~ ERROR `was` is the former name, it cannot be the present one
+    tint: String,
+    #[index(was = "")] //~ ERROR the name of the column is empty: give one with `was = "..."`
+    a: String,
+    #[index(was = "former")]
+    b: String,
+    #[index(was = "former")] //~ ERROR `former` is the former name of another field already
+    c: String,
+    #[index(was = "a_name_that_would_do_for_one_column_but_not_for_a_composite_")] //~ ERROR has 70 bytes, an identifier may have 64: give a shorter name with `was = "..."`
+    d: Pair,
+}
+
+#[derive(ColumnValue, Deserialize)]
+struct Pair {
+    namespace: String,
+    #[index(was = "name")] //~ ERROR `was` is the former name, it cannot be the present one
+    name: String,
+    #[index(was = "a b")] //~ ERROR `a b` cannot be the name of a column
+    c: String,
+}
+
+#[derive(Indexed, Deserialize)]
+struct Part {
+    #[index(was = "part")] //~ ERROR `was` is the former name, it cannot be the present one
+    part: String,
+}
+
+#[derive(ColumnValue, Serialize, Deserialize)]
+#[serde(rename_all = "Train-Case")] //~ ERROR unknown rename rule `rename_all = "Train-Case"`
+enum Mode {
+    VeryFast,
+    Slow,
+}
+
+fn main() {}
