@@ -15,7 +15,14 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Store objects from files or standard input, as kubectl prints them.
     Import(Import),
-    /// The SQL schema: print it, keep the generated files current.
+    /// Mirror a cluster into SQL, until it is stopped.
+    Run(Run),
+    /// Compare cluster and SQL, object by object.
+    Audit(Audit),
+    /// The finalizer that the ingester puts on objects.
+    #[command(subcommand)]
+    Finalizers(Finalizers),
+    /// The SQL schema: print it, make it, keep the generated files current.
     #[command(subcommand)]
     Schema(Schema),
     /// Print the CustomResourceDefinitions of the kinds.
@@ -40,6 +47,73 @@ pub(crate) struct Import {
     pub(crate) show: Option<usize>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Keeps SQL equal to the cluster: creates, updates, deletions, and what happened while it was not running. Ctrl-C and SIGTERM
+/// stop it within seconds. It serves /metrics, /healthz and /readyz. While the storage is not enabled, or no database is named,
+/// it does nothing at all and says so.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+}
+
+/// Reads every object and every row and prints what differs: objects without a row, rows of an earlier or later version, rows
+/// that say something else, live rows without an object. What differs at first sight is read again before it is reported, so
+/// that the ingester may be running. Exits with 1 when anything differs.
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// Mend what differs, as the ingester itself would. Exits with 1 only when something is left.
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Print at most so many findings; all are counted.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Only these kinds.
+    #[arg(value_name = "KIND")]
+    pub(crate) kinds: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Finalizers {
+    /// Take ours off every object, for uninstalling. Stop the ingester first, or it will put it on again.
+    Remove(FinalizersRemove),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FinalizersRemove {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// Only these kinds.
+    #[arg(value_name = "KIND")]
+    pub(crate) kinds: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigFile {
+    /// The configuration, a YAML file; docs/configuration.md has all of its keys.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cluster {
+    /// The kubeconfig file. Without it, KUBECONFIG of the environment, ~/.kube/config, or the pod's service account.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// The kubeconfig's context to use.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -72,6 +146,8 @@ pub(crate) enum Format {
 pub(crate) enum Schema {
     /// Print the statements that make the tables; running them again changes nothing.
     Print(SchemaPrint),
+    /// Make the tables that are missing in a database; running it again changes nothing.
+    Apply(SchemaApply),
     /// Write the generated SQL files, and a new migration where there are new kinds.
     Generate(SchemaGenerate),
 }
@@ -84,6 +160,15 @@ pub(crate) struct SchemaPrint {
     /// Only these kinds.
     #[arg(value_name = "KIND")]
     pub(crate) kinds: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaApply {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// The configuration that names the database, instead of a URL.
+    #[arg(long, value_name = "FILE", conflicts_with = "database_url")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -11,14 +11,18 @@
 //! ```
 
 mod arguments;
+mod cluster;
 mod commands;
 mod database;
+mod logging;
 mod output;
+mod server;
 
 use anyhow::anyhow;
-use arguments::{Arguments, Command, Schema};
+use arguments::{Arguments, Command, ConfigFile, Finalizers, Schema};
 use clap::Parser;
 use ingester_core::Kind;
+use ingester_core::config::{Config, Environment, LogFormat};
 use ingester_core::store::StoreError;
 use std::process::ExitCode;
 
@@ -54,14 +58,7 @@ impl From<StoreError> for Failure {
 /// Runs the ingester for `kinds` with the arguments of this process.
 pub fn main(kinds: &'static [Kind]) -> ExitCode {
     let arguments = Arguments::parse();
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_default_env()
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn")),
-        )
-        .init();
-    match run(arguments, kinds) {
+    match run(arguments.command, kinds) {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::Problem) => ExitCode::from(1),
         Err(Failure::Work(error)) => fail(&error, 1),
@@ -74,18 +71,50 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn run(arguments: Arguments, kinds: &'static [Kind]) -> Result<Ending, Failure> {
-    match arguments.command {
-        Command::Import(arguments) => {
-            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-            let runtime = runtime.map_err(|error| anyhow!("cannot start the threads that the work needs: {error}"))?;
-            runtime.block_on(commands::import::run(arguments, kinds))
+fn run(command: Command, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    if let Command::Run(arguments) = command {
+        let config = configuration(&arguments.config, kinds)?;
+        let format = match config.log.format {
+            LogFormat::Text => logging::Format::Text,
+            LogFormat::Json => logging::Format::Json,
+        };
+        logging::start(format, config.log.level.as_str()).map_err(Failure::Usage)?;
+        return wait_for(commands::run::run(&arguments, config, kinds));
+    }
+    // Commands that people run say what went wrong; who wants more sets RUST_LOG.
+    logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
+    match command {
+        Command::Import(arguments) => wait_for(commands::import::run(arguments, kinds)),
+        Command::Run(_) => Ok(Ending::Done),
+        Command::Audit(arguments) => {
+            let config = configuration(&arguments.config, kinds)?;
+            wait_for(commands::audit::run(&arguments, config, kinds))
+        }
+        Command::Finalizers(Finalizers::Remove(arguments)) => {
+            let config = configuration(&arguments.config, kinds)?;
+            wait_for(commands::finalizers::remove(&arguments, config, kinds))
         }
         Command::Schema(Schema::Print(arguments)) => commands::schema::print(&arguments, kinds),
         Command::Schema(Schema::Generate(arguments)) => commands::schema::generate(&arguments, kinds),
+        Command::Schema(Schema::Apply(arguments)) => wait_for(commands::schema::apply(arguments, kinds)),
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
     }
+}
+
+fn configuration(file: &ConfigFile, kinds: &[Kind]) -> Result<Config, Failure> {
+    let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
+    Config::load(&file.config, &Environment::of_process(), &names).map_err(|error| Failure::Usage(error.into()))
+}
+
+/// Does asynchronous work in threads of its own.
+fn wait_for(work: impl Future<Output = Result<Ending, Failure>>) -> Result<Ending, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| anyhow!("cannot start the threads that the work needs: {error}"))?;
+    let ending = runtime.block_on(work);
+    // What is still under way then (a name that is being looked up, say) is not waited for.
+    runtime.shutdown_background();
+    ending
 }
 
 #[cfg(test)]

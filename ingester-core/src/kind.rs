@@ -3,7 +3,7 @@
 use crate::json;
 use crate::object::{Meta, Object};
 use crate::schema::{Field, Table};
-use crate::value::{Row, RowError, Values};
+use crate::value::{Row, RowError, Value, Values};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::borrow::Cow;
 
@@ -183,6 +183,19 @@ impl Kind {
             return Ok(None);
         }
         Ok(Some(Row::new(self.table, object, None, values)?))
+    }
+}
+
+impl Kind {
+    /// The row of an object that cannot be decoded: its metadata and its text, the indexed columns NULL.
+    ///
+    /// # Errors
+    /// When the metadata do not fit their columns.
+    pub fn bare_row(&self, object: &Object) -> Result<Row, RowError> {
+        let indexed = self.table.indexed().len();
+        let mut values = Values::with_capacity(indexed);
+        (0..indexed).for_each(|_| values.push(Value::Null));
+        Row::new(self.table, object, None, values)
     }
 }
 

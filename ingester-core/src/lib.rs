@@ -23,17 +23,23 @@
 //!
 //! Rooms, from the bottom up: [`schema`], [`value`] and [`json`] are pure data and functions; [`object`], [`wire`] and
 //! [`kind`] turn an object's JSON into a row; [`documents`] splits files into objects; [`dialect`] is the only place that knows SQL text;
-//! [`store`] runs it.
+//! [`store`] runs it; [`config`] says where and how.
 
+pub mod audit;
+pub mod config;
 pub mod dialect;
 pub mod documents;
+pub mod events;
+pub mod health;
 pub mod import;
 pub mod json;
 pub mod kind;
+pub mod metrics;
 pub mod migrate;
 pub mod object;
 pub mod schema;
 pub mod store;
+pub mod sync;
 pub mod value;
 pub mod wire;
 pub mod yaml;

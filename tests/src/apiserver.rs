@@ -1,4 +1,15 @@
 //! A private Kubernetes API server with its etcd: no nodes, no controllers, only the API.
+//!
+//! It knows two users: one who may do everything, and the ingester's service account, to which RBAC applies. What the service
+//! account asks for is in an audit log. Its data can be copied, put back and compacted.
+
+mod audit;
+mod etcd;
+mod users;
+
+pub use audit::{Access, Audit};
+pub use etcd::Snapshot;
+pub use users::SERVICE_ACCOUNT;
 
 use std::{
     fs,
@@ -9,15 +20,9 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, anyhow};
-use kube::{
-    api::GetParams,
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use kube::api::GetParams;
 
 use crate::process::{Home, Process, ask_port, cache_folder, find_program, free_port};
-
-/// Whoever shows it may do everything. It guards a server that listens on 127.0.0.1 and lives as long as a test.
-const TOKEN: &str = "testbed-admin";
 
 /// A running etcd and kube-apiserver.
 ///
@@ -68,7 +73,7 @@ impl ApiServer {
         home.run("openssl", openssl).context("making the key of the service accounts")?;
 
         let tokens = folder.join("tokens.csv");
-        fs::write(&tokens, format!("{TOKEN},admin,admin,\"system:masters\"\n")).context("writing the token file")?;
+        fs::write(&tokens, users::token_file()).context("writing the token file")?;
 
         let mut apiserver = Command::new(program("kube-apiserver")?);
         apiserver
@@ -85,11 +90,12 @@ impl ApiServer {
             .arg(&key)
             .arg("--service-account-signing-key-file")
             .arg(&key)
+            .args(audit::flags(folder)?)
             .args(flags);
         let apiserver = Process::new(&home, "kube-apiserver", apiserver);
 
         let server = Self { apiserver, etcd, home, port, etcd_port };
-        fs::write(server.kubeconfig(), server.kubeconfig_text()).context("writing the kubeconfig")?;
+        server.write_kubeconfigs()?;
         server.start_etcd()?;
         server.start_apiserver()?;
         Ok(server)
@@ -112,26 +118,6 @@ impl ApiServer {
     #[must_use]
     pub fn url(&self) -> String {
         format!("https://127.0.0.1:{}", self.port)
-    }
-
-    /// The bearer token of a user who may do everything (group `system:masters`).
-    #[must_use]
-    pub fn token(&self) -> &str {
-        TOKEN
-    }
-
-    /// A kubeconfig file with the address, the certificate to trust and the token.
-    #[must_use]
-    pub fn kubeconfig(&self) -> PathBuf {
-        self.home.path().join("kubeconfig")
-    }
-
-    /// A new client of this server. It belongs to the runtime that it is made in: every asynchronous test makes its own.
-    ///
-    /// # Errors
-    /// When the kubeconfig cannot be used.
-    pub async fn client(&self) -> Result<kube::Client> {
-        client(&self.kubeconfig()).await
     }
 
     /// The folder of its files.
@@ -183,22 +169,6 @@ impl ApiServer {
         self.start_etcd()?;
         self.start_apiserver()
     }
-
-    fn kubeconfig_text(&self) -> String {
-        // JSON is YAML, and knows how to quote a path. kube-apiserver makes this certificate when it first starts.
-        serde_json::json!({
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "testbed", "cluster": {
-                "server": self.url(),
-                "certificate-authority": self.home.path().join("certificates/apiserver.crt"),
-            }}],
-            "users": [{"name": "admin", "user": {"token": TOKEN}}],
-            "contexts": [{"name": "testbed", "context": {"cluster": "testbed", "user": "admin"}}],
-            "current-context": "testbed",
-        })
-        .to_string()
-    }
 }
 
 /// A program of the API server: from `KUBEBUILDER_ASSETS` if that is set, else from the cache or PATH.
@@ -215,14 +185,6 @@ fn program(name: &str) -> Result<PathBuf> {
     if cached.is_file() { Ok(cached) } else { find_program(name) }
 }
 
-async fn client(kubeconfig: &Path) -> Result<kube::Client> {
-    let file = Kubeconfig::read_from(kubeconfig).context("reading the kubeconfig")?;
-    let config = kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
-        .await
-        .context("using the kubeconfig")?;
-    kube::Client::try_from(config).context("making a Kubernetes client")
-}
-
 /// Whether the API server says that it is ready and has the namespace `default`, which it makes a moment after saying so.
 /// Asks in a thread with a runtime of its own: the caller may be inside one.
 fn is_ready(kubeconfig: &Path) -> bool {
@@ -230,7 +192,7 @@ fn is_ready(kubeconfig: &Path) -> bool {
         let asking = scope.spawn(|| -> Result<bool> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
-                let client = client(kubeconfig).await?;
+                let client = users::client(kubeconfig).await?;
                 for (path, name) in [("", "readyz"), ("/api/v1/namespaces", "default")] {
                     client.request_text(kube::core::Request::new(path).get(name, &GetParams::default())?).await?;
                 }

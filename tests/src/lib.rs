@@ -1,7 +1,8 @@
 //! The testbed: real servers for tests, each private to the test that starts it.
 //!
 //! - [`MariaDb`] and [`MySql`]: databases; [`SqlServer`] is what they have in common.
-//! - [`ApiServer`]: etcd and a Kubernetes API server.
+//! - [`ApiServer`]: etcd and a Kubernetes API server; [`install`] brings CustomResourceDefinitions to it.
+//! - [`Ingester`]: the ingester itself, as a program in a process of its own.
 //!
 //! Every server listens on a free port of 127.0.0.1, keeps its data in a temporary folder of its own, and is gone together
 //! with that folder when its value is dropped, when the test panics, and when the test process is killed. A server can be
@@ -10,9 +11,13 @@
 //! `tests/install.sh` installs the programs; nothing here downloads anything. The functions that start servers block for
 //! seconds, also when an asynchronous test calls them: nothing else runs in such a test at that point.
 //!
-//! What does not belong here: anything of the ingester. This crate must stay usable for tests of any of its parts.
+//! What does not belong here: anything of the ingester's code; [`Ingester`] is told where the program is. This crate must stay
+//! usable for tests of any of its parts.
 
 pub mod apiserver;
+pub mod crds;
+mod http;
+pub mod ingester;
 pub mod mariadb;
 pub mod mysql;
 pub mod process;
@@ -21,6 +26,8 @@ pub mod sql_server;
 use std::io::Write as _;
 
 pub use apiserver::{ApiServer, shared_apiserver};
+pub use crds::install;
+pub use ingester::Ingester;
 pub use mariadb::{MariaDb, shared_mariadb};
 pub use mysql::{MySql, shared_mysql};
 pub use sql_server::{Durability, SqlServer};

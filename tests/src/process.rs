@@ -14,7 +14,7 @@ use std::{
     net::{Ipv4Addr, TcpListener, TcpStream},
     os::unix::{fs::MetadataExt as _, process::CommandExt as _},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -276,7 +276,16 @@ impl Process {
     /// # Errors
     /// When signals cannot be sent.
     pub fn stop(&self) -> Result<()> {
-        self.end(STOP_DEADLINE)
+        self.end(STOP_DEADLINE).map(drop)
+    }
+
+    /// Asks the program to end (SIGTERM), waits at most `grace`, kills it if it still runs then, and says how it ended:
+    /// by a signal if it had to be killed. `None` if it does not run.
+    ///
+    /// # Errors
+    /// When signals cannot be sent.
+    pub fn terminate(&self, grace: Duration) -> Result<Option<ExitStatus>> {
+        self.end(grace)
     }
 
     /// Kills the program at once, as a crash would (SIGKILL), and waits until it is gone.
@@ -284,13 +293,29 @@ impl Process {
     /// # Errors
     /// When signals cannot be sent.
     pub fn kill(&self) -> Result<()> {
-        self.end(Duration::ZERO)
+        self.end(Duration::ZERO).map(drop)
+    }
+
+    /// Stops the program's clock (SIGSTOP): it runs on where it was at [`thaw`](Self::thaw), as after a pause of the machine.
+    /// Nothing to do if it does not run. [`kill`](Self::kill) works on a frozen program, [`stop`](Self::stop) runs into its
+    /// deadline.
+    pub fn freeze(&self) {
+        if let Some(id) = self.id() {
+            signal("STOP", id);
+        }
+    }
+
+    /// Lets a frozen program run on (SIGCONT).
+    pub fn thaw(&self) {
+        if let Some(id) = self.id() {
+            signal("CONT", id);
+        }
     }
 
     /// Ends the program: politely if `grace` is not zero, then by force.
-    fn end(&self, grace: Duration) -> Result<()> {
+    fn end(&self, grace: Duration) -> Result<Option<ExitStatus>> {
         let mut state = lock(&self.state);
-        let Some(child) = &mut state.child else { return Ok(()) };
+        let Some(child) = &mut state.child else { return Ok(None) };
         let group = child.id();
         if child.try_wait()?.is_none() && !grace.is_zero() {
             signal("TERM", group);
@@ -300,20 +325,31 @@ impl Process {
         // To the whole group, even if its first process has ended: it may have started others. (The number of a group that
         // is empty could be somebody else's by now, but Linux hands numbers out in a circle of at least 32768.)
         signal("KILL", group);
-        child.wait().with_context(|| format!("waiting for the end of {}", self.name))?;
+        let status = child.wait().with_context(|| format!("waiting for the end of {}", self.name))?;
         state.child = None;
-        self.home.tell_keeper('-', group)
+        self.home.tell_keeper('-', group)?;
+        Ok(Some(status))
     }
 
-    fn exit_status(&self) -> Result<Option<std::process::ExitStatus>> {
+    /// How the program ended, if it has ended by itself.
+    ///
+    /// # Errors
+    /// When it was not started, or was ended by one of these methods.
+    pub fn exit_status(&self) -> Result<Option<ExitStatus>> {
         match &mut lock(&self.state).child {
             Some(child) => Ok(child.try_wait()?),
             None => bail!("{} does not run", self.name),
         }
     }
 
+    /// The file that all its output goes to, of all its runs.
+    #[must_use]
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
     /// The end of its output, for messages: the folder with the whole of it is gone by the time anyone reads them.
-    fn last_words(&self) -> String {
+    pub(crate) fn last_words(&self) -> String {
         let log = fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&log);
         let lines: Vec<&str> = text.lines().collect();

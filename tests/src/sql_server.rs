@@ -1,6 +1,6 @@
 //! What the databases that speak MySQL's protocol have in common.
 
-use std::{path::Path, process::Command, sync::Arc};
+use std::{collections::BTreeMap, path::Path, process::Command, sync::Arc};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, mysql::MySqlConnectOptions};
@@ -33,6 +33,23 @@ impl Durability {
         }
     }
 }
+
+/// The counters of statements that change data or tables.
+const WRITING: &[&str] = &[
+    "Com_alter_table",
+    "Com_create_table",
+    "Com_delete",
+    "Com_delete_multi",
+    "Com_drop_table",
+    "Com_insert",
+    "Com_insert_select",
+    "Com_load",
+    "Com_replace",
+    "Com_replace_select",
+    "Com_truncate",
+    "Com_update",
+    "Com_update_multi",
+];
 
 /// A running database server: one of ours, or the one that an environment variable names.
 ///
@@ -154,6 +171,30 @@ impl SqlServer {
         }
         connection.close().await.context("closing the connection to the database server")?;
         Ok(self.url(name))
+    }
+
+    /// How many statements of each kind that changes data or tables the server has been sent since it started, by the name of
+    /// its counter (`Com_insert`); prepared statements count when they are executed. A statement counts whether or not it
+    /// changed anything, so that a test may say that there was none. The server must belong to the test alone.
+    ///
+    /// # Errors
+    /// When the server cannot be asked, or lacks one of the counters.
+    pub async fn writing_statements(&self) -> Result<BTreeMap<String, u64>> {
+        let server: MySqlConnectOptions = self.url("").parse().context("reading the URL of the database server")?;
+        let mut connection = server.connect().await.context("connecting to the database server")?;
+        let status: Vec<(String, String)> = sqlx::query_as("SHOW GLOBAL STATUS LIKE 'Com%'")
+            .fetch_all(&mut connection)
+            .await
+            .context("reading the counters of statements")?;
+        connection.close().await.context("closing the connection to the database server")?;
+        let mut counts = BTreeMap::new();
+        for (name, count) in status {
+            if WRITING.contains(&&*name) {
+                counts.insert(name, count.parse().context("a counter of statements")?);
+            }
+        }
+        ensure!(counts.len() == WRITING.len(), "of {WRITING:?} the server has only {counts:?}");
+        Ok(counts)
     }
 
     /// Shuts the server down in order and waits for its end. Its data and its port stay.

@@ -10,15 +10,20 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::{
-    ApiServer, Durability, MariaDb, MySql, SqlServer, process::wait_until, shared_apiserver, shared_mariadb,
-    shared_mysql, skipped_without_mysql,
+    ApiServer, Durability, Ingester, MariaDb, MySql, SqlServer,
+    apiserver::{Access, SERVICE_ACCOUNT},
+    process::wait_until,
+    shared_apiserver, shared_mariadb, shared_mysql, skipped_without_mysql,
 };
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use k8s_openapi::api::{
+    core::v1::{ConfigMap, Namespace},
+    rbac::v1::{ClusterRole, ClusterRoleBinding},
+};
 use kube::{
     Api, ResourceExt as _,
-    api::{ListParams, PostParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
 };
-use sqlx::{ConnectOptions as _, Connection as _, MySqlConnection, mysql::MySqlConnectOptions};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, MySqlConnection, mysql::MySqlConnectOptions};
 
 async fn connect(url: &str) -> Result<MySqlConnection> {
     let options: MySqlConnectOptions = url.parse()?;
@@ -173,6 +178,233 @@ async fn the_api_server_keeps_its_data_until_it_is_dropped() -> Result<()> {
     assert!(!ids.into_iter().any(runs), "its processes are gone");
     assert!(!folder.exists(), "its folder is gone");
     assert!(!is_used(&folder)?, "none of its processes is left");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_snapshot_brings_back_objects_and_versions_as_often_as_it_is_put_back() -> Result<()> {
+    let server = ApiServer::start()?;
+    let maps: Api<ConfigMap> = Api::namespaced(server.client().await?, "default");
+    let create = async |name: &str| {
+        let map = serde_json::from_value(serde_json::json!({"metadata": {"name": name}, "data": {"a": "1"}}))?;
+        Ok::<_, anyhow::Error>(maps.create(&PostParams::default(), &map).await?)
+    };
+    let (changed, deleted) = (create("changed").await?, create("deleted").await?);
+
+    let snapshot = server.snapshot()?;
+    for map in [&changed, &deleted] {
+        assert_eq!(&maps.get(&map.name_any()).await?, map, "taking it changes nothing");
+    }
+    for round in 0..2 {
+        let patch = serde_json::json!({"data": {"a": "2"}});
+        let patched = maps.patch("changed", &PatchParams::default(), &Patch::Merge(&patch)).await?;
+        let version = |map: &ConfigMap| map.resource_version().and_then(|version| version.parse::<u64>().ok());
+        ensure!(version(&patched) > version(&changed), "round {round}");
+        maps.delete("deleted", &DeleteParams::default()).await?;
+        create("later").await?;
+
+        server.restore(&snapshot)?;
+        for map in [&changed, &deleted] {
+            assert_eq!(&maps.get(&map.name_any()).await?, map, "round {round}");
+        }
+        assert!(maps.get_opt("later").await?.is_none(), "round {round}");
+    }
+    Ok(())
+}
+
+/// The first event of a watch from this version on: the name of its object, or the code of its error.
+async fn first_event(maps: &Api<ConfigMap>, version: &str) -> Result<Result<String, u16>> {
+    // A newer API server refuses where an older one answers with an error as its first event.
+    let mut answer = match maps
+        .clone()
+        .into_client()
+        .request_text(
+            kube::core::Request::new("/api/v1/namespaces/default/configmaps")
+                .watch(&WatchParams::default().timeout(5), version)?,
+        )
+        .await
+    {
+        Ok(answer) => answer,
+        Err(kube::Error::Api(error)) => return Ok(Err(error.code)),
+        Err(error) => return Err(error.into()),
+    };
+    answer.truncate(answer.find('\n').unwrap_or(answer.len()));
+    match serde_json::from_str(&answer).with_context(|| format!("an event: {answer}"))? {
+        WatchEvent::<ConfigMap>::Error(error) => Ok(Err(error.code)),
+        WatchEvent::Added(map) | WatchEvent::Modified(map) | WatchEvent::Deleted(map) => Ok(Ok(map.name_any())),
+        WatchEvent::Bookmark(_) => anyhow::bail!("a bookmark that nobody asked for"),
+    }
+}
+
+#[tokio::test]
+async fn after_a_compaction_and_a_restart_an_old_watch_is_gone() -> Result<()> {
+    let server = ApiServer::start()?;
+    let maps: Api<ConfigMap> = Api::namespaced(server.client().await?, "default");
+    let mut versions = Vec::new();
+    for name in ["first", "second", "third"] {
+        let map = serde_json::from_value(serde_json::json!({"metadata": {"name": name}}))?;
+        versions.push(maps.create(&PostParams::default(), &map).await?.resource_version().context("a version")?);
+    }
+    assert_eq!(first_event(&maps, &versions[0]).await?, Ok("second".to_owned()));
+    let compacted = server.compact()?;
+    assert!(compacted >= versions[2].parse()?, "{compacted}, {versions:?}");
+    assert_eq!(server.compact()?, compacted, "doing it again where nothing has changed is no error");
+    server.restart()?;
+    assert_eq!(first_event(&maps, &versions[0]).await?, Err(410));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_service_account_may_do_what_is_granted_and_the_audit_log_has_all_that_it_tried() -> Result<()> {
+    let server = shared_apiserver()?;
+    let admin = server.client().await?;
+    let maps: Api<ConfigMap> = Api::namespaced(server.service_account_client().await?, "default");
+    let access = |verb: &str, resource: &str| Access {
+        verb: verb.to_owned(),
+        group: String::new(),
+        resource: resource.to_owned(),
+    };
+    assert!(matches!(maps.list(&ListParams::default()).await, Err(kube::Error::Api(error)) if error.code == 403));
+    let audit = server.audit()?;
+    assert_eq!((&audit.used, &audit.forbidden), (&[access("list", "configmaps")].into(), &audit.used));
+
+    let role: ClusterRole = serde_json::from_value(serde_json::json!({
+        "metadata": {"name": "testbed"},
+        "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "watch"]}],
+    }))?;
+    let binding: ClusterRoleBinding = serde_json::from_value(serde_json::json!({
+        "metadata": {"name": "testbed"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "testbed"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": SERVICE_ACCOUNT}],
+    }))?;
+    Api::all(admin.clone()).create(&PostParams::default(), &role).await?;
+    Api::all(admin).create(&PostParams::default(), &binding).await?;
+    // The authorizer learns of them a moment later.
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
+    while let Err(error) = maps.get_opt("nothing").await {
+        ensure!(tokio::time::Instant::now() < deadline, "{error}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // One that ends at once: some servers write a watch into the log at its end.
+    drop(maps.watch(&WatchParams::default(), "0").await?);
+    maps.clone().into_client().apiserver_version().await?;
+    let audit = loop {
+        let audit = server.audit()?;
+        if audit.used.contains(&access("watch", "configmaps")) {
+            break audit;
+        }
+        ensure!(tokio::time::Instant::now() < deadline, "{audit:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    let used = ["get", "list", "watch"].map(|verb| access(verb, "configmaps"));
+    assert!(used.iter().all(|access| audit.used.contains(access)), "{audit:?}");
+    assert!(audit.used.contains(&access("get", "/version")), "{audit:?}");
+    assert!(audit.forbidden.contains(&access("list", "configmaps")), "{audit:?}");
+    assert!(!audit.forbidden.contains(&access("watch", "configmaps")), "{audit:?}");
+    Ok(())
+}
+
+/// Each statement counts once, sent as text or prepared; reading counts nowhere.
+async fn counts_statements(server: &SqlServer) -> Result<()> {
+    let url = server.create_database("counted").await?;
+    let mut connection = connect(&url).await?;
+    for (statement, counter) in [
+        ("CREATE TABLE t (a INT PRIMARY KEY, b INT)", "Com_create_table"),
+        ("INSERT INTO t VALUES (1, 1) ON DUPLICATE KEY UPDATE b = VALUES(b)", "Com_insert"),
+        ("INSERT INTO t SELECT a + 100, b FROM t", "Com_insert_select"),
+        ("REPLACE INTO t VALUES (1, 1)", "Com_replace"),
+        ("UPDATE t SET b = 2", "Com_update"),
+        ("UPDATE t SET b = 2", "Com_update"),
+        ("DELETE FROM t WHERE a = -1", "Com_delete"),
+        ("DELETE t FROM t JOIN t AS other ON t.a = other.b", "Com_delete_multi"),
+        ("UPDATE t JOIN t AS other ON t.a = other.b SET t.b = 3", "Com_update_multi"),
+        ("ALTER TABLE t ADD COLUMN c INT", "Com_alter_table"),
+        ("DROP TABLE t", "Com_drop_table"),
+    ] {
+        let ddl = counter.ends_with("_table");
+        for prepared in [false, true] {
+            if prepared && ddl {
+                continue;
+            }
+            let mut expected = server.writing_statements().await?;
+            *expected.get_mut(counter).with_context(|| counter.to_owned())? += 1;
+            if prepared {
+                // The rows that the text has written are of no matter.
+                let _ = sqlx::query(AssertSqlSafe(statement)).execute(&mut connection).await;
+            } else {
+                sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await.context(statement)?;
+            }
+            sqlx::query("SELECT 1").execute(&mut connection).await?;
+            assert_eq!(server.writing_statements().await?, expected, "{statement}, prepared: {prepared}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn mariadb_counts_the_statements_that_write() -> Result<()> {
+    counts_statements(&*MariaDb::start()?).await
+}
+
+#[tokio::test]
+async fn mysql_counts_the_statements_that_write() -> Result<()> {
+    let Some(server) = MySql::start()? else {
+        skipped_without_mysql();
+        return Ok(());
+    };
+    counts_statements(&server).await
+}
+
+/// A program that says how it was started, ends in order when it is asked to, and knows one other command.
+const PROGRAM: &str = r#"#!/bin/sh
+echo "$* $KUBECONFIG $MYSQL_PASSWORD"
+cat "$3" 2>&1
+case $1 in
+  run) trap 'echo bye; exit 7' TERM; while :; do sleep 0.02; done ;;
+  *) echo trouble >&2; exit 3 ;;
+esac
+"#;
+
+#[test]
+fn the_ingester_is_a_program_that_is_started_stopped_killed_and_asked() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let program = folder.path().join("program");
+    // Written by another process: a file that this one has open for writing cannot be run, and a child that another test is
+    // just starting would have it open too.
+    let write = r#"printf %s "$2" >"$1" && chmod +x "$1""#;
+    let written = Command::new("sh").args(["-c", write, "sh"]).arg(&program).arg(PROGRAM).status()?;
+    ensure!(written.success());
+
+    let kubeconfig = Path::new("/nowhere/kubeconfig");
+    let ingester = Ingester::start(&program, "a: b\n", kubeconfig, &[("MYSQL_PASSWORD", "geheim")])?;
+    let says = |what: &str, times: usize| {
+        wait_until(what, Duration::from_secs(20), || Ok(ingester.logs()?.matches(what).count() == times))
+            .with_context(|| ingester.logs().unwrap_or_default())
+    };
+    says("/config.yaml /nowhere/kubeconfig geheim\na: b\nserver:\n  address: 127.0.0.1:", 1)?;
+    assert!(ingester.logs()?.starts_with("run --config /"), "{}", ingester.logs()?);
+    assert!(ingester.probe("/readyz").is_err() && ingester.metrics().is_err(), "nobody listens");
+
+    let stopped = ingester.stop()?;
+    assert_eq!(stopped.status.code(), Some(7), "{stopped:?}");
+    assert!(stopped.took < Duration::from_secs(20), "{stopped:?}");
+    assert!(ingester.logs()?.ends_with("bye\n"));
+    assert!(ingester.stop().is_err(), "it does not run any more");
+
+    ingester.restart()?;
+    says("a: b", 2)?;
+    ingester.process().freeze();
+    ingester.kill()?;
+    assert_eq!(ingester.logs()?.matches("bye").count(), 1, "nobody asked it");
+
+    let ran = ingester.run(&["audit", "--repair"])?;
+    assert_eq!((ran.code, &*ran.err), (Some(3), "trouble\n"), "{ran:?}");
+    assert!(ran.out.starts_with("audit --repair --config "), "{ran:?}");
+
+    let ends = Ingester::start(Path::new("/bin/false"), "", kubeconfig, &[])?;
+    let error = format!("{:#}", ends.wait_ready(Duration::from_secs(20)).expect_err("it ends at once"));
+    assert!(error.contains("ended") && error.contains("exit status: 1"), "{error}");
+    assert_eq!(ends.wait_end(Duration::from_secs(20))?.code(), Some(1));
     Ok(())
 }
 

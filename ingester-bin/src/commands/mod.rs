@@ -1,8 +1,11 @@
 //! One file a command.
 
+pub(crate) mod audit;
 pub(crate) mod crds;
+pub(crate) mod finalizers;
 pub(crate) mod import;
 pub(crate) mod kinds;
+pub(crate) mod run;
 pub(crate) mod schema;
 
 use crate::Failure;

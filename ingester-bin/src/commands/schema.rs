@@ -1,12 +1,15 @@
-//! `ingester schema print` and `ingester schema generate`
+//! `ingester schema print`, `apply` and `generate`
 
 use super::chosen;
-use crate::arguments::{DialectName, SchemaGenerate, SchemaPrint};
+use crate::arguments::{ConfigFile, DialectName, SchemaApply, SchemaGenerate, SchemaPrint};
 use crate::output;
 use crate::{Ending, Failure};
+use anyhow::anyhow;
 use ingester_core::Kind;
+use ingester_core::config::Gate;
 use ingester_core::dialect::{Dialect, Sql};
 use ingester_core::migrate::Folder;
+use ingester_core::store::{ConnectOptions, Store};
 
 pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let kinds = chosen(kinds, &arguments.kinds)?;
@@ -16,6 +19,30 @@ pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<E
     };
     let statements: Vec<Sql> = kinds.iter().flat_map(|kind| dialect.create(kind.table())).collect();
     output::print(&dialect.script(&statements))?;
+    Ok(Ending::Done)
+}
+
+pub(crate) async fn apply(arguments: SchemaApply, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let address = match &arguments.config {
+        Some(file) => {
+            let config = crate::configuration(&ConfigFile { config: file.clone() }, kinds)?;
+            match config.gate().map_err(|error| Failure::Usage(error.into()))? {
+                Gate::Open(address) => address,
+                Gate::Disabled | Gate::NoDatabase => {
+                    return Err(Failure::Usage(anyhow!("{} names no database, or does not enable it", file.display())));
+                }
+            }
+        }
+        None => arguments.database.address()?,
+    };
+    let store = Store::connect(&address, ConnectOptions::default()).await?;
+    let made = store.create_missing(kinds).await?;
+    match made.len() {
+        0 => output::note(&format!("{address} has every table already")),
+        1 => output::note(&format!("made the table {} in {address}", made[0])),
+        tables => output::note(&format!("made {tables} tables in {address}")),
+    }
+    store.close().await;
     Ok(Ending::Done)
 }
 

@@ -7,6 +7,7 @@
 mod database;
 mod full_disk;
 mod import;
+mod logging;
 mod program;
 mod rejects;
 mod schema;

@@ -61,6 +61,8 @@ pub enum Statement {
     /// Sets delete_time on n rows that are live, not evicted and not newer.
     /// Parameters: delete_time, update_time, res_version, then n uids, then res_version again.
     Tombstone,
+    /// Makes n rows look older than any object and alive, so that whatever is written next wins. Parameters: n uids.
+    Rewind,
     /// Reads a companion table for n uids. Parameters: n uids. Columns: obj_uid, key, value.
     ReadPairs(Companion),
     /// Writes n rows of a companion table. Parameters: for each obj_uid, key, value.
@@ -70,6 +72,19 @@ pub enum Statement {
     /// Reads up to n rows of the main table that are live, by namespace and name. Parameters: none.
     /// Columns: namespace, name, then the indexed columns as text.
     Peek,
+    /// Reads n rows of the main table whole, without locks. Parameters: n uids.
+    /// Columns: the table's, in its order; times as text.
+    Read,
+    /// Reads up to n rows of the main table that are live, in the order of their uids, without locks.
+    /// Parameters: the uid after which they begin; where it is of one namespace, that. Columns: as of [`Statement::Versions`].
+    Live {
+        /// Of one namespace only.
+        of_namespace: bool,
+    },
+    /// Reads whose rows these are. Parameters: n uids. Columns: uid, namespace, name.
+    Names,
+    /// Reads the highest res_version of all rows; looks at every row. Parameters: none. Columns: that, NULL without rows.
+    Newest,
 }
 
 /// Statements on the ingester's own tables, which stand beside the kinds' tables.
@@ -83,6 +98,8 @@ pub enum Bookkeeping {
     RecordRejects,
     /// Forgets the rejects of n uids. Parameters: n uids.
     ClearRejects,
+    /// Reads the rejects of one kind. Parameters: group_ver, kind. Columns: uid, reason.
+    ReadRejects,
 }
 
 impl Dialect {
@@ -143,6 +160,16 @@ impl Dialect {
             Dialect::MySql => "START TRANSACTION",
             // Taking the write lock at once: a lock taken later could not be waited for.
             Dialect::Sqlite => "BEGIN IMMEDIATE",
+        }
+    }
+
+    /// What begins a transaction that only reads, and sees one state of the database from its first statement on.
+    pub fn begin_reading(self) -> &'static str {
+        match self {
+            // The sessions are READ COMMITTED, where each statement sees a state of its own.
+            Dialect::MySql => "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION READ ONLY",
+            // Without the write lock, which others may hold for long.
+            Dialect::Sqlite => "BEGIN DEFERRED",
         }
     }
 

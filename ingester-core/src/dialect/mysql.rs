@@ -48,14 +48,20 @@ pub(super) fn session() -> Vec<Sql> {
 implement_statements! {
     versions: "mysql/versions.sql",
     tombstone: "mysql/tombstone.sql",
+    rewind: "mysql/rewind.sql",
     read_pairs: "mysql/read_pairs.sql",
     write_pairs: "mysql/write_pairs.sql",
     delete_pairs: "mysql/delete_pairs.sql",
     upsert: "mysql/upsert.sql",
     peek: "mysql/peek.sql",
+    read: "mysql/read.sql",
+    live: "mysql/live.sql",
+    names: "mysql/names.sql",
+    newest: "mysql/newest.sql",
     create_rejects: "mysql/create_rejects.sql",
     record_rejects: "mysql/record_rejects.sql",
     clear_rejects: "mysql/clear_rejects.sql",
+    read_rejects: "mysql/read_rejects.sql",
     drop_table: "mysql/drop_table.sql",
 }
 
@@ -64,4 +70,9 @@ fn guarding(column: &Column) -> bool {
     [base::RES_VERSION, base::DELETE_TIME, base::EVICT_TIME]
         .iter()
         .any(|place| column.name == BASE_COLUMNS[*place].name)
+}
+
+/// Whether a value is read as text: the driver has times as a type of its own only, which the two dialects do not share.
+fn as_text(column: &Column) -> bool {
+    column.ty == crate::schema::SqlType::DateTime
 }

@@ -7,14 +7,20 @@ macro_rules! implement_statements {
     (
         versions: $versions:literal,
         tombstone: $tombstone:literal,
+        rewind: $rewind:literal,
         read_pairs: $read_pairs:literal,
         write_pairs: $write_pairs:literal,
         delete_pairs: $delete_pairs:literal,
         upsert: $upsert:literal,
         peek: $peek:literal,
+        read: $read:literal,
+        live: $live:literal,
+        names: $names:literal,
+        newest: $newest:literal,
         create_rejects: $create_rejects:literal,
         record_rejects: $record_rejects:literal,
         clear_rejects: $clear_rejects:literal,
+        read_rejects: $read_rejects:literal,
         drop_table: $drop_table:literal,
     ) => {
         #[derive(Template)]
@@ -27,6 +33,13 @@ macro_rules! implement_statements {
         #[derive(Template)]
         #[template(path = $tombstone)]
         struct Tombstone {
+            name: Ident,
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $rewind)]
+        struct Rewind {
             name: Ident,
             rows: usize,
         }
@@ -69,6 +82,35 @@ macro_rules! implement_statements {
         }
 
         #[derive(Template)]
+        #[template(path = $read)]
+        struct Read<'a> {
+            name: Ident,
+            columns: &'a [Column],
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $live)]
+        struct Live {
+            name: Ident,
+            of_namespace: bool,
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $names)]
+        struct Names {
+            name: Ident,
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $newest)]
+        struct Newest {
+            name: Ident,
+        }
+
+        #[derive(Template)]
         #[template(path = $create_rejects)]
         struct CreateRejects;
 
@@ -83,6 +125,10 @@ macro_rules! implement_statements {
         struct ClearRejects {
             rows: usize,
         }
+
+        #[derive(Template)]
+        #[template(path = $read_rejects)]
+        struct ReadRejects;
 
         #[derive(Template)]
         #[template(path = $drop_table)]
@@ -102,10 +148,15 @@ macro_rules! implement_statements {
                 Statement::Versions => render(&Versions { name, rows }),
                 Statement::Upsert => render(&Upsert { name, columns: table.columns, rows }),
                 Statement::Tombstone => render(&Tombstone { name, rows }),
+                Statement::Rewind => render(&Rewind { name, rows }),
                 Statement::ReadPairs(companion) => render(&ReadPairs { name: table.companion(companion), rows }),
                 Statement::WritePairs(companion) => render(&WritePairs { name: table.companion(companion), rows }),
                 Statement::DeletePairs(companion) => render(&DeletePairs { name: table.companion(companion), rows }),
                 Statement::Peek => render(&Peek { name, columns: table.indexed(), rows }),
+                Statement::Read => render(&Read { name, columns: table.columns, rows }),
+                Statement::Live { of_namespace } => render(&Live { name, of_namespace, rows }),
+                Statement::Names => render(&Names { name, rows }),
+                Statement::Newest => render(&Newest { name }),
             }
         }
 
@@ -117,6 +168,7 @@ macro_rules! implement_statements {
                 }
                 Bookkeeping::RecordRejects => render(&RecordRejects { rows }),
                 Bookkeeping::ClearRejects => render(&ClearRejects { rows }),
+                Bookkeeping::ReadRejects => render(&ReadRejects),
             }
         }
     };

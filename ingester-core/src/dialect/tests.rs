@@ -23,10 +23,16 @@ fn the_statements_of_each_dialect_read_well() {
             Statement::Versions,
             Statement::Upsert,
             Statement::Tombstone,
+            Statement::Rewind,
             Statement::ReadPairs(Companion::Labels),
             Statement::WritePairs(Companion::Labels),
             Statement::DeletePairs(Companion::Annotations),
             Statement::Peek,
+            Statement::Read,
+            Statement::Live { of_namespace: false },
+            Statement::Live { of_namespace: true },
+            Statement::Names,
+            Statement::Newest,
         ];
         for statement in statements {
             text.push_str(&format!("\n-- {statement:?} of 2\n"));
@@ -37,6 +43,7 @@ fn the_statements_of_each_dialect_read_well() {
             Bookkeeping::AnyRejects,
             Bookkeeping::RecordRejects,
             Bookkeeping::ClearRejects,
+            Bookkeeping::ReadRejects,
         ];
         for statement in bookkeeping {
             text.push_str(&format!("\n-- {statement:?} of 2\n"));
@@ -53,9 +60,16 @@ fn a_statement_has_as_many_parameters_as_it_says() {
         assert_eq!(parameters(Statement::Versions), 4);
         assert_eq!(parameters(Statement::Upsert), 4 * COLUMNS.len());
         assert_eq!(parameters(Statement::Tombstone), 4 + 4);
+        assert_eq!(parameters(Statement::Rewind), 4);
         assert_eq!(parameters(Statement::ReadPairs(Companion::Annotations)), 4);
         assert_eq!(parameters(Statement::WritePairs(Companion::Annotations)), 12);
         assert_eq!(parameters(Statement::DeletePairs(Companion::Labels)), 8);
+        assert_eq!(parameters(Statement::Read), 4);
+        assert_eq!(parameters(Statement::Live { of_namespace: false }), 1);
+        assert_eq!(parameters(Statement::Live { of_namespace: true }), 2);
+        assert_eq!(parameters(Statement::Names), 4);
+        assert_eq!(parameters(Statement::Newest), 0);
+        assert_eq!(dialect.bookkeeping(Bookkeeping::ReadRejects, 4).as_str().matches('?').count(), 2);
         assert_eq!(dialect.bookkeeping(Bookkeeping::RecordRejects, 4).as_str().matches('?').count(), 32);
     }
     assert_eq!(COLUMNS.len(), base::JSON + 3);

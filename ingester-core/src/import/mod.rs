@@ -243,7 +243,7 @@ async fn write(
     let report = store.write(kind.table(), changes).await?;
     counts.written += report.written as u64;
     counts.unchanged += report.unchanged as u64;
-    counts.stale += report.stale as u64;
+    counts.stale += report.stale.len() as u64;
     counts.rejected += report.rejected.len() as u64;
     let mut rejects = Vec::new();
     for rejected in report.rejected {

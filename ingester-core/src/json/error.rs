@@ -283,16 +283,20 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
 
 /// Adds a key, given as its JSON text with the quotes.
 fn push_key(path: &mut String, token: &str) {
-    let key = Reader::new(token).string().unwrap_or_default();
+    push_name(path, &Reader::new(token).string().unwrap_or_default());
+}
+
+/// Adds a key to a path: `spec.name`, `metadata.labels["a.b/c"]`.
+pub(crate) fn push_name(path: &mut String, key: &str) {
     let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && key.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
-        && shortened(&key).is_none();
+        && shortened(key).is_none();
     if !plain {
-        path.push_str(&format!("[{}]", quoted(&key)));
+        path.push_str(&format!("[{}]", quoted(key)));
         return;
     }
     if !path.is_empty() {
         path.push('.');
     }
-    path.push_str(&key);
+    path.push_str(key);
 }

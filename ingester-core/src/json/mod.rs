@@ -43,4 +43,5 @@ mod tests;
 
 pub use de::{RAW_TOKEN, from_str};
 pub use error::Error;
+pub(crate) use error::push_name;
 pub use reader::{Kind, MAX_DEPTH, Reader};

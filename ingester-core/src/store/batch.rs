@@ -3,7 +3,7 @@
 //! The main row comes first and its lock covers the companion rows: whoever writes an object holds it. So after the
 //! main rows are written, this transaction alone decides about their labels and annotations.
 
-use super::guard::{Verdict, Version, verdict};
+use super::guard::{Guard, Verdict, Version, verdict};
 use super::pairs::Difference;
 use super::session::{Param, Session};
 use super::{Change, Report};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 /// Rows in one statement, at most. Statements are prepared once for each number of rows, so the numbers are powers of
 /// two: eight texts a statement instead of hundreds.
-const MOST_ROWS: usize = 128;
+pub(super) const MOST_ROWS: usize = 128;
 
 /// Parameters in one statement, at most: SQLite's default of 32,766 is the lowest limit.
 const MOST_PARAMS: usize = 32_000;
@@ -27,6 +27,7 @@ pub(super) struct Batch<'a> {
     pub(super) now: Micros,
     pub(super) max_packet: usize,
     pub(super) clear_rejects: bool,
+    pub(super) guard: Guard,
 }
 
 impl Batch<'_> {
@@ -34,6 +35,12 @@ impl Batch<'_> {
     pub(super) async fn write<S: Session>(&self, tx: &mut S) -> Result<Report, sqlx::Error> {
         let mut report = Report::default();
         let uids: Vec<&str> = self.changes.iter().map(Change::uid).collect();
+        if self.guard == Guard::Overruled {
+            for chunk in chunks(&uids, MOST_ROWS) {
+                let params: Vec<Param<'_>> = chunk.iter().map(|uid| Param::Text(uid)).collect();
+                tx.execute(&self.dialect.statement(Statement::Rewind, self.table, chunk.len()), &params).await?;
+            }
+        }
         let stored = self.versions(tx, &uids).await?;
 
         let (mut absent, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
@@ -44,13 +51,13 @@ impl Batch<'_> {
                     None => absent.push(row),
                     Some(Verdict::Write) => present.push(row),
                     Some(Verdict::Unchanged) => report.unchanged += 1,
-                    Some(Verdict::Stale) => report.stale += 1,
+                    Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
                 },
                 Change::Tombstone { uid, res_version, delete_time } => match old {
                     // Nothing to mark: an object that was never stored and is gone has left no trace.
                     None => report.unchanged += 1,
                     Some(old) if old.deleted || old.evicted => report.unchanged += 1,
-                    Some(old) if old.res_version > *res_version => report.stale += 1,
+                    Some(old) if old.res_version > *res_version => report.stale.push(uid.clone()),
                     Some(_) => gone.push((*res_version, *delete_time, uid.as_ref())),
                 },
             }
@@ -72,7 +79,7 @@ impl Batch<'_> {
             let only_inserts = touched == absent.len() as u64;
             for row in absent {
                 match now_stored.get(row.uid.as_ref()) {
-                    Some(stored) if *stored != version(row) => report.stale += 1,
+                    Some(stored) if *stored != version(row) => report.stale.push(row.uid.clone()),
                     _ if only_inserts => inserted.push(row),
                     _ => winners.push(row),
                 }
@@ -214,7 +221,7 @@ fn version(row: &Row) -> Version {
 }
 
 /// Slices whose lengths are powers of two up to `most`.
-fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T]> {
+pub(super) fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         if rows.is_empty() {
             return None;

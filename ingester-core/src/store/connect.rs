@@ -1,17 +1,22 @@
 //! Where a database is, read from a URL, and how to connect to it.
 
-use super::{Retry, StoreError};
+use super::{Retry, StoreError, Tls};
 use crate::dialect::Dialect;
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// Where a database is. Shows itself without its password.
 #[derive(Clone)]
 pub struct Address {
     pub(super) options: Options,
     shown: String,
+    /// Files that are looked at before the first connection; none where a URL has parameters of its own.
+    files: Tls,
+    /// Whether a URL says by itself how to encrypt.
+    says_tls: bool,
 }
 
 #[derive(Clone)]
@@ -23,8 +28,15 @@ pub(super) enum Options {
 /// How to connect.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectOptions {
-    /// Connections at most.
+    /// Connections at most. SQLite has one.
     pub connections: u32,
+    /// Connections that stay open while there is nothing to do. They are opened at the start, as sqlx's pool keeps a
+    /// least number rather than a most; those above are closed when they reach `max_lifetime`, or after ten minutes
+    /// without work. No more than `connections`.
+    pub max_idle: u32,
+    /// After how long a connection is replaced by a new one, so that a server behind a balancer that left is left too;
+    /// `None` for never.
+    pub max_lifetime: Option<Duration>,
     /// Whether an SQLite file that is missing is made.
     pub create: bool,
     /// How patiently passing errors are tried again, then and later.
@@ -33,7 +45,13 @@ pub struct ConnectOptions {
 
 impl Default for ConnectOptions {
     fn default() -> Self {
-        ConnectOptions { connections: 4, create: true, retry: Retry::SHORT }
+        ConnectOptions {
+            connections: 4,
+            max_idle: 0,
+            max_lifetime: Some(Duration::from_secs(300)),
+            create: true,
+            retry: Retry::SHORT,
+        }
     }
 }
 
@@ -48,7 +66,31 @@ impl Address {
         Address {
             options: Options::MySql(Box::new(settled(options))),
             shown: format!("mysql://{user}{secret}@{host}:{port}/{database}"),
+            files: Tls::default(),
+            says_tls: false,
         }
+    }
+
+    /// The same database, encrypted as `tls` says. A URL that has `ssl-` parameters keeps what they say, and SQLite has
+    /// nothing to encrypt.
+    ///
+    /// # Errors
+    /// When `tls` contradicts itself, see [`Tls::mistake`]. Whether its files are there is looked at when connecting.
+    pub fn tls(mut self, tls: &Tls) -> Result<Self, StoreError> {
+        if let Some(mistake) = tls.mistake() {
+            let (mistake, hint) = mistake.split_once("; ").unwrap_or((mistake, "see the keys of `mysql.tls`"));
+            return Err(StoreError::wrong("preparing encryption", mistake, hint));
+        }
+        if let (Options::MySql(options), false) = (&mut self.options, self.says_tls) {
+            **options = tls.apply((**options).clone());
+            self.files = tls.clone();
+        }
+        Ok(self)
+    }
+
+    /// Looks whether the files that a connection needs are there.
+    pub(super) fn check_files(&self) -> Result<(), StoreError> {
+        self.files.check_files()
     }
 
     /// The database's dialect.
@@ -70,17 +112,25 @@ impl FromStr for Address {
         let scheme = url.split_once(':').map(|(scheme, _)| scheme);
         let shown = redact(url);
         let wrong = |reason: String| StoreError::wrong(format!("reading the database URL `{shown}`"), reason, hint);
+        let (place, parameters) = url.split_once('?').unwrap_or((url, ""));
         match scheme {
             Some("mysql" | "mariadb") => {
                 let options = MySqlConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
                 if options.get_database().is_none_or(str::is_empty) {
                     return Err(wrong("it names no database".into()));
                 }
-                Ok(Address { options: Options::MySql(Box::new(settled(options))), shown })
+                let says_tls = parameters.split('&').any(|parameter| parameter.starts_with("ssl"));
+                let options = Options::MySql(Box::new(settled(options)));
+                Ok(Address { options, shown, files: Tls::default(), says_tls })
             }
             Some("sqlite") => {
+                // To SQLite no name is a database of its own that is gone with the connection: never what somebody meant.
+                if ["sqlite:", "sqlite://"].contains(&place) {
+                    return Err(wrong("it names no file: write sqlite://FILE".into()));
+                }
                 let options = SqliteConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
-                Ok(Address { options: Options::Sqlite(Box::new(options)), shown })
+                let options = Options::Sqlite(Box::new(options));
+                Ok(Address { options, shown, files: Tls::default(), says_tls: false })
             }
             Some(other) => Err(wrong(format!("`{other}` is not a database that the ingester knows"))),
             None => Err(wrong("it has no scheme".into())),

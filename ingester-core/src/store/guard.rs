@@ -14,6 +14,15 @@ pub struct Version {
     pub evicted: bool,
 }
 
+/// Whether the guard decides about a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// A stale write changes nothing.
+    Holds,
+    /// The cluster itself went back, restored from a backup: it wins over what is stored, whatever its version.
+    Overruled,
+}
+
 /// What to do with a row that is to be written over a stored one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -1,4 +1,5 @@
-//! Runs SQL: connecting, writing batches of rows under the guard, recording rejects. One file a database.
+//! Runs SQL: connecting, writing batches of rows under the guard, reading them back, recording rejects. One
+//! file a database.
 //!
 //! May use: `schema`, `value`, `dialect`. Must not: hold SQL text (that is `dialect`), know Kubernetes.
 //!
@@ -10,21 +11,28 @@
 //! - Deadlocks, lock waits, lost connections and the like are tried again ([`Retry`]).
 
 mod batch;
+pub mod compare;
 mod connect;
 mod error;
 pub mod guard;
 mod mysql;
 mod pairs;
+mod read;
+mod retry;
 mod session;
 mod sqlite;
+mod tls;
 
 pub use connect::{Address, ConnectOptions};
 pub use error::{Class, StoreError};
+pub use read::{Stamp, StoredRow};
+pub use tls::{Tls, TlsMode};
 
 use crate::dialect::{Bookkeeping, Dialect, Sql, Statement};
 use crate::kind::Kind;
 use crate::schema::{Companion, Table};
 use crate::value::{Micros, Row};
+use guard::Guard;
 use session::{Param, Session};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,8 +78,8 @@ pub struct Report {
     pub written: usize,
     /// Rows that were stored already, in the same version.
     pub unchanged: usize,
-    /// Rows of which a later version is stored.
-    pub stale: usize,
+    /// The uids of rows of which a later version is stored.
+    pub stale: Vec<Box<str>>,
     /// Objects that the database refused.
     pub rejected: Vec<Rejected>,
 }
@@ -89,7 +97,7 @@ impl Report {
     fn add(&mut self, other: Report) {
         self.written += other.written;
         self.unchanged += other.unchanged;
-        self.stale += other.stale;
+        self.stale.extend(other.stale);
         self.rejected.extend(other.rejected);
     }
 }
@@ -211,6 +219,7 @@ impl Store {
     }
 
     async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
+        address.check_files()?;
         let dialect = address.dialect();
         let doing = format!("connecting to {address}");
         let database = match dialect {
@@ -274,10 +283,19 @@ impl Store {
             self.define(&self.dialect.bookkeeping(Bookkeeping::CreateRejects, 0), "creating table ingester_rejects")
                 .await?;
         }
+        self.look_for_rejects().await?;
+        Ok(made)
+    }
+
+    /// Looks whether any object is rejected: while none is, nothing is ever deleted from `ingester_rejects`.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub async fn look_for_rejects(&self) -> Result<(), StoreError> {
         let any = in_transaction!(self, |tx| tx.any(&self.dialect.bookkeeping(Bookkeeping::AnyRejects, 0)).await)
             .map_err(|error| StoreError::of("reading ingester_rejects".into(), error))?;
         self.any_rejects.store(any, Ordering::Relaxed);
-        Ok(made)
+        Ok(())
     }
 
     /// The names of the tables in the database.
@@ -306,7 +324,21 @@ impl Store {
     /// When the database is not to be reached within the retries, or nothing at all can be written and a person must
     /// act (disk full, no rights, a missing table). Nothing of the batch is stored then.
     pub async fn write(&self, table: &'static Table, changes: Vec<Change>) -> Result<Report, StoreError> {
-        let changes = latest_of_each(changes);
+        self.write_under(Guard::Holds, table, &latest_of_each(changes)).await
+    }
+
+    /// As [`Store::write`], with or without the guard: [`Guard::Overruled`] is for objects of a cluster that went back
+    /// behind what is stored, because it was restored from a backup. `changes` are as [`latest_of_each`]
+    /// gives them.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_under(
+        &self,
+        guard: Guard,
+        table: &'static Table,
+        changes: &[Change],
+    ) -> Result<Report, StoreError> {
         let mut report = Report::default();
         // From where to where, each to be written in a transaction of its own; the next one last.
         let mut pieces = vec![(0, changes.len())];
@@ -315,7 +347,7 @@ impl Store {
             if start == end {
                 continue;
             }
-            let error = match self.write_batch(table, &changes[start..end]).await {
+            let error = match self.write_batch(guard, table, &changes[start..end]).await {
                 Ok(part) => {
                     any_stored = true;
                     report.add(part);
@@ -343,41 +375,30 @@ impl Store {
     }
 
     /// One transaction, tried again while the error is a passing one.
-    async fn write_batch(&self, table: &'static Table, changes: &[Change]) -> Result<Report, StoreError> {
-        let mut attempt = 1;
-        loop {
-            let batch = batch::Batch {
-                dialect: self.dialect,
-                table,
-                changes,
-                now: Micros::now(),
-                max_packet: self.max_packet,
-                clear_rejects: self.any_rejects.load(Ordering::Relaxed),
-            };
-            let result = in_transaction!(self, |tx| match batch.write(&mut tx).await {
-                Ok(report) => tx.commit().await.map(|()| report),
-                Err(error) => {
-                    // Where even that fails the connection is gone, and with it the transaction.
-                    let _ = tx.rollback().await;
-                    Err(error)
-                }
-            });
-            let error = match result {
-                Ok(report) => return Ok(report),
-                Err(error) => StoreError::of(format!("writing {} rows of `{}`", changes.len(), table.name), error),
-            };
-            if error.class() != Class::Transient {
-                return Err(error);
-            }
-            match self.retry.pause(attempt) {
-                Some(pause) => {
-                    tracing::debug!(%error, attempt, table = %table.name, "batch failed, trying again");
-                    tokio::time::sleep(pause).await;
-                    attempt += 1;
-                }
-                None => return Err(error),
-            }
-        }
+    async fn write_batch(&self, guard: Guard, table: &'static Table, changes: &[Change]) -> Result<Report, StoreError> {
+        self.retrying(
+            || format!("writing {} rows of `{}`", changes.len(), table.name),
+            || async {
+                let batch = batch::Batch {
+                    dialect: self.dialect,
+                    table,
+                    changes,
+                    now: Micros::now(),
+                    max_packet: self.max_packet,
+                    clear_rejects: self.any_rejects.load(Ordering::Relaxed),
+                    guard,
+                };
+                in_transaction!(self, |tx| match batch.write(&mut tx).await {
+                    Ok(report) => tx.commit().await.map(|()| report),
+                    Err(error) => {
+                        // Where even that fails the connection is gone, and with it the transaction.
+                        let _ = tx.rollback().await;
+                        Err(error)
+                    }
+                })
+            },
+        )
+        .await
     }
 
     /// Records objects that could not be mirrored; an object is recorded once, with its latest reason.
@@ -428,7 +449,7 @@ fn head(text: &str, limit: usize) -> &str {
 
 /// Sorted by uid, so that transactions lock rows in one order; of each uid the change with the highest version, of
 /// equal ones the last.
-fn latest_of_each(mut changes: Vec<Change>) -> Vec<Change> {
+pub fn latest_of_each(mut changes: Vec<Change>) -> Vec<Change> {
     changes.sort_by(|a, b| a.uid().cmp(b.uid()).then(a.res_version().cmp(&b.res_version())));
     let mut latest: Vec<Change> = Vec::with_capacity(changes.len());
     for change in changes {

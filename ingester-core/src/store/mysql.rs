@@ -18,8 +18,9 @@ pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Resul
     MySqlConnection::connect_with(connect).await?.close().await?;
     MySqlPoolOptions::new()
         .max_connections(options.connections.max(1))
+        .min_connections(options.max_idle.min(options.connections))
         .acquire_timeout(ACQUIRE)
-        .max_lifetime(Duration::from_secs(300))
+        .max_lifetime(options.max_lifetime)
         .after_connect(|connection, _| {
             Box::pin(async move {
                 for sql in Dialect::MySql.session() {
@@ -34,6 +35,10 @@ pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Resul
 
 pub(super) async fn begin(pool: &MySqlPool) -> Result<Open, sqlx::Error> {
     pool.begin_with(Dialect::MySql.begin()).await.map(Open)
+}
+
+pub(super) async fn begin_reading(pool: &MySqlPool) -> Result<Open, sqlx::Error> {
+    pool.begin_with(Dialect::MySql.begin_reading()).await.map(Open)
 }
 
 /// Runs a statement that MySQL does not prepare or that ends a transaction by itself (CREATE TABLE).

@@ -2,6 +2,7 @@
 
 use super::guard::Version;
 use crate::dialect::Sql;
+use crate::schema::SqlType;
 use crate::value::{Micros, Value};
 use std::collections::HashSet;
 
@@ -30,7 +31,15 @@ pub(super) trait Session {
     async fn execute(&mut self, sql: &Sql, params: &[Param<'_>]) -> Result<u64, sqlx::Error>;
     /// Runs [`Statement::Versions`](crate::dialect::Statement::Versions).
     async fn versions(&mut self, sql: &Sql, params: &[Param<'_>]) -> Result<Vec<(String, Version)>, sqlx::Error>;
-    /// Runs [`Statement::ReadPairs`](crate::dialect::Statement::ReadPairs).
+    /// Reads rows whose columns are of these types. A value that its type cannot have (somebody may have written it by
+    /// hand) comes back as what it is.
+    async fn rows(
+        &mut self,
+        sql: &Sql,
+        params: &[Param<'_>],
+        types: &[SqlType],
+    ) -> Result<Vec<Box<[Value]>>, sqlx::Error>;
+    /// Runs [`Statement::ReadPairs`](crate::dialect::Statement::ReadPairs) and whatever else gives three texts.
     async fn pairs(&mut self, sql: &Sql, params: &[Param<'_>]) -> Result<Vec<Pair>, sqlx::Error>;
     /// Reads the server's name and the largest packet.
     async fn server(&mut self, sql: &Sql) -> Result<(String, u64), sqlx::Error>;
@@ -53,7 +62,8 @@ macro_rules! implement_session {
 
         use super::guard::Version;
         use super::session::{Pair, Param, Session};
-        use crate::value::Value;
+        use crate::schema::SqlType;
+        use crate::value::{Micros, Value};
         use ::sqlx::{Arguments as _, Row as _};
 
         fn arguments(params: &[Param<'_>]) -> Result<$arguments, ::sqlx::Error> {
@@ -91,6 +101,31 @@ macro_rules! implement_session {
             Ok($back)
         }
 
+        fn value_of(row: &$row, place: usize, ty: SqlType) -> Result<Value, ::sqlx::Error> {
+            let value = match ty {
+                SqlType::Boolean => row.try_get_unchecked::<Option<i64>, _>(place)?.map(|number| match number {
+                    0 | 1 => Value::Bool(number == 1),
+                    _ => Value::Int(number),
+                }),
+                SqlType::Int | SqlType::BigInt => row.try_get_unchecked::<Option<i64>, _>(place)?.map(Value::Int),
+                SqlType::BigIntUnsigned => {
+                    let number: Option<$unsigned> = row.try_get_unchecked(place)?;
+                    number.map(|$value| Value::UInt($back))
+                }
+                SqlType::Double => row.try_get_unchecked::<Option<f64>, _>(place)?.map(Value::Double),
+                SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::Json => {
+                    row.try_get_unchecked::<Option<String>, _>(place)?.map(Value::text)
+                }
+                SqlType::DateTime => row
+                    .try_get_unchecked::<Option<String>, _>(place)?
+                    .map(|text| Micros::from_sql(&text).map_or_else(|| Value::text(text), Value::Time)),
+                SqlType::LongBlob => {
+                    row.try_get_unchecked::<Option<Vec<u8>>, _>(place)?.map(|bytes| Value::Bytes(bytes.into()))
+                }
+            };
+            Ok(value.unwrap_or(Value::Null))
+        }
+
         impl Session for Open {
             async fn execute(&mut self, sql: &Sql, params: &[Param<'_>]) -> Result<u64, sqlx::Error> {
                 let query = ::sqlx::query_with::<$database, _>(::sqlx::AssertSqlSafe(sql.shared()), arguments(params)?);
@@ -113,6 +148,19 @@ macro_rules! implement_session {
                         };
                         Ok((text_of(row, 0)?, version))
                     })
+                    .collect()
+            }
+
+            async fn rows(
+                &mut self,
+                sql: &Sql,
+                params: &[Param<'_>],
+                types: &[SqlType],
+            ) -> Result<Vec<Box<[Value]>>, sqlx::Error> {
+                let query = ::sqlx::query_with::<$database, _>(::sqlx::AssertSqlSafe(sql.shared()), arguments(params)?);
+                let rows = query.fetch_all(&mut *self.0).await?;
+                rows.iter()
+                    .map(|row| types.iter().enumerate().map(|(place, ty)| value_of(row, place, *ty)).collect())
                     .collect()
             }
 

@@ -48,6 +48,10 @@ pub(super) async fn begin(pool: &SqlitePool) -> Result<Open, sqlx::Error> {
     pool.begin_with(Dialect::Sqlite.begin()).await.map(Open)
 }
 
+pub(super) async fn begin_reading(pool: &SqlitePool) -> Result<Open, sqlx::Error> {
+    pool.begin_with(Dialect::Sqlite.begin_reading()).await.map(Open)
+}
+
 /// Runs a statement that changes the schema.
 pub(super) async fn define(pool: &SqlitePool, sql: &Sql) -> Result<(), sqlx::Error> {
     pool.execute(text(sql)).await.map(drop)

@@ -4,6 +4,7 @@
 
 mod guard;
 mod race;
+mod read;
 mod refusals;
 mod rows;
 mod schema;

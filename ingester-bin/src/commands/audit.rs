@@ -1,0 +1,95 @@
+//! `ingester audit`: cluster and SQL compared, and what differs printed.
+
+use super::chosen;
+use crate::arguments::{Audit, Format};
+use crate::output::{Table, note, show};
+use crate::{Ending, Failure};
+use anyhow::anyhow;
+use ingester_core::Kind;
+use ingester_core::audit::Report;
+use ingester_core::config::{Config, Gate};
+use ingester_core::events::Publisher;
+use ingester_core::health::Health;
+use ingester_core::metrics::Metrics;
+use ingester_core::store::Store;
+use ingester_core::sync::{self, Surroundings};
+use std::sync::Arc;
+
+pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let kinds = chosen(kinds, &arguments.kinds)?;
+    let address = match config.gate().map_err(|error| Failure::Usage(error.into()))? {
+        Gate::Open(address) => address,
+        Gate::Disabled => {
+            return Err(Failure::Usage(anyhow!(
+                "there is nothing to compare: metadataStorage.enableMetadataStorage is false"
+            )));
+        }
+        Gate::NoDatabase => {
+            return Err(Failure::Usage(anyhow!(
+                "there is nothing to compare with: the configuration names no database"
+            )));
+        }
+    };
+    let client = arguments.cluster.client().await?;
+    let store = Store::connect(&address, config.mysql.connect_options()).await?;
+    store.look_for_rejects().await?;
+    let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
+    let surroundings =
+        Surroundings { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off() };
+    let mut report = Report::new(arguments.limit);
+    let repaired = sync::audit(&surroundings, &kinds, &config, arguments.repair, &mut report)
+        .await
+        .map_err(|error| anyhow!("the audit was broken off: {error}"))?;
+    show(arguments.output.output, &report, || table(&report))?;
+    if report.unlisted > 0 && arguments.output.output == Format::Table {
+        note(&format!("{} more findings are not listed; --limit N lists more", report.unlisted));
+    }
+    if arguments.repair && !report.is_clean() {
+        note(&format!("{} mended, {} left", repaired.mended, repaired.left));
+    }
+    let clean = if arguments.repair { repaired.left == 0 } else { report.is_clean() };
+    Ok(if clean { Ending::Done } else { Ending::Problem })
+}
+
+fn table(report: &Report) -> String {
+    let mut counts = Table::new([
+        "kind",
+        "objects",
+        "rows",
+        "missing",
+        "stale",
+        "ahead",
+        "different",
+        "deleted",
+        "orphaned",
+        "rejected",
+    ]);
+    for kind in &report.kinds {
+        let numbers = [
+            kind.objects,
+            kind.rows,
+            kind.missing,
+            kind.stale,
+            kind.ahead,
+            kind.different,
+            kind.deleted,
+            kind.orphaned,
+            kind.rejected,
+        ];
+        counts.row(std::iter::once(kind.kind.clone()).chain(numbers.iter().map(ToString::to_string)));
+    }
+    if report.findings.is_empty() {
+        return counts.to_string();
+    }
+    let mut findings = Table::new(["kind", "namespace", "name", "finding", "detail"]);
+    for entry in &report.findings {
+        findings.row([
+            entry.kind.clone(),
+            entry.namespace.clone(),
+            entry.name.clone(),
+            entry.finding.name().to_owned(),
+            entry.finding.to_string(),
+        ]);
+    }
+    format!("{counts}\n{findings}")
+}

@@ -1,0 +1,293 @@
+//! What the program says while it works: lines on standard error, as text for people or JSON for a log collector.
+//!
+//! Neither passwords nor tokens may be in them, at any level. Most libraries below keep to that by themselves: sqlx logs
+//! statements with placeholders and never its connect options, kube marks the `Authorization` header as sensitive, hyper
+//! logs sizes and states, rustls no keys. What does not is kept out by [`QUIET`], whatever anybody asks for.
+
+use anyhow::anyhow;
+use std::io::IsTerminal as _;
+use tracing::level_filters::LevelFilter;
+use tracing::{Dispatch, Level};
+use tracing_subscriber::filter::{FilterExt as _, filter_fn};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer, Registry};
+
+/// Parts of libraries that would show what they must not, and the least severe level that is still let through. What is
+/// left out is no loss: both give the same to us, as an error.
+const QUIET: &[(&str, Level)] = &[
+    // An answer that cannot be read goes into a warning as a whole: objects, or a list of all of them.
+    ("kube_client::client", Level::ERROR),
+    // Errors with all they hold; that of an exec plugin holds its environment and what it printed, the token it may be.
+    ("kube_runtime::watcher", Level::WARN),
+];
+
+/// How lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For people; in colours where standard error is a terminal and `NO_COLOR` is not set.
+    Text,
+    /// One JSON object a line: `timestamp` (RFC 3339, UTC), `level`, `target`, `message`, and the event's own fields (`kind`,
+    /// `namespace`, `name`, ...) beside them.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the command that runs in a cluster"))]
+    Json,
+}
+
+/// Begins logging for this process. `level` is the configuration's (`logging.level`): a level, or levels for single parts
+/// too, as in `info,sqlx=warn`. `RUST_LOG` of the environment wins.
+///
+/// # Errors
+/// When either says something that is no level (a mistake of the caller's: exit code 2), or logging was begun before.
+pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<()> {
+    let filter = match std::env::var_os("RUST_LOG").filter(|value| !value.is_empty()) {
+        Some(value) => filter(&value.to_string_lossy(), "RUST_LOG of the environment")?,
+        None => filter(level, "`logging.level` of the configuration")?,
+    };
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let colours = !no_colour && std::io::stderr().is_terminal();
+    dispatch(format, filter, colours, std::io::stderr)
+        .try_init()
+        .map_err(|error| anyhow!("logging cannot be set up: {error}"))
+}
+
+/// Reads levels. Stricter than the library: to that, a word that is no level is a part of the program of which everything is
+/// shown and of all others nothing, so that a level that is misspelt would make the program silent.
+fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
+    let wrong = |part: &str, reason: &str| {
+        anyhow!(
+            "{origin} is `{text}`, of which `{part}` {reason}: use off, error, warn, info, debug or trace, or levels for \
+             single parts too, as in `info,ingester_core=debug,sqlx=warn`"
+        )
+    };
+    for part in text.split(',').map(str::trim) {
+        // What has a bracket is a span's, which may hold commas: left to the library.
+        if text.contains('[') || part.is_empty() {
+            continue;
+        }
+        let level = part.split_once('=').map_or(part, |(_, level)| level);
+        if level.parse::<LevelFilter>().is_err() {
+            return Err(wrong(part, "is no level"));
+        }
+    }
+    EnvFilter::builder().parse(text).map_err(|error| wrong(text, &format!("cannot be read ({error})")))
+}
+
+/// Everything put together, for any writer.
+fn dispatch<W>(format: Format, filter: EnvFilter, colours: bool, writer: W) -> Dispatch
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let layer = tracing_subscriber::fmt::layer().with_writer(writer);
+    let layer: Box<dyn Layer<Registry> + Send + Sync> = match format {
+        Format::Text => layer.with_ansi(colours).boxed(),
+        Format::Json => layer.json().flatten_event(true).with_span_list(false).boxed(),
+    };
+    // The hint keeps the filter's own: without one, what is not shown would be prepared all the same.
+    let quiet = filter_fn(|metadata| {
+        QUIET.iter().all(|(target, level)| metadata.target() != *target || metadata.level() <= level)
+    })
+    .with_max_level_hint(LevelFilter::TRACE);
+    Registry::default().with(layer.with_filter(filter.and(quiet))).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Format, dispatch, filter};
+    use ingester_core::store::{Address, ConnectOptions, Retry, Store};
+    use kube::api::{Api, DynamicObject, ListParams};
+    use kube::core::{ApiResource, GroupVersionKind};
+    use serde_json::Value;
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    /// A writer that keeps what is written.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Kept {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    /// What is logged by `act`.
+    fn logged(format: Format, levels: &str, colours: bool, act: impl FnOnce()) -> String {
+        let kept = Kept::default();
+        let writer = kept.clone();
+        let dispatch = dispatch(format, filter(levels, "here").unwrap(), colours, move || writer.clone());
+        tracing::dispatcher::with_default(&dispatch, act);
+        kept.text()
+    }
+
+    /// What is logged at every level by work that waits for sockets.
+    fn traced(work: impl Future<Output = ()>) -> String {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        logged(Format::Text, "trace", false, || runtime.block_on(work))
+    }
+
+    fn say_something() {
+        tracing::info!(kind = "Model", namespace = "ml", name = "fraud", rows = 3, "two\nlines");
+    }
+
+    #[test]
+    fn json_is_one_object_a_line_with_the_fields_beside_the_message() {
+        let text = logged(Format::Json, "info", true, say_something);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 1, "{text}");
+        let mut line: Value = serde_json::from_str(lines[0]).unwrap();
+        let timestamp = line["timestamp"].take();
+        let timestamp = timestamp.as_str().unwrap();
+        let time = timestamp.parse::<k8s_openapi::jiff::Timestamp>();
+        assert!(time.is_ok() && timestamp.ends_with('Z'), "{timestamp}");
+        let expected = serde_json::json!({
+            "timestamp": null, "level": "INFO", "target": "ingester::logging::tests", "message": "two\nlines",
+            "kind": "Model", "namespace": "ml", "name": "fraud", "rows": 3
+        });
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn text_has_colours_only_where_they_are_asked_for() {
+        let plain = logged(Format::Text, "info", false, say_something);
+        assert!(plain.contains("INFO") && plain.contains("kind=\"Model\""), "{plain}");
+        assert!(!plain.contains('\u{1b}'), "{plain}");
+        assert!(logged(Format::Text, "info", true, say_something).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn the_level_decides_what_is_shown() {
+        assert_eq!(logged(Format::Text, "warn", false, say_something), "");
+        assert_eq!(logged(Format::Text, "info,ingester=warn", false, say_something), "");
+        assert_ne!(logged(Format::Text, "warn,ingester=info", false, say_something), "");
+        assert_eq!(logged(Format::Text, "off", false, || tracing::error!("x")), "");
+    }
+
+    #[test]
+    fn what_is_no_level_is_an_error_with_its_origin_and_the_levels_there_are() {
+        for (text, part) in [
+            ("inof", "inof"),
+            ("info,sqlx=loud", "sqlx=loud"),
+            ("info,sqlx", "sqlx"),
+            ("a=b=c", "a=b=c"),
+            ("info,=[", "info,=["),
+        ] {
+            let error = filter(text, "RUST_LOG of the environment").unwrap_err().to_string();
+            let start = format!("RUST_LOG of the environment is `{text}`, of which `{part}` ");
+            assert!(error.starts_with(&start) && error.contains("use off, error, warn, info"), "{error}");
+        }
+        for text in
+            ["info", "WARN", "off", "info, sqlx=warn", "", "warn,", "ingester_core::store=trace", "[x{a,b}]=info"]
+        {
+            assert!(filter(text, "here").is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_that_show_too_much_are_kept_out_at_every_level() {
+        let text = logged(Format::Text, "trace", false, || {
+            tracing::warn!(target: "kube_client::client", "an answer");
+            tracing::debug!(target: "kube_runtime::watcher", "an error");
+            tracing::warn!(target: "kube_runtime::watcher", "a warning");
+            tracing::debug!(target: "kube_client::client::builder", "a request");
+        });
+        assert!(!text.contains("an answer") && !text.contains("an error"), "{text}");
+        assert!(text.contains("a warning") && text.contains("a request"), "{text}");
+    }
+
+    /// Asks a server that gives one answer for a list, with a token.
+    async fn ask_with_a_token(status: &str, body: &str) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let mut config = kube::Config::new(url.parse().unwrap());
+        config.auth_info.token = Some("Unspeakable".to_owned().into());
+        config.default_retry = false;
+        let client = kube::Client::try_from(config).unwrap();
+        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk("michelangelo.api", "v2", "Model"));
+        let models: Api<DynamicObject> = Api::all_with(client, &resource);
+        let answer = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        let serve = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                request.push(stream.read_u8().await.unwrap());
+            }
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            String::from_utf8(request).unwrap()
+        };
+        let parameters = ListParams::default();
+        let (request, answer) = tokio::join!(serve, models.list(&parameters));
+        assert!(request.contains("Bearer Unspeakable"), "the token was sent: {request}");
+        assert_eq!(answer.is_ok(), status == "200 OK" && body.starts_with("{\"kind\""));
+    }
+
+    #[test]
+    fn a_token_is_in_no_line_at_any_level() {
+        for (status, body) in [
+            ("200 OK", r#"{"kind":"ModelList","apiVersion":"michelangelo.api/v2","metadata":{},"items":[]}"#),
+            ("200 OK", "{\"token\": \"Unspeakable\", \"items\": 3}"),
+            ("403 Forbidden", r#"{"kind":"Status","code":403,"message":"no"}"#),
+            ("500 Internal Server Error", "broken"),
+            ("nonsense", ""),
+        ] {
+            let text = traced(ask_with_a_token(status, body));
+            assert!(text.contains("requesting") && text.contains("hyper_util"), "libraries are heard at all: {text}");
+            assert!(!text.contains("Unspeakable"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_in_no_line_at_any_level() {
+        let text = traced(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let port = listener.local_addr().unwrap().port();
+            // A server that hangs up is enough: nothing is sent to MySQL before its greeting.
+            let serve = async {
+                loop {
+                    drop(listener.accept().await);
+                }
+            };
+            let address: Address = format!("mysql://root:Unspeakable@127.0.0.1:{port}/db").parse().unwrap();
+            tracing::debug!(?address, %address, "an address");
+            let once = Retry { attempts: Some(1), ..Retry::SHORT };
+            let options = ConnectOptions { retry: once, ..ConnectOptions::default() };
+            tokio::select! {
+                store = Store::connect(&address, options) => {
+                    let error = store.err().expect("nobody answers");
+                    tracing::debug!(?error, %error, "an error");
+                }
+                () = serve => {}
+            }
+        });
+        assert!(text.contains("an error"), "{text}");
+        assert!(!text.contains("Unspeakable"), "{text}");
+    }
+
+    #[test]
+    fn statements_are_logged_without_their_values() {
+        let text = traced(async {
+            use sqlx::{Connection as _, SqliteConnection};
+            let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
+            sqlx::query("SELECT ?").bind("Unspeakable").fetch_one(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+        });
+        assert!(text.contains("SELECT ?"), "sqlx is heard at all: {text}");
+        assert!(!text.contains("Unspeakable"), "{text}");
+    }
+}

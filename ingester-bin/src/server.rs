@@ -1,0 +1,275 @@
+//! What Prometheus and the kubelet ask: `/metrics`, `/healthz`, `/readyz`. No more, and nothing that changes anything.
+
+use anyhow::anyhow;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Router, routing};
+use ingester_core::health::{Check, Health};
+use ingester_core::metrics::Metrics;
+use std::future::IntoFuture as _;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// How long requests that are being answered may take once the server is to stop. What is open after that (a request of
+/// which the end never came) is left behind.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A server that listens and does not answer yet: an address that cannot be had is found before any work begins.
+#[derive(Debug)]
+pub(crate) struct Server {
+    listener: TcpListener,
+}
+
+/// What the answers are made of.
+#[derive(Clone)]
+struct Sources {
+    metrics: Metrics,
+    health: Health,
+}
+
+impl Server {
+    /// Listens on `address`: `127.0.0.1:8080`, `[::1]:8080`, a host's name and a port, or as Go programs write it, `:8080`
+    /// for every address of the machine.
+    ///
+    /// # Errors
+    /// When the address is none, or taken.
+    pub(crate) async fn bind(address: &str) -> anyhow::Result<Self> {
+        let listener = match everywhere(address) {
+            Some(addresses) => TcpListener::bind(&addresses[..]).await,
+            None => TcpListener::bind(address).await,
+        };
+        let listener = listener.map_err(|error| {
+            anyhow!(
+                "cannot listen on `{address}` for metrics and probes: {error} (set `server.address` of the configuration \
+                 to an address of this machine and a free port, as in 0.0.0.0:8080)"
+            )
+        })?;
+        Ok(Server { listener })
+    }
+
+    /// The address, with the port that was given where port 0 was asked for.
+    ///
+    /// # Errors
+    /// When the operating system does not say.
+    pub(crate) fn local_address(&self) -> anyhow::Result<SocketAddr> {
+        self.listener
+            .local_addr()
+            .map_err(|error| anyhow!("cannot find out on which address the server listens: {error}"))
+    }
+
+    /// Answers until `stop` is cancelled, and then within a second no more.
+    ///
+    /// # Errors
+    /// None that is known; should listening end by itself, the reason.
+    pub(crate) async fn run(self, metrics: Metrics, health: Health, stop: CancellationToken) -> anyhow::Result<()> {
+        let router = Router::new()
+            .route("/metrics", routing::get(metrics_page))
+            .route("/healthz", routing::get(healthz))
+            .route("/readyz", routing::get(readyz))
+            .fallback(async || (StatusCode::NOT_FOUND, "there are /metrics, /healthz and /readyz\n"))
+            .with_state(Sources { metrics, health });
+        let serving = axum::serve(self.listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
+        let patience = async {
+            stop.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            ended = serving.into_future() => {
+                ended.map_err(|error| anyhow!("the server of metrics and probes ended: {error}"))
+            }
+            () = patience => Ok(()),
+        }
+    }
+}
+
+/// What `:8080` means: the first of these that can be had. Not every machine has IPv6.
+fn everywhere(address: &str) -> Option<[SocketAddr; 2]> {
+    let port: u16 = address.strip_prefix(':')?.parse().ok()?;
+    Some([(Ipv6Addr::UNSPECIFIED, port).into(), (Ipv4Addr::UNSPECIFIED, port).into()])
+}
+
+async fn metrics_page(State(sources): State<Sources>) -> Response {
+    ([(header::CONTENT_TYPE, Metrics::CONTENT_TYPE)], sources.metrics.render()).into_response()
+}
+
+async fn healthz(State(sources): State<Sources>, uri: Uri) -> Response {
+    probe("healthz", &uri, sources.health.liveness(), StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+async fn readyz(State(sources): State<Sources>, uri: Uri) -> Response {
+    probe("readyz", &uri, sources.health.readiness(), StatusCode::SERVICE_UNAVAILABLE)
+}
+
+/// `ok`, or what failed, one line each; with `?verbose` all checks, as the API server's probes print them.
+fn probe(name: &str, uri: &Uri, checks: Vec<Check>, failure: StatusCode) -> Response {
+    let verbose =
+        uri.query().is_some_and(|query| query.split('&').any(|part| part.split('=').next() == Some("verbose")));
+    let failed = checks.iter().any(|check| !check.ok);
+    if !failed && !verbose {
+        return "ok".into_response();
+    }
+    let mut text: String =
+        checks.iter().filter(|check| verbose || !check.ok).map(|check| format!("{check}\n")).collect();
+    text.push_str(&format!("{name} check {}\n", if failed { "failed" } else { "passed" }));
+    (if failed { failure } else { StatusCode::OK }, text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Server, everywhere};
+    use ingester_core::health::{Health, KindState};
+    use ingester_core::metrics::Metrics;
+    use std::net::SocketAddr;
+    use std::time::Duration;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpStream;
+    use tokio::task::JoinHandle;
+    use tokio_util::sync::CancellationToken;
+
+    struct Running {
+        address: SocketAddr,
+        metrics: Metrics,
+        health: Health,
+        stop: CancellationToken,
+        task: JoinHandle<anyhow::Result<()>>,
+    }
+
+    async fn start() -> Running {
+        let (metrics, health, stop) = (Metrics::new().unwrap(), Health::new(["Model"]), CancellationToken::new());
+        let server = Server::bind("127.0.0.1:0").await.unwrap();
+        let address = server.local_address().unwrap();
+        let task = tokio::spawn(server.run(metrics.clone(), health.clone(), stop.clone()));
+        Running { address, metrics, health, stop, task }
+    }
+
+    impl Running {
+        /// Sends a request and reads the answer to its end: status, headers in lower case, body.
+        async fn ask(&self, method: &str, path: &str) -> (u16, String, String) {
+            let mut stream = TcpStream::connect(self.address).await.unwrap();
+            let request = format!("{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            let read = stream.read_to_string(&mut answer);
+            tokio::time::timeout(Duration::from_secs(10), read).await.expect("an answer in time").unwrap();
+            let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+            let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+            (status, head.to_lowercase(), body.to_owned())
+        }
+
+        async fn get(&self, path: &str) -> (u16, String) {
+            let (status, _, body) = self.ask("GET", path).await;
+            (status, body)
+        }
+
+        /// Stops the server; how long it took is bounded here.
+        async fn stopped(self) {
+            self.stop.cancel();
+            let ended = tokio::time::timeout(Duration::from_secs(1), self.task).await;
+            ended.expect("within a second").unwrap().unwrap();
+        }
+    }
+
+    fn body(status: u16, text: &str) -> (u16, String) {
+        (status, text.to_owned())
+    }
+
+    #[tokio::test]
+    async fn metrics_come_in_the_text_format() {
+        let running = start().await;
+        running.metrics.controller("Model").written(3);
+        let (status, head, body) = running.ask("GET", "/metrics").await;
+        assert_eq!(status, 200);
+        assert!(head.contains("content-type: text/plain; version=0.0.4; charset=utf-8"), "{head}");
+        assert!(body.contains("\ningester_rows_written_total{kind=\"Model\"} 3\n"), "{body}");
+        running.stopped().await;
+    }
+
+    #[tokio::test]
+    async fn readiness_follows_the_kinds() {
+        let running = start().await;
+        running.health.database_reached();
+        running.health.kinds_looked_up();
+        running.health.kind("Model", KindState::Listing);
+        let first = "[-]Model first list not finished\n";
+        assert_eq!(running.get("/readyz").await, body(503, &format!("{first}readyz check failed\n")));
+        assert_eq!(
+            running.get("/readyz?verbose").await,
+            body(503, &format!("[+]database reached\n[+]kinds looked up\n{first}readyz check failed\n"))
+        );
+        running.health.kind("Model", KindState::Synced);
+        assert_eq!(running.get("/readyz").await, body(200, "ok"));
+        assert_eq!(
+            running.get("/readyz?timeout=1s&verbose=1").await,
+            body(200, "[+]database reached\n[+]kinds looked up\n[+]Model synced\nreadyz check passed\n")
+        );
+        running.stopped().await;
+    }
+
+    #[tokio::test]
+    async fn liveness_ends_with_a_dead_task() {
+        let running = start().await;
+        assert_eq!(running.get("/healthz").await, body(200, "ok"), "what is not ready is alive");
+        running.health.dead("supervisor", "panicked at x");
+        let text = "[-]supervisor ended: panicked at x\nhealthz check failed\n";
+        assert_eq!(running.get("/healthz").await, body(500, text));
+        running.stopped().await;
+    }
+
+    #[tokio::test]
+    async fn other_paths_are_not_found_and_other_methods_not_allowed() {
+        let running = start().await;
+        for (method, path, status) in [
+            ("GET", "/", 404),
+            ("GET", "/metrics/", 404),
+            ("POST", "/nothing", 404),
+            ("POST", "/metrics", 405),
+            ("DELETE", "/healthz", 405),
+            ("PUT", "/readyz", 405),
+            ("HEAD", "/healthz", 200),
+        ] {
+            assert_eq!(running.ask(method, path).await.0, status, "{method} {path}");
+        }
+        running.stopped().await;
+    }
+
+    #[tokio::test]
+    async fn it_stops_within_a_second_whatever_is_connected() {
+        let running = start().await;
+        // One that asked and stays, one that never says anything, one that stops in the middle of its request.
+        let mut idle = TcpStream::connect(running.address).await.unwrap();
+        idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n").await.unwrap();
+        let mut start = [0; 12];
+        idle.read_exact(&mut start).await.unwrap();
+        assert_eq!(&start, b"HTTP/1.1 200");
+        let _silent = TcpStream::connect(running.address).await.unwrap();
+        let mut half = TcpStream::connect(running.address).await.unwrap();
+        half.write_all(b"GET /metr").await.unwrap();
+        // The kernel hands connections out in order: this one was answered, so those are with the server.
+        assert_eq!(running.get("/healthz").await.0, 200);
+        let address = running.address;
+        running.stopped().await;
+        assert!(TcpStream::connect(address).await.is_err(), "nobody listens any more");
+    }
+
+    #[tokio::test]
+    async fn an_address_that_cannot_be_had_is_named_with_its_key() {
+        let running = start().await;
+        for address in [running.address.to_string(), "nonsense".into(), "127.0.0.1".into(), ":99999".into()] {
+            let error = Server::bind(&address).await.unwrap_err().to_string();
+            assert!(error.contains(&format!("`{address}`")) && error.contains("`server.address`"), "{error}");
+        }
+        running.stopped().await;
+    }
+
+    #[test]
+    fn a_port_alone_is_every_address_of_the_machine() {
+        let addresses = everywhere(":8080").map(|addresses| addresses.map(|address| address.to_string()));
+        assert_eq!(addresses, Some(["[::]:8080".to_owned(), "0.0.0.0:8080".to_owned()]));
+        for address in ["127.0.0.1:8080", ":http", "::1", ""] {
+            assert_eq!(everywhere(address), None, "{address}");
+        }
+    }
+}

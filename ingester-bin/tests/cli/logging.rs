@@ -1,0 +1,25 @@
+//! What the program says while it works.
+
+use crate::program::{Folder, finish};
+
+#[test]
+fn a_level_that_is_none_is_wrong_use_and_says_which_there_are() {
+    for level in ["inof", "ingester=loud", "a=b=c"] {
+        let folder = Folder::new();
+        let ran = finish(folder.command(&["kinds"]).env("RUST_LOG", level)).exits(2);
+        assert_eq!(ran.out, "");
+        ran.says(&["error: RUST_LOG of the environment is", level, "use off, error, warn, info, debug or trace"]);
+    }
+}
+
+#[test]
+fn nothing_is_logged_unless_asked_for_and_then_without_colours_into_a_pipe() {
+    let folder = Folder::new();
+    folder.write("model.yaml", crate::program::model("fraud", &[], &[]));
+    let import = ["import", "--database-url", "sqlite://test.db", "model.yaml"];
+    let quiet = finish(folder.command(&import).env("RUST_LOG", "")).exits(0);
+    assert!(!quiet.err.contains("DEBUG"), "{}", quiet.err);
+    let talkative = finish(folder.command(&import).env("RUST_LOG", "debug")).exits(0).says(&["DEBUG", "sqlx::query"]);
+    assert!(!talkative.err.contains('\u{1b}'), "{}", talkative.err);
+    assert_eq!(talkative.out.lines().count(), quiet.out.lines().count(), "data is data, whatever is logged");
+}

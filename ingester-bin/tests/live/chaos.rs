@@ -1,0 +1,64 @@
+//! An ingester that is killed again and again.
+
+use anyhow::{Context as _, Result, ensure};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::time::Duration;
+
+use crate::churn::Churn;
+use crate::eventually::{DEADLINE, eventually};
+use crate::objects::kinds;
+use crate::on_both_databases;
+use crate::settings::Settings;
+use crate::world::World;
+
+on_both_databases! { Own::NOTHING =>
+    an_ingester_that_is_killed_twenty_times_loses_nothing_and_leaves_nothing_behind
+}
+
+const OBJECTS: usize = 2_000;
+const KILLS: usize = 20;
+
+/// Every run meets other moments; what they were is in the message of a failure.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+async fn an_ingester_that_is_killed_twenty_times_loses_nothing_and_leaves_nothing_behind(
+    world: &mut World,
+) -> Result<()> {
+    world.start_with(&Settings {
+        deletion_delay: "200ms",
+        ingester: vec!["finalizerRate: 1000"],
+        ..world.settings()
+    })?;
+    let mut churn = Churn::new(&world.objects, OBJECTS);
+    let slice = churn.steps / (KILLS + 1);
+    let mut moments = Vec::new();
+    for kill in 0..KILLS {
+        // In every second life it comes to the end of its first list, in the others the moment may be before.
+        if kill % 2 == 0 {
+            world.ingester().wait_ready(DEADLINE)?;
+        }
+        let steps = usize::try_from(random() % u64::try_from(slice)?)?;
+        churn.allow(slice);
+        churn.reached(kill * slice + steps).await.with_context(|| format!("kills at {moments:?}"))?;
+        if kill % 4 == 0 {
+            let metrics = async || Ok(world.metrics()?.sum("ingester_rows_written_total", &[]));
+            let wanted = f64::from(u8::try_from(random() % 10)?);
+            eventually("it to write some rows", metrics, |rows| *rows >= wanted).await?;
+        }
+        moments.push(kill * slice + steps);
+        world.ingester().kill()?;
+        world.ingester().restart()?;
+    }
+    churn.finish().await.with_context(|| format!("kills at {moments:?}"))?;
+    world.settled_within(Duration::from_secs(180)).await.with_context(|| format!("kills at {moments:?}"))?;
+    for kind in kinds() {
+        let objects = world.objects.list(kind).await?;
+        let stuck = objects.iter().filter(|object| object.metadata.deletion_timestamp.is_some()).count();
+        ensure!(stuck == 0, "{stuck} of {kind} are stuck terminating");
+    }
+    let evicted = world.database.count("project WHERE evict_time IS NOT NULL AND delete_time IS NULL").await?;
+    ensure!(evicted > 0, "no project was evicted");
+    world.audit_is_clean()
+}

@@ -1,0 +1,183 @@
+//! Objects of all kinds that are created, changed and deleted, as fast as the test allows and whatever the servers do.
+
+use anyhow::{Result, bail, ensure};
+use kube::ResourceExt as _;
+use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use crate::objects::{Objects, kinds, object};
+
+/// Tasks that work on objects of their own.
+const WORKERS: usize = 16;
+
+/// Objects that a worker has in hand.
+const HAND: usize = 20;
+
+/// How long one step may be tried: servers are down for seconds.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// What happens to an object, one after the other.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Create,
+    /// New labels and annotations.
+    Change(u32),
+    Delete,
+    /// `michelangelo/Deleting` or `michelangelo/Immutable`.
+    Annotate(&'static str),
+    /// Its finalizers are taken off, and it is deleted.
+    Force,
+}
+
+/// The life of the object of this number. Half of them stay.
+fn life(number: usize) -> Vec<Step> {
+    use Step::{Annotate, Change, Create, Delete, Force};
+    let mut life = vec![Create, Change(1), Change(2)];
+    match number % 8 {
+        0 => life.push(Delete),
+        1 => life.push(Annotate("michelangelo/Deleting")),
+        2 => life.push(Annotate("michelangelo/Immutable")),
+        // Under the same name again, as soon as the first is gone.
+        3 => life.extend([Delete, Create, Change(3)]),
+        4 => life.push(Force),
+        _ => life.push(Change(3)),
+    }
+    life
+}
+
+/// A churn that is going on.
+pub(crate) struct Churn {
+    workers: JoinSet<Result<()>>,
+    allowed: Arc<Semaphore>,
+    done: watch::Receiver<usize>,
+    /// The steps of all objects.
+    pub(crate) steps: usize,
+}
+
+impl Churn {
+    /// Of so many objects. Nothing is done before it is [allowed](Self::allow).
+    pub(crate) fn new(objects: &Objects, count: usize) -> Self {
+        let allowed = Arc::new(Semaphore::new(0));
+        let (counter, done) = watch::channel(0);
+        let counter = Arc::new(counter);
+        let kinds: Arc<[&'static str]> = kinds().collect();
+        let mut workers = JoinSet::new();
+        for worker in 0..WORKERS {
+            let (objects, kinds) = (objects.clone(), Arc::clone(&kinds));
+            let (allowed, counter) = (Arc::clone(&allowed), Arc::clone(&counter));
+            workers.spawn(async move {
+                let mine: Vec<usize> = (worker..count).step_by(WORKERS).collect();
+                for hand in mine.chunks(HAND) {
+                    let longest = hand.iter().map(|number| life(*number).len()).max().unwrap_or_default();
+                    for place in 0..longest {
+                        for number in hand {
+                            let Some(step) = life(*number).get(place).copied() else { continue };
+                            allowed.acquire().await?.forget();
+                            let kind = kinds[number % kinds.len()];
+                            persist(&objects, kind, &format!("churn-{number:05}"), step).await?;
+                            counter.send_modify(|done| *done += 1);
+                        }
+                    }
+                }
+                Ok(())
+            });
+        }
+        Churn { workers, allowed, done, steps: (0..count).map(|number| life(number).len()).sum() }
+    }
+
+    /// Lets it do so many more steps.
+    pub(crate) fn allow(&self, steps: usize) {
+        self.allowed.add_permits(steps);
+    }
+
+    /// Waits until so many steps have been done.
+    pub(crate) async fn reached(&mut self, steps: usize) -> Result<()> {
+        ensure!(steps <= self.steps, "there are only {} steps", self.steps);
+        let mut done = self.done.clone();
+        let reached = done.wait_for(|done| *done >= steps);
+        tokio::select! {
+            reached = reached => reached.map(drop).map_err(Into::into),
+            // One that ends well has done its part.
+            failed = first_failure(&mut self.workers) => failed,
+        }
+    }
+
+    /// Lets it do all that is left and waits for it.
+    pub(crate) async fn finish(mut self) -> Result<()> {
+        self.allow(self.steps);
+        while let Some(ended) = self.workers.join_next().await {
+            ended??;
+        }
+        Ok(())
+    }
+}
+
+/// Never returns while no worker fails.
+async fn first_failure(workers: &mut JoinSet<Result<()>>) -> Result<()> {
+    while let Some(ended) = workers.join_next().await {
+        ended??;
+    }
+    std::future::pending().await
+}
+
+/// Does one step, again and again until the API server has taken it.
+async fn persist(objects: &Objects, kind: &str, name: &str, step: Step) -> Result<()> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match attempt(objects, kind, name, step).await {
+            Ok(()) => return Ok(()),
+            Err(error) if Instant::now() > end => bail!("{step:?} of {kind} {name}, for {PATIENCE:?}: {error}"),
+            Err(_) => sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+async fn attempt(objects: &Objects, kind: &str, name: &str, step: Step) -> kube::Result<()> {
+    let api = objects.api(kind);
+    let code = |error: &kube::Error| if let kube::Error::Api(error) = error { error.code } else { 0 };
+    let patch = async |patch: Json| match api.patch(name, &PatchParams::default(), &Patch::Merge(&patch)).await {
+        // What has gone by another way is not changed any more.
+        Err(error) if code(&error) == 404 => Ok(()),
+        patched => patched.map(drop),
+    };
+    let delete = async || match api.delete(name, &DeleteParams::default()).await {
+        Err(error) if code(&error) == 404 => Ok(()),
+        deleted => deleted.map(drop),
+    };
+    match step {
+        Step::Create => {
+            let mut object = object(kind, name, &json!({}));
+            object["metadata"]["labels"] = json!({"change": "0", "of": name});
+            let object: DynamicObject = serde_json::from_value(object).map_err(kube::Error::SerdeError)?;
+            match api.create(&PostParams::default(), &object).await {
+                Err(error) if code(&error) == 409 => match api.get_opt(name).await? {
+                    // An earlier attempt, of which the answer was lost.
+                    Some(object) if object.metadata.deletion_timestamp.is_none() && !object.labels().is_empty() => {
+                        Ok(())
+                    }
+                    _ => Err(error),
+                },
+                created => created.map(drop),
+            }
+        }
+        Step::Change(number) => {
+            let only = format!("only-{number}");
+            patch(json!({"metadata": {
+                "labels": {"change": number.to_string(), only: "yes", "only-1": (number == 1).then_some("yes")},
+                "annotations": {"example.com/change": number.to_string()},
+            }}))
+            .await
+        }
+        Step::Delete => delete().await,
+        Step::Annotate(annotation) => patch(json!({"metadata": {"annotations": {annotation: "true"}}})).await,
+        Step::Force => {
+            patch(json!({"metadata": {"finalizers": null}})).await?;
+            delete().await
+        }
+    }
+}

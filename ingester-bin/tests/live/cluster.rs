@@ -1,0 +1,160 @@
+//! The API server of one test, with the CRDs and the rights of the ingester.
+
+use anyhow::{Context as _, Result, ensure};
+use ingester_tests::{ApiServer, apiserver::SERVICE_ACCOUNT, install, shared_apiserver};
+use k8s_openapi::api::authorization::v1::SubjectAccessReview;
+use kube::api::{Api, DynamicObject, GroupVersionKind, PostParams};
+use kube::core::ApiResource;
+use kube::{Client, ResourceExt as _};
+use serde_json::{Value as Json, json};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use tokio::sync::OnceCell;
+
+use crate::eventually::eventually;
+
+/// The manifests with which people install the ingester.
+const DEPLOY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy");
+
+/// What of them is for the API server alone: kind, plural, version, whether it has a namespace. In the order in which they
+/// refer to each other.
+const RIGHTS: [(&str, &str, &str, bool); 6] = [
+    ("Namespace", "namespaces", "v1", false),
+    ("ServiceAccount", "serviceaccounts", "v1", true),
+    ("ClusterRole", "clusterroles", "rbac.authorization.k8s.io/v1", false),
+    ("ClusterRoleBinding", "clusterrolebindings", "rbac.authorization.k8s.io/v1", false),
+    ("Role", "roles", "rbac.authorization.k8s.io/v1", true),
+    ("RoleBinding", "rolebindings", "rbac.authorization.k8s.io/v1", true),
+];
+
+/// An API server that all tests share, or one of the test's own, to be killed and put back.
+pub(crate) enum Cluster {
+    Shared(&'static ApiServer),
+    Own(Box<ApiServer>),
+}
+
+impl Deref for Cluster {
+    type Target = ApiServer;
+
+    fn deref(&self) -> &ApiServer {
+        match self {
+            Cluster::Shared(server) => server,
+            Cluster::Own(server) => server,
+        }
+    }
+}
+
+impl Cluster {
+    pub(crate) async fn shared() -> Result<Self> {
+        static FURNISHED: OnceCell<()> = OnceCell::const_new();
+        let server = shared_apiserver()?;
+        FURNISHED.get_or_try_init(|| furnish(server)).await?;
+        Ok(Cluster::Shared(server))
+    }
+
+    pub(crate) async fn own() -> Result<Self> {
+        let server = Box::new(ApiServer::start()?);
+        furnish(&server).await?;
+        Ok(Cluster::Own(server))
+    }
+}
+
+/// The CRDs of all kinds, and what [`SERVICE_ACCOUNT`] may do.
+async fn furnish(server: &ApiServer) -> Result<()> {
+    let client = server.client().await?;
+    let crds: Vec<_> = crd_specs::KINDS.iter().filter_map(|kind| kind.crd()).collect();
+    ensure!(crds.len() == crd_specs::KINDS.len(), "a kind has no CRD");
+    install(&client, &crds).await?;
+    let manifests = manifests()?;
+    if manifests.is_empty() {
+        // Nothing to install: the other tests go on, and the test of the rights says what is missing.
+        create(&client, &all_rights()).await?;
+    }
+    for (kind, ..) in RIGHTS {
+        for manifest in manifests.iter().filter(|manifest| manifest["kind"] == kind) {
+            create(&client, manifest).await?;
+        }
+    }
+    authorizer_knows(&client).await
+}
+
+/// The documents of `deploy/` that give the service account its rights; none where the folder is not there.
+pub(crate) fn manifests() -> Result<Vec<Json>> {
+    let mut files = Vec::new();
+    if Path::new(DEPLOY).is_dir() {
+        collect_yaml(Path::new(DEPLOY), &mut files)?;
+    }
+    let mut manifests = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file)?;
+        let documents: Vec<Json> =
+            serde_saphyr::from_multiple(&text).with_context(|| format!("reading {}", file.display()))?;
+        manifests
+            .extend(documents.into_iter().filter(|document| RIGHTS.iter().any(|(kind, ..)| document["kind"] == *kind)));
+    }
+    Ok(manifests)
+}
+
+fn collect_yaml(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect_yaml(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(())
+}
+
+fn all_rights() -> Json {
+    json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "ingester"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": SERVICE_ACCOUNT}],
+    })
+}
+
+/// Creates one of [`RIGHTS`].
+async fn create(client: &Client, manifest: &Json) -> Result<()> {
+    let text = |pointer: &str| manifest.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
+    let kind = text("/kind");
+    let (_, plural, api_version, namespaced) = RIGHTS.iter().find(|right| right.0 == kind).context("one of RIGHTS")?;
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let resource = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, version, kind), plural);
+    let api: Api<DynamicObject> = if *namespaced {
+        Api::namespaced_with(client.clone(), text("/metadata/namespace"), &resource)
+    } else {
+        Api::all_with(client.clone(), &resource)
+    };
+    let object: DynamicObject = serde_json::from_value(manifest.clone())?;
+    let what = format!("creating the {kind} {} of deploy/", object.name_any());
+    match api.create(&PostParams::default(), &object).await {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(error)) if error.code == 409 => Ok(()),
+        Err(error) => Err(error).context(what),
+    }
+}
+
+/// Waits until the API server's authorizer has heard of the binding. Asked on behalf of the account, so that the question is
+/// not in the audit log of what the account does.
+async fn authorizer_knows(client: &Client) -> Result<()> {
+    let review: SubjectAccessReview = serde_json::from_value(json!({
+        "metadata": {},
+        "spec": {
+            "user": SERVICE_ACCOUNT,
+            "groups": ["system:serviceaccounts", "system:serviceaccounts:ingester", "system:authenticated"],
+            "resourceAttributes": {"group": "michelangelo.api", "resource": "models", "verb": "list", "namespace": "default"},
+        },
+    }))?;
+    let api: Api<SubjectAccessReview> = Api::all(client.clone());
+    let look = async || {
+        let answer = api.create(&PostParams::default(), &review).await?;
+        Ok(answer.status.is_some_and(|status| status.allowed))
+    };
+    eventually("the service account to be allowed to list models", look, |allowed| *allowed).await?;
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The database of one test, and a look into it that does not go through the ingester.
+
+use anyhow::{Context as _, Result, ensure};
+use ingester_tests::{MariaDb, MySql, SqlServer, shared_mariadb, shared_mysql};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySqlConnection, Row as _};
+use std::ops::Deref;
+use tokio::sync::Mutex;
+
+use crate::settings::Mysql;
+
+/// Which database a test runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum On {
+    MariaDb,
+    MySql,
+}
+
+/// One empty database.
+pub(crate) struct Database {
+    server: Server,
+    pub(crate) name: String,
+    pub(crate) url: String,
+    connection: Mutex<Option<MySqlConnection>>,
+}
+
+enum Server {
+    Shared(&'static SqlServer),
+    MariaDb(MariaDb),
+    MySql(MySql),
+}
+
+/// The server, as the testbed knows it.
+impl Deref for Database {
+    type Target = SqlServer;
+
+    fn deref(&self) -> &SqlServer {
+        match &self.server {
+            Server::Shared(server) => server,
+            Server::MariaDb(server) => server,
+            Server::MySql(server) => server,
+        }
+    }
+}
+
+impl Database {
+    /// A database on the server that all tests share, or on a server of its own. `None` where MySQL is not installed, or a
+    /// server of its own cannot be had because the environment names one.
+    pub(crate) async fn new(on: On, own: bool, name: &str) -> Result<Option<Self>> {
+        let server = match (on, own) {
+            (On::MariaDb, false) => Server::Shared(shared_mariadb()?),
+            (On::MariaDb, true) => Server::MariaDb(MariaDb::start()?),
+            (On::MySql, false) => match shared_mysql()? {
+                Some(server) => Server::Shared(server),
+                None => return Ok(None),
+            },
+            (On::MySql, true) => match MySql::start()? {
+                Some(server) => Server::MySql(server),
+                None => return Ok(None),
+            },
+        };
+        let mut database = Database { server, name: name.to_owned(), url: String::new(), connection: Mutex::default() };
+        if own && database.process().is_none() {
+            return Ok(None);
+        }
+        database.url = database.create_database(name).await?;
+        Ok(Some(database))
+    }
+
+    /// The stanza `mysql` for it; `None` for a server that the environment names: that one has a URL only.
+    pub(crate) fn stanza(&self) -> Option<Mysql> {
+        self.port().map(|port| Mysql {
+            host: "127.0.0.1".to_owned(),
+            port,
+            user: "root".to_owned(),
+            password: String::new(),
+            database: self.name.clone(),
+        })
+    }
+
+    /// Runs SQL of the test's own; every cell as text.
+    pub(crate) async fn sql(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        let mut connection = self.connection.lock().await;
+        // Taken out: one that has failed is not put back.
+        let mut open = match connection.take() {
+            Some(open) => open,
+            None => MySqlConnection::connect(&self.url).await.context("connecting to the test's database")?,
+        };
+        let rows = open.fetch_all(sqlx::raw_sql(AssertSqlSafe(sql))).await.with_context(|| sql.to_owned())?;
+        *connection = Some(open);
+        let cell = |row: &sqlx::mysql::MySqlRow, place| row.try_get_unchecked::<Option<String>, _>(place);
+        let texts = |row| -> Result<Vec<_>> {
+            Ok((0..sqlx::Row::len(row)).map(|place| cell(row, place)).collect::<Result<_, _>>()?)
+        };
+        rows.iter().map(texts).collect()
+    }
+
+    /// The one cell of the one row.
+    pub(crate) async fn cell(&self, sql: &str) -> Result<Option<String>> {
+        let rows = self.sql(sql).await?;
+        ensure!(rows.len() == 1 && rows[0].len() == 1, "{sql} gave {rows:?}");
+        Ok(rows[0][0].clone())
+    }
+
+    /// A number of rows: `model WHERE name = 'a'`.
+    pub(crate) async fn count(&self, from: &str) -> Result<u64> {
+        Ok(self.cell(&format!("SELECT COUNT(*) FROM {from}")).await?.context("a count")?.parse()?)
+    }
+
+    /// The names of the tables.
+    pub(crate) async fn tables(&self) -> Result<Vec<String>> {
+        Ok(self.sql("SHOW TABLES").await?.into_iter().flatten().flatten().collect())
+    }
+}

@@ -1,0 +1,147 @@
+//! What Prometheus and the kubelet ask.
+
+use anyhow::{Context as _, Result};
+use ingester_tests::install;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Api;
+use kube::api::DeleteParams;
+use serde_json::json;
+
+use crate::eventually::eventually;
+use crate::objects::{model, object};
+use crate::on_both_databases;
+use crate::world::World;
+
+on_both_databases! { Own::DATABASE =>
+    after_some_work_every_metric_has_moved
+}
+
+on_both_databases! { Own::CLUSTER =>
+    the_ingester_is_ready_once_it_has_listed_and_alive_before
+    a_kind_that_is_not_installed_holds_nothing_up_and_is_mirrored_once_it_is
+}
+
+const MODEL: &str = "kind=\"Model\"";
+const CONTROLLER: &str = "controller=\"ingester_Model\"";
+const QUEUE: &str = "name=\"ingester_Model\"";
+
+async fn after_some_work_every_metric_has_moved(world: &mut World) -> Result<()> {
+    // An orphan: a row whose object has gone while nobody looked.
+    world.start()?;
+    world.objects.create(model("orphan", "x")).await?;
+    world.settled().await?;
+    world.stop()?;
+    world.objects.delete_by_force("Model", "orphan").await?;
+    world.objects.create_all((0..20).map(|number| model(&format!("old-{number}"), "x"))).await?;
+    world.restart()?;
+    world.row_that("deleted", "Model", "orphan", |row| row.deleted).await?;
+
+    // An object that does not fit its column, deletions, an eviction, and a database that is away for a moment.
+    world.objects.create(model("rejected", &"x".repeat(300))).await?;
+    for name in ["deleted", "evicted"] {
+        world.objects.create(model(name, "x")).await?;
+    }
+    world.settled_but("rejected").await?;
+    world.objects.delete("Model", "deleted").await?;
+    world.objects.annotate("Model", "evicted", "michelangelo/Immutable").await?;
+    for name in ["deleted", "evicted"] {
+        world.gone("Model", name).await?;
+    }
+    world.database.stop()?;
+    world.objects.create(model("late", "x")).await?;
+    let noticed = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &[MODEL, "class=\"transient\""]));
+    eventually("the outage to be noticed", noticed, |errors| *errors > 0.5).await?;
+    world.database.restart()?;
+    world.settled_but("rejected").await?;
+
+    let metrics = world.metrics()?;
+    for (name, labels) in [
+        ("workqueue_adds_total", &[QUEUE][..]),
+        ("workqueue_queue_duration_seconds_count", &[QUEUE]),
+        ("workqueue_work_duration_seconds_count", &[QUEUE]),
+        ("controller_runtime_reconcile_total", &[CONTROLLER, "result=\"success\""]),
+        ("controller_runtime_reconcile_time_seconds_count", &[CONTROLLER]),
+        ("controller_runtime_max_concurrent_reconciles", &[CONTROLLER]),
+        ("ingester_objects", &[MODEL]),
+        ("ingester_objects_mirrored_total", &[MODEL]),
+        ("ingester_rows_written_total", &[MODEL]),
+        ("ingester_rows_deleted_total", &[MODEL]),
+        ("ingester_objects_evicted_total", &[MODEL]),
+        ("ingester_batch_size_count", &[MODEL]),
+        ("ingester_batch_duration_seconds_count", &[MODEL]),
+        ("ingester_sync_lag_seconds_count", &[MODEL]),
+        ("ingester_rejects_total", &[MODEL]),
+        ("ingester_rejected_objects", &[MODEL]),
+        ("ingester_orphans_swept_total", &[MODEL]),
+        ("ingester_database_errors_total", &[MODEL, "class=\"transient\""]),
+        ("ingester_finalizers_added_total", &[MODEL]),
+        ("ingester_finalizers_removed_total", &[MODEL]),
+        ("ingester_lists_total", &[MODEL]),
+        ("ingester_synced", &[MODEL]),
+        ("ingester_installed", &[MODEL]),
+        ("ingester_events_total", &["result=\"published\""]),
+        ("ingester_build_info", &[]),
+    ] {
+        assert!(metrics.sum(name, labels) > 0.0, "{name} {labels:?}");
+    }
+    // And these are there, whether or not anything had to be skipped or waited.
+    for (name, labels) in [
+        ("workqueue_depth", &[QUEUE][..]),
+        ("workqueue_retries_total", &[QUEUE]),
+        ("controller_runtime_reconcile_total", &[CONTROLLER, "result=\"error\""]),
+        ("controller_runtime_reconcile_errors_total", &[CONTROLLER]),
+        ("workqueue_unfinished_work_seconds", &[QUEUE]),
+        ("workqueue_longest_running_processor_seconds", &[QUEUE]),
+        ("controller_runtime_active_workers", &[CONTROLLER]),
+        ("ingester_rows_skipped_total", &[MODEL, "reason=\"unchanged\""]),
+        ("ingester_rows_skipped_total", &[MODEL, "reason=\"stale\""]),
+        ("ingester_watch_restarts_total", &[MODEL, "reason=\"expired\""]),
+    ] {
+        assert!(metrics.has(name, labels), "{name} {labels:?}");
+    }
+    Ok(())
+}
+
+async fn the_ingester_is_ready_once_it_has_listed_and_alive_before(world: &mut World) -> Result<()> {
+    world.objects.create(model("a", "x")).await?;
+    world.cluster.kill()?;
+    world.launch(&world.settings())?;
+    let probe = async |path: &str| world.ingester().probe(path);
+    eventually("the ingester to be alive", async || probe("/healthz").await, |status| *status == 200).await?;
+    assert_eq!(probe("/readyz").await?, 503, "nothing is listed yet");
+    assert_eq!(probe("/nothing").await?, 404);
+    world.cluster.restart()?;
+    eventually("the ingester to be ready", async || probe("/readyz").await, |status| *status == 200).await?;
+    // Ready means that readers find what the cluster has.
+    assert!(world.row("Model", "a").await?.is_some_and(|row| row.is_live()));
+    Ok(())
+}
+
+async fn a_kind_that_is_not_installed_holds_nothing_up_and_is_mirrored_once_it_is(world: &mut World) -> Result<()> {
+    let crds: Api<CustomResourceDefinition> = Api::all(world.objects.client.clone());
+    let name = "triggerruns.michelangelo.api";
+    let crd = crd_specs::KINDS.iter().find(|kind| kind.kind() == "TriggerRun").and_then(|kind| kind.crd());
+    let crd = crd.context("a kind of ours")?;
+    let uninstall = async || {
+        crds.delete(name, &DeleteParams::default()).await?;
+        eventually("the CRD to go", async || Ok(crds.get_opt(name).await?), Option::is_none).await
+    };
+    uninstall().await?;
+
+    world.start()?;
+    world.objects.create(model("a", "x")).await?;
+    world.row_that("live", "Model", "a", |row| row.is_live()).await?;
+    for round in ["first", "second"] {
+        install(&world.objects.client, std::slice::from_ref(&crd)).await?;
+        world.objects.create(object("TriggerRun", round, &json!({}))).await?;
+        world.settled().await?;
+        assert!(world.row("TriggerRun", round).await?.is_some_and(|row| row.is_live()), "{round}");
+        assert_eq!(world.ingester().probe("/readyz")?, 200, "{round}");
+        // Its objects go with it, and our finalizer on them must not hold it up.
+        uninstall().await?;
+        world.row_that("deleted", "TriggerRun", round, |row| row.deleted).await?;
+        assert_eq!(world.ingester().probe("/readyz")?, 200, "{round}");
+    }
+    world.objects.create(model("b", "x")).await?;
+    world.row_that("live", "Model", "b", |row| row.is_live()).await.map(drop)
+}

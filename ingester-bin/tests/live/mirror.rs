@@ -1,0 +1,106 @@
+//! Rows as tests look at them, and whether they are what the cluster has: `ingester audit` is not asked to judge itself.
+
+use anyhow::{Context as _, Result};
+use kube::ResourceExt as _;
+use std::collections::BTreeMap;
+
+use crate::database::Database;
+use crate::objects::{OURS, Objects, has_finalizer, kinds, table, uid, version};
+
+/// Where a row stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) uid: String,
+    pub(crate) name: String,
+    /// `res_version`, as text.
+    pub(crate) version: String,
+    /// It has a `delete_time`.
+    pub(crate) deleted: bool,
+    /// It has an `evict_time`.
+    pub(crate) evicted: bool,
+}
+
+impl Row {
+    /// Live, and its object is in the cluster.
+    pub(crate) fn is_live(&self) -> bool {
+        !self.deleted && !self.evicted
+    }
+}
+
+impl Database {
+    /// The rows of a kind in a namespace.
+    pub(crate) async fn rows(&self, kind: &str, namespace: &str) -> Result<Vec<Row>> {
+        let sql = format!(
+            "SELECT uid, name, res_version, delete_time IS NOT NULL, evict_time IS NOT NULL FROM `{}` WHERE namespace = '{namespace}'",
+            table(kind)
+        );
+        let row = |cells: Vec<Option<String>>| {
+            let [uid, name, version, deleted, evicted] = <[Option<String>; 5]>::try_from(cells).ok()?;
+            Some(Row { uid: uid?, name: name?, version: version?, deleted: deleted? == "1", evicted: evicted? == "1" })
+        };
+        self.sql(&sql).await?.into_iter().map(|cells| row(cells).context("a row has values")).collect()
+    }
+
+    /// The row of the object of this name; `None` where there is none.
+    ///
+    /// # Errors
+    /// Also when there are several, of objects of this name one after the other.
+    pub(crate) async fn row(&self, kind: &str, namespace: &str, name: &str) -> Result<Option<Row>> {
+        let mut rows: Vec<Row> = self.rows(kind, namespace).await?.into_iter().filter(|row| row.name == name).collect();
+        anyhow::ensure!(rows.len() <= 1, "{kind} {name} has {rows:?}");
+        Ok(rows.pop())
+    }
+
+    /// Labels by uid of the object.
+    async fn labels(&self, kind: &str, namespace: &str) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
+        let table = table(kind);
+        let sql = format!(
+            "SELECT l.obj_uid, l.`key`, l.value FROM `{table}_labels` l JOIN `{table}` t ON t.uid = l.obj_uid WHERE t.namespace = '{namespace}'"
+        );
+        let mut labels: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        for cells in self.sql(&sql).await? {
+            let [Some(uid), Some(key), Some(value)] = &cells[..] else { anyhow::bail!("{cells:?}") };
+            labels.entry(uid.clone()).or_default().insert(key.clone(), value.clone());
+        }
+        Ok(labels)
+    }
+}
+
+/// What is not as it is to be once the ingester has done all that there is to do. Empty: every live object has a live row of
+/// its version with its labels, everything else has none, and no object waits for the ingester.
+pub(crate) async fn differences(objects: &Objects, database: &Database) -> Result<Vec<String>> {
+    let mut differences = Vec::new();
+    for kind in kinds() {
+        let cluster = objects.list(kind).await?;
+        let labels = database.labels(kind, &objects.namespace).await?;
+        let rows = database.rows(kind, &objects.namespace).await?;
+        let mut rows: BTreeMap<&str, &Row> = rows.iter().map(|row| (&*row.uid, row)).collect();
+        for object in &cluster {
+            let (name, uid) = (object.name_any(), uid(object));
+            let row = rows.remove(&*uid);
+            let mut differs = |what: &str| differences.push(format!("{kind} {name} {what}: {row:?}"));
+            let asks = |annotation: &str| object.annotations().get(annotation).is_some_and(|value| value == "true");
+            if object.metadata.deletion_timestamp.is_some() {
+                match row {
+                    _ if has_finalizer(object, OURS) => differs("waits for its finalizer to be removed"),
+                    Some(row) if !row.deleted => differs("is terminating, its row is live"),
+                    _ => {}
+                }
+            } else if asks("michelangelo/Deleting") || asks("michelangelo/Immutable") {
+                differs("waits to be deleted");
+            } else {
+                match row {
+                    Some(row) if row.is_live() && row.version == version(object) => {
+                        if *object.labels() != labels.get(&uid).cloned().unwrap_or_default() {
+                            differs("has other labels");
+                        }
+                    }
+                    _ => differs(&format!("is at {}", version(object))),
+                }
+            }
+        }
+        // What is left is in the database only.
+        differences.extend(rows.values().filter(|row| row.is_live()).map(|row| format!("{kind} is gone: {row:?}")));
+    }
+    Ok(differences)
+}

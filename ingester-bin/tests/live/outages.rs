@@ -1,0 +1,132 @@
+//! Servers that go away and come back while objects change.
+
+use anyhow::{Context as _, Result};
+use kube::api::{WatchEvent, WatchParams};
+use kube::core::Request;
+use serde_json::json;
+use std::time::Duration;
+
+use crate::churn::Churn;
+use crate::eventually::eventually;
+use crate::objects::{Objects, model, version};
+use crate::on_both_databases;
+use crate::settings::Settings;
+use crate::world::World;
+
+on_both_databases! { Own::DATABASE =>
+    everything_arrives_after_the_database_was_stopped_for_a_while
+    an_ingester_that_starts_before_its_database_waits_for_it
+}
+
+on_both_databases! { Own::CLUSTER =>
+    everything_arrives_after_the_api_server_was_killed_and_restarted
+    everything_arrives_after_the_watch_has_expired
+}
+
+/// Objects of a churn.
+const OBJECTS: usize = 260;
+
+/// How long the rest may take once all servers are back: pauses between attempts grow while they are down.
+const RECOVERY: Duration = Duration::from_secs(120);
+
+/// Deletions need not take long here.
+fn quick(world: &World) -> Settings {
+    Settings { deletion_delay: "200ms", ..world.settings() }
+}
+
+async fn everything_arrives_after_the_database_was_stopped_for_a_while(world: &mut World) -> Result<()> {
+    world.start_with(&quick(world))?;
+    let mut churn = Churn::new(&world.objects, OBJECTS);
+    churn.allow(churn.steps / 4);
+    churn.reached(churn.steps / 4).await?;
+    world.database.stop()?;
+    churn.allow(churn.steps / 4);
+    // Not to the last step: an object that is made again under its name waits for the ingester, which waits for the database.
+    churn.reached(churn.steps * 3 / 8).await?;
+    let errors = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &["class=\"transient\""]));
+    eventually("the outage to be noticed", errors, |errors| *errors > 0.0).await?;
+    assert_eq!(world.ingester().probe("/healthz")?, 200, "a database that is away is no reason to be killed");
+    world.database.restart()?;
+    churn.finish().await?;
+    world.settled_within(RECOVERY).await?;
+    world.audit_is_clean()
+}
+
+async fn an_ingester_that_starts_before_its_database_waits_for_it(world: &mut World) -> Result<()> {
+    world.objects.create(model("a", "x")).await?;
+    world.database.stop()?;
+    world.launch(&world.settings())?;
+    let alive = async || world.ingester().probe("/healthz");
+    eventually("the ingester to be alive", alive, |status| *status == 200).await?;
+    assert_eq!(world.ingester().probe("/readyz")?, 503);
+    world.database.restart()?;
+    world.ingester().wait_ready(RECOVERY)?;
+    world.settled().await?;
+    world.row("Model", "a").await?.context("its row").map(drop)
+}
+
+async fn everything_arrives_after_the_api_server_was_killed_and_restarted(world: &mut World) -> Result<()> {
+    world.start_with(&quick(world))?;
+    let mut churn = Churn::new(&world.objects, OBJECTS);
+    churn.allow(churn.steps);
+    for quarter in 1..=2 {
+        churn.reached(churn.steps * quarter / 4).await?;
+        world.cluster.kill()?;
+        world.cluster.restart()?;
+    }
+    churn.finish().await?;
+    world.settled_within(RECOVERY).await?;
+    world.audit_is_clean()
+}
+
+/// The code of the error that a watch from this version on begins with, if it does. Without one the watch ends after a second.
+async fn refusal(objects: &Objects, version: &str) -> Result<Option<u16>> {
+    let url = objects.api("Model").resource_url().to_owned();
+    let watch = Request::new(url).watch(&WatchParams::default().timeout(1), version)?;
+    let answer = match objects.client.request_text(watch).await {
+        Ok(answer) => answer,
+        Err(kube::Error::Api(error)) => return Ok(Some(error.code)),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(first) = answer.lines().next() else { return Ok(None) };
+    match serde_json::from_str(first)? {
+        WatchEvent::<kube::api::DynamicObject>::Error(error) => Ok(Some(error.code)),
+        _ => Ok(None),
+    }
+}
+
+async fn everything_arrives_after_the_watch_has_expired(world: &mut World) -> Result<()> {
+    world.start_with(&quick(world))?;
+    let models = |prefix: &str, count: usize| -> Vec<_> {
+        (0..count).map(|number| model(&format!("{prefix}-{number}"), "first")).collect()
+    };
+    world.objects.create_all(models("old", 50)).await?;
+    world.settled().await?;
+    let heard = world.objects.get("Model", "old-0").await?.context("it is there")?;
+    assert_eq!(refusal(&world.objects, &version(&heard)).await?, None);
+
+    // Whatever happens now, the ingester does not hear it.
+    world.ingester().process().freeze();
+    for number in 0..20 {
+        let name = format!("old-{number}");
+        world.objects.patch("Model", &name, &json!({"spec": {"algorithm": "second"}})).await?;
+    }
+    for number in 20..30 {
+        world.objects.delete("Model", &format!("old-{number}")).await?;
+    }
+    for number in 30..40 {
+        world.objects.delete_by_force("Model", &format!("old-{number}")).await?;
+    }
+    world.objects.create_all(models("new", 10)).await?;
+    world.cluster.compact()?;
+    world.cluster.kill()?;
+    world.cluster.restart()?;
+    assert_eq!(refusal(&world.objects, &version(&heard)).await?, Some(410), "what it has heard last is too old");
+    world.ingester().process().thaw();
+
+    world.settled_within(RECOVERY).await?;
+    assert_eq!(world.database.count("model WHERE algorithm = 'second' AND delete_time IS NULL").await?, 20);
+    assert_eq!(world.database.count("model WHERE delete_time IS NOT NULL").await?, 20);
+    assert_eq!(world.database.count("model WHERE delete_time IS NULL").await?, 40);
+    world.audit_is_clean()
+}

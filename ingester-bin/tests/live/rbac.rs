@@ -1,0 +1,119 @@
+//! The rights of `deploy/` are those that the ingester takes: none is missing, none is there for nothing.
+
+use anyhow::{Context as _, Result, ensure};
+use ingester_tests::apiserver::Access;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+
+use crate::cluster::manifests;
+use crate::eventually::eventually;
+use crate::objects::{Objects, kinds, model, object};
+use crate::on_both_databases;
+use crate::settings::Settings;
+use crate::world::World;
+
+on_both_databases! { Own::CLUSTER =>
+    everything_that_the_ingester_does_takes_exactly_the_rights_that_are_granted
+}
+
+/// What the ClusterRoles and Roles of `deploy/` grant.
+fn granted() -> Result<BTreeSet<Access>> {
+    let manifests = manifests()?;
+    ensure!(!manifests.is_empty(), "deploy/ has no manifests: the other tests ran with all rights");
+    let mut granted = BTreeSet::new();
+    for role in manifests.iter().filter(|manifest| manifest["kind"] == "ClusterRole" || manifest["kind"] == "Role") {
+        for rule in role["rules"].as_array().context("a role has rules")? {
+            let list = |field: &str| -> Result<Vec<&str>> {
+                let list = rule[field].as_array().with_context(|| format!("a rule has {field}"))?;
+                list.iter().map(|text| text.as_str().context("a text")).collect()
+            };
+            for group in list("apiGroups")? {
+                for resource in list("resources")? {
+                    for verb in list("verbs")? {
+                        let [verb, group, resource] = [verb, group, resource].map(str::to_owned);
+                        granted.insert(Access { verb, group, resource });
+                    }
+                }
+            }
+        }
+    }
+    Ok(granted)
+}
+
+/// What everybody who is logged in may do: read the version and the list of resources, ask for their own rights.
+fn is_everybodys(access: &Access) -> bool {
+    access.resource.starts_with('/')
+        || (access.group == "authorization.k8s.io" && access.resource.starts_with("selfsubject"))
+}
+
+/// One object of each kind.
+async fn create(objects: &Objects, name: &str) -> Result<()> {
+    objects.create_all(kinds().map(|kind| object(kind, name, &json!({})))).await
+}
+
+async fn everything_that_the_ingester_does_takes_exactly_the_rights_that_are_granted(world: &mut World) -> Result<()> {
+    let granted = granted()?;
+    let settings = Settings { ingester: vec!["resyncPeriod: 1s"], deletion_delay: "200ms", ..world.settings() };
+    for name in ["adopted", "swept", "audited"] {
+        create(&world.objects, name).await?;
+    }
+    world.start_with(&settings)?;
+    for name in ["deleted", "annotated", "evicted"] {
+        create(&world.objects, name).await?;
+    }
+    world.settled().await?;
+    for kind in kinds() {
+        world.objects.delete(kind, "deleted").await?;
+        world.objects.annotate(kind, "annotated", "michelangelo/Deleting").await?;
+        world.objects.annotate(kind, "evicted", "michelangelo/Immutable").await?;
+    }
+    for kind in kinds() {
+        for name in ["deleted", "annotated", "evicted"] {
+            world.gone(kind, name).await?;
+        }
+    }
+
+    // Rejected once, and again: an Event is made, and its count goes up.
+    world.objects.create(model("rejected", &"x".repeat(300))).await?;
+    let published = async || Ok(world.metrics()?.sum("ingester_events_total", &["result=\"published\""]));
+    for round in 1..=2 {
+        let wanted = f64::from(round) - 0.5;
+        eventually("the Event to be published", published, |published| *published > wanted).await?;
+        let label: Json = json!({"metadata": {"labels": {"round": round.to_string()}}});
+        world.objects.patch("Model", "rejected", &label).await?;
+    }
+
+    // What is swept is asked for by its name first.
+    world.stop()?;
+    for kind in kinds() {
+        world.objects.delete_by_force(kind, "swept").await?;
+    }
+    world.restart()?;
+    for kind in kinds() {
+        world.row_that("deleted", kind, "swept", |row| row.deleted).await?;
+    }
+
+    // A difference to be repaired.
+    world.stop()?;
+    world.database.sql("DELETE FROM project WHERE name = 'audited'").await?;
+    let audit = world.audit(&[])?;
+    ensure!(audit.code == Some(1), "{audit:?}");
+    world.audit(&["--repair"])?;
+    let removed = world.ingester().run(&["finalizers", "remove"])?;
+    ensure!(removed.code == Some(0), "{removed:?}");
+
+    let look = async || {
+        let audit = world.cluster.audit()?;
+        let used: BTreeSet<Access> = audit.used.into_iter().filter(|access| !is_everybodys(access)).collect();
+        let unused: Vec<String> = granted.difference(&used).map(ToString::to_string).collect();
+        let missing: Vec<String> = used.difference(&granted).map(ToString::to_string).collect();
+        let forbidden: Vec<String> = audit.forbidden.iter().map(ToString::to_string).collect();
+        Ok((unused, missing, forbidden))
+    };
+    // A watch is in the log a moment after its end.
+    eventually("the rights to be those that are used", look, |(unused, missing, forbidden)| {
+        unused.is_empty() && missing.is_empty() && forbidden.is_empty()
+    })
+    .await
+    .map(drop)
+}

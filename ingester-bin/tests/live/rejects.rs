@@ -1,0 +1,192 @@
+//! Objects that cannot be stored: each is told to its owner, and none holds up another.
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::core::v1::Event;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Api;
+use kube::api::{DynamicObject, ListParams, PostParams};
+use serde_json::{Value as Json, json};
+
+use crate::database::On;
+use crate::eventually::eventually;
+use crate::objects::{object, project};
+use crate::on_both_databases;
+use crate::world::World;
+
+on_both_databases! { Own::CLUSTER =>
+    an_object_of_the_wrong_type_is_rejected_alone_and_stored_once_it_is_mended
+    an_object_that_went_wrong_and_is_deleted_does_not_get_stuck
+}
+
+on_both_databases! { Own::BOTH =>
+    what_only_the_database_refuses_is_rejected_alone
+}
+
+/// Lets the API server take anything as the spec of a project, as a CRD without types would.
+async fn loosen_projects(world: &World) -> Result<()> {
+    let crds: Api<CustomResourceDefinition> = Api::all(world.objects.client.clone());
+    let name = "projects.michelangelo.api";
+    let mut crd = serde_json::to_value(crds.get(name).await?)?;
+    let spec = crd.pointer_mut("/spec/versions/0/schema/openAPIV3Schema/properties/spec").context("its schema")?;
+    *spec = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    crds.replace(name, &PostParams::default(), &serde_json::from_value(crd)?).await?;
+    // The server takes a moment to forget the types.
+    let api = world.objects.api("Project");
+    let mut wrong = object("Project", "trial", &json!({"tier": {"a": 1}, "unknown": 1}));
+    wrong["metadata"]["namespace"] = json!(world.objects.namespace);
+    let wrong: DynamicObject = serde_json::from_value(wrong)?;
+    let try_it = async || {
+        let taken = api.create(&PostParams { dry_run: true, ..PostParams::default() }, &wrong).await?;
+        Ok(serde_json::to_value(taken)?["spec"]["unknown"] == 1)
+    };
+    eventually("the API server to take any project", try_it, |kept| *kept).await.map(drop)
+}
+
+/// The reason that is recorded for a project; `None` for none.
+async fn reason(world: &World, name: &str) -> Result<Option<String>> {
+    let namespace = &world.objects.namespace;
+    let sql = format!(
+        "SELECT reason FROM ingester_rejects WHERE kind = 'Project' AND namespace = '{namespace}' AND name = '{name}'"
+    );
+    Ok(world.database.sql(&sql).await?.into_iter().flatten().next().flatten())
+}
+
+/// Waits until a project is recorded as rejected, and returns the reason.
+async fn rejected(world: &World, name: &str) -> Result<String> {
+    let what = format!("{name} to be rejected");
+    eventually(&what, async || reason(world, name).await, Option::is_some).await?.context("a reason")
+}
+
+/// Waits until nothing is recorded for a project.
+async fn cleared(world: &World, name: &str) -> Result<()> {
+    let what = format!("the reject of {name} to be cleared");
+    eventually(&what, async || reason(world, name).await, Option::is_none).await.map(drop)
+}
+
+/// The tier of the live row of a project.
+async fn tier(world: &World, name: &str) -> Result<Option<String>> {
+    let sql = format!("SELECT tier FROM project WHERE name = '{name}' AND delete_time IS NULL");
+    Ok(world.database.sql(&sql).await?.into_iter().flatten().next().flatten())
+}
+
+/// Waits until the live row of a project has this tier.
+async fn has_tier(world: &World, name: &str, wanted: &str) -> Result<()> {
+    let what = format!("{name} to have tier {wanted}");
+    eventually(&what, async || tier(world, name).await, |seen| seen.as_deref() == Some(wanted)).await.map(drop)
+}
+
+/// The notes of the warnings on a project.
+async fn warnings(world: &World, name: &str) -> Result<Vec<String>> {
+    let events: Api<Event> = Api::namespaced(world.objects.client.clone(), &world.objects.namespace);
+    let events = events.list(&ListParams::default()).await?;
+    let about = events.items.into_iter().filter(|event| {
+        event.type_.as_deref() == Some("Warning")
+            && event.involved_object.kind.as_deref() == Some("Project")
+            && event.involved_object.name.as_deref() == Some(name)
+    });
+    Ok(about.filter_map(|event| event.message).collect())
+}
+
+async fn an_object_of_the_wrong_type_is_rejected_alone_and_stored_once_it_is_mended(world: &mut World) -> Result<()> {
+    loosen_projects(world).await?;
+    // One is there before the ingester, one comes later.
+    let wrong = |name: &str| object("Project", name, &json!({"tier": {"a": 1}}));
+    for object in [wrong("early"), project("early-good", 1)] {
+        world.objects.create(object).await?;
+    }
+    world.start()?;
+    for object in [wrong("late"), project("late-good", 2)] {
+        world.objects.create(object).await?;
+    }
+    has_tier(world, "early-good", "1").await?;
+    has_tier(world, "late-good", "2").await?;
+    for name in ["early", "late"] {
+        let reason = rejected(world, name).await?;
+        ensure!(reason.contains("spec.tier"), "{reason}");
+        assert_eq!(tier(world, name).await?, None);
+        let warnings = eventually("a warning", async || warnings(world, name).await, |notes| !notes.is_empty()).await?;
+        ensure!(warnings.iter().any(|note| note.contains("spec.tier")), "{warnings:?}");
+        let lines = world.log_lines(&["spec.tier", &world.objects.namespace, name])?;
+        ensure!(!lines.is_empty(), "the log does not speak of {name}");
+    }
+    let metrics = world.metrics()?;
+    assert!(metrics.sum("ingester_rejects_total", &["kind=\"Project\""]) > 1.5);
+    let present = metrics.sum("ingester_rejected_objects", &["kind=\"Project\""]);
+    assert!((present - 2.0).abs() < 0.5, "{present} are rejected");
+
+    for name in ["early", "late"] {
+        world.objects.patch("Project", name, &json!({"spec": {"tier": 3}})).await?;
+    }
+    for name in ["early", "late"] {
+        has_tier(world, name, "3").await?;
+        cleared(world, name).await?;
+    }
+    world.settled().await?;
+    let present = async || Ok(world.metrics()?.sum("ingester_rejected_objects", &["kind=\"Project\""]));
+    eventually("no project to be rejected", present, |present| *present < 0.5).await?;
+    world.audit_is_clean()
+}
+
+async fn an_object_that_went_wrong_and_is_deleted_does_not_get_stuck(world: &mut World) -> Result<()> {
+    loosen_projects(world).await?;
+    world.start()?;
+    world.objects.create(project("went-wrong", 1)).await?;
+    world.objects.create(object("Project", "was-wrong", &json!({"tier": [1]}))).await?;
+    has_tier(world, "went-wrong", "1").await?;
+    world.settled_but("was-wrong").await?;
+    world.objects.patch("Project", "went-wrong", &json!({"spec": {"tier": {"a": 1}}})).await?;
+    for name in ["went-wrong", "was-wrong"] {
+        rejected(world, name).await?;
+    }
+    assert_eq!(tier(world, "went-wrong").await?.as_deref(), Some("1"), "the row keeps what was good");
+
+    for name in ["went-wrong", "was-wrong"] {
+        world.objects.delete("Project", name).await?;
+    }
+    for name in ["went-wrong", "was-wrong"] {
+        world.gone("Project", name).await?;
+        let row = async || world.row("Project", name).await;
+        eventually("no row to be live", row, |row| row.as_ref().is_none_or(|row| row.deleted)).await?;
+    }
+    assert!(world.row("Project", "went-wrong").await?.is_some(), "its row is marked, not removed");
+    Ok(())
+}
+
+/// A project that we take and this database does not.
+fn poison(on: On) -> Json {
+    match on {
+        // Nested deeper than its JSON functions go (32 levels).
+        On::MariaDb => {
+            let deep = (0..60).fold(json!(1), |inner, _| json!({"a": inner}));
+            object("Project", "poison", &json!({"tier": 1, "unknown": deep}))
+        }
+        // Larger than its largest packet, which the test has made small.
+        On::MySql => object("Project", "poison", &json!({"tier": 1, "unknown": {"a": "x".repeat(1_100_000)}})),
+    }
+}
+
+async fn what_only_the_database_refuses_is_rejected_alone(world: &mut World) -> Result<()> {
+    loosen_projects(world).await?;
+    if world.on == On::MySql {
+        world.database.sql("SET GLOBAL max_allowed_packet = 1048576").await?;
+    }
+    let good = |prefix: &str| (0..50).map(|number| project(&format!("{prefix}-{number}"), 2)).collect::<Vec<_>>();
+    // In the first list with others, in one batch maybe.
+    world.objects.create_all(good("before")).await?;
+    world.objects.create(poison(world.on)).await?;
+    world.start()?;
+    world.objects.create_all(good("after")).await?;
+    let reason = rejected(world, "poison").await?;
+    ensure!(!reason.is_empty());
+    world.settled_but("poison").await?;
+    assert_eq!(world.database.count("project WHERE tier = 2 AND delete_time IS NULL").await?, 100);
+    assert_eq!(world.database.count("ingester_rejects").await?, 1);
+    let lines = world.log_lines(&["poison"])?;
+    ensure!(lines.iter().all(|line| line.len() < 10_000), "the log has all of the object");
+
+    world.objects.patch("Project", "poison", &json!({"spec": {"unknown": null, "tier": 3}})).await?;
+    has_tier(world, "poison", "3").await?;
+    cleared(world, "poison").await?;
+    world.settled().await?;
+    world.audit_is_clean()
+}

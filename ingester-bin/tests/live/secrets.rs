@@ -1,0 +1,125 @@
+//! Passwords are nobody's business: not the log's at its most talkative, not an error's.
+
+use anyhow::{Result, ensure};
+
+use crate::eventually::eventually;
+use crate::objects::model;
+use crate::on_both_databases;
+use crate::settings::{Mysql, Settings};
+use crate::world::World;
+
+on_both_databases! { Own::NOTHING =>
+    no_log_has_the_password_of_a_database_that_works
+    no_log_and_no_error_has_the_password_of_a_database_that_does_not
+}
+
+const PASSWORD: &str = "hunter2-geheim";
+
+/// Fails if the password, or what is left of it when it is cut at a special character, is in the text.
+fn has_no_password(what: &str, text: &str) -> Result<()> {
+    for part in [PASSWORD, "hunter2", "geheim"] {
+        ensure!(!text.contains(part), "{what} has the password: {text}");
+    }
+    Ok(())
+}
+
+async fn no_log_has_the_password_of_a_database_that_works(world: &mut World) -> Result<()> {
+    let Some(stanza) = world.database.stanza() else { return Ok(()) };
+    let user = world.database.name.clone();
+    for host in ["127.0.0.1", "localhost", "%"] {
+        world.database.sql(&format!("CREATE USER '{user}'@'{host}' IDENTIFIED BY '{PASSWORD}'")).await?;
+        world.database.sql(&format!("GRANT ALL ON `{user}`.* TO '{user}'@'{host}'")).await?;
+    }
+    let url = format!("mysql://{user}:{PASSWORD}@127.0.0.1:{}/{user}", stanza.port);
+    let stanza = Mysql { user, password: PASSWORD.to_owned(), ..stanza };
+    let settings = Settings { log_level: "trace", mysql: None, database_url: None, ..world.settings() };
+    for (round, settings) in [
+        Settings { mysql: Some(stanza.clone()), ..settings.clone() },
+        Settings { database_url: Some(url.clone()), log_format: "json", ..settings.clone() },
+        Settings { environment: vec![("DATABASE_URL", url)], ..settings.clone() },
+        Settings {
+            mysql: Some(Mysql { password: String::new(), ..stanza }),
+            environment: vec![("MYSQL_PASSWORD", PASSWORD.to_owned())],
+            ..settings
+        },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        world.start_with(&settings)?;
+        world.objects.create(model(&format!("model-{round}"), "x")).await?;
+        world.settled().await?;
+        let metrics = world.ingester().metrics()?;
+        let audit = world.audit(&["-o", "json"])?;
+        ensure!(audit.code == Some(0), "{audit:?}");
+        world.stop()?;
+        let logs = world.ingester().logs()?;
+        ensure!(logs.contains("TRACE"), "the test was meant to read everything: {logs}");
+        for (what, text) in [("the log", &logs), ("metrics", &metrics), ("audit", &audit.out), ("audit", &audit.err)] {
+            has_no_password(what, text)?;
+        }
+    }
+    Ok(())
+}
+
+async fn no_log_and_no_error_has_the_password_of_a_database_that_does_not(world: &mut World) -> Result<()> {
+    let settings = Settings { log_level: "trace", mysql: None, database_url: None, ..world.settings() };
+    let stanza = |port: u16| Mysql {
+        host: "127.0.0.1".to_owned(),
+        port,
+        user: "me".to_owned(),
+        password: PASSWORD.to_owned(),
+        database: "somewhere".to_owned(),
+    };
+    let server = world.database.stanza().map_or(1, |stanza| stanza.port);
+    let url = |url: &str| Some(url.replace("PASSWORD", PASSWORD));
+    for (name, settings) in [
+        ("nobody listens", Settings { mysql: Some(stanza(1)), ..settings.clone() }),
+        ("wrong password", Settings { mysql: Some(stanza(server)), ..settings.clone() }),
+        (
+            "closed port in a URL",
+            Settings { database_url: url("mysql://me:PASSWORD@127.0.0.1:1/db"), ..settings.clone() },
+        ),
+        (
+            "no port in a URL",
+            Settings { database_url: url("mysql://me:PASSWORD@127.0.0.1:port/db"), ..settings.clone() },
+        ),
+        ("no database in a URL", Settings { database_url: url("mysql://me:PASSWORD@127.0.0.1:1"), ..settings.clone() }),
+        ("another scheme", Settings { database_url: url("postgres://me:PASSWORD@127.0.0.1:1/db"), ..settings.clone() }),
+        ("an @ too many", Settings { database_url: url("mysql://me:PASSWORD@x@127.0.0.1:1/db"), ..settings.clone() }),
+        ("no URL", Settings { database_url: url("me:PASSWORD@127.0.0.1"), ..settings.clone() }),
+        (
+            "an unknown parameter",
+            Settings { database_url: url("mysql://me:PASSWORD@127.0.0.1:1/db?ssl-mod=x"), ..settings.clone() },
+        ),
+        (
+            "in the environment",
+            Settings {
+                environment: vec![("DATABASE_URL", format!("mysql://me:{PASSWORD}@127.0.0.1:1/db"))],
+                ..settings
+            },
+        ),
+    ] {
+        world.launch(&settings)?;
+        // Either it gives up, or it says what it cannot do and tries again.
+        let ingester = world.ingester();
+        let told = async || {
+            let logs = ingester.logs()?;
+            let complains = ["ERROR", "WARN", "error:"].iter().any(|word| logs.contains(word));
+            Ok((complains || ingester.process().exit_status()?.is_some(), logs))
+        };
+        eventually(&format!("a complaint ({name})"), told, |(told, _)| *told).await?;
+        // What cannot be right ends at once, other commands too; a server that does not answer is waited for.
+        if ingester.process().exit_status()?.is_some() {
+            let ran = world.audit(&[])?;
+            ensure!(ran.code != Some(0), "{name}: {ran:?}");
+            has_no_password(name, &ran.out)?;
+            has_no_password(name, &ran.err)?;
+        }
+        if ingester.process().exit_status()?.is_none() {
+            world.stop()?;
+        }
+        has_no_password(name, &ingester.logs()?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! The configuration file of an ingester.
+
+use std::fmt::Write as _;
+
+/// What a test may set. The address of the metrics and probes is added by the testbed.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// `metadataStorage.enableMetadataStorage`
+    pub(crate) enabled: bool,
+    /// `metadataStorage.deletionDelay`
+    pub(crate) deletion_delay: &'static str,
+    /// `metadataStorage.databaseURL`
+    pub(crate) database_url: Option<String>,
+    /// The stanza `mysql`.
+    pub(crate) mysql: Option<Mysql>,
+    /// `ingester.namespaces`
+    pub(crate) namespaces: Vec<String>,
+    /// Further lines of the stanza `ingester`: `resyncPeriod: 2s`.
+    pub(crate) ingester: Vec<&'static str>,
+    /// `log.format`
+    pub(crate) log_format: &'static str,
+    /// `log.level`
+    pub(crate) log_level: &'static str,
+    /// Environment variables of the program.
+    pub(crate) environment: Vec<(&'static str, String)>,
+}
+
+/// The stanza `mysql`.
+#[derive(Clone, Debug)]
+pub(crate) struct Mysql {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) user: String,
+    pub(crate) password: String,
+    pub(crate) database: String,
+}
+
+impl Settings {
+    /// The text of the file.
+    pub(crate) fn yaml(&self) -> String {
+        let mut yaml = String::new();
+        let mut line = |text: std::fmt::Arguments<'_>| writeln!(yaml, "{text}").unwrap();
+        line(format_args!("metadataStorage:"));
+        line(format_args!("  enableMetadataStorage: {}", self.enabled));
+        line(format_args!("  deletionDelay: {}", self.deletion_delay));
+        if let Some(url) = &self.database_url {
+            line(format_args!("  databaseURL: '{url}'"));
+        }
+        if let Some(mysql) = &self.mysql {
+            line(format_args!("mysql:"));
+            line(format_args!("  host: {}", mysql.host));
+            line(format_args!("  port: {}", mysql.port));
+            line(format_args!("  user: {}", mysql.user));
+            line(format_args!("  password: '{}'", mysql.password));
+            line(format_args!("  database: {}", mysql.database));
+        }
+        line(format_args!("ingester:"));
+        line(format_args!("  namespaces: [{}]", self.namespaces.join(", ")));
+        line(format_args!("  requeuePeriod: 1s"));
+        for setting in &self.ingester {
+            line(format_args!("  {setting}"));
+        }
+        line(format_args!("log:"));
+        line(format_args!("  format: {}", self.log_format));
+        line(format_args!("  level: {}", self.log_level));
+        yaml
+    }
+}

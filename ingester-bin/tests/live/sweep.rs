@@ -1,0 +1,87 @@
+//! What happened while the ingester was down.
+
+use anyhow::{Context as _, Result};
+use serde_json::json;
+
+use crate::mirror::Row;
+use crate::objects::{kinds, model, object};
+use crate::on_both_databases;
+use crate::settings::Settings;
+use crate::world::World;
+
+on_both_databases! { Own::NOTHING =>
+    what_was_deleted_by_force_while_the_ingester_was_down_is_swept_and_nothing_else
+    rows_that_somebody_has_changed_are_put_right_at_the_next_start
+}
+
+async fn what_was_deleted_by_force_while_the_ingester_was_down_is_swept_and_nothing_else(
+    world: &mut World,
+) -> Result<()> {
+    let both = vec![world.objects.namespace.clone(), world.elsewhere.namespace.clone()];
+    world.start_with(&Settings { namespaces: both, ..world.settings() })?;
+    for objects in [&world.objects, &world.elsewhere] {
+        for kind in kinds() {
+            for name in ["swept", "stays", "evicted"] {
+                objects.create(object(kind, name, &json!({}))).await?;
+            }
+        }
+    }
+    world.settled().await?;
+    for kind in kinds() {
+        world.objects.annotate(kind, "evicted", "michelangelo/Immutable").await?;
+    }
+    for kind in kinds() {
+        world.gone(kind, "evicted").await?;
+    }
+    let elsewhere = async || {
+        let mut rows = Vec::new();
+        for kind in kinds() {
+            rows.extend(world.database.rows(kind, &world.elsewhere.namespace).await?);
+        }
+        anyhow::Ok(rows)
+    };
+    let look = "the other namespace to be mirrored";
+    crate::eventually::eventually(look, async || elsewhere().await, |rows| rows.len() == 39).await?;
+
+    world.stop()?;
+    for objects in [&world.objects, &world.elsewhere] {
+        for kind in kinds() {
+            objects.delete_by_force(kind, "swept").await?;
+        }
+    }
+    let before = elsewhere().await?;
+    assert!(before.iter().all(Row::is_live), "{before:?}");
+    world.start()?;
+    for kind in kinds() {
+        let swept = world.row_that("deleted", kind, "swept", |row| row.deleted).await?;
+        assert!(!swept.evicted, "{swept:?}");
+        assert!(world.row(kind, "stays").await?.is_some_and(|row| row.is_live()), "{kind}");
+        assert!(world.row(kind, "evicted").await?.is_some_and(|row| row.evicted && !row.deleted), "{kind}");
+    }
+    world.settled().await?;
+    let mut after = world.database.rows("Model", &world.elsewhere.namespace).await?;
+    after.sort_by(|a, b| a.uid.cmp(&b.uid));
+    let mut models =
+        before.into_iter().filter(|row| after.iter().any(|model| model.uid == row.uid)).collect::<Vec<_>>();
+    models.sort_by(|a, b| a.uid.cmp(&b.uid));
+    assert_eq!(after.len(), 3);
+    assert_eq!(after, models, "a namespace that is not mirrored is left alone");
+    world.audit_is_clean()
+}
+
+async fn rows_that_somebody_has_changed_are_put_right_at_the_next_start(world: &mut World) -> Result<()> {
+    world.start()?;
+    for name in ["behind", "moved"] {
+        world.objects.create(model(name, "x")).await?;
+    }
+    world.settled().await?;
+    world.stop()?;
+    world.database.sql("UPDATE model SET res_version = 1, algorithm = 'y' WHERE name = 'behind'").await?;
+    world.database.sql("UPDATE model SET uid = 'of-no-object', name = 'lost' WHERE name = 'moved'").await?;
+    world.restart()?;
+    let lost = world.row_that("deleted", "Model", "lost", |row| row.deleted).await?;
+    assert_eq!(lost.uid, "of-no-object");
+    world.settled().await?;
+    assert_eq!(world.database.count("model WHERE algorithm = 'x' AND delete_time IS NULL").await?, 2);
+    world.row("Model", "moved").await?.context("its row again").map(drop)
+}

@@ -1,0 +1,247 @@
+//! One test's world: a namespace, a database, and an ingester between them.
+
+use anyhow::{Context as _, Result, ensure};
+use ingester_tests::{Ingester, ingester::Ran, skipped_without_mysql};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{Api, PostParams};
+use serde_json::json;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+use crate::cluster::Cluster;
+use crate::database::{Database, On};
+use crate::eventually::{DEADLINE, eventually, within};
+use crate::metrics::Metrics;
+use crate::mirror::{Row, differences};
+use crate::objects::Objects;
+use crate::settings::Settings;
+
+/// Which of the servers a test has for itself: those that it stops or kills, or of which it counts what they are sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own {
+    cluster: bool,
+    database: bool,
+}
+
+impl Own {
+    pub(crate) const NOTHING: Self = Own { cluster: false, database: false };
+    pub(crate) const CLUSTER: Self = Own { cluster: true, database: false };
+    pub(crate) const DATABASE: Self = Own { cluster: false, database: true };
+    pub(crate) const BOTH: Self = Own { cluster: true, database: true };
+}
+
+/// Runs `async fn name(world: &mut World) -> Result<()>` on each database, as two tests.
+#[macro_export]
+macro_rules! on_both_databases {
+    ($own:expr => $($name:ident)*) => { $(
+        mod $name {
+            use $crate::{database::On, world::{Own, run}};
+            const OWN: Own = $own;
+            #[test]
+            fn mariadb() -> anyhow::Result<()> {
+                run(module_path!(), On::MariaDb, OWN, super::$name)
+            }
+            #[test]
+            fn mysql() -> anyhow::Result<()> {
+                run(module_path!(), On::MySql, OWN, super::$name)
+            }
+        }
+    )* };
+}
+
+/// Worlds at one time: each is two to five busy processes.
+static WORLDS: Semaphore = Semaphore::const_new(2);
+
+pub(crate) fn run(name: &str, on: On, own: Own, test: impl AsyncFnOnce(&mut World) -> Result<()>) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let _turn = WORLDS.acquire().await?;
+        let Some(mut world) = World::new(name, on, own).await? else {
+            match on {
+                On::MySql => skipped_without_mysql(),
+                On::MariaDb => {
+                    eprintln!("skipped: the server of INGESTER_TEST_MARIADB_URL is not ours to stop ({name})")
+                }
+            }
+            return Ok(());
+        };
+        test(&mut world).await?;
+        world.passed = true;
+        Ok(())
+    })
+}
+
+pub(crate) struct World {
+    // Dropped in this order: the ingester before what it talks to.
+    ingester: Option<Ingester>,
+    pub(crate) on: On,
+    /// The objects that are mirrored.
+    pub(crate) objects: Objects,
+    /// Those of a namespace that is not.
+    pub(crate) elsewhere: Objects,
+    pub(crate) database: Database,
+    pub(crate) cluster: Cluster,
+    name: String,
+    passed: bool,
+}
+
+impl World {
+    async fn new(name: &str, on: On, own: Own) -> Result<Option<Self>> {
+        static NUMBER: AtomicU32 = AtomicU32::new(1);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let Some(database) = Database::new(on, own.database, &format!("live_{number}")).await? else { return Ok(None) };
+        let cluster = if own.cluster { Cluster::own().await? } else { Cluster::shared().await? };
+        let client = cluster.client().await?;
+        let [objects, elsewhere] = ["live", "elsewhere"]
+            .map(|prefix| Objects { client: client.clone(), namespace: format!("{prefix}-{number}") });
+        for Objects { client, namespace } in [&objects, &elsewhere] {
+            let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": namespace}}))?;
+            Api::all(client.clone())
+                .create(&PostParams::default(), &namespace)
+                .await
+                .context("creating a namespace")?;
+        }
+        let name = name.to_owned();
+        Ok(Some(World { ingester: None, on, objects, elsewhere, database, cluster, name, passed: false }))
+    }
+
+    /// What [`start`](Self::start) starts with.
+    pub(crate) fn settings(&self) -> Settings {
+        let mysql = self.database.stanza();
+        Settings {
+            enabled: true,
+            deletion_delay: "1s",
+            database_url: mysql.is_none().then(|| self.database.url.clone()),
+            mysql,
+            namespaces: vec![self.objects.namespace.clone()],
+            ingester: Vec::new(),
+            log_format: "text",
+            log_level: "info",
+            environment: Vec::new(),
+        }
+    }
+
+    /// Starts the ingester and waits until it is ready: all that there is has its rows then.
+    pub(crate) fn start(&mut self) -> Result<()> {
+        self.start_with(&self.settings())
+    }
+
+    /// [`start`](Self::start) with other settings.
+    pub(crate) fn start_with(&mut self, settings: &Settings) -> Result<()> {
+        self.launch(settings)?.wait_ready(DEADLINE)
+    }
+
+    /// Starts the ingester and does not wait. An earlier one is ended.
+    pub(crate) fn launch(&mut self, settings: &Settings) -> Result<&Ingester> {
+        drop(self.ingester.take());
+        let environment: Vec<(&str, &str)> =
+            settings.environment.iter().map(|(name, value)| (*name, &**value)).collect();
+        let binary = Path::new(env!("CARGO_BIN_EXE_ingester"));
+        let kubeconfig = self.cluster.service_account_kubeconfig();
+        Ok(self.ingester.insert(Ingester::start(binary, &settings.yaml(), &kubeconfig, &environment)?))
+    }
+
+    /// The ingester that was started.
+    pub(crate) fn ingester(&self) -> &Ingester {
+        self.ingester.as_ref().expect("a test starts the ingester before it looks at it")
+    }
+
+    /// Ends the ingester in order.
+    pub(crate) fn stop(&self) -> Result<()> {
+        let stopped = self.ingester().stop()?;
+        ensure!(stopped.status.success(), "{stopped:?}");
+        Ok(())
+    }
+
+    /// Starts the ingester again and waits until it is ready.
+    pub(crate) fn restart(&self) -> Result<()> {
+        self.ingester().restart()?;
+        self.ingester().wait_ready(DEADLINE)
+    }
+
+    pub(crate) fn metrics(&self) -> Result<Metrics> {
+        Metrics::parse(&self.ingester().metrics()?)
+    }
+
+    /// The lines of the log that have all these parts.
+    pub(crate) fn log_lines(&self, parts: &[&str]) -> Result<Vec<String>> {
+        let logs = self.ingester().logs()?;
+        Ok(logs.lines().filter(|line| parts.iter().all(|part| line.contains(part))).map(str::to_owned).collect())
+    }
+
+    /// The row of an object of the mirrored namespace.
+    pub(crate) async fn row(&self, kind: &str, name: &str) -> Result<Option<Row>> {
+        self.database.row(kind, &self.objects.namespace, name).await
+    }
+
+    /// Waits until the object's row is as it is to be, and returns it.
+    pub(crate) async fn row_that(
+        &self,
+        what: &str,
+        kind: &str,
+        name: &str,
+        holds: impl Fn(&Row) -> bool,
+    ) -> Result<Row> {
+        let what = format!("the row of {kind} {name} to be {what}");
+        let row =
+            eventually(&what, async || self.row(kind, name).await, |row| row.as_ref().is_some_and(&holds)).await?;
+        row.context("it was there")
+    }
+
+    /// Waits until the object is out of the cluster.
+    pub(crate) async fn gone(&self, kind: &str, name: &str) -> Result<()> {
+        let what = format!("{kind} {name} to leave the cluster");
+        eventually(&what, async || self.objects.get(kind, name).await, Option::is_none).await.map(drop)
+    }
+
+    /// Waits until the rows are what the cluster has and nothing is left to do.
+    pub(crate) async fn settled(&self) -> Result<()> {
+        self.settled_within(DEADLINE).await
+    }
+
+    /// [`settled`](Self::settled) with another deadline.
+    pub(crate) async fn settled_within(&self, deadline: Duration) -> Result<()> {
+        let look = async || {
+            let mut found = differences(&self.objects, &self.database).await?;
+            let count = found.len();
+            found.truncate(20);
+            Ok((count, found))
+        };
+        within(deadline, "the rows to be what the cluster has", look, |(count, _)| *count == 0).await.map(drop)
+    }
+
+    /// [`settled`](Self::settled) but for the object of this name, which cannot be stored.
+    pub(crate) async fn settled_but(&self, name: &str) -> Result<()> {
+        let name = format!(" {name} ");
+        let look = async || {
+            let found = differences(&self.objects, &self.database).await?;
+            Ok(found.into_iter().filter(|difference| !difference.contains(&name)).collect::<Vec<_>>())
+        };
+        eventually("all other rows to be what the cluster has", look, Vec::is_empty).await.map(drop)
+    }
+
+    /// `ingester audit` with the same configuration.
+    pub(crate) fn audit(&self, arguments: &[&str]) -> Result<Ran> {
+        self.ingester().run(&[&["audit"], arguments].concat())
+    }
+
+    /// Fails unless `ingester audit` finds nothing to say.
+    pub(crate) fn audit_is_clean(&self) -> Result<()> {
+        let ran = self.audit(&[])?;
+        ensure!(ran.code == Some(0), "{ran:?}");
+        Ok(())
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let (false, Some(ingester)) = (self.passed, &self.ingester) {
+            let logs = ingester.logs().unwrap_or_default();
+            let lines: Vec<&str> = logs.lines().collect();
+            let tail = lines.get(lines.len().saturating_sub(100)..).unwrap_or_default().join("\n");
+            eprintln!("{} on {:?}, namespace {}:\n{tail}", self.name, self.on, self.objects.namespace);
+        }
+    }
+}

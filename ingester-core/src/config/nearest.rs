@@ -1,0 +1,42 @@
+//! What somebody may have meant by a name that is not known.
+
+/// The name in `known` that `name` is most likely a slip of; `None` where all of them are something else.
+pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let folded = fold(name);
+    let distance = |known: &str| strsim::damerau_levenshtein(&folded, &fold(known));
+    let near = known.iter().map(|known| (distance(known), *known)).min_by_key(|(distance, _)| *distance);
+    match near {
+        // A slip in every third letter is still the same word.
+        Some((distance, known)) if distance <= folded.chars().count().max(3) / 3 => Some(known),
+        // A part of the word: `reconciles`, `rate`.
+        _ if folded.len() > 3 => known.iter().find(|known| fold(known).contains(&folded)).copied(),
+        _ => None,
+    }
+}
+
+/// `max_open_conns`, `max-open-conns` and `maxOpenConns` are the same to a reader.
+fn fold(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_a_spelling_and_a_part_of_a_name_are_recognised_and_nothing_else() {
+        let known = ["host", "port", "maxOpenConns", "concurrentReconciles"];
+        for (name, meant) in [
+            ("hots", Some("host")),
+            ("Port", Some("port")),
+            ("max_open_conns", Some("maxOpenConns")),
+            ("concurentReconcile", Some("concurrentReconciles")),
+            ("reconciles", Some("concurrentReconciles")),
+            ("colour", None),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, &known), meant, "{name}");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+SELECT `uid`, `reason`
+FROM `ingester_rejects`
+WHERE `group_ver` = ? AND `kind` = ?
+ORDER BY `uid`

@@ -1,0 +1,2 @@
+SELECT MAX("res_version")
+FROM {{ name|quotes }}

@@ -1,0 +1,294 @@
+//! Every metric: name, help, labels, buckets. `docs/metrics.md` says more of each; a test compares the two.
+
+use prometheus::core::Collector;
+use prometheus::{
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, Result,
+};
+
+/// Buckets of client-go's work queues, in seconds: from 10 ns to 1000 s.
+const QUEUE_SECONDS: &[f64] = &[1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0];
+
+/// Buckets of controller-runtime's reconciliations, in seconds.
+const RECONCILE_SECONDS: &[f64] = &[
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5,
+    1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0,
+];
+
+/// Buckets of a batch's commit, in seconds: an embedded database takes less than one millisecond, a lock wait a minute.
+const COMMIT_SECONDS: &[f64] =
+    &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+
+/// Buckets of the lag behind the watch, in seconds: a database that is away for minutes shows as minutes.
+const LAG_SECONDS: &[f64] =
+    &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0];
+
+/// Buckets of a batch's size, in objects.
+const BATCH_OBJECTS: &[f64] = &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
+
+/// Counters of one name. `N` is the number of labels, so that a value that is missing or too many does not compile.
+#[derive(Clone)]
+pub(super) struct Counters<const N: usize>(IntCounterVec);
+
+impl<const N: usize> Counters<N> {
+    pub(super) fn of(&self, values: [&str; N]) -> IntCounter {
+        self.0.with_label_values(&values)
+    }
+}
+
+/// Gauges of one name.
+pub(super) struct Gauges<const N: usize>(IntGaugeVec);
+
+impl<const N: usize> Gauges<N> {
+    pub(super) fn of(&self, values: [&str; N]) -> IntGauge {
+        self.0.with_label_values(&values)
+    }
+}
+
+/// Gauges of one name with fractions: seconds.
+pub(super) struct SecondsGauges<const N: usize>(prometheus::GaugeVec);
+
+impl<const N: usize> SecondsGauges<N> {
+    pub(super) fn of(&self, values: [&str; N]) -> prometheus::Gauge {
+        self.0.with_label_values(&values)
+    }
+}
+
+/// Histograms of one name.
+pub(super) struct Histograms<const N: usize>(HistogramVec);
+
+impl<const N: usize> Histograms<N> {
+    pub(super) fn of(&self, values: [&str; N]) -> Histogram {
+        self.0.with_label_values(&values)
+    }
+}
+
+/// All metrics, registered.
+pub(super) struct Families {
+    // As client-go names them, for each work queue.
+    pub(super) depth: Gauges<1>,
+    pub(super) adds: Counters<1>,
+    pub(super) retries: Counters<1>,
+    pub(super) queue_duration: Histograms<1>,
+    pub(super) work_duration: Histograms<1>,
+    pub(super) unfinished_work: SecondsGauges<1>,
+    pub(super) longest_running: SecondsGauges<1>,
+    // As controller-runtime names them, for each controller.
+    pub(super) reconciles: Counters<2>,
+    pub(super) reconcile_errors: Counters<1>,
+    pub(super) reconcile_time: Histograms<1>,
+    pub(super) max_concurrent: Gauges<1>,
+    pub(super) active_workers: Gauges<1>,
+    // Ours, for each kind.
+    pub(super) objects: Gauges<1>,
+    pub(super) mirrored: Counters<1>,
+    pub(super) written: Counters<1>,
+    pub(super) skipped: Counters<2>,
+    pub(super) deleted: Counters<1>,
+    pub(super) evicted: Counters<1>,
+    pub(super) batch_size: Histograms<1>,
+    pub(super) batch_duration: Histograms<1>,
+    pub(super) lag: Histograms<1>,
+    pub(super) rejects: Counters<1>,
+    pub(super) rejected_objects: Gauges<1>,
+    pub(super) orphans_swept: Counters<1>,
+    pub(super) database_errors: Counters<2>,
+    pub(super) api_errors: Counters<2>,
+    pub(super) finalizers_added: Counters<1>,
+    pub(super) finalizers_removed: Counters<1>,
+    pub(super) lists: Counters<1>,
+    pub(super) watch_restarts: Counters<2>,
+    pub(super) panics: Counters<1>,
+    pub(super) restored: Counters<1>,
+    pub(super) synced: Gauges<1>,
+    pub(super) installed: Gauges<1>,
+    pub(super) waiting_bytes: Gauges<1>,
+    // Ours, for the process.
+    pub(super) events: Counters<1>,
+    pub(super) build_info: Gauges<1>,
+}
+
+impl Families {
+    /// Makes all metrics and registers them.
+    ///
+    /// # Errors
+    /// When two have one name, or a name is none: never as they stand, for a test makes them all.
+    pub(super) fn new(registry: &Registry) -> Result<Self> {
+        let on = On(registry);
+        Ok(Families {
+            depth: on.gauges("workqueue_depth", "Objects that wait in the queue", ["name"])?,
+            adds: on.counters("workqueue_adds_total", "Adds that the queue has handled", ["name"])?,
+            retries: on.counters("workqueue_retries_total", "Retries that the queue has handled", ["name"])?,
+            queue_duration: on.histograms(
+                "workqueue_queue_duration_seconds",
+                "How long an object stays in the queue before it is taken",
+                ["name"],
+                QUEUE_SECONDS,
+            )?,
+            work_duration: on.histograms(
+                "workqueue_work_duration_seconds",
+                "How long it takes to process an object from the queue",
+                ["name"],
+                QUEUE_SECONDS,
+            )?,
+            unfinished_work: on.seconds(
+                "workqueue_unfinished_work_seconds",
+                "Seconds of work in progress, all workers added up, that work_duration has not seen yet. Large values \
+                 mean stuck workers; the rate at which it grows is their number",
+                ["name"],
+            )?,
+            longest_running: on.seconds(
+                "workqueue_longest_running_processor_seconds",
+                "For how many seconds the worker that is busy longest has been at it",
+                ["name"],
+            )?,
+            reconciles: on.counters(
+                "controller_runtime_reconcile_total",
+                "Reconciliations of each controller, by result",
+                ["controller", "result"],
+            )?,
+            reconcile_errors: on.counters(
+                "controller_runtime_reconcile_errors_total",
+                "Reconciliations of each controller that failed",
+                ["controller"],
+            )?,
+            reconcile_time: on.histograms(
+                "controller_runtime_reconcile_time_seconds",
+                "How long a reconciliation takes",
+                ["controller"],
+                RECONCILE_SECONDS,
+            )?,
+            max_concurrent: on.gauges(
+                "controller_runtime_max_concurrent_reconciles",
+                "Workers that each controller may use at once",
+                ["controller"],
+            )?,
+            active_workers: on.gauges(
+                "controller_runtime_active_workers",
+                "Workers that each controller uses now",
+                ["controller"],
+            )?,
+            objects: on.gauges("ingester_objects", "Objects that are mirrored and live now", KIND)?,
+            mirrored: on.counters(
+                "ingester_objects_mirrored_total",
+                "Objects brought to SQL, whether or not a row had to change for it",
+                KIND,
+            )?,
+            written: on.counters("ingester_rows_written_total", "Rows of the main table inserted or updated", KIND)?,
+            skipped: on.counters(
+                "ingester_rows_skipped_total",
+                "Rows left alone: SQL has the same version (unchanged) or a newer one (stale)",
+                ["kind", "reason"],
+            )?,
+            deleted: on.counters("ingester_rows_deleted_total", "Rows that got a delete_time", KIND)?,
+            evicted: on.counters(
+                "ingester_objects_evicted_total",
+                "Immutable objects that left etcd and live on in SQL",
+                KIND,
+            )?,
+            batch_size: on.histograms("ingester_batch_size", "Objects in one transaction", KIND, BATCH_OBJECTS)?,
+            batch_duration: on.histograms(
+                "ingester_batch_duration_seconds",
+                "How long a batch takes from the start of its transaction to the commit",
+                KIND,
+                COMMIT_SECONDS,
+            )?,
+            lag: on.histograms(
+                "ingester_sync_lag_seconds",
+                "How long an object takes from its event being received to its commit in SQL",
+                KIND,
+                LAG_SECONDS,
+            )?,
+            rejects: on.counters("ingester_rejects_total", "Times that an object could not be mirrored", KIND)?,
+            rejected_objects: on.gauges(
+                "ingester_rejected_objects",
+                "Objects whose present version could not be mirrored",
+                KIND,
+            )?,
+            orphans_swept: on.counters(
+                "ingester_orphans_swept_total",
+                "Rows deleted because their object was gone when a list was compared with SQL",
+                KIND,
+            )?,
+            database_errors: on.counters(
+                "ingester_database_errors_total",
+                "Errors of the database, by what they mean for the work",
+                ["kind", "class"],
+            )?,
+            api_errors: on.counters(
+                "ingester_api_errors_total",
+                "Errors of the API server, by HTTP code; `network` where it gave no answer that can be read",
+                ["kind", "code"],
+            )?,
+            finalizers_added: on.counters("ingester_finalizers_added_total", "Finalizers added to objects", KIND)?,
+            finalizers_removed: on.counters(
+                "ingester_finalizers_removed_total",
+                "Finalizers removed from objects",
+                KIND,
+            )?,
+            lists: on.counters("ingester_lists_total", "Lists of all objects that were read to their end", KIND)?,
+            watch_restarts: on.counters(
+                "ingester_watch_restarts_total",
+                "Watches begun anew after an error, by reason",
+                ["kind", "reason"],
+            )?,
+            panics: on.counters(
+                "ingester_controller_panics_total",
+                "Panics in the controller, a defect of the ingester",
+                KIND,
+            )?,
+            restored: on.counters(
+                "ingester_restored_total",
+                "Objects of which the cluster went back behind SQL, as after a restore of etcd",
+                KIND,
+            )?,
+            synced: on.gauges("ingester_synced", "1 once the first list is in SQL", KIND)?,
+            installed: on.gauges("ingester_installed", "1 while the kind's CRD is installed", KIND)?,
+            waiting_bytes: on.gauges("ingester_waiting_bytes", "Bytes of the objects that wait in the queue", KIND)?,
+            events: on.counters(
+                "ingester_events_total",
+                "Kubernetes Events: published, failed, or dropped because too many waited",
+                ["result"],
+            )?,
+            build_info: on.gauges(
+                "ingester_build_info",
+                "1, with the version of the ingester as a label",
+                ["version"],
+            )?,
+        })
+    }
+}
+
+const KIND: [&str; 1] = ["kind"];
+
+/// Makes metrics on a registry.
+struct On<'r>(&'r Registry);
+
+impl On<'_> {
+    fn counters<const N: usize>(&self, name: &str, help: &str, labels: [&str; N]) -> Result<Counters<N>> {
+        self.register(IntCounterVec::new(Opts::new(name, help), &labels)?).map(Counters)
+    }
+
+    fn gauges<const N: usize>(&self, name: &str, help: &str, labels: [&str; N]) -> Result<Gauges<N>> {
+        self.register(IntGaugeVec::new(Opts::new(name, help), &labels)?).map(Gauges)
+    }
+
+    fn seconds<const N: usize>(&self, name: &str, help: &str, labels: [&str; N]) -> Result<SecondsGauges<N>> {
+        self.register(prometheus::GaugeVec::new(Opts::new(name, help), &labels)?).map(SecondsGauges)
+    }
+
+    fn histograms<const N: usize>(
+        &self,
+        name: &str,
+        help: &str,
+        labels: [&str; N],
+        buckets: &[f64],
+    ) -> Result<Histograms<N>> {
+        let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
+        self.register(HistogramVec::new(options, &labels)?).map(Histograms)
+    }
+
+    fn register<C: Collector + Clone + 'static>(&self, family: C) -> Result<C> {
+        self.0.register(Box::new(family.clone()))?;
+        Ok(family)
+    }
+}

@@ -1,0 +1,96 @@
+//! Who may log in: bearer tokens and the kubeconfig files that hold them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, Result};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+
+use super::ApiServer;
+
+/// The user name of the service account `ingester` in the namespace `ingester`, as RBAC and the audit log know it.
+pub const SERVICE_ACCOUNT: &str = "system:serviceaccount:ingester:ingester";
+
+/// Whoever shows one may act as its user. They guard a server that listens on 127.0.0.1 and lives as long as a test.
+const ADMIN_TOKEN: &str = "testbed-admin";
+const SERVICE_ACCOUNT_TOKEN: &str = "testbed-service-account";
+
+/// The file for `--token-auth-file`: token, user, uid, groups. The groups of the service account are those that a token of
+/// its own would give it.
+pub(super) fn token_file() -> String {
+    format!(
+        "{ADMIN_TOKEN},admin,admin,\"system:masters\"\n\
+         {SERVICE_ACCOUNT_TOKEN},{SERVICE_ACCOUNT},ingester,\
+         \"system:serviceaccounts,system:serviceaccounts:ingester,system:authenticated\"\n"
+    )
+}
+
+impl ApiServer {
+    /// The bearer token of a user who may do everything (group `system:masters`).
+    #[must_use]
+    pub fn token(&self) -> &str {
+        ADMIN_TOKEN
+    }
+
+    /// A kubeconfig file with the address, the certificate to trust and the token of a user who may do everything.
+    #[must_use]
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.folder().join("kubeconfig")
+    }
+
+    /// A kubeconfig file for [`SERVICE_ACCOUNT`], who may do what RBAC grants and nothing else. The account itself and its
+    /// namespace are not made here.
+    #[must_use]
+    pub fn service_account_kubeconfig(&self) -> PathBuf {
+        self.folder().join("service-account.kubeconfig")
+    }
+
+    /// A new client of this server, of a user who may do everything. It belongs to the runtime that it is made in: every
+    /// asynchronous test makes its own.
+    ///
+    /// # Errors
+    /// When the kubeconfig cannot be used.
+    pub async fn client(&self) -> Result<kube::Client> {
+        client(&self.kubeconfig()).await
+    }
+
+    /// A new client of this server for [`SERVICE_ACCOUNT`].
+    ///
+    /// # Errors
+    /// When the kubeconfig cannot be used.
+    pub async fn service_account_client(&self) -> Result<kube::Client> {
+        client(&self.service_account_kubeconfig()).await
+    }
+
+    pub(super) fn write_kubeconfigs(&self) -> Result<()> {
+        fs::write(self.kubeconfig(), self.kubeconfig_text("admin", ADMIN_TOKEN)).context("writing the kubeconfig")?;
+        fs::write(self.service_account_kubeconfig(), self.kubeconfig_text("ingester", SERVICE_ACCOUNT_TOKEN))
+            .context("writing the kubeconfig of the service account")
+    }
+
+    fn kubeconfig_text(&self, user: &str, token: &str) -> String {
+        // JSON is YAML, and knows how to quote a path. kube-apiserver makes this certificate when it first starts.
+        serde_json::json!({
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "testbed", "cluster": {
+                "server": self.url(),
+                "certificate-authority": self.folder().join("certificates/apiserver.crt"),
+            }}],
+            "users": [{"name": user, "user": {"token": token}}],
+            "contexts": [{"name": "testbed", "context": {"cluster": "testbed", "user": user}}],
+            "current-context": "testbed",
+        })
+        .to_string()
+    }
+}
+
+pub(super) async fn client(kubeconfig: &Path) -> Result<kube::Client> {
+    let file = Kubeconfig::read_from(kubeconfig).context("reading the kubeconfig")?;
+    let config = kube::Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
+        .await
+        .context("using the kubeconfig")?;
+    kube::Client::try_from(config).context("making a Kubernetes client")
+}

@@ -1,0 +1,229 @@
+//! The ingester as a program: a process with a configuration file, its log, its HTTP server and its end.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::{
+    http,
+    process::{Home, Process, free_port, wait_until},
+};
+
+/// What would reach past the configuration file into the program.
+const REMOVED: [&str; 8] = [
+    "RUST_LOG",
+    "DATABASE_URL",
+    "MYSQL_HOST",
+    "MYSQL_PORT",
+    "MYSQL_USER",
+    "MYSQL_PASSWORD",
+    "MYSQL_DB_NAME",
+    "KUBERNETES_SERVICE_HOST",
+];
+
+/// How long another command of the program may take.
+const COMMAND_DEADLINE: Duration = Duration::from_secs(120);
+
+/// `ingester run`, as a process of its own. Dropping it ends it.
+#[derive(Debug)]
+pub struct Ingester {
+    process: Process,
+    home: Arc<Home>,
+    program: Program,
+    port: u16,
+}
+
+/// The program and what every run of it is given.
+#[derive(Debug)]
+struct Program {
+    binary: PathBuf,
+    config: PathBuf,
+    kubeconfig: PathBuf,
+    environment: Vec<(String, String)>,
+}
+
+/// How [`Ingester::stop`] went.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopped {
+    /// The exit status; by a signal if it had to be killed.
+    pub status: ExitStatus,
+    /// From the signal to the end.
+    pub took: Duration,
+}
+
+/// How another command of the program ended.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// The exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// Its standard output.
+    pub out: String,
+    /// Its standard error.
+    pub err: String,
+}
+
+impl Ingester {
+    /// Starts `<binary> run --config <file>` and returns at once; see [`wait_ready`](Self::wait_ready).
+    ///
+    /// `config` is the text of the file, YAML; the stanza `server`, with the address of a free port, is added to it.
+    /// `kubeconfig` is given in `KUBECONFIG`. Of the variables that the program reads, only those of `environment` are set.
+    ///
+    /// # Errors
+    /// When the file cannot be written or the program not be started.
+    pub fn start(binary: &Path, config: &str, kubeconfig: &Path, environment: &[(&str, &str)]) -> Result<Self> {
+        let home = Home::new("ingester")?;
+        let port = free_port()?;
+        let file = home.path().join("config.yaml");
+        fs::write(&file, format!("{}\nserver:\n  address: 127.0.0.1:{port}\n", config.trim_end()))
+            .context("writing the configuration")?;
+        let program = Program {
+            binary: binary.to_owned(),
+            config: file,
+            kubeconfig: kubeconfig.to_owned(),
+            environment: environment.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        };
+        let process = Process::new(&home, "ingester", program.command(&["run"]));
+        process.spawn()?;
+        Ok(Self { process, home, program, port })
+    }
+
+    /// Its process.
+    #[must_use]
+    pub fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// Everything that it wrote since it was first started, its restarts included.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn logs(&self) -> Result<String> {
+        let log = fs::read(self.process.log()).context("reading the log of the ingester")?;
+        Ok(String::from_utf8_lossy(&log).into_owned())
+    }
+
+    /// The text of `/metrics`.
+    ///
+    /// # Errors
+    /// When nobody answers, or not with 200.
+    pub fn metrics(&self) -> Result<String> {
+        let (status, body) = http::request(self.port, "GET", "/metrics", "")?;
+        ensure!(status == 200, "/metrics answered {status}: {body}");
+        Ok(body)
+    }
+
+    /// The status of a probe such as `/readyz`.
+    ///
+    /// # Errors
+    /// When nobody answers.
+    pub fn probe(&self, path: &str) -> Result<u16> {
+        Ok(http::request(self.port, "GET", path, "")?.0)
+    }
+
+    /// Waits until `/readyz` answers 200.
+    ///
+    /// # Errors
+    /// When it ends, or is not ready in time; the message holds the end of its output.
+    pub fn wait_ready(&self, deadline: Duration) -> Result<()> {
+        wait_until("the ingester to be ready", deadline, || {
+            if let Some(status) = self.process.exit_status()? {
+                bail!("the ingester ended: {status}");
+            }
+            Ok(self.probe("/readyz").is_ok_and(|status| status == 200))
+        })
+        .with_context(|| self.process.last_words())
+    }
+
+    /// Waits until it ends by itself, and says how.
+    ///
+    /// # Errors
+    /// When it still runs after `deadline`; the message holds the end of its output.
+    pub fn wait_end(&self, deadline: Duration) -> Result<ExitStatus> {
+        let mut status = None;
+        wait_until("the ingester to end", deadline, || {
+            status = self.process.exit_status()?;
+            Ok(status.is_some())
+        })
+        .with_context(|| self.process.last_words())?;
+        status.context("it ended")
+    }
+
+    /// Sends SIGTERM and waits for the end; kills it after a minute.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn stop(&self) -> Result<Stopped> {
+        let begin = Instant::now();
+        let status = self.process.terminate(Duration::from_secs(60))?.context("the ingester does not run")?;
+        Ok(Stopped { status, took: begin.elapsed() })
+    }
+
+    /// Kills it at once (SIGKILL) and waits until it is gone.
+    ///
+    /// # Errors
+    /// When signals cannot be sent.
+    pub fn kill(&self) -> Result<()> {
+        self.process.kill()
+    }
+
+    /// Starts it again, with the same configuration, after stopping it if it runs. Returns at once.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn restart(&self) -> Result<()> {
+        self.process.terminate(Duration::from_secs(60))?;
+        self.process.spawn()
+    }
+
+    /// Runs another command of the program with the same configuration file and environment, `["audit", "Model"]`, to its
+    /// end. [`start`](Self::start) need not be running for it.
+    ///
+    /// # Errors
+    /// When it cannot be started, or takes over two minutes.
+    pub fn run(&self, arguments: &[&str]) -> Result<Ran> {
+        let name = arguments.join(" ");
+        let files = tempfile::tempdir_in(self.home.path()).context("making a folder")?;
+        let (out, err) = (files.path().join("out"), files.path().join("err"));
+        let mut command = self.program.command(arguments);
+        command.current_dir(self.home.path()).stdin(Stdio::null());
+        let child = command.stdout(File::create(&out)?).stderr(File::create(&err)?).spawn();
+        let mut child = child.with_context(|| format!("starting ingester {name}"))?;
+        let mut status = None;
+        let ended = wait_until(&format!("the end of ingester {name}"), COMMAND_DEADLINE, || {
+            status = child.try_wait()?;
+            Ok(status.is_some())
+        });
+        if ended.is_err() {
+            child.kill()?;
+            child.wait()?;
+        }
+        let text = |file: &Path| fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let ran = Ran { code: status.and_then(|status| status.code()), out: text(&out)?, err: text(&err)? };
+        match ended {
+            Ok(()) => Ok(ran),
+            Err(error) => Err(error.context(format!("its output: {}{}", ran.out, ran.err))),
+        }
+    }
+}
+
+impl Program {
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        for variable in REMOVED {
+            command.env_remove(variable);
+        }
+        command
+            .args(arguments)
+            .arg("--config")
+            .arg(&self.config)
+            .env("KUBECONFIG", &self.kubeconfig)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}
