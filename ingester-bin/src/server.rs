@@ -54,6 +54,7 @@ impl Server {
     ///
     /// # Errors
     /// When the operating system does not say.
+    #[cfg(test)]
     pub(crate) fn local_address(&self) -> anyhow::Result<SocketAddr> {
         self.listener
             .local_addr()

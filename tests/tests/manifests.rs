@@ -1,5 +1,7 @@
 //! The manifests of `deploy/`: whole, of Kubernetes' own types, and of one mind with the kinds and the configuration.
 
+#![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
+
 use ingester_core::config::{Config, Environment, Gate};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;

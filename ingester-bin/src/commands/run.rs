@@ -116,7 +116,7 @@ async fn mirror(
     Ok(Ending::Done)
 }
 
-/// Connects, for as long as it takes, and makes the tables that are missing.
+/// Connects, for as long as it takes; makes the tables that are missing, or waits until somebody else has.
 async fn open(
     address: &Address,
     options: ConnectOptions,
@@ -125,31 +125,38 @@ async fn open(
 ) -> Result<Store, StoreError> {
     let (mut pause, longest) = PAUSES;
     loop {
-        let error = match prepared(address, options, create_tables, kinds).await {
-            Ok(store) => return Ok(store),
+        match prepared(address, options, create_tables, kinds).await {
+            Ok((store, missing)) if missing.is_empty() => return Ok(store),
+            Ok((_, missing)) => {
+                let tables = missing.join(", ");
+                tracing::warn!(tables, "Tables are missing: waiting for `ingester schema apply`");
+            }
             Err(error) if error.class() != Class::Transient => return Err(error),
-            Err(error) => error,
-        };
-        tracing::warn!(%error, "Database not reached, trying again");
+            Err(error) => tracing::warn!(%error, "Database not reached, trying again"),
+        }
         tokio::time::sleep(pause).await;
         pause = (2 * pause).min(longest);
     }
 }
 
+/// A store, and the tables that it lacks.
 async fn prepared(
     address: &Address,
     options: ConnectOptions,
     create_tables: bool,
     kinds: &[Kind],
-) -> Result<Store, StoreError> {
+) -> Result<(Store, Vec<String>), StoreError> {
     let store = Store::connect(address, options).await?;
     if create_tables {
         let made = store.create_missing(kinds).await?;
         if !made.is_empty() {
             tracing::info!(tables = made.len(), "Tables made");
         }
-    } else {
+        return Ok((store, Vec::new()));
+    }
+    let missing = store.missing(kinds).await?;
+    if missing.is_empty() {
         store.look_for_rejects().await?;
     }
-    Ok(store)
+    Ok((store, missing))
 }

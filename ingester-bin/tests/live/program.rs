@@ -49,8 +49,11 @@ async fn with_a_gate_closed_the_ingester_says_so_once_stays_idle_and_healthy_and
     // The same time is enough for an open gate to do everything.
     world.start()?;
     world.settled().await?;
-    let object = world.objects.get("Model", "a").await?.context("it is there")?;
-    assert!(has_finalizer(&object, OURS));
+    let adopted = async || {
+        let object = world.objects.get("Model", "a").await?.context("it is there")?;
+        Ok(has_finalizer(&object, OURS))
+    };
+    eventually("its finalizer", adopted, |adopted| *adopted).await?;
     world.stop()?;
 
     // A gate that is closed later leaves all of it as it is.
@@ -69,7 +72,7 @@ async fn asked_to_end_it_ends_in_order_within_seconds(world: &mut World) -> Resu
     for level in ["info", "trace"] {
         world.start_with(&Settings { log_level: level, deletion_delay: "1h", ..world.settings() })?;
         world.objects.create(model(level, "x")).await?;
-        world.settled().await?;
+        world.row_that("live", "Model", level, |row| row.is_live()).await?;
         // Somebody waits for an hour; nobody waits for him.
         world.objects.delete("Model", level).await?;
         let stopped = world.ingester().stop()?;

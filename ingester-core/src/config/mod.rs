@@ -1,7 +1,7 @@
 //! The configuration of `ingester run`: a YAML file, and above it the environment.
 //!
-//! The stanzas `metadataStorage`, `mysql` and `ingester` have the reference system's names and defaults; what is ours stands
-//! beside them. `docs/configuration.md` lists every key. Everything here takes text and returns values; only
+//! The stanzas `metadataStorage`, `mysql` and `ingester` have the reference system's names and defaults; what is ours
+//! stands beside them. `docs/configuration.md` lists every key. Everything here takes text and returns values; only
 //! [`Config::load`] reads a file. May use `store` for what an address is, and `wire` for durations.
 //!
 //! | file | what it does |
@@ -55,8 +55,8 @@ pub struct MetadataStorage {
     pub enable_metadata_storage: bool,
     /// `deletionDelay`: how long the last state of a deleted object stays live in SQL before it is marked deleted.
     pub deletion_delay: Duration,
-    /// `enableResourceVersionCache`: accepted for the reference system's files. This engine always remembers the versions
-    /// that it has written, so it changes nothing.
+    /// `enableResourceVersionCache`: accepted for the reference system's files. This engine always remembers the
+    /// versions that it has written, so it changes nothing.
     pub enable_resource_version_cache: bool,
     /// `databaseURL`: `mysql://user:password@host:3306/database` or `sqlite://FILE`. Stands above the stanza `mysql`.
     pub database_url: Option<Secret>,
@@ -98,7 +98,8 @@ pub struct Ingester {
     pub requeue_period_map: BTreeMap<String, Duration>,
     /// `finalizer`: which objects carry ours.
     pub finalizer: Finalizer,
-    /// `finalizerRate`: finalizers that are added each second, of each kind, to objects that are older than the ingester.
+    /// `finalizerRate`: finalizers that are added each second, of each kind, to objects that are older than the
+    /// ingester.
     pub finalizer_rate: u32,
     /// `namespaces`: the only ones that are watched; empty for all.
     pub namespaces: Vec<String>,
@@ -127,8 +128,8 @@ pub enum Finalizer {
 /// Stanza `server`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Server {
-    /// `address`: where metrics and probes are served, a host (none for every address) and a port; `None` (written `""`)
-    /// for nowhere.
+    /// `address`: where metrics and probes are served, a host (none for every address) and a port; `None` (written
+    /// `""`) for nowhere.
     pub address: Option<String>,
 }
 
@@ -256,12 +257,12 @@ impl Config {
 
     /// The two gates: the storage enabled, and a database named.
     ///
-    /// `databaseURL` stands above the stanza `mysql`; [`Config::parse`] has put what the environment says in the place of
-    /// what the file says. `mysql.tls` is for either, unless a URL has `ssl-` parameters of its own.
+    /// `databaseURL` stands above the stanza `mysql`; [`Config::parse`] has put what the environment says in the place
+    /// of what the file says. `mysql.tls` is for either, unless a URL has `ssl-` parameters of its own.
     ///
     /// # Errors
-    /// When the storage is enabled and the database is named by half (a host without a database, or the reverse), the URL
-    /// is none, or `mysql.tls` contradicts itself. [`Config::parse`] has found these already.
+    /// When the storage is enabled and the database is named by half (a host without a database, or the reverse), the
+    /// URL is none, or `mysql.tls` contradicts itself. [`Config::parse`] has found these already.
     pub fn gate(&self) -> Result<Gate, ConfigError> {
         if !self.metadata_storage.enable_metadata_storage {
             return Ok(Gate::Disabled);

@@ -32,16 +32,16 @@ const TLS_MODES: &[(&str, TlsMode)] = &[
 ];
 
 impl Config {
-    /// Reads the text of a configuration file; `environment` stands above it. `kinds` are the names of the kinds that the
-    /// manifest has. An empty text, and an empty stanza, have every default.
+    /// Reads the text of a configuration file; `environment` stands above it. `kinds` are the names of the kinds that
+    /// the manifest has. An empty text, and an empty stanza, have every default.
     ///
     /// Which database it is, the first that is there: `DATABASE_URL`; `MYSQL_HOST` or `MYSQL_DB_NAME`, with the stanza
-    /// `mysql` for the parts that no variable names; `metadataStorage.databaseURL`; the stanza `mysql`, with `MYSQL_PORT`,
-    /// `MYSQL_USER` and `MYSQL_PASSWORD` in the place of its keys.
+    /// `mysql` for the parts that no variable names; `metadataStorage.databaseURL`; the stanza `mysql`, with
+    /// `MYSQL_PORT`, `MYSQL_USER` and `MYSQL_PASSWORD` in the place of its keys.
     ///
     /// # Errors
-    /// When the text is no YAML, or has unknown keys, keys that stand twice, or wrong values, kinds that the manifest does
-    /// not have among them: all of them at once, with their lines. And where [`Config::gate`] has one.
+    /// When the text is no YAML, or has unknown keys, keys that stand twice, or wrong values, kinds that the manifest
+    /// does not have among them: all of them at once, with their lines. And where [`Config::gate`] has one.
     pub fn parse(text: &str, environment: &Environment, kinds: &[&str]) -> Result<Self, ConfigError> {
         let root = tree::read(text).map_err(|problem| ConfigError::new(vec![problem]))?;
         let (mut config, mut findings) = (Config::default(), Findings::default());

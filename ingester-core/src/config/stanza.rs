@@ -116,8 +116,8 @@ impl Stanza<'_> {
         stanza(path, node, self.findings, read);
     }
 
-    /// Reads a single value into `into`, which keeps what it has where the key is absent or wrong. `read` returns what is
-    /// allowed where it cannot take the text.
+    /// Reads a single value into `into`, which keeps what it has where the key is absent or wrong. `read` returns what
+    /// is allowed where it cannot take the text.
     pub(super) fn read<T>(&mut self, key: &'static str, into: &mut T, read: impl FnOnce(&str) -> Result<T, String>) {
         let Some((path, node)) = self.take(key) else { return };
         match single(&path, &node, read) {

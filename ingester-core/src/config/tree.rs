@@ -1,5 +1,5 @@
-//! The text of a configuration as a tree that knows its lines. Texts stay as they are written: a password of digits is no
-//! number, and what a value means is decided by the key that it stands under.
+//! The text of a configuration as a tree that knows its lines. Texts stay as they are written: a password of digits is
+//! no number, and what a value means is decided by the key that it stands under.
 
 use super::error::Problem;
 use serde_saphyr::granit_parser::{self, ErrorKind, Event, Parser, ScalarStyle, Tag};

@@ -79,7 +79,7 @@ fn every_series_is_there_before_anything_happened() {
             "success error requeue requeue_after",
         ),
         ("ingester_rows_skipped_total", "kind=\"Model\",reason", "unchanged stale"),
-        ("ingester_watch_restarts_total", "kind=\"Model\",reason", "expired list start connection server"),
+        ("ingester_watch_restarts_total", "kind=\"Model\",reason", "expired behind not_installed connection"),
         ("ingester_events_total", "result", "published failed dropped"),
     ] {
         for value in values.split(' ') {

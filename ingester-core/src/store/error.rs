@@ -37,6 +37,12 @@ impl StoreError {
         }
     }
 
+    /// No answer at all while `doing`.
+    pub(crate) fn silent(doing: &str, after: std::time::Duration) -> Self {
+        let timeout = std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {after:?}"));
+        StoreError::of(doing.to_owned(), timeout.into())
+    }
+
     /// What sqlx said while `doing`.
     pub(super) fn of(doing: String, error: sqlx::Error) -> Self {
         let (class, hint) = classify(&error);
@@ -108,7 +114,12 @@ fn classify(error: &sqlx::Error) -> (Class, Option<&'static str>) {
             Some("no connection became free in time: is the server reachable, are there enough connections?"),
         ),
         E::Protocol(_) | E::WorkerCrashed | E::PoolClosed | E::BeginFailed => (Class::Transient, None),
-        E::Tls(_) => (Class::Operator, Some("check the server's certificate and the ssl-mode and ssl-ca of the URL")),
+        E::Tls(_) => (
+            Class::Operator,
+            Some(
+                "check the server's certificate, and ssl-mode and ssl-ca of the URL or `mysql.tls` of the configuration",
+            ),
+        ),
         E::Configuration(_) => {
             (Class::Operator, Some("a URL is mysql://user:password@host:3306/database or sqlite://file.db"))
         }

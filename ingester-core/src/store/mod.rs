@@ -269,9 +269,7 @@ impl Store {
         let mut made = Vec::new();
         for kind in kinds {
             let table = kind.table();
-            let names = [table.name, table.companion(Companion::Labels), table.companion(Companion::Annotations)];
-            let missing: Vec<String> =
-                names.iter().map(ToString::to_string).filter(|name| !there.contains(name)).collect();
+            let missing: Vec<String> = tables_of(table).filter(|name| !there.contains(name)).collect();
             if !missing.is_empty() {
                 for sql in self.dialect.create(table) {
                     self.define(&sql, &format!("creating the tables of {}", kind.kind())).await?;
@@ -285,6 +283,16 @@ impl Store {
         }
         self.look_for_rejects().await?;
         Ok(made)
+    }
+
+    /// The tables of `kinds`, and of the ingester itself, that are not there.
+    ///
+    /// # Errors
+    /// When the catalog cannot be read.
+    pub async fn missing(&self, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
+        let there = self.tables().await?;
+        let wanted = kinds.iter().flat_map(|kind| tables_of(kind.table())).chain(["ingester_rejects".to_owned()]);
+        Ok(wanted.filter(|name| !there.contains(name)).collect())
     }
 
     /// Looks whether any object is rejected: while none is, nothing is ever deleted from `ingester_rejects`.
@@ -440,6 +448,13 @@ impl Store {
         in_transaction!(self, |tx| tx.texts(&sql).await)
             .map_err(|error| StoreError::of(format!("reading `{}`", table.name), error))
     }
+}
+
+/// The names of a kind's three tables.
+fn tables_of(table: &Table) -> impl Iterator<Item = String> {
+    [table.name, table.companion(Companion::Labels), table.companion(Companion::Annotations)]
+        .map(|name| name.to_string())
+        .into_iter()
 }
 
 /// The first `limit` characters: what is recorded about a reject must not be a reason to refuse the record.

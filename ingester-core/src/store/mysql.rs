@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, MySqlPool};
 use std::time::Duration;
 
 /// How long a statement may wait for a free connection.
-const ACQUIRE: Duration = Duration::from_secs(10);
+const ACQUIRE: Duration = Duration::from_secs(5);
 
 pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Result<MySqlPool, sqlx::Error> {
     let Options::MySql(connect) = &address.options else {

@@ -13,6 +13,8 @@ impl Store {
         loop {
             let error = match work().await {
                 Ok(done) => return Ok(done),
+                // The pool has tried to connect for as long as it may: trying on here would only hide the outage.
+                Err(error @ sqlx::Error::PoolTimedOut) => return Err(StoreError::of(doing(), error)),
                 Err(error) => StoreError::of(doing(), error),
             };
             if error.class() != Class::Transient {

@@ -20,14 +20,14 @@ pub enum TlsMode {
     VerifyIdentity,
 }
 
-/// How a connection to MySQL is encrypted. The files are PEM; they are read anew for each connection, so that they may be
-/// replaced while the program runs.
+/// How a connection to MySQL is encrypted. The files are PEM; they are read anew for each connection, so that they may
+/// be replaced while the program runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tls {
     /// How far it goes.
     pub mode: TlsMode,
-    /// Certificates that may sign the server's, beside those that the system trusts (sqlx adds them to the system's). The
-    /// system's alone serve for servers with a public certificate.
+    /// Certificates that may sign the server's, beside those that the system trusts (sqlx adds them to the system's).
+    /// The system's alone serve for servers with a public certificate.
     pub ca: Option<PathBuf>,
     /// The client's certificate and those that signed it, for users who must show one (`REQUIRE X509`).
     pub cert: Option<PathBuf>,

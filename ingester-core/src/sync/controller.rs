@@ -4,7 +4,7 @@
 //! needed here: the list's version, and the moment when a watch is opened again. A cluster that was restored from a backup
 //! takes a watch from a version that it has not reached yet without a word, and stays silent until it has.
 
-use super::known::{Known, Standing};
+use super::known::{Entry, Known, Standing};
 use super::lifecycle::{Rules, State};
 use super::queue::Queue;
 use super::remote::{Event, Refusal, Remote, RemoteError, Stub, with_type};
@@ -189,9 +189,18 @@ impl Controller {
                 Ok(version) => {
                     failures = 0;
                     self.heard.store(version, Ordering::Relaxed);
-                    self.health.kind(&self.part(), KindState::Synced);
-                    self.metrics.synced(true);
-                    match self.watch(version, stop).await {
+                    // Said once what was listed is in SQL; the watch does not wait for that.
+                    let synced = async {
+                        self.queue.drained().await;
+                        self.health.kind(&self.part(), KindState::Synced);
+                        self.metrics.synced(true);
+                        std::future::pending().await
+                    };
+                    let ended = tokio::select! {
+                        ended = self.watch(version, stop) => ended,
+                        ended = synced => ended,
+                    };
+                    match ended {
                         Relist::Stopped => return,
                         Relist::Because(reason) => {
                             tracing::info!(kind = self.kind.kind(), ?reason, "Listing again");
@@ -411,21 +420,13 @@ impl Controller {
             known.seen(&meta.uid);
             known.get(&meta.uid)
         };
-        if gone {
-            let over = Some(Standing::Released);
-            let evicted = Some(Standing::Stored(State::Evicted));
-            let standing = before.map(|entry| entry.standing);
-            if standing == over || standing == evicted {
-                self.known().remove(&meta.uid);
-                return Some(version);
-            }
-        } else if let Some(entry) = before.filter(|_| !overrule) {
+        if !overrule && self.is_echo(meta, gone) {
+            self.metrics.skipped(Skip::Unchanged, 1);
+            return Some(version);
+        }
+        if let Some(entry) = before.filter(|_| !overrule && !gone) {
             if entry.version > version && origin == Origin::Watch {
                 // The answer to our own patch was faster.
-                return Some(version);
-            }
-            if entry.version == version && self.settled(meta) {
-                self.metrics.skipped(Skip::Unchanged, 1);
                 return Some(version);
             }
             if self.lacks_finalizer_only(meta) {
@@ -523,7 +524,9 @@ impl Controller {
             known.get(&stub.uid)
         };
         let version = stub.version();
-        if version > heard || self.queue.holds(&stub.uid) || before.is_some_and(|entry| entry.version == version) {
+        // What was rejected is tried again: somebody may have mended the database.
+        let as_known = |entry: Entry| entry.version == version && entry.standing != Standing::Rejected;
+        if version > heard || self.queue.holds(&stub.uid) || before.is_some_and(as_known) {
             return false;
         }
         // Left out by the kind's predicate, perhaps: then looking at it costs a read.
@@ -532,7 +535,7 @@ impl Controller {
         let mut item = Item::new(Work::Look { uid, namespace, name, version, swept: false }, Origin::Watch);
         item.behind = behind;
         self.queue.push(item).await;
-        before.is_some()
+        before.is_some_and(|entry| entry.version != version)
     }
 
     /// Some objects lack our finalizer.

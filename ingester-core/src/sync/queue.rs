@@ -18,6 +18,7 @@ pub(crate) struct Queue {
     state: Mutex<State>,
     ready: Notify,
     room: Notify,
+    drained: Notify,
     most_bytes: usize,
     metrics: ControllerMetrics,
 }
@@ -34,11 +35,20 @@ struct State {
     due: HashMap<Box<str>, (Instant, u64)>,
     number: u64,
     bytes: usize,
+    /// Who waits for [`Queue::drained`]: the objects that have not been worked on since.
+    undone: HashSet<Box<str>>,
 }
 
 impl Queue {
     pub(crate) fn new(most_bytes: usize, metrics: ControllerMetrics) -> Self {
-        Queue { state: Mutex::default(), ready: Notify::new(), room: Notify::new(), most_bytes, metrics }
+        Queue {
+            state: Mutex::default(),
+            ready: Notify::new(),
+            room: Notify::new(),
+            drained: Notify::new(),
+            most_bytes,
+            metrics,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -121,15 +131,33 @@ impl Queue {
     /// The worker is done with these; what has arrived for them meanwhile is next.
     pub(crate) fn done<'u>(&self, uids: impl IntoIterator<Item = &'u str>) {
         let mut state = self.lock();
+        let any_undone = !state.undone.is_empty();
         for uid in uids {
-            if let Some((uid, _)) =
-                state.active.take(uid).and_then(|uid| state.waiting.get_key_value(&uid).map(|_| (uid, ())))
+            state.undone.remove(uid);
+            if let Some(uid) = state.active.take(uid)
+                && state.waiting.contains_key(&uid)
             {
                 state.order.push_back(uid);
             }
         }
+        if any_undone && state.undone.is_empty() {
+            self.drained.notify_one();
+        }
         drop(state);
         self.ready.notify_one();
+    }
+
+    /// Waits until everything that is in the queue now has been worked on. One may wait at a time.
+    pub(crate) async fn drained(&self) {
+        let drained = {
+            let mut state = self.lock();
+            state.undone = state.waiting.keys().chain(&state.active).cloned().collect();
+            if state.undone.is_empty() {
+                return;
+            }
+            self.drained.notified()
+        };
+        drained.await;
     }
 
     /// Whether anything waits for this object, or a worker has it.
@@ -302,6 +330,27 @@ mod tests {
         assert_eq!(take(&queue).await, pairs(&[("a", 1), ("c", 3)]));
         queue.push(object("b", 2, false)).await;
         assert_eq!(take(&queue).await, pairs(&[("b", 2)]));
+    }
+
+    #[tokio::test]
+    async fn what_was_in_the_queue_is_drained_whatever_comes_after() {
+        let queue = std::sync::Arc::new(queue(usize::MAX));
+        queue.drained().await;
+        for uid in ["a", "b"] {
+            queue.push(object(uid, 1, false)).await;
+        }
+        let waiting = tokio::spawn({
+            let queue = queue.clone();
+            async move { queue.drained().await }
+        });
+        assert_eq!(take(&queue).await.len(), 2);
+        tokio::task::yield_now().await;
+        queue.done(["a"]);
+        queue.push(object("c", 2, false)).await;
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        queue.done(["b"]);
+        waiting.await.unwrap();
     }
 
     #[tokio::test]

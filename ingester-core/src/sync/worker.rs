@@ -37,6 +37,9 @@ const REQUESTS: usize = 16;
 /// Up to so many objects in a batch are logged one by one at level info; of more, the batch is.
 const LOGGED_SINGLY: usize = 3;
 
+/// How long a database may be silent before its connection is given up.
+const SILENCE: Duration = Duration::from_secs(60);
+
 /// How long a batch that cannot be written may keep a stopping process waiting.
 const LAST_CHANCE: Duration = Duration::from_secs(3);
 
@@ -151,6 +154,11 @@ impl Controller {
             reject: None,
         };
         match work {
+            // While it waited, another worker has stored the answer to our own patch, of which this is the echo.
+            Work::Object { object, gone } if !overrule && self.is_echo(object.meta(), gone) => {
+                self.metrics.skipped(Skip::Unchanged, 1);
+                return None;
+            }
             Work::Object { object, gone } => self.prepare_object(&mut job, *object, gone).await,
             Work::Broken { identity, reason } => job.reject = Some(self.reject_of(&job.place.uid, &identity, reason)),
             Work::Look { namespace, name, version, swept, .. } => {
@@ -282,6 +290,19 @@ impl Controller {
             Duration::from_micros(u64::try_from(passed).unwrap_or_default())
         });
         plan(meta, self.rules, Circumstances { gone, deleted, deleting_for, terminating_for })
+    }
+
+    /// Whether what was heard of an object says nothing new. An end that does not is forgotten.
+    pub(super) fn is_echo(&self, meta: &Meta, gone: bool) -> bool {
+        let Some(entry) = self.known().get(&meta.uid) else { return false };
+        if gone {
+            let said = matches!(entry.standing, Standing::Released | Standing::Stored(State::Evicted));
+            if said {
+                self.known().remove(&meta.uid);
+            }
+            return said;
+        }
+        entry.version == meta.resource_version && self.settled(meta)
     }
 
     /// Whether SQL and Kubernetes already are as this version, the known one, asks.
@@ -435,12 +456,11 @@ impl Controller {
         let mut attempt = 0;
         let trying = async {
             loop {
-                let error = match work().await {
-                    Ok(done) => {
-                        self.health.database_reached();
-                        return done;
-                    }
-                    Err(error) => error,
+                // A server that was frozen, or a network that swallows packets, gives no error at all.
+                let error = match tokio::time::timeout(SILENCE, work()).await {
+                    Ok(Ok(done)) => return done,
+                    Ok(Err(error)) => error,
+                    Err(_) => StoreError::silent(doing, SILENCE),
                 };
                 self.metrics.database_error(error.class());
                 // The first says it, then one in a while: an outage of an hour is not worth ten thousand lines.
@@ -448,7 +468,7 @@ impl Controller {
                     tracing::error!(kind = self.kind.kind(), %error, attempt, doing,
                         "Metadata storage failed, trying again");
                 }
-                tokio::time::sleep(self.pause(attempt)).await;
+                tokio::time::sleep(database_pause(attempt)).await;
                 attempt += 1;
             }
         };
@@ -646,6 +666,11 @@ impl Controller {
             reason,
         }
     }
+}
+
+/// Between attempts at a database that does not answer. Short: when it is back, everything waits for this.
+fn database_pause(attempt: u32) -> Duration {
+    Duration::from_millis(200).saturating_mul(1 << attempt.min(16)).min(Duration::from_secs(3))
 }
 
 fn look(place: &Place) -> Work {
