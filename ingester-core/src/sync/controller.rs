@@ -4,18 +4,17 @@
 //! needed here: the list's version, and the moment when a watch is opened again. A cluster that was restored from a backup
 //! takes a watch from a version that it has not reached yet without a word, and stays silent until it has.
 
-use super::known::{Entry, Known, Standing};
-use super::lifecycle::{Rules, State};
+use super::known::Known;
+use super::lifecycle::Rules;
 use super::queue::Queue;
-use super::remote::{Event, Refusal, Remote, RemoteError, Stub, with_type};
+use super::remote::{Event, Refusal, Remote, RemoteError, with_type};
 use super::work::{Item, Origin, Work};
 use crate::events::Publisher;
 use crate::health::{Health, KindState};
 use crate::kind::Kind;
 use crate::metrics::{ControllerMetrics, Restart, Skip};
 use crate::object::{ManagedFields, Object, ObjectError};
-use crate::store::{Change, Store, StoreError};
-use crate::value::Micros;
+use crate::store::{Store, StoreError};
 use futures::StreamExt as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,11 +64,11 @@ pub(super) struct Controller {
     pub(super) health: Health,
     pub(super) publisher: Publisher,
     /// Held by whoever lists: two lists at a time would take each other's objects for gone.
-    listing: tokio::sync::Mutex<()>,
+    pub(super) listing: tokio::sync::Mutex<()>,
     /// The version up to which the cluster has been heard.
-    heard: AtomicU64,
-    relist: Notify,
-    unadopted: Notify,
+    pub(super) heard: AtomicU64,
+    pub(super) relist: Notify,
+    pub(super) unadopted: Notify,
 }
 
 /// What a controller is made of; [`Controller::new`] adds what it remembers.
@@ -309,47 +308,6 @@ impl Controller {
         Ok(version)
     }
 
-    /// Has everything looked at that is stored and was not in the list that has just ended. Returns how many.
-    async fn sweep(&self, version: u64) -> usize {
-        let unseen: Vec<Box<str>> = {
-            let unseen = self.known().unseen();
-            unseen.into_iter().filter(|uid| !self.queue.holds(uid)).collect()
-        };
-        let table = self.kind.table();
-        for uids in unseen.chunks(500) {
-            let references: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
-            let names = match self.store.names(table, &references).await {
-                Ok(names) => names,
-                Err(error) => {
-                    // The next list finds them again.
-                    self.metrics.database_error(error.class());
-                    tracing::error!(kind = self.kind.kind(), %error, "Objects that are gone are not swept now");
-                    break;
-                }
-            };
-            let mut nameless: Vec<&Box<str>> = uids.iter().collect();
-            for (uid, namespace, name) in names {
-                nameless.retain(|other| **other != uid);
-                let work = Work::Look { uid, namespace, name, version, swept: true };
-                self.queue.push(Item::new(work, Origin::List)).await;
-            }
-            // Rejected ones that are gone, and never had a row: what is recorded of them is no longer true.
-            let forget: Vec<Change> = nameless
-                .into_iter()
-                .map(|uid| Change::Tombstone { uid: uid.clone(), res_version: version, delete_time: Micros::now() })
-                .collect();
-            for change in &forget {
-                self.known().remove(change.uid());
-            }
-            if !forget.is_empty()
-                && let Err(error) = self.store.write(table, forget).await
-            {
-                tracing::warn!(kind = self.kind.kind(), %error, "Rejects of objects that are gone are still recorded");
-            }
-        }
-        unseen.len()
-    }
-
     /// Watches from `version` on, opening the watch again whenever it ends.
     async fn watch(&self, mut version: u64, stop: &CancellationToken) -> Relist {
         let (mut failures, mut first) = (0, true);
@@ -466,127 +424,6 @@ impl Controller {
             Err(error) => Err((text, error.to_string())),
         }
     }
-
-    /// Compares the cluster's metadata with what is known, once in a while: what a watch has missed is found here.
-    async fn resync(&self) {
-        let Some(period) = self.settings.resync_period else { return std::future::pending().await };
-        loop {
-            tokio::time::sleep(period).await;
-            match self.resync_once().await {
-                Ok(found) if found > 0 => {
-                    tracing::warn!(
-                        kind = self.kind.kind(),
-                        objects = found,
-                        "Resync found objects that the watch had missed"
-                    );
-                }
-                Ok(_) => tracing::debug!(kind = self.kind.kind(), "Resync found nothing"),
-                Err(error) if error.refusal() == Refusal::NotFound => {}
-                Err(error) => {
-                    self.metrics.api_error(&error.code());
-                    tracing::warn!(kind = self.kind.kind(), %error, "Resync given up until the next");
-                }
-            }
-        }
-    }
-
-    async fn resync_once(&self) -> Result<usize, RemoteError> {
-        let _listing = self.listing.lock().await;
-        if self.heard.load(Ordering::Relaxed) == 0 {
-            return Ok(0);
-        }
-        self.known().begin_list();
-        let (mut next, mut found) = (None, 0);
-        let version = loop {
-            let heard = self.heard.load(Ordering::Relaxed);
-            let page = self.remote.list_metadata(next.as_deref()).await?;
-            if next.is_none() && page.version < heard {
-                self.relist.notify_one();
-                return Ok(0);
-            }
-            for stub in page.items {
-                found += usize::from(self.compare(stub, heard).await);
-            }
-            next = page.next;
-            if next.is_none() {
-                break page.version;
-            }
-        };
-        Ok(found + self.sweep(version).await)
-    }
-
-    /// Whether an object is to be looked at: it is at another version than the one that is known, and nothing that was
-    /// heard says so.
-    async fn compare(&self, stub: Stub, heard: u64) -> bool {
-        let before = {
-            let mut known = self.known();
-            known.seen(&stub.uid);
-            known.get(&stub.uid)
-        };
-        let version = stub.version();
-        // What was rejected is tried again: somebody may have mended the database.
-        let as_known = |entry: Entry| entry.version == version && entry.standing != Standing::Rejected;
-        if version > heard || self.queue.holds(&stub.uid) || before.is_some_and(as_known) {
-            return false;
-        }
-        // Left out by the kind's predicate, perhaps: then looking at it costs a read.
-        let behind = before.filter(|entry| entry.version > version).map(|_| version);
-        let Stub { uid, namespace, name, .. } = stub;
-        let mut item = Item::new(Work::Look { uid, namespace, name, version, swept: false }, Origin::Watch);
-        item.behind = behind;
-        self.queue.push(item).await;
-        before.is_some_and(|entry| entry.version != version)
-    }
-
-    /// Some objects lack our finalizer.
-    pub(super) fn adoption_wanted(&self) {
-        self.unadopted.notify_one();
-    }
-
-    /// Puts our finalizer on objects that are older than this process, at a bounded rate, whenever there are any.
-    async fn adopt_all(&self) {
-        let mut failures = 0;
-        loop {
-            self.unadopted.notified().await;
-            match self.adopt_once().await {
-                Ok(()) => failures = 0,
-                Err(error) => {
-                    failures += 1;
-                    tracing::warn!(kind = self.kind.kind(), %error, "Finalizers not added now, trying again");
-                    tokio::time::sleep(self.settings.requeue_period.min(pause(failures))).await;
-                    self.unadopted.notify_one();
-                }
-            }
-        }
-    }
-
-    async fn adopt_once(&self) -> Result<(), RemoteError> {
-        let mut pace = tokio::time::interval(Duration::from_secs(1) / self.settings.finalizer_rate.max(1));
-        pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut next = None;
-        loop {
-            let page = self.remote.list_metadata(next.as_deref()).await?;
-            for stub in page.items {
-                let live =
-                    self.known().get(&stub.uid).is_some_and(|entry| entry.standing == Standing::Stored(State::Live));
-                let meta = stub.meta();
-                if stub.terminating() || !live || super::finalizer::position(&meta.finalizers).is_some() {
-                    continue;
-                }
-                pace.tick().await;
-                let meta = crate::object::Meta { namespace: stub.namespace, name: stub.name, ..meta };
-                // What the patch answers is written as if it had been watched, and so its own event finds it stored.
-                if let Some(object) = self.adopt(&meta).await? {
-                    let work = Work::Object { object: Box::new(object), gone: false };
-                    self.queue.push(Item::new(work, Origin::Watch)).await;
-                }
-            }
-            next = page.next;
-            if next.is_none() {
-                return Ok(());
-            }
-        }
-    }
 }
 
 /// Why a watch has ended before its time.
@@ -597,7 +434,7 @@ enum Ended {
 
 /// From 100 ms on, twice as long each time, up to [`LONGEST_PAUSE`]; at random a little shorter, so that thirteen kinds do
 /// not come in step to an API server that has just started.
-fn pause(failures: u32) -> Duration {
+pub(super) fn pause(failures: u32) -> Duration {
     let full = Duration::from_millis(100).saturating_mul(1 << failures.min(16)).min(LONGEST_PAUSE);
     let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), failures);
     full.mul_f64(0.5 + (random % 1000) as f64 / 2000.0)

@@ -8,18 +8,24 @@
 //! | `finalizer` | the JSON patches that put our finalizer on and take it off: pure |
 //! | `remote` | the API server as JSON texts |
 //! | `work`, `queue`, `known` | what waits, and what is remembered of each object |
-//! | `controller` | list, watch, sweep, resync, adoption of one kind |
+//! | `controller` | list and watch of one kind |
+//! | `resync` | sweep, resync, adoption: what a watch does not tell |
 //! | `audit` | cluster and SQL compared, and mended |
 //! | `uninstall` | takes the finalizer off everything |
-//! | `worker` | batches: decode, write, tell Kubernetes |
+//! | `worker` | batches: what becomes of each object of one (`job`) |
+//! | `commit`, `acknowledge` | the batch's transaction, and what Kubernetes is told then |
 
+mod acknowledge;
 mod audit;
+mod commit;
 mod controller;
 mod finalizer;
+mod job;
 mod known;
 mod lifecycle;
 mod queue;
 mod remote;
+mod resync;
 mod uninstall;
 mod work;
 mod worker;

@@ -78,11 +78,6 @@ impl RemoteError {
         RemoteError { doing: doing.into(), reason: reason.into(), code: 0, refusal }
     }
 
-    /// Something is not as it must be for going on.
-    pub(super) fn unlike(doing: &str, reason: String) -> Self {
-        RemoteError::new(doing, reason, Refusal::Other)
-    }
-
     /// What the error means.
     pub fn refusal(&self) -> Refusal {
         self.refusal
