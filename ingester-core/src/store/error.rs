@@ -96,6 +96,10 @@ impl std::error::Error for StoreError {
     }
 }
 
+/// What to do about a connection that cannot be encrypted as it should be.
+const TLS: &str =
+    "check the server's certificate, and ssl-mode and ssl-ca of the URL or `mysql.tls` of the configuration";
+
 fn classify(error: &sqlx::Error) -> (Class, Option<&'static str>) {
     use sqlx::Error as E;
     match error {
@@ -108,18 +112,15 @@ fn classify(error: &sqlx::Error) -> (Class, Option<&'static str>) {
         E::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
             (Class::Operator, Some("name a host that exists, or a socket file that is there"))
         }
+        // What the TLS library has against the other side comes as this.
+        E::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => (Class::Operator, Some(TLS)),
         E::Io(_) => (Class::Transient, Some("is the server running, and are host and port right?")),
         E::PoolTimedOut => (
             Class::Transient,
             Some("no connection became free in time: is the server reachable, are there enough connections?"),
         ),
         E::Protocol(_) | E::WorkerCrashed | E::PoolClosed | E::BeginFailed => (Class::Transient, None),
-        E::Tls(_) => (
-            Class::Operator,
-            Some(
-                "check the server's certificate, and ssl-mode and ssl-ca of the URL or `mysql.tls` of the configuration",
-            ),
-        ),
+        E::Tls(_) => (Class::Operator, Some(TLS)),
         E::Configuration(_) => {
             (Class::Operator, Some("a URL is mysql://user:password@host:3306/database or sqlite://file.db"))
         }

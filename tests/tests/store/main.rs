@@ -8,4 +8,5 @@ mod read;
 mod refusals;
 mod rows;
 mod schema;
+mod tls;
 mod world;
