@@ -1,0 +1,199 @@
+//! Kinds do not touch each other, and objects of a kind do not either: a controller that panics, a decoder that panics, a table
+//! that somebody holds. The engine itself against a real API server, on an embedded database and on MariaDB.
+
+#![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
+
+use anyhow::{Context as _, Result};
+use crd_specs::model::Model;
+use crd_specs::project::Project;
+use ingester_core::config::Config;
+use ingester_core::events::Publisher;
+use ingester_core::health::Health;
+use ingester_core::metrics::Metrics;
+use ingester_core::object::Object;
+use ingester_core::schema::Table;
+use ingester_core::store::{ConnectOptions, Store};
+use ingester_core::sync::{self, Surroundings};
+use ingester_core::value::Values;
+use ingester_core::{Ingestable, Kind, json};
+use ingester_tests::{install, shared_apiserver, shared_mariadb};
+use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Client;
+use kube::api::{Api, DynamicObject, GroupVersionKind, PostParams};
+use kube::core::{ApiResource, ObjectMeta};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// A kind like Model, but for what one method of it does.
+macro_rules! like_model {
+    ($name:ident, plural: $plural:expr, decode: $decode:expr) => {
+        struct $name;
+
+        impl Ingestable for $name {
+            const GROUP: &'static str = Model::GROUP;
+            const VERSION: &'static str = Model::VERSION;
+            const KIND: &'static str = Model::KIND;
+            const NAMESPACED: bool = Model::NAMESPACED;
+            const TABLE: &'static Table = Model::TABLE;
+            const IMMUTABLE: bool = Model::IMMUTABLE;
+            const PROTOBUF: Option<&'static str> = Model::PROTOBUF;
+
+            fn plural() -> Cow<'static, str> {
+                ($plural)()
+            }
+
+            fn decode(object: &Object, out: &mut Values) -> Result<bool, json::Error> {
+                ($decode)(object, out)
+            }
+
+            fn crd() -> Option<CustomResourceDefinition> {
+                Model::crd()
+            }
+        }
+    };
+}
+
+like_model!(PanicsAtOnce, plural: || -> Cow<'static, str> { panic!("a defect") }, decode: Model::decode);
+
+like_model!(PanicsAtPoison, plural: <Model as Ingestable>::plural, decode: |object: &Object, out: &mut Values| {
+    assert_ne!(object.meta().name.as_ref(), "poison");
+    Model::decode(object, out)
+});
+
+struct Mirror {
+    client: Client,
+    namespace: &'static str,
+    metrics: Metrics,
+    stop: CancellationToken,
+    running: tokio::task::JoinHandle<()>,
+}
+
+impl Mirror {
+    /// Mirrors `kinds` of a namespace of its own into the database.
+    async fn start(namespace: &'static str, kinds: &'static [Kind], url: &str) -> Result<Self> {
+        let client = shared_apiserver()?.client().await?;
+        let crds: Vec<CustomResourceDefinition> = [Model::crd(), Project::crd()].into_iter().flatten().collect();
+        install(&client, &crds).await?;
+        let metadata = ObjectMeta { name: Some(namespace.into()), ..ObjectMeta::default() };
+        let namespaces: Api<Namespace> = Api::all(client.clone());
+        namespaces.create(&PostParams::default(), &Namespace { metadata, ..Namespace::default() }).await?;
+
+        let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
+        store.create_missing(kinds).await?;
+        let mut config = Config::default();
+        config.ingester.namespaces = vec![namespace.into()];
+        let metrics = Metrics::new()?;
+        let surroundings = Surroundings {
+            client: client.clone(),
+            store: Arc::new(store),
+            metrics: metrics.clone(),
+            health: Health::new(sync::names(kinds, &config).iter().map(String::as_str)),
+            publisher: Publisher::off(),
+        };
+        let stop = CancellationToken::new();
+        let token = stop.clone();
+        let running = tokio::spawn(async move { sync::run(surroundings, kinds, &config, token).await });
+        Ok(Mirror { client, namespace, metrics, stop, running })
+    }
+
+    async fn create<K: Ingestable>(&self, name: &str) -> Result<()> {
+        let gvk = GroupVersionKind::gvk(K::GROUP, K::VERSION, K::KIND);
+        let resource = ApiResource::from_gvk_with_plural(&gvk, &K::plural());
+        let api: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), self.namespace, &resource);
+        api.create(&PostParams::default(), &DynamicObject::new(name, &resource)).await?;
+        Ok(())
+    }
+
+    /// The sum of a metric's series that hold this text.
+    fn count(&self, series: &str) -> f64 {
+        let text = self.metrics.render();
+        let lines = text.lines().filter(|line| line.starts_with(series));
+        lines.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum()
+    }
+
+    async fn stop(self) -> Result<()> {
+        self.stop.cancel();
+        self.running.await.context("the engine ends in order")
+    }
+}
+
+/// Waits for what is so within a minute.
+async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+    let begin = Instant::now();
+    while !holds().await {
+        assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn names(url: &str, sql: &str) -> Vec<String> {
+    let (mysql, sqlite);
+    if url.starts_with("sqlite") {
+        let mut connection = sqlx::SqliteConnection::connect(url).await.unwrap();
+        sqlite = sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_all(&mut connection).await.unwrap();
+        return sqlite;
+    }
+    let mut connection = sqlx::MySqlConnection::connect(url).await.unwrap();
+    mysql = sqlx::query_scalar(AssertSqlSafe(sql.to_owned())).fetch_all(&mut connection).await.unwrap();
+    mysql
+}
+
+const MODELS: &str = "SELECT name FROM model WHERE delete_time IS NULL ORDER BY name";
+const PROJECTS: &str = "SELECT name FROM project WHERE delete_time IS NULL ORDER BY name";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_controller_that_panics_is_started_again_and_touches_no_other() -> Result<()> {
+    static KINDS: &[Kind] = &[Kind::of::<PanicsAtOnce>(), Kind::of::<Project>()];
+    let folder = tempfile::tempdir()?;
+    let url = format!("sqlite://{}?mode=rwc", folder.path().join("test.db").display());
+    let mirror = Mirror::start("isolation-panic", KINDS, &url).await?;
+    mirror.create::<Project>("well").await?;
+    until("the project's row", async || names(&url, PROJECTS).await == ["well"]).await;
+    until("a second start", async || mirror.count("ingester_controller_panics_total{kind=\"Model\"}") >= 2.0).await;
+    mirror.create::<Project>("still-well").await?;
+    until("the next project's row", async || names(&url, PROJECTS).await == ["still-well", "well"]).await;
+    assert_eq!(mirror.count("ingester_controller_panics_total{kind=\"Project\"}"), 0.0);
+    mirror.stop().await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_object_that_makes_its_decoder_panic_is_rejected_alone() -> Result<()> {
+    static KINDS: &[Kind] = &[Kind::of::<PanicsAtPoison>()];
+    let folder = tempfile::tempdir()?;
+    let url = format!("sqlite://{}?mode=rwc", folder.path().join("test.db").display());
+    let mirror = Mirror::start("isolation-poison", KINDS, &url).await?;
+    for name in ["a", "poison", "b"] {
+        mirror.create::<Model>(name).await?;
+    }
+    until("the other rows", async || names(&url, MODELS).await == ["a", "b"]).await;
+    let rejects = "SELECT name FROM ingester_rejects WHERE reason LIKE '%panicked%'";
+    until("the reject", async || names(&url, rejects).await == ["poison"]).await;
+    assert_eq!(mirror.count("ingester_controller_panics_total"), 0.0);
+    assert_eq!(mirror.count("ingester_rejected_objects{kind=\"Model\"}"), 1.0);
+    mirror.stop().await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_somebody_holds_delays_its_own_kind_only() -> Result<()> {
+    static KINDS: &[Kind] = &[Kind::of::<Model>(), Kind::of::<Project>()];
+    let url = shared_mariadb()?.create_database("isolation").await?;
+    let mirror = Mirror::start("isolation-lock", KINDS, &url).await?;
+    mirror.create::<Model>("before").await?;
+    until("the first row", async || names(&url, MODELS).await == ["before"]).await;
+    let mut holder = sqlx::MySqlConnection::connect(&url).await?;
+    holder.execute("LOCK TABLES model WRITE, model AS seen READ").await?;
+    for number in 0..20 {
+        mirror.create::<Model>(&format!("model-{number}")).await?;
+        mirror.create::<Project>(&format!("project-{number}")).await?;
+    }
+    until("the projects", async || names(&url, PROJECTS).await.len() == 20).await;
+    let held: Vec<String> = sqlx::query_scalar("SELECT name FROM model AS seen").fetch_all(&mut holder).await?;
+    assert_eq!(held, ["before"]);
+    holder.close().await?;
+    until("the models", async || names(&url, MODELS).await.len() == 21).await;
+    mirror.stop().await
+}
