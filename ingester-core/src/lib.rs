@@ -36,6 +36,7 @@ pub mod json;
 pub mod kind;
 pub mod metrics;
 pub mod migrate;
+mod nearest;
 pub mod object;
 pub mod schema;
 pub mod store;

@@ -7,14 +7,13 @@
 //! | file | what it does |
 //! |---|---|
 //! | `tree.rs` | the text as a tree that knows its lines |
-//! | `stanza.rs`, `nearest.rs` | taking keys out of the tree; what is left over is unknown |
+//! | `stanza.rs` | taking keys out of the tree; what is left over is unknown |
 //! | `values.rs` | what a single value may be |
 //! | `read.rs` | the keys, one by one |
 //! | `environment.rs` | the variables that name a database |
 
 mod environment;
 mod error;
-mod nearest;
 mod read;
 mod secret;
 mod stanza;

@@ -1,9 +1,9 @@
 //! Taking the keys of a stanza one by one: what was asked for is known, what is left over is unknown.
 
 use super::error::Problem;
-use super::nearest::nearest;
 use super::secret::Secret;
 use super::tree::{Content, Entry, Node};
+use crate::nearest::nearest;
 use std::collections::BTreeMap;
 
 /// What was found while reading, to be reported together.

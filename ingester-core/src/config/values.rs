@@ -1,6 +1,6 @@
 //! What a single value may be. Each function takes the text as written, or says what is allowed instead.
 
-use super::nearest::nearest;
+use crate::nearest::nearest;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;

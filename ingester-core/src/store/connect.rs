@@ -2,6 +2,7 @@
 
 use super::{Retry, StoreError, Tls};
 use crate::dialect::Dialect;
+use crate::nearest::nearest;
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use std::fmt;
@@ -119,6 +120,9 @@ impl FromStr for Address {
                 if options.get_database().is_none_or(str::is_empty) {
                     return Err(wrong("it names no database".into()));
                 }
+                if let Some(mistake) = unknown_parameter(parameters) {
+                    return Err(wrong(mistake));
+                }
                 let says_tls = parameters.split('&').any(|parameter| parameter.starts_with("ssl"));
                 let options = Options::MySql(Box::new(settled(options)));
                 Ok(Address { options, shown, files: Tls::default(), says_tls })
@@ -136,6 +140,34 @@ impl FromStr for Address {
             None => Err(wrong("it has no scheme".into())),
         }
     }
+}
+
+/// What sqlx reads after the `?` of a MySQL URL; it passes over everything else.
+const PARAMETERS: [&str; 12] = [
+    "ssl-mode",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "sslmode",
+    "sslca",
+    "sslcert",
+    "sslkey",
+    "charset",
+    "collation",
+    "socket",
+    "statement-cache-capacity",
+];
+
+/// The complaint about a parameter that nobody reads: with a slip in `ssl-mode` a connection would not be verified.
+fn unknown_parameter(parameters: &str) -> Option<String> {
+    let names = parameters.split('&').map(|parameter| parameter.split('=').next().unwrap_or_default());
+    let unknown = names.into_iter().find(|name| !name.is_empty() && !PARAMETERS.contains(name))?;
+    // Before an `@` it is a part of a password that was not encoded.
+    let named = if parameters.contains('@') { "a parameter".to_owned() } else { format!("the parameter `{unknown}`") };
+    Some(match nearest(unknown, &PARAMETERS) {
+        Some(meant) => format!("{named} is not known: did you mean `{meant}`?"),
+        None => format!("{named} is not known; there are {}", PARAMETERS.join(", ")),
+    })
 }
 
 /// What sqlx would add to the server's SQL mode is replaced by our own session settings.
@@ -219,6 +251,8 @@ mod tests {
             ("postgres://db/ma", "`postgres` is not a database"),
             ("mysql://root@db", "names no database"),
             ("ingester.db", "no scheme"),
+            ("mysql://root@db/ma?ssl-mod=VERIFY_CA", "the parameter `ssl-mod` is not known: did you mean `ssl-mode`?"),
+            ("mysql://root@db/ma?colour=red", "the parameter `colour` is not known; there are ssl-mode, "),
         ] {
             let error = url.parse::<Address>().unwrap_err().to_string();
             assert!(error.contains(part) && error.contains("mysql://user:password@host"), "{error}");

@@ -4,6 +4,7 @@ use super::controller::Controller;
 use super::job::{Job, Place};
 use super::known::Standing;
 use super::lifecycle::{State, Then};
+use super::worker::LOGGED_SINGLY;
 use crate::metrics::{Outcome, Skip};
 use crate::object::Identity;
 use crate::store::guard::Guard;
@@ -12,9 +13,6 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-
-/// Up to so many objects in a batch are logged one by one at level info; of more, the batch is.
-const LOGGED_SINGLY: usize = 3;
 
 /// How long a database may be silent before its connection is given up.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -30,6 +28,10 @@ impl Controller {
     pub(super) async fn commit(&self, jobs: &mut [Job], stop: &CancellationToken) -> Result<(), Stopped> {
         let mut refused: HashMap<Box<str>, String> = HashMap::new();
         let mut stale: HashSet<Box<str>> = HashSet::new();
+        let singly = jobs.len() <= LOGGED_SINGLY;
+        for job in jobs.iter().filter(|job| job.change.is_some()) {
+            self.log(singly, &job.place.namespace, &job.place.name, "Syncing object to metadata storage");
+        }
         let written: Vec<bool> = jobs.iter().map(|job| job.change.is_some()).collect();
         for guard in [Guard::Holds, Guard::Overruled] {
             let overrule = guard == Guard::Overruled;
@@ -57,7 +59,6 @@ impl Controller {
             stale.extend(report.stale);
             refused.extend(report.rejected.into_iter().map(|rejected| (rejected.uid, rejected.reason)));
         }
-        let singly = jobs.len() <= LOGGED_SINGLY;
         let (mut rejects, mut orphans) = (Vec::new(), Vec::new());
         for (job, written) in jobs.iter_mut().zip(written) {
             self.metrics.lag(job.since.elapsed());
@@ -83,7 +84,12 @@ impl Controller {
                 self.look_behind(job);
             } else if job.reject.is_none() && written {
                 self.remember(job);
-                self.log_synced(job, singly);
+                self.log(
+                    singly,
+                    &job.place.namespace,
+                    &job.place.name,
+                    "Successfully synced object to metadata storage",
+                );
             } else if job.left_out {
                 self.known().set(&job.place.uid, job.place.version, Standing::LeftOut);
             }
@@ -183,15 +189,6 @@ impl Controller {
             self.publisher.mirrored(&self.kind, job.place.subject(&self.api_version, &job.place.version.to_string()));
         }
         self.metrics.reconciled(if job.again.is_some() { Outcome::RequeueAfter } else { Outcome::Success }, 1);
-    }
-
-    pub(super) fn log_synced(&self, job: &Job, singly: bool) {
-        let (kind, Place { namespace, name, version, .. }) = (self.kind.kind(), &job.place);
-        if singly {
-            tracing::info!(kind, %namespace, %name, resource_version = version, "Successfully synced object to metadata storage");
-        } else {
-            tracing::debug!(kind, %namespace, %name, resource_version = version, "Successfully synced object to metadata storage");
-        }
     }
 
     pub(super) fn rejected(&self, job: &Job, reason: &str) {

@@ -70,6 +70,17 @@ impl Item {
         }
     }
 
+    /// The object's namespace and name, as far as they are known.
+    pub(crate) fn names(&self) -> (&str, &str) {
+        match &self.work {
+            Work::Object { object, .. } => (&object.meta().namespace, &object.meta().name),
+            Work::Look { namespace, name, .. } => (namespace, name),
+            Work::Broken { identity, .. } => {
+                (identity.namespace.as_deref().unwrap_or_default(), identity.name.as_deref().unwrap_or_default())
+            }
+        }
+    }
+
     /// About how many bytes it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
         let more = match &self.work {

@@ -26,6 +26,9 @@ const MOST_OBJECTS: usize = 256;
 /// Bytes of objects in one transaction, about, unless one alone has more.
 const MOST_BYTES: usize = 4 << 20;
 
+/// Up to so many objects in a batch are logged one by one at level info; of more, the batch is.
+pub(super) const LOGGED_SINGLY: usize = 3;
+
 /// Requests to the API server that one batch has under way at a time.
 const REQUESTS: usize = 16;
 
@@ -57,6 +60,11 @@ impl Controller {
     async fn reconcile(&self, items: Vec<Item>, stop: &CancellationToken) -> Result<(), Stopped> {
         let working = self.metrics.work(items.len());
         let uids: Vec<Box<str>> = items.iter().map(|item| item.uid.clone()).collect();
+        let singly = items.len() <= LOGGED_SINGLY;
+        items.iter().for_each(|item| {
+            let (namespace, name) = item.names();
+            self.log(singly, namespace, name, "Reconciling object");
+        });
         let preparing: Vec<_> = items.into_iter().map(|item| self.prepare(item).boxed()).collect();
         let prepared: Vec<Option<Job>> = futures::stream::iter(preparing).buffered(REQUESTS).collect().await;
         let mut jobs: Vec<Job> = prepared.into_iter().flatten().collect();
@@ -69,6 +77,16 @@ impl Controller {
         self.queue.done(uids.iter().map(AsRef::as_ref));
         drop(working);
         Ok(())
+    }
+
+    /// One line an object, as the reference system's: at level info while few change, at debug where a line says it of a batch.
+    pub(super) fn log(&self, singly: bool, namespace: &str, name: &str, message: &'static str) {
+        let kind = self.kind.kind();
+        if singly {
+            tracing::info!(kind, namespace, name, "{message}");
+        } else {
+            tracing::debug!(kind, namespace, name, "{message}");
+        }
     }
 
     /// Turns an item into what is to be written; `None` where it is to be looked at again later.
@@ -100,7 +118,6 @@ impl Controller {
             Work::Broken { identity, reason } => job.reject = Some(self.reject_of(&job.place.uid, &identity, reason)),
             Work::Look { namespace, name, version, swept, .. } => {
                 job.place = Place { namespace, name, version, ..job.place };
-                tracing::debug!(kind = self.kind.kind(), namespace = %job.place.namespace, name = %job.place.name, "Reconciling object");
                 let before = self.known().get(&job.place.uid);
                 match self.remote.get(&job.place.namespace, &job.place.name).await {
                     Ok(text) => match text.map(|text| self.parse(text)) {
@@ -148,7 +165,6 @@ impl Controller {
             name: meta.name.clone(),
             version: meta.resource_version,
         };
-        tracing::debug!(kind = self.kind.kind(), namespace = %meta.namespace, name = %meta.name, "Reconciling object");
         let plan = self.plan(meta, gone);
         let row = self.row(&object);
         let mut object = object;
