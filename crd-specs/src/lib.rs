@@ -3,6 +3,7 @@
 //! A kind is one annotated struct; everything that the ingester does with it follows from the line in [`KINDS`].
 
 use ingester_core::Kind;
+use ingester_core::migrate::GeneratedSql;
 
 pub mod cluster;
 pub mod common;
@@ -21,6 +22,9 @@ pub mod revision;
 pub mod schema;
 pub mod spark_job;
 pub mod trigger_run;
+
+/// The migrations of these kinds.
+pub const SQL: GeneratedSql = ingester_core::generated_sql!("../generated-sql");
 
 /// The manifest: every kind that is mirrored.
 pub const KINDS: &[Kind] = &[

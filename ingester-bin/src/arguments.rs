@@ -25,6 +25,8 @@ pub(crate) enum Command {
     /// The SQL schema: print it, make it, keep the generated files current.
     #[command(subcommand)]
     Schema(Schema),
+    /// Fill columns that were added to a table with rows in it, from the stored objects.
+    Backfill(Backfill),
     /// Print the CustomResourceDefinitions of the kinds.
     Crds(Crds),
     /// List the kinds with their tables and columns.
@@ -146,10 +148,16 @@ pub(crate) enum Format {
 pub(crate) enum Schema {
     /// Print the statements that make the tables; running them again changes nothing.
     Print(SchemaPrint),
-    /// Make the tables that are missing in a database; running it again changes nothing.
-    Apply(SchemaApply),
-    /// Write the generated SQL files, and a new migration where there are new kinds.
+    /// Write the generated SQL files, and new migrations where the structs have changed.
     Generate(SchemaGenerate),
+    /// Print what a database's tables lack to be those of the structs; exit with 1 if they lack anything.
+    Diff(SchemaDiff),
+    /// Run the migrations that a database has not seen yet; running it again changes nothing.
+    Apply(SchemaApply),
+    /// Take migrations back, the last one first.
+    Revert(SchemaRevert),
+    /// Compare a database with the released schema; exit with 1 if anything differs or a migration has not been run.
+    Verify(SchemaVerify),
 }
 
 #[derive(Debug, Args)]
@@ -162,13 +170,87 @@ pub(crate) struct SchemaPrint {
     pub(crate) kinds: Vec<String>,
 }
 
+/// A database, by URL or by the configuration of `ingester run`.
 #[derive(Debug, Args)]
-pub(crate) struct SchemaApply {
+pub(crate) struct Target {
     #[command(flatten)]
     pub(crate) database: Database,
     /// The configuration that names the database, instead of a URL.
     #[arg(long, value_name = "FILE", conflicts_with = "database_url")]
     pub(crate) config: Option<PathBuf>,
+}
+
+/// The migrations.
+#[derive(Debug, Args)]
+pub(crate) struct Migrations {
+    /// The folder of the generated SQL, instead of the one that is built into this program.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) sql: Option<PathBuf>,
+}
+
+/// Shows each change with what it costs on that very server.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaDiff {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Two at once wait for each other, one that was interrupted is taken up again. A database whose tables are there but that
+/// nobody has migrated so far is taken as it is. Values of new columns are filled afterwards by `ingester run`, or by
+/// `ingester backfill`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaApply {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) migrations: Migrations,
+}
+
+/// Columns that come back are empty until they are filled again; columns that go take their values with them, so it asks for
+/// --allow-destructive then.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaRevert {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) migrations: Migrations,
+    /// The number of the last migration that stays; 0 takes all of them back.
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) to: u32,
+    /// Let data go.
+    #[arg(long)]
+    pub(crate) allow_destructive: bool,
+}
+
+/// A server's own spelling of a type is no difference; other tables in the database are none either.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaVerify {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) migrations: Migrations,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Reads every stored object of a kind, live, deleted or evicted, and writes the values that its columns should have. The
+/// ingester may be running. Interrupted, it goes on where it was when it is run again. The table `ingester_backfills` says how
+/// far each column is. Exits with 1 when an object could not be decoded.
+#[derive(Debug, Args)]
+pub(crate) struct Backfill {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Only this column; may be given several times. All indexed columns otherwise.
+    #[arg(long = "column", value_name = "COLUMN")]
+    pub(crate) columns: Vec<String>,
+    /// Rows a second, at most; 0 for no limit.
+    #[arg(long, value_name = "ROWS", default_value_t = ingester_core::migrate::RATE)]
+    pub(crate) rate: u32,
+    /// The kind.
+    #[arg(value_name = "KIND")]
+    pub(crate) kind: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -179,6 +261,12 @@ pub(crate) enum DialectName {
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaGenerate {
+    /// What the new migrations are called, such as add_owner; named after the changes otherwise.
+    #[arg(long, value_name = "NAME", conflicts_with = "check")]
+    pub(crate) name: Option<String>,
+    /// Write migrations that drop data.
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) allow_destructive: bool,
     /// Only look whether the files are current; exit with 1 if they are not.
     #[arg(long)]
     pub(crate) check: bool,

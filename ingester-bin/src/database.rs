@@ -1,12 +1,29 @@
 //! Which database is meant: the argument, else the environment, else a file beside.
 
 use crate::Failure;
-use crate::arguments::Database;
+use crate::arguments::{ConfigFile, Database, Target};
+use anyhow::anyhow;
+use ingester_core::Kind;
 use ingester_core::config::Environment;
+use ingester_core::config::Gate;
 use ingester_core::store::Address;
 
 /// The database when nobody names one.
 const DEFAULT: &str = "sqlite://ingester.db";
+
+impl Target {
+    /// Reads the address.
+    pub(crate) fn address(&self, kinds: &[Kind]) -> Result<Address, Failure> {
+        let Some(file) = &self.config else { return self.database.address() };
+        let config = crate::configuration(&ConfigFile { config: file.clone() }, kinds)?;
+        match config.gate().map_err(|error| Failure::Usage(error.into()))? {
+            Gate::Open(address) => Ok(address),
+            Gate::Disabled | Gate::NoDatabase => {
+                Err(Failure::Usage(anyhow!("{} names no database, or does not enable it", file.display())))
+            }
+        }
+    }
+}
 
 impl Database {
     /// Reads the address.

@@ -9,6 +9,15 @@
 //!     ingester::main(KINDS)
 //! }
 //! ```
+//!
+//! With the migrations that `ingester schema generate` writes it carries them along, so that nothing but the program is
+//! needed where it runs:
+//!
+//! ```ignore
+//! fn main() -> std::process::ExitCode {
+//!     ingester::Program::new(KINDS).sql(ingester_core::generated_sql!("generated-sql")).main()
+//! }
+//! ```
 
 mod arguments;
 mod cluster;
@@ -23,8 +32,42 @@ use arguments::{Arguments, Command, ConfigFile, Finalizers, Schema};
 use clap::Parser;
 use ingester_core::Kind;
 use ingester_core::config::{Config, Environment, LogFormat};
+use ingester_core::migrate::GeneratedSql;
 use ingester_core::store::StoreError;
 use std::process::ExitCode;
+
+/// The program for some kinds.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    kinds: &'static [Kind],
+    sql: Option<GeneratedSql>,
+}
+
+impl Program {
+    /// The program for these kinds.
+    pub const fn new(kinds: &'static [Kind]) -> Self {
+        Program { kinds, sql: None }
+    }
+
+    /// With their migrations built in, by [`generated_sql!`](ingester_core::generated_sql). Without them it makes tables that
+    /// are missing and changes none.
+    #[must_use]
+    pub const fn sql(mut self, sql: GeneratedSql) -> Self {
+        self.sql = Some(sql);
+        self
+    }
+
+    /// Runs with the arguments of this process.
+    pub fn main(self) -> ExitCode {
+        let arguments = Arguments::parse();
+        match run(arguments.command, self) {
+            Ok(Ending::Done) => ExitCode::SUCCESS,
+            Ok(Ending::Problem) => ExitCode::from(1),
+            Err(Failure::Work(error)) => fail(&error, 1),
+            Err(Failure::Usage(error)) => fail(&error, 2),
+        }
+    }
+}
 
 /// How a command ended; the numbers are the exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,13 +100,7 @@ impl From<StoreError> for Failure {
 
 /// Runs the ingester for `kinds` with the arguments of this process.
 pub fn main(kinds: &'static [Kind]) -> ExitCode {
-    let arguments = Arguments::parse();
-    match run(arguments.command, kinds) {
-        Ok(Ending::Done) => ExitCode::SUCCESS,
-        Ok(Ending::Problem) => ExitCode::from(1),
-        Err(Failure::Work(error)) => fail(&error, 1),
-        Err(Failure::Usage(error)) => fail(&error, 2),
-    }
+    Program::new(kinds).main()
 }
 
 fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
@@ -71,7 +108,8 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn run(command: Command, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+fn run(command: Command, program: Program) -> Result<Ending, Failure> {
+    let kinds = program.kinds;
     if let Command::Run(arguments) = command {
         let config = configuration(&arguments.config, kinds)?;
         let format = match config.log.format {
@@ -79,12 +117,12 @@ fn run(command: Command, kinds: &'static [Kind]) -> Result<Ending, Failure> {
             LogFormat::Json => logging::Format::Json,
         };
         logging::start(format, config.log.level.as_str()).map_err(Failure::Usage)?;
-        return wait_for(commands::run::run(&arguments, config, kinds));
+        return wait_for(commands::run::run(&arguments, config, program));
     }
     // Commands that people run say what went wrong; who wants more sets RUST_LOG.
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
     match command {
-        Command::Import(arguments) => wait_for(commands::import::run(arguments, kinds)),
+        Command::Import(arguments) => wait_for(commands::import::run(arguments, program)),
         Command::Run(_) => Ok(Ending::Done),
         Command::Audit(arguments) => {
             let config = configuration(&arguments.config, kinds)?;
@@ -96,7 +134,11 @@ fn run(command: Command, kinds: &'static [Kind]) -> Result<Ending, Failure> {
         }
         Command::Schema(Schema::Print(arguments)) => commands::schema::print(&arguments, kinds),
         Command::Schema(Schema::Generate(arguments)) => commands::schema::generate(&arguments, kinds),
-        Command::Schema(Schema::Apply(arguments)) => wait_for(commands::schema::apply(arguments, kinds)),
+        Command::Schema(Schema::Diff(arguments)) => wait_for(commands::schema::diff(arguments, kinds)),
+        Command::Schema(Schema::Apply(arguments)) => wait_for(commands::schema::apply(arguments, program)),
+        Command::Schema(Schema::Revert(arguments)) => wait_for(commands::schema::revert(arguments, program)),
+        Command::Schema(Schema::Verify(arguments)) => wait_for(commands::schema::verify(arguments, program)),
+        Command::Backfill(arguments) => wait_for(commands::backfill::run(arguments, kinds)),
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
     }

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ingester::main(crd_specs::KINDS)
+    ingester::Program::new(crd_specs::KINDS).sql(crd_specs::SQL).main()
 }

@@ -289,7 +289,7 @@ mod tests {
     use crate::schema::{BASE_COLUMNS, Ident, base};
     use crate::value::{Micros, Value};
 
-    static TABLE: Table = Table { name: Ident::new("widget"), columns: &BASE_COLUMNS, keys: &[] };
+    static TABLE: Table = Table { name: Ident::new("widget"), was: None, columns: &BASE_COLUMNS, keys: &[] };
 
     fn row(version: u64) -> Row {
         let mut values = vec![Value::Null; BASE_COLUMNS.len()];

@@ -27,6 +27,7 @@
 
 pub mod audit;
 pub mod config;
+pub mod ddl;
 pub mod dialect;
 pub mod documents;
 pub mod events;
@@ -45,7 +46,7 @@ pub mod value;
 pub mod wire;
 pub mod yaml;
 
-pub use ingester_macros::{ColumnValue, Indexed, Ingestable};
+pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
 pub use kind::{Indexed, Ingestable, Kind};
 pub use value::ColumnValue;
 
@@ -56,6 +57,7 @@ pub mod __private {
     pub use crate::kind::{
         FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, crd, decode_projection, decode_resource, plural,
     };
+    pub use crate::migrate::GeneratedSql;
     pub use crate::object::{Meta, Object};
     pub use crate::schema::{
         Column, Field, Key, Part, Shape, SqlType, Table, TableParts, check_apart, check_base, check_base_of_status,

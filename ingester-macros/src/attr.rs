@@ -32,6 +32,7 @@ pub(crate) struct Path {
 #[derive(Default)]
 pub(crate) struct Ingest {
     pub(crate) table: Option<LitStr>,
+    pub(crate) was: Option<LitStr>,
     pub(crate) immutable: Option<bool>,
     pub(crate) protobuf: Option<LitStr>,
     pub(crate) keys: Vec<CompositeKey>,
@@ -264,6 +265,7 @@ impl Path {
 impl Ingest {
     const OPTIONS: &'static [&'static str] = &[
         "table",
+        "was",
         "immutable",
         "protobuf",
         "key",
@@ -315,6 +317,7 @@ impl Ingest {
         }
         match name.as_str() {
             "table" => once(context, item, &mut self.table, item.string(context)),
+            "was" => once(context, item, &mut self.was, item.string(context)),
             "immutable" => once(context, item, &mut self.immutable, item.flag(context)),
             "protobuf" => once(context, item, &mut self.protobuf, item.string(context)),
             "filter" => once(context, item, &mut self.filter, item.function(context)),

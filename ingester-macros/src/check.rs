@@ -114,4 +114,35 @@ fn former_names(context: &Context, input: &Struct) {
         }
         earlier.push(name);
     }
+    exchanged_names(context, input);
+}
+
+/// Columns that hand their names round: once that is done, the same attributes would ask for it again.
+fn exchanged_names(context: &Context, input: &Struct) {
+    let pairs: Vec<(String, String, &syn::LitStr)> = input
+        .fields
+        .iter()
+        .flat_map(|field| field.indexes.iter().map(move |index| (field, index)))
+        .filter_map(|(field, index)| {
+            let column = index.column.as_ref().map_or_else(|| field.ident.unraw().to_string(), syn::LitStr::value);
+            let was = index.was.as_ref()?;
+            Some((column.to_lowercase(), was.value().to_lowercase(), was))
+        })
+        .collect();
+    for (column, was, literal) in &pairs {
+        let mut former = was;
+        for _ in 0..pairs.len() {
+            match pairs.iter().find(|(name, ..)| name == former) {
+                Some((_, next, _)) if next == column && former != column => {
+                    context.error(
+                        literal,
+                        "columns cannot exchange their names in one step: give one of them a third name first, and release that",
+                    );
+                    break;
+                }
+                Some((_, next, _)) => former = next,
+                None => break,
+            }
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod case;
 mod check;
 mod context;
 mod expand;
+mod generated_sql;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -33,6 +34,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata, and
 /// `#[ingest(...)]` has
 /// - `table = "name"`: the table's name, otherwise the kind in lower case;
+/// - `was = "old_name"`: the table's former name, which the migration renames;
 /// - `immutable`: every object leaves etcd once SQL has it;
 /// - `protobuf = "package.Message"`: the message of the `proto` column;
 /// - `key(column, column)`: a key over several columns, any number of times;
@@ -58,6 +60,19 @@ pub fn indexed(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(ColumnValue, attributes(index, ingest))]
 pub fn column_value(input: TokenStream) -> TokenStream {
     run(parse_macro_input!(input as DeriveInput), expand::column_value)
+}
+
+/// The folder of generated SQL as a part of the program: a value of `ingester_core::migrate::GeneratedSql`.
+///
+/// `generated_sql!("../generated-sql")` takes the folder's path from the crate's own folder. Whoever changes the lock or
+/// a migration builds the crate anew. The folder begins its life with a lock in which nothing is released:
+/// `{"tables": [], "migrations": []}`.
+#[proc_macro]
+pub fn generated_sql(input: TokenStream) -> TokenStream {
+    let context = context::Context::new();
+    let code = generated_sql::expand(&context, &parse_macro_input!(input as syn::LitStr));
+    let code = context.finish(code);
+    quote::quote!({ #code }).into()
 }
 
 fn run(input: DeriveInput, expand: fn(&context::Context, DeriveInput) -> proc_macro2::TokenStream) -> TokenStream {

@@ -1,5 +1,6 @@
 //! The testbed: real servers for tests, each private to the test that starts it.
 //!
+//! - [`databases`]: an empty database of each kind for a test.
 //! - [`MariaDb`] and [`MySql`]: databases; [`SqlServer`] is what they have in common.
 //! - [`ApiServer`]: etcd and a Kubernetes API server; [`install`] brings CustomResourceDefinitions to it.
 //! - [`Ingester`]: the ingester itself, as a program in a process of its own.
@@ -16,6 +17,7 @@
 
 pub mod apiserver;
 pub mod crds;
+pub mod databases;
 mod http;
 pub mod ingester;
 pub mod mariadb;

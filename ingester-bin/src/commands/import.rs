@@ -1,11 +1,11 @@
 //! `ingester import`
 
+use super::Prepared;
 use crate::arguments::{Format, Import};
 use crate::output::{NULL, Table, note, show};
-use crate::{Ending, Failure};
+use crate::{Ending, Failure, Program};
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
-use ingester_core::Kind;
 use ingester_core::import::{Counts, ImportError, Progress, Source, Summary, expand, import};
 use ingester_core::store::{ConnectOptions, Store, StoreError};
 use serde::{Serialize, Serializer};
@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-pub(crate) async fn run(arguments: Import, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+pub(crate) async fn run(arguments: Import, program: Program) -> Result<Ending, Failure> {
+    let kinds = program.kinds;
     let address = arguments.database.address()?;
     let sources = expand(&arguments.paths).map_err(|error| Failure::Usage(error.into()))?;
     if sources.is_empty() {
@@ -24,9 +25,11 @@ pub(crate) async fn run(arguments: Import, kinds: &'static [Kind]) -> Result<End
     }
     let connected = Store::connect(&address, ConnectOptions::default()).await;
     let store = connected.map_err(|error| Failure::Usage(error.into()))?;
-    let made = store.create_missing(kinds).await?;
-    if !made.is_empty() {
-        note(&format!("made {} tables in {address}", made.len()));
+    let released = super::built_in(program)?;
+    match super::prepare(&store, kinds, released.as_ref(), false).await? {
+        Prepared::Ready => {}
+        Prepared::Made(made) => note(&format!("made {made} tables in {address}")),
+        Prepared::Lacks(missing) => return Err(Failure::Usage(anyhow!(super::lacks(&missing)))),
     }
 
     let progress = Arc::new(Progress::default());

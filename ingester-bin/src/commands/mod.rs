@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod audit;
+pub(crate) mod backfill;
 pub(crate) mod crds;
 pub(crate) mod finalizers;
 pub(crate) mod import;
@@ -8,9 +9,12 @@ pub(crate) mod kinds;
 pub(crate) mod run;
 pub(crate) mod schema;
 
-use crate::Failure;
+use crate::arguments::Migrations;
+use crate::{Failure, Program};
 use anyhow::anyhow;
 use ingester_core::Kind;
+use ingester_core::migrate::{Folder, Released};
+use ingester_core::store::Store;
 
 /// The kinds that were named, without regard to case; all when none was.
 fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure> {
@@ -30,4 +34,73 @@ fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure
             })
         })
         .collect()
+}
+
+/// The migrations of the folder that is named, else those that are built in.
+fn released(migrations: &Migrations, program: Program) -> Result<Option<Released>, Failure> {
+    match &migrations.sql {
+        Some(folder) => {
+            let lock = folder.join("schema.lock.json");
+            if !lock.is_file() {
+                return Err(Failure::Usage(anyhow!(
+                    "{} is no folder of generated SQL: there is no {}",
+                    folder.display(),
+                    lock.display()
+                )));
+            }
+            Folder::new(folder).released().map(Some).map_err(|error| Failure::Usage(error.into()))
+        }
+        None => built_in(program),
+    }
+}
+
+/// The migrations that are built in.
+fn built_in(program: Program) -> Result<Option<Released>, Failure> {
+    program.sql.map(Released::try_from).transpose().map_err(|error| Failure::Usage(error.into()))
+}
+
+/// What a database needs before rows can be written.
+enum Prepared {
+    /// Everything was there.
+    Ready,
+    /// So many tables were made.
+    Made(usize),
+    /// This is missing, tables and columns, and not for this command to make.
+    Lacks(Vec<String>),
+}
+
+/// Makes the tables of an empty database, by migrations where there are some; with `migrate` it brings those of any
+/// database up to date.
+async fn prepare(
+    store: &Store,
+    kinds: &[Kind],
+    released: Option<&Released>,
+    migrate: bool,
+) -> Result<Prepared, Failure> {
+    let there = store.tables().await?;
+    let empty = !kinds.iter().any(|kind| there.contains(kind.table().name.as_str()));
+    if let (Some(released), true) = (released, migrate || empty) {
+        let applied = released.apply(store, &mut |_| {}).await.map_err(schema::failure)?;
+        for migration in &applied.run {
+            tracing::info!(migration, "Migration run");
+        }
+    }
+    let missing = store.missing(kinds).await?;
+    if missing.is_empty() {
+        store.look_for_rejects().await?;
+        let made = store.tables().await?.len().saturating_sub(there.len());
+        return Ok(if made == 0 { Prepared::Ready } else { Prepared::Made(made) });
+    }
+    if released.is_none() {
+        store.create_missing(kinds).await?;
+        let left = store.missing(kinds).await?;
+        let made = store.tables().await?.len().saturating_sub(there.len());
+        return Ok(if left.is_empty() { Prepared::Made(made) } else { Prepared::Lacks(left) });
+    }
+    Ok(Prepared::Lacks(missing))
+}
+
+/// What a person does about tables and columns that are missing.
+fn lacks(missing: &[String]) -> String {
+    format!("the database lacks {}: run `ingester schema apply`", missing.join(", "))
 }

@@ -1,15 +1,19 @@
-//! `ingester schema print`, `apply` and `generate`
+//! `ingester schema print`, `generate`, `diff`, `apply`, `revert` and `verify`
 
-use super::chosen;
-use crate::arguments::{ConfigFile, DialectName, SchemaApply, SchemaGenerate, SchemaPrint};
-use crate::output;
-use crate::{Ending, Failure};
+use super::{chosen, released};
+use crate::arguments::{
+    DialectName, Format, SchemaApply, SchemaDiff, SchemaGenerate, SchemaPrint, SchemaRevert, SchemaVerify,
+};
+use crate::output::{self, note, show};
+use crate::{Ending, Failure, Program};
 use anyhow::anyhow;
+use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
-use ingester_core::config::Gate;
-use ingester_core::dialect::{Dialect, Sql};
-use ingester_core::migrate::Folder;
+use ingester_core::ddl::{self, Schema, Server};
+use ingester_core::dialect::Dialect;
+use ingester_core::migrate::{ApplyError, Drift, Folder, Options, Progress, drift, schema_of};
 use ingester_core::store::{ConnectOptions, Store};
+use serde::Serialize;
 
 pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let kinds = chosen(kinds, &arguments.kinds)?;
@@ -17,58 +21,191 @@ pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<E
         DialectName::Mysql => Dialect::MySql,
         DialectName::Sqlite => Dialect::Sqlite,
     };
-    let statements: Vec<Sql> = kinds.iter().flat_map(|kind| dialect.create(kind.table())).collect();
-    output::print(&dialect.script(&statements))?;
-    Ok(Ending::Done)
-}
-
-pub(crate) async fn apply(arguments: SchemaApply, kinds: &'static [Kind]) -> Result<Ending, Failure> {
-    let address = match &arguments.config {
-        Some(file) => {
-            let config = crate::configuration(&ConfigFile { config: file.clone() }, kinds)?;
-            match config.gate().map_err(|error| Failure::Usage(error.into()))? {
-                Gate::Open(address) => address,
-                Gate::Disabled | Gate::NoDatabase => {
-                    return Err(Failure::Usage(anyhow!("{} names no database, or does not enable it", file.display())));
-                }
-            }
-        }
-        None => arguments.database.address()?,
-    };
-    let store = Store::connect(&address, ConnectOptions::default()).await?;
-    let made = store.create_missing(kinds).await?;
-    match made.len() {
-        0 => output::note(&format!("{address} has every table already")),
-        1 => output::note(&format!("made the table {} in {address}", made[0])),
-        tables => output::note(&format!("made {tables} tables in {address}")),
-    }
-    store.close().await;
+    output::print(&dialect.script(&dialect.create_all(&Schema::of(&kinds))))?;
     Ok(Ending::Done)
 }
 
 pub(crate) fn generate(arguments: &SchemaGenerate, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let folder = Folder::new(&arguments.out);
-    let outcome = if arguments.check { folder.check(kinds) } else { folder.generate(kinds) };
+    let options = Options { name: arguments.name.as_deref(), allow_destructive: arguments.allow_destructive };
+    let outcome = if arguments.check { folder.check(kinds) } else { folder.generate(kinds, &options) };
     let outcome = outcome.map_err(anyhow::Error::from)?;
     if outcome.changed.is_empty() {
-        output::note(&format!("{} is current", arguments.out.display()));
+        note(&format!("{} is current", arguments.out.display()));
         return Ok(Ending::Done);
     }
+    // The changes are what somebody reads, or puts into a pull request.
+    output::print(&outcome.summary)?;
     for path in &outcome.changed {
         let verb = if arguments.check { "differs" } else { "wrote" };
-        output::note(&format!("{verb}: {}", arguments.out.join(path).display()));
+        note(&format!("{verb}: {}", arguments.out.join(path).display()));
     }
-    if let Some(migration) = &outcome.migration {
+    for migration in &outcome.migrations {
         let verb = if arguments.check { "missing" } else { "new" };
-        output::note(&format!("{verb} migration: {migration}"));
+        note(&format!("{verb} migration: {migration}"));
     }
     if arguments.check {
         let out = match arguments.out.to_str() {
             Some(SchemaGenerate::OUT) => String::new(),
             _ => format!(" --out {}", arguments.out.display()),
         };
-        output::note(&format!("run `ingester schema generate{out}` and commit what it writes"));
+        note(&format!("run `ingester schema generate{out}` and commit what it writes"));
         return Ok(Ending::Problem);
     }
     Ok(Ending::Done)
+}
+
+pub(crate) async fn diff(arguments: SchemaDiff, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let store = Store::connect(&arguments.target.address(kinds)?, ConnectOptions::default()).await?;
+    let code = Schema::of(kinds);
+    let server = Server::parse(store.server());
+    let live = schema_of(&store.catalog().await?, store.dialect(), &code);
+    store.close().await;
+    let changes = ddl::diff(&live, &code);
+
+    #[derive(Serialize)]
+    struct Line {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        table: Option<String>,
+        change: String,
+        class: ddl::Class,
+        destructive: bool,
+    }
+    let line = |change: &ddl::Change| Line {
+        table: change.within().map(|table| table.to_string()),
+        change: change.sentence(),
+        class: change.class(server),
+        destructive: change.is_destructive(),
+    };
+    let lines: Vec<Line> = changes.iter().map(line).collect();
+    show(arguments.output.output, &lines, || ddl::summary(&changes, &code, Some(server)))?;
+    if changes.is_empty() {
+        note("the tables are those of the structs");
+        return Ok(Ending::Done);
+    }
+    note("`ingester schema generate` writes the migrations, `ingester schema apply` runs them");
+    Ok(Ending::Problem)
+}
+
+pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<Ending, Failure> {
+    let address = arguments.target.address(program.kinds)?;
+    let released = released(&arguments.migrations, program)?;
+    let store = Store::connect(&address, ConnectOptions::default()).await?;
+    let Some(released) = released else {
+        let made = store.create_missing(program.kinds).await?;
+        store.close().await;
+        match &made[..] {
+            [] => note(&format!("{address} has every table already; this program has no migrations built in")),
+            [table] => note(&format!("made the table {table} in {address}")),
+            tables => note(&format!("made {} tables in {address}", tables.len())),
+        }
+        return Ok(Ending::Done);
+    };
+    let bar = bar();
+    let applied = released.apply(&store, &mut |progress| tell(&bar, &progress)).await;
+    bar.finish_and_clear();
+    let applied = applied.map_err(failure)?;
+    store.close().await;
+    for migration in &applied.recorded {
+        note(&format!("was there already: {migration}"));
+    }
+    for migration in &applied.run {
+        note(&format!("ran: {migration}"));
+    }
+    if applied.run.is_empty() && applied.recorded.is_empty() {
+        note(&format!("{address} has run every migration"));
+    }
+    if applied.drift.is_empty() {
+        return Ok(Ending::Done);
+    }
+    for drift in &applied.drift {
+        note(&format!("differs: {drift}"));
+    }
+    note(
+        "the tables were changed by something else than migrations; `ingester schema verify` tells the differences again",
+    );
+    Ok(Ending::Problem)
+}
+
+pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<Ending, Failure> {
+    let address = arguments.target.address(program.kinds)?;
+    let released = released(&arguments.migrations, program)?.ok_or_else(|| {
+        Failure::Usage(anyhow!("this program has no migrations built in: name their folder with --sql"))
+    })?;
+    let taken_back = released.lock().migrations.iter().filter(|migration| migration.version > arguments.to);
+    let inverse: Vec<ddl::Change> =
+        taken_back.flat_map(|migration| &migration.changes).map(ddl::Change::inverse).collect();
+    let losses = ddl::losses(&inverse);
+    if !losses.is_empty() && !arguments.allow_destructive {
+        return Err(Failure::Usage(anyhow!(
+            "this drops data: {}; if that is meant, say so with --allow-destructive",
+            losses.join("; ")
+        )));
+    }
+    let store = Store::connect(&address, ConnectOptions::default()).await?;
+    let bar = bar();
+    let reverted = released.revert(&store, arguments.to, &mut |progress| tell(&bar, &progress)).await;
+    bar.finish_and_clear();
+    let reverted = reverted.map_err(failure)?;
+    store.close().await;
+    for migration in &reverted {
+        note(&format!("took back: {migration}"));
+    }
+    if reverted.is_empty() {
+        note(&format!("{address} has run nothing after {}", arguments.to));
+    }
+    Ok(Ending::Done)
+}
+
+pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<Ending, Failure> {
+    let address = arguments.target.address(program.kinds)?;
+    let released = released(&arguments.migrations, program)?;
+    let store = Store::connect(&address, ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
+    let (schema, pending) = match &released {
+        Some(released) => (released.lock().tables.clone(), released.pending(&store).await.map_err(failure)?),
+        None => (Schema::of(program.kinds), Vec::new()),
+    };
+    let drift = drift(&schema, &store.catalog().await?, store.dialect());
+    store.close().await;
+
+    #[derive(Serialize)]
+    struct Report<'a> {
+        pending: &'a [String],
+        differences: &'a [Drift],
+    }
+    let report = Report { pending: &pending, differences: &drift };
+    let lines = || {
+        let pending = pending.iter().map(|name| format!("migration {name} has not been run\n"));
+        pending.chain(drift.iter().map(|drift| format!("{drift}\n"))).collect()
+    };
+    show(arguments.output.output, &report, lines)?;
+    if pending.is_empty() && drift.is_empty() {
+        note(&format!("{address} has the released schema"));
+        return Ok(Ending::Done);
+    }
+    if !pending.is_empty() && arguments.output.output == Format::Table {
+        note("`ingester schema apply` runs the migrations");
+    }
+    Ok(Ending::Problem)
+}
+
+/// Wrong files and another program's migrations are wrong use, the rest is the database's.
+pub(crate) fn failure(error: ApplyError) -> Failure {
+    match error {
+        ApplyError::Store(error) => error.into(),
+        error => Failure::Usage(error.into()),
+    }
+}
+
+/// Shows itself where standard error is a terminal.
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len}  {msg}  {elapsed}");
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn tell(bar: &ProgressBar, progress: &Progress) {
+    bar.set_length(progress.of as u64);
+    bar.set_position(progress.place as u64 - 1);
+    bar.set_message(progress.migration.clone());
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
 }

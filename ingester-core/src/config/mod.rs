@@ -108,8 +108,10 @@ pub struct Ingester {
     pub prune_managed_fields: bool,
     /// `resyncPeriod`: how often the rows are compared with a list of the metadata; `None` (written `0s`) for never.
     pub resync_period: Option<Duration>,
-    /// `createTables`: whether missing tables are made at the start.
+    /// `createTables`: whether the tables are brought to the released schema at the start.
     pub create_tables: bool,
+    /// `backfillRate`: rows a second, at most, in which new columns are filled; 0 for no limit.
+    pub backfill_rate: u32,
 }
 
 /// Which objects carry the finalizer `michelangelo/Ingester`.
@@ -221,6 +223,7 @@ impl Default for Ingester {
             prune_managed_fields: true,
             resync_period: Some(Duration::from_secs(600)),
             create_tables: true,
+            backfill_rate: crate::migrate::RATE,
         }
     }
 }

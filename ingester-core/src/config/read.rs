@@ -110,4 +110,5 @@ fn ingester(stanza: &mut Stanza<'_>, into: &mut Ingester, kinds: &[&str]) {
     stanza.read("pruneManagedFields", &mut into.prune_managed_fields, truth);
     stanza.read("resyncPeriod", &mut into.resync_period, duration_or_never);
     stanza.read("createTables", &mut into.create_tables, truth);
+    stanza.read("backfillRate", &mut into.backfill_rate, whole(0..=1_000_000));
 }

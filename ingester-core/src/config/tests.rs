@@ -106,6 +106,7 @@ ingester:
   pruneManagedFields: false
   resyncPeriod: 0s
   createTables: false
+  backfillRate: 250
 server: { address: ":9090" }
 log: { format: json, level: WARN }
 "#;
@@ -146,6 +147,7 @@ log: { format: json, level: WARN }
             prune_managed_fields: false,
             resync_period: None,
             create_tables: false,
+            backfill_rate: 250,
         },
         server: Server { address: Some(":9090".into()) },
         log: Log { format: LogFormat::Json, level: LogLevel::Warn },

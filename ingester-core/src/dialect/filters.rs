@@ -34,10 +34,15 @@ pub(super) fn mysql_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<String>> {
 /// A type in the spelling of SQLite's STRICT tables.
 #[askama::filter_fn]
 pub(super) fn sqlite_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
-    Ok(Safe(match ty {
-        SqlType::Boolean | SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => "INTEGER",
-        SqlType::Double => "REAL",
-        SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::DateTime | SqlType::Json => "TEXT",
-        SqlType::LongBlob => "BLOB",
+    Ok(Safe(ty.sqlite_name()))
+}
+
+/// What a column that may not be NULL has in the rows that are there when it is added: SQLite asks for it.
+#[askama::filter_fn]
+pub(super) fn sqlite_default(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(match ty.sqlite_name() {
+        "INTEGER" | "REAL" => "0",
+        "BLOB" => "x''",
+        _ => "''",
     }))
 }

@@ -1,14 +1,16 @@
 //! The only place that knows SQL text. Everything is rendered from the templates in `templates/`, one folder a
 //! dialect; every interpolation goes through a filter of [`filters`](self), an unfiltered one does not compile.
 //!
-//! May use: `schema`. Must not: run anything (that is `store`).
+//! May use: `schema`, `ddl`. Must not: run anything (that is `store`).
 
+mod catalog;
 mod filters;
 mod mysql;
 mod sqlite;
 mod statements;
 
-use crate::schema::{Companion, Table};
+use crate::ddl::{Schema, Step, TableDef};
+use crate::schema::{Column, Companion, Ident, Table};
 use std::sync::Arc;
 
 /// The text of one statement. Only this module makes one, so no other text reaches a database by accident.
@@ -100,6 +102,22 @@ pub enum Bookkeeping {
     ClearRejects,
     /// Reads the rejects of one kind. Parameters: group_ver, kind. Columns: uid, reason.
     ReadRejects,
+    /// Makes `ingester_backfills` where it is missing.
+    CreateBackfills,
+    /// Reads how far every column is filled. Columns: the table's.
+    ReadBackfills,
+    /// A column is to be filled from the first row on. Parameters: table, column, migration, begin_time.
+    BeginBackfill,
+    /// Rows of a column were filled. Parameters: position, rows read, filled and failed, table, column.
+    StepBackfill,
+    /// A column is complete. Parameters: complete_time, table, column.
+    EndBackfill,
+    /// Forgets the columns that later migrations have added. Parameters: the last migration that stays.
+    ForgetBackfills,
+    /// A migration that was interrupted was done. Parameters: version.
+    SettleMigration,
+    /// A migration that was interrupted was not done. Parameters: version.
+    ForgetMigration,
 }
 
 impl Dialect {
@@ -114,19 +132,33 @@ impl Dialect {
         }
     }
 
-    /// The statements that make a kind's three tables where they are missing, each repeatable.
-    pub fn create(self, table: &Table) -> Vec<Sql> {
+    /// The statements that make a table with its keys where it is missing, each repeatable.
+    pub fn create(self, table: &TableDef) -> Vec<Sql> {
         match self {
             Dialect::MySql => mysql::create(table),
             Dialect::Sqlite => sqlite::create(table),
         }
     }
 
-    /// The statements that drop a kind's three tables where they are there, each repeatable.
-    pub fn drop(self, table: &Table) -> Vec<Sql> {
+    /// The statements that make all tables of a schema, each repeatable.
+    pub fn create_all(self, schema: &Schema) -> Vec<Sql> {
+        schema.tables.iter().flat_map(|table| self.create(table)).collect()
+    }
+
+    /// The statement that drops a table where it is there.
+    pub fn drop(self, table: Ident) -> Sql {
         match self {
             Dialect::MySql => mysql::drop(table),
             Dialect::Sqlite => sqlite::drop(table),
+        }
+    }
+
+    /// The statements of one step of a migration: one on MySQL, or several that may be repeated; on SQLite those of one
+    /// transaction, none where its types make no difference.
+    pub fn step(self, step: &Step) -> Vec<Sql> {
+        match self {
+            Dialect::MySql => mysql::step(step),
+            Dialect::Sqlite => sqlite::step(step),
         }
     }
 
@@ -146,10 +178,37 @@ impl Dialect {
         }
     }
 
+    /// Reads up to n rows to be filled, in the order of their uids, and locks them until the transaction ends.
+    /// Parameters: the uid after which they begin. Columns: uid, json, then `columns`, times as text.
+    pub fn fill_read(self, table: &Table, columns: &[Column], rows: usize) -> Sql {
+        match self {
+            Dialect::MySql => mysql::fill_read(table, columns, rows),
+            Dialect::Sqlite => sqlite::fill_read(table, columns, rows),
+        }
+    }
+
+    /// Writes some columns of n rows that are there. Parameters: for each row its uid, then `columns`.
+    pub fn fill_write(self, table: &Table, columns: &[Column], rows: usize) -> Sql {
+        match self {
+            Dialect::MySql => mysql::fill_write(table, columns, rows),
+            Dialect::Sqlite => sqlite::fill_write(table, columns, rows),
+        }
+    }
+
     /// What a new connection is told before its first statement.
     pub fn session(self) -> Vec<Sql> {
         match self {
             Dialect::MySql => mysql::session(),
+            Dialect::Sqlite => Vec::new(),
+        }
+    }
+
+    /// What a connection that runs migrations is told as well.
+    pub fn session_of_migrations(self) -> Vec<Sql> {
+        match self {
+            // A change of a table's definition waits for the transactions that use it, and whoever comes later waits behind
+            // it: after a second it gives up and lets them through.
+            Dialect::MySql => vec![Sql::new("SET SESSION lock_wait_timeout = 1")],
             Dialect::Sqlite => Vec::new(),
         }
     }

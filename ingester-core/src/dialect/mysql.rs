@@ -2,7 +2,8 @@
 
 use super::statements::implement_statements;
 use super::{Bookkeeping, Sql, Statement, render};
-use crate::schema::{BASE_COLUMNS, Column, Companion, Ident, Key, Table, base};
+use crate::ddl::{Change, Phase, Step, TableDef};
+use crate::schema::{BASE_COLUMNS, Column, Ident, Table, base};
 use askama::Template;
 
 mod filters {
@@ -12,29 +13,45 @@ mod filters {
 #[derive(Template)]
 #[template(path = "mysql/create_table.sql")]
 struct CreateTable<'a> {
-    name: Ident,
-    columns: &'a [Column],
-    primary: &'a [Column],
-    keys: &'a [Key],
+    table: &'a TableDef,
 }
 
-pub(super) fn create(table: &Table) -> Vec<Sql> {
-    let main = CreateTable {
-        name: table.name,
-        columns: table.columns,
-        primary: &table.columns[..=base::UID],
-        keys: table.keys,
-    };
-    let companions = Companion::ALL.map(|companion| {
-        let columns = companion.columns();
-        render(&CreateTable {
-            name: table.companion(companion),
-            columns,
-            primary: &columns[..2],
-            keys: companion.keys(),
-        })
-    });
-    std::iter::once(render(&main)).chain(companions).collect()
+#[derive(Template)]
+#[template(path = "mysql/rename_tables.sql")]
+struct RenameTables<'a> {
+    names: &'a [(Ident, Ident)],
+}
+
+#[derive(Template)]
+#[template(path = "mysql/alter_table.sql")]
+struct AlterTable<'a> {
+    name: Ident,
+    changes: &'a [Change],
+    phase: Phase,
+}
+
+pub(super) fn create(table: &TableDef) -> Vec<Sql> {
+    vec![render(&CreateTable { table })]
+}
+
+pub(super) fn step(step: &Step) -> Vec<Sql> {
+    let mut names = Vec::new();
+    let mut statements = Vec::new();
+    for change in &step.changes {
+        match change {
+            Change::CreateTable(table) => statements.extend(create(table)),
+            Change::DropTable(table) => statements.push(drop(table.name)),
+            Change::RenameTable { from, to } => names.push((*from, *to)),
+            _ => {}
+        }
+    }
+    if !names.is_empty() {
+        statements.push(render(&RenameTables { names: &names }));
+    }
+    if let Some(name) = step.changes.first().and_then(Change::within) {
+        statements.push(render(&AlterTable { name, changes: &step.changes, phase: step.phase }));
+    }
+    statements
 }
 
 pub(super) fn session() -> Vec<Sql> {
@@ -63,6 +80,16 @@ implement_statements! {
     clear_rejects: "mysql/clear_rejects.sql",
     read_rejects: "mysql/read_rejects.sql",
     drop_table: "mysql/drop_table.sql",
+    catalog_columns: "mysql/catalog_columns.sql",
+    catalog_keys: "mysql/catalog_keys.sql",
+    create_backfills: "mysql/create_backfills.sql",
+    read_backfills: "mysql/read_backfills.sql",
+    begin_backfill: "mysql/begin_backfill.sql",
+    step_backfill: "mysql/step_backfill.sql",
+    end_backfill: "mysql/end_backfill.sql",
+    forget_backfills: "mysql/forget_backfills.sql",
+    fill_read: "mysql/fill_read.sql",
+    fill_write: "mysql/fill_write.sql",
 }
 
 /// Whether the guard reads this column, so that it is assigned after the others.

@@ -2,19 +2,19 @@
 
 use super::statements::implement_statements;
 use super::{Bookkeeping, Sql, Statement, render};
-use crate::schema::{Column, Companion, Ident, Key, Table, base};
+use crate::ddl::{Change, ColumnDef, KeyDef, Step, TableDef};
+use crate::schema::{Column, Ident, Table};
 use askama::Template;
 
 mod filters {
-    pub(super) use super::super::filters::{number, quotes, sqlite_type};
+    pub(super) use super::super::filters::{number, quotes, sqlite_default, sqlite_type};
 }
 
 #[derive(Template)]
 #[template(path = "sqlite/create_table.sql")]
 struct CreateTable<'a> {
     name: Ident,
-    columns: &'a [Column],
-    primary: &'a [Column],
+    table: &'a TableDef,
     clustered: bool,
 }
 
@@ -22,30 +22,108 @@ struct CreateTable<'a> {
 #[template(path = "sqlite/create_index.sql")]
 struct CreateIndex<'a> {
     index: Ident,
-    name: Ident,
-    columns: &'a [Column],
-    key: &'a Key,
+    table: Ident,
+    key: &'a KeyDef,
 }
 
-pub(super) fn create(table: &Table) -> Vec<Sql> {
-    let mut statements = vec![render(&CreateTable {
-        name: table.name,
-        columns: table.columns,
-        primary: &table.columns[..=base::UID],
-        clustered: false,
-    })];
-    statements.extend(indexes(table.name, table.columns, table.keys));
-    for companion in Companion::ALL {
-        let (name, columns) = (table.companion(companion), companion.columns());
-        statements.push(render(&CreateTable { name, columns, primary: &columns[..2], clustered: true }));
-        statements.extend(indexes(name, columns, companion.keys()));
-    }
+#[derive(Template)]
+#[template(path = "sqlite/drop_index.sql")]
+struct DropIndex {
+    index: Ident,
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/alter_table.sql")]
+struct AlterTable<'a> {
+    change: &'a Change,
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/rename_table.sql")]
+struct RenameTable {
+    from: Ident,
+    to: Ident,
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/copy_rows.sql")]
+struct CopyRows<'a> {
+    from: Ident,
+    to: Ident,
+    columns: &'a [ColumnDef],
+}
+
+pub(super) fn create(table: &TableDef) -> Vec<Sql> {
+    let mut statements = vec![create_as(table, table.name)];
+    statements.extend(table.keys.iter().map(|key| create_index(table.name, key)));
     statements
 }
 
-/// Indexes share one space of names in SQLite, so the table's name goes in front, two underscores between.
-fn indexes(name: Ident, columns: &[Column], keys: &[Key]) -> impl Iterator<Item = Sql> {
-    keys.iter().map(move |key| render(&CreateIndex { index: index_name(name, key.name), name, columns, key }))
+fn create_as(table: &TableDef, name: Ident) -> Sql {
+    // Of the companions, whose rows are small and found by their key of two columns, the key is the table.
+    render(&CreateTable { name, table, clustered: table.primary_key.len() > 1 })
+}
+
+fn create_index(table: Ident, key: &KeyDef) -> Sql {
+    render(&CreateIndex { index: index_name(table, key.name), table, key })
+}
+
+fn drop_index(table: Ident, key: Ident) -> Sql {
+    render(&DropIndex { index: index_name(table, key) })
+}
+
+pub(super) fn step(step: &Step) -> Vec<Sql> {
+    // What ALTER TABLE cannot do, a new table can.
+    let copied = step.changes.iter().any(|change| match change {
+        Change::PrimaryKey { .. } => true,
+        Change::Retype { from, to, .. } => from.nullable != to.nullable || !from.ty.stored_alike(to.ty),
+        _ => false,
+    });
+    if let (true, Some((_, after))) = (copied, step.tables.first()) {
+        return copy(after);
+    }
+    step.changes.iter().flat_map(|change| one(change, &step.tables)).collect()
+}
+
+fn one(change: &Change, tables: &[(TableDef, TableDef)]) -> Vec<Sql> {
+    match change {
+        Change::CreateTable(table) => create(table),
+        Change::DropTable(table) => vec![drop(table.name)],
+        Change::RenameTable { from, to } => {
+            // The names of the indexes have the table's name in them.
+            let keys = tables.iter().find(|(before, _)| before.name == *from).map_or(&[][..], |(table, _)| &table.keys);
+            let mut statements: Vec<Sql> = keys.iter().map(|key| drop_index(*from, key.name)).collect();
+            statements.push(render(&RenameTable { from: *from, to: *to }));
+            statements.extend(keys.iter().map(|key| create_index(*to, key)));
+            statements
+        }
+        Change::AddColumn { .. } | Change::DropColumn { .. } | Change::RenameColumn { .. } => {
+            vec![render(&AlterTable { change })]
+        }
+        Change::AddKey { table, key } => vec![create_index(*table, key)],
+        Change::DropKey { table, key } => vec![drop_index(*table, key.name)],
+        Change::RenameKey { table, key, to } => {
+            let columns = key.columns.clone();
+            vec![drop_index(*table, key.name), create_index(*table, &KeyDef { name: *to, columns })]
+        }
+        // Where the storage class stays there is nothing to do.
+        Change::Retype { .. } | Change::PrimaryKey { .. } => Vec::new(),
+    }
+}
+
+/// A new table with the old one's rows and name (SQLite, "ALTER TABLE", "Making Other Kinds Of Table Schema Changes").
+fn copy(after: &TableDef) -> Vec<Sql> {
+    let name = after.name;
+    let new = Ident::join(&name.as_str()[..name.as_str().len().min(58)], "copy");
+    let mut statements = vec![
+        drop(new),
+        create_as(after, new),
+        render(&CopyRows { from: name, to: new, columns: &after.columns }),
+        drop(name),
+        render(&RenameTable { from: new, to: name }),
+    ];
+    statements.extend(after.keys.iter().map(|key| create_index(name, key)));
+    statements
 }
 
 /// `<table>__<key>`, shortened at the table's end where both together are too long.
@@ -76,4 +154,14 @@ implement_statements! {
     clear_rejects: "sqlite/clear_rejects.sql",
     read_rejects: "sqlite/read_rejects.sql",
     drop_table: "sqlite/drop_table.sql",
+    catalog_columns: "sqlite/catalog_columns.sql",
+    catalog_keys: "sqlite/catalog_keys.sql",
+    create_backfills: "sqlite/create_backfills.sql",
+    read_backfills: "sqlite/read_backfills.sql",
+    begin_backfill: "sqlite/begin_backfill.sql",
+    step_backfill: "sqlite/step_backfill.sql",
+    end_backfill: "sqlite/end_backfill.sql",
+    forget_backfills: "sqlite/forget_backfills.sql",
+    fill_read: "sqlite/fill_read.sql",
+    fill_write: "sqlite/fill_write.sql",
 }

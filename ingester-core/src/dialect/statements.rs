@@ -22,6 +22,16 @@ macro_rules! implement_statements {
         clear_rejects: $clear_rejects:literal,
         read_rejects: $read_rejects:literal,
         drop_table: $drop_table:literal,
+        catalog_columns: $catalog_columns:literal,
+        catalog_keys: $catalog_keys:literal,
+        create_backfills: $create_backfills:literal,
+        read_backfills: $read_backfills:literal,
+        begin_backfill: $begin_backfill:literal,
+        step_backfill: $step_backfill:literal,
+        end_backfill: $end_backfill:literal,
+        forget_backfills: $forget_backfills:literal,
+        fill_read: $fill_read:literal,
+        fill_write: $fill_write:literal,
     ) => {
         #[derive(Template)]
         #[template(path = $versions)]
@@ -131,15 +141,77 @@ macro_rules! implement_statements {
         struct ReadRejects;
 
         #[derive(Template)]
+        #[template(path = $catalog_columns)]
+        struct CatalogColumns;
+
+        #[derive(Template)]
+        #[template(path = $catalog_keys)]
+        struct CatalogKeys;
+
+        #[derive(Template)]
+        #[template(path = $create_backfills)]
+        struct CreateBackfills;
+
+        #[derive(Template)]
+        #[template(path = $read_backfills)]
+        struct ReadBackfills;
+
+        #[derive(Template)]
+        #[template(path = $begin_backfill)]
+        struct BeginBackfill;
+
+        #[derive(Template)]
+        #[template(path = $step_backfill)]
+        struct StepBackfill;
+
+        #[derive(Template)]
+        #[template(path = $end_backfill)]
+        struct EndBackfill;
+
+        #[derive(Template)]
+        #[template(path = $forget_backfills)]
+        struct ForgetBackfills;
+
+        #[derive(Template)]
+        #[template(path = $fill_read)]
+        struct FillRead<'a> {
+            name: Ident,
+            columns: &'a [Column],
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $fill_write)]
+        struct FillWrite<'a> {
+            name: Ident,
+            columns: &'a [Column],
+            rows: usize,
+        }
+
+        #[derive(Template)]
         #[template(path = $drop_table)]
         struct DropTable {
             name: Ident,
         }
 
-        /// The companions first: a main table without them would be no schema at all.
-        pub(super) fn drop(table: &Table) -> Vec<Sql> {
-            let companions = Companion::ALL.map(|companion| table.companion(companion));
-            companions.into_iter().rev().chain([table.name]).map(|name| render(&DropTable { name })).collect()
+        pub(super) fn catalog_columns() -> Sql {
+            render(&CatalogColumns)
+        }
+
+        pub(super) fn catalog_keys() -> Sql {
+            render(&CatalogKeys)
+        }
+
+        pub(super) fn fill_read(table: &Table, columns: &[Column], rows: usize) -> Sql {
+            render(&FillRead { name: table.name, columns, rows })
+        }
+
+        pub(super) fn fill_write(table: &Table, columns: &[Column], rows: usize) -> Sql {
+            render(&FillWrite { name: table.name, columns, rows })
+        }
+
+        pub(super) fn drop(name: Ident) -> Sql {
+            render(&DropTable { name })
         }
 
         pub(super) fn statement(statement: Statement, table: &Table, rows: usize) -> Sql {
@@ -169,6 +241,18 @@ macro_rules! implement_statements {
                 Bookkeeping::RecordRejects => render(&RecordRejects { rows }),
                 Bookkeeping::ClearRejects => render(&ClearRejects { rows }),
                 Bookkeeping::ReadRejects => render(&ReadRejects),
+                Bookkeeping::CreateBackfills => render(&CreateBackfills),
+                Bookkeeping::ReadBackfills => render(&ReadBackfills),
+                Bookkeeping::BeginBackfill => render(&BeginBackfill),
+                Bookkeeping::StepBackfill => render(&StepBackfill),
+                Bookkeeping::EndBackfill => render(&EndBackfill),
+                Bookkeeping::ForgetBackfills => render(&ForgetBackfills),
+                Bookkeeping::SettleMigration => {
+                    Sql::new("UPDATE _sqlx_migrations SET success = TRUE WHERE version = ?")
+                }
+                Bookkeeping::ForgetMigration => {
+                    Sql::new("DELETE FROM _sqlx_migrations WHERE version = ? AND success = FALSE")
+                }
             }
         }
     };

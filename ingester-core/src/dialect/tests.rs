@@ -1,6 +1,7 @@
 //! Statements as they come out, to be read; and the rule that there are none elsewhere.
 
 use super::{Bookkeeping, Dialect, Statement};
+use crate::ddl::{Schema, TableDef};
 use crate::schema::{Companion, Field, Ident, Shape, SqlType, Table, TableParts, base};
 
 const FIELDS: &[Field] = &[
@@ -10,15 +11,15 @@ const FIELDS: &[Field] = &[
 const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[&["namespace", "owner"]] };
 const COLUMNS: [crate::schema::Column; PARTS.column_count()] = PARTS.columns();
 const KEYS: [crate::schema::Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-static TABLE: Table = Table { name: Ident::new("widget"), columns: &COLUMNS, keys: &KEYS };
+static TABLE: Table = Table { name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &KEYS };
 
 #[test]
 fn the_statements_of_each_dialect_read_well() {
     for dialect in Dialect::ALL {
         let mut text = String::from("-- create\n");
-        text.push_str(&dialect.script(&dialect.create(&TABLE)));
+        text.push_str(&dialect.script(&dialect.create_all(&Schema { tables: TableDef::all(&TABLE) })));
         text.push_str("\n-- drop\n");
-        text.push_str(&dialect.script(&dialect.drop(&TABLE)));
+        text.push_str(&dialect.script([&dialect.drop(TABLE.name)]));
         let statements = [
             Statement::Versions,
             Statement::Upsert,
@@ -44,11 +45,24 @@ fn the_statements_of_each_dialect_read_well() {
             Bookkeeping::RecordRejects,
             Bookkeeping::ClearRejects,
             Bookkeeping::ReadRejects,
+            Bookkeeping::CreateBackfills,
+            Bookkeeping::ReadBackfills,
+            Bookkeeping::BeginBackfill,
+            Bookkeeping::StepBackfill,
+            Bookkeeping::EndBackfill,
+            Bookkeeping::ForgetBackfills,
+            Bookkeeping::SettleMigration,
+            Bookkeeping::ForgetMigration,
         ];
         for statement in bookkeeping {
             text.push_str(&format!("\n-- {statement:?} of 2\n"));
             text.push_str(&dialect.script([&dialect.bookkeeping(statement, 2)]));
         }
+        text.push_str("\n-- fill of 2\n");
+        let filled = &TABLE.indexed()[..2];
+        text.push_str(&dialect.script([&dialect.fill_read(&TABLE, filled, 2), &dialect.fill_write(&TABLE, filled, 2)]));
+        text.push_str("\n-- catalog\n");
+        text.push_str(&dialect.script([&dialect.catalog_columns(), &dialect.catalog_keys()]));
         insta::assert_snapshot!(dialect.name(), text);
     }
 }

@@ -27,7 +27,7 @@ impl Ingestable for Model {
         const PARTS: TableParts = TableParts { fields: [&[], &[], &[]], keys: &[] };
         const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
         const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-        &Table { name: Ident::new("model"), columns: &COLUMNS, keys: &KEYS }
+        &Table { name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS }
     };
     const IMMUTABLE: bool = false;
     const PROTOBUF: Option<&'static str> = None;

@@ -108,6 +108,8 @@ struct Bound {
     lag: Histogram,
     rejects: IntCounter,
     rejected_objects: IntGauge,
+    backfill_rows: [IntCounter; 3],
+    incomplete_columns: IntGauge,
     orphans_swept: IntCounter,
     database_errors: [IntCounter; 4],
     /// Not bound: nobody knows all codes, and an error is no hot path.
@@ -164,6 +166,8 @@ impl ControllerMetrics {
             lag: families.lag.of([kind]),
             rejects: families.rejects.of([kind]),
             rejected_objects: families.rejected_objects.of([kind]),
+            backfill_rows: ["filled", "unchanged", "failed"].map(|result| families.backfill_rows.of([kind, result])),
+            incomplete_columns: families.incomplete_columns.of([kind]),
             orphans_swept: families.orphans_swept.of([kind]),
             database_errors: CLASSES.map(|class| families.database_errors.of([kind, class_label(class)])),
             api_errors: families.api_errors.clone(),
@@ -277,6 +281,18 @@ impl ControllerMetrics {
     /// An object could not be mirrored. To be called each time, [`ControllerMetrics::rejected_objects`] beside it.
     pub fn rejected(&self) {
         self.0.rejects.inc();
+    }
+
+    /// Rows were read to fill new columns: some got values, some had them, some have objects that cannot be decoded.
+    pub fn backfilled(&self, filled: u64, unchanged: u64, failed: u64) {
+        for (counter, rows) in self.0.backfill_rows.iter().zip([filled, unchanged, failed]) {
+            counter.inc_by(rows);
+        }
+    }
+
+    /// Columns whose rows are not all filled yet.
+    pub fn incomplete_columns(&self, columns: usize) {
+        self.0.incomplete_columns.set(gauge(columns));
     }
 
     /// Objects whose present version could not be mirrored.

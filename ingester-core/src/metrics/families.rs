@@ -91,6 +91,8 @@ pub(super) struct Families {
     pub(super) rejects: Counters<1>,
     pub(super) rejected_objects: Gauges<1>,
     pub(super) orphans_swept: Counters<1>,
+    pub(super) backfill_rows: Counters<2>,
+    pub(super) incomplete_columns: Gauges<1>,
     pub(super) database_errors: Counters<2>,
     pub(super) api_errors: Counters<2>,
     pub(super) finalizers_added: Counters<1>,
@@ -207,6 +209,16 @@ impl Families {
             orphans_swept: on.counters(
                 "ingester_orphans_swept_total",
                 "Rows deleted because their object was gone when a list was compared with SQL",
+                KIND,
+            )?,
+            backfill_rows: on.counters(
+                "ingester_backfill_rows_total",
+                "Rows read to fill new columns, by what became of them",
+                ["kind", "result"],
+            )?,
+            incomplete_columns: on.gauges(
+                "ingester_incomplete_columns",
+                "Columns whose rows are not all filled yet",
                 KIND,
             )?,
             database_errors: on.counters(

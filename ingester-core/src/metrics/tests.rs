@@ -92,7 +92,7 @@ fn every_series_is_there_before_anything_happened() {
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 37);
+    assert_eq!(rendered.types.len(), 39);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 
@@ -141,6 +141,15 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.deleted(2), &[("ingester_rows_deleted_total", 2.0)]),
         (|m| m.evicted(2), &[("ingester_objects_evicted_total", 2.0)]),
         (|m| m.rejected(), &[("ingester_rejects_total", 1.0)]),
+        (
+            |m| m.backfilled(5, 3, 1),
+            &[
+                ("ingester_backfill_rows_total filled", 5.0),
+                ("ingester_backfill_rows_total unchanged", 3.0),
+                ("ingester_backfill_rows_total failed", 1.0),
+            ],
+        ),
+        (|m| m.incomplete_columns(2), &[("ingester_incomplete_columns", 2.0)]),
         (|m| m.rejected_objects(2), &[("ingester_rejected_objects", 2.0)]),
         (|m| m.orphans_swept(2), &[("ingester_orphans_swept_total", 2.0)]),
         (|m| m.database_error(Class::Transient), &[("ingester_database_errors_total transient", 1.0)]),

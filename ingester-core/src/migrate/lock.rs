@@ -1,7 +1,7 @@
-//! `schema.lock.json`: the released schema as data, and the checksums of the migrations that lead to it.
+//! `schema.lock.json`: the released schema as data, and the migrations that lead to it with their checksums.
 
-use crate::kind::Kind;
-use crate::schema::{Column, Companion, Ident, Key, base};
+use crate::ddl::{Change, Schema};
+use crate::schema::Ident;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -10,46 +10,9 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     /// The tables, in the order in which they are made.
-    pub tables: Vec<LockedTable>,
+    pub tables: Schema,
     /// The migrations, in the order in which they run.
     pub migrations: Vec<LockedMigration>,
-}
-
-/// One table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LockedTable {
-    /// Its name.
-    pub name: String,
-    /// Its columns in order.
-    pub columns: Vec<LockedColumn>,
-    /// The columns of its primary key.
-    pub primary_key: Vec<String>,
-    /// Its secondary keys in order.
-    pub keys: Vec<LockedKey>,
-}
-
-/// One column.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LockedColumn {
-    /// Its name.
-    pub name: String,
-    /// Its type in MySQL's spelling.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// Whether it may be NULL.
-    pub nullable: bool,
-}
-
-/// One secondary key.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LockedKey {
-    /// Its name, unique within the table.
-    pub name: String,
-    /// Its columns in order.
-    pub columns: Vec<String>,
 }
 
 /// One released migration.
@@ -60,40 +23,55 @@ pub struct LockedMigration {
     pub version: u32,
     /// What it does, in words joined by underscores.
     pub description: String,
+    /// What it changes: how somebody who was interrupted sees whether it was done.
+    pub changes: Vec<Change>,
     /// SHA-256 of each of its files, by path within the folder.
     pub files: BTreeMap<String, String>,
 }
 
-impl LockedTable {
-    fn new(name: Ident, columns: &[Column], primary: usize, keys: &[Key]) -> Self {
-        LockedTable {
-            name: name.to_string(),
-            columns: columns
-                .iter()
-                .map(|column| LockedColumn {
-                    name: column.name.to_string(),
-                    ty: column.ty.to_string(),
-                    nullable: column.nullable,
-                })
-                .collect(),
-            primary_key: columns[..primary].iter().map(|column| column.name.to_string()).collect(),
-            keys: keys
-                .iter()
-                .map(|key| LockedKey {
-                    name: key.name.to_string(),
-                    columns: key.columns().iter().map(|place| columns[usize::from(*place)].name.to_string()).collect(),
-                })
-                .collect(),
-        }
-    }
+/// A column that was added to a table with rows in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// Its table, by its present name.
+    pub table: Ident,
+    /// The column, by its present name.
+    pub column: Ident,
+    /// The migration that added it.
+    pub version: u32,
+}
 
-    /// The three tables of a kind.
-    pub fn of(kind: &Kind) -> Vec<Self> {
-        let table = kind.table();
-        let mut tables = vec![LockedTable::new(table.name, table.columns, base::UID + 1, table.keys)];
-        for companion in Companion::ALL {
-            tables.push(LockedTable::new(table.companion(companion), companion.columns(), 2, companion.keys()));
+impl Lock {
+    /// The columns that these migrations added to tables, by their present names; those that are gone again are left out.
+    pub fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<Added> {
+        let mut added: Vec<Added> = Vec::new();
+        for migration in self.migrations.iter().filter(|migration| applied(migration.version)) {
+            for change in &migration.changes {
+                match change {
+                    Change::AddColumn { table, column } => {
+                        added.push(Added { table: *table, column: column.name, version: migration.version });
+                    }
+                    Change::DropColumn { table, column } => {
+                        added.retain(|added| (added.table, added.column) != (*table, column.name));
+                    }
+                    Change::RenameColumn { table, column, to } => added
+                        .iter_mut()
+                        .filter(|added| (added.table, added.column) == (*table, column.name))
+                        .for_each(|added| added.column = *to),
+                    Change::DropTable(table) => added.retain(|added| added.table != table.name),
+                    Change::RenameTable { from, to } => {
+                        added.iter_mut().filter(|added| added.table == *from).for_each(|added| added.table = *to);
+                    }
+                    _ => {}
+                }
+            }
         }
-        tables
+        added
+    }
+}
+
+impl LockedMigration {
+    /// Its number and description, as its files are called: `0002_add_owner`.
+    pub fn name(&self) -> String {
+        format!("{:04}_{}", self.version, self.description)
     }
 }

@@ -65,6 +65,8 @@ impl Key {
 pub struct Table {
     /// The main table.
     pub name: Ident,
+    /// The name it had before (`#[ingest(was = "...")]`); those of its companions follow.
+    pub was: Option<Ident>,
     /// Its columns: [`BASE_COLUMNS`] first, then the indexed ones.
     pub columns: &'static [Column],
     /// Its secondary keys; the primary key is `uid`.
@@ -341,13 +343,25 @@ pub(super) const fn composite_name(names: &[&str]) -> Ident {
 
 impl Table {
     /// The tables of a kind as the derives make them: with nothing checked, as in [`Field::derived`].
-    pub const fn derived(name: &str, columns: &'static [Column], keys: &'static [Key]) -> Self {
-        Table { name: Ident::tolerant(name, ""), columns, keys }
+    pub const fn derived(name: &str, was: Option<&str>, columns: &'static [Column], keys: &'static [Key]) -> Self {
+        let was = match was {
+            Some(was) => Some(Ident::tolerant(was, "")),
+            None => None,
+        };
+        Table { name: Ident::tolerant(name, ""), was, columns, keys }
     }
 
     /// The name of a companion table.
     pub const fn companion(&self, companion: Companion) -> Ident {
         Ident::join(self.name.as_str(), companion.suffix())
+    }
+
+    /// The former name of a companion table.
+    pub const fn companion_was(&self, companion: Companion) -> Option<Ident> {
+        match self.was {
+            Some(was) => Some(Ident::join(was.as_str(), companion.suffix())),
+            None => None,
+        }
     }
 
     /// The indexed columns, without the base columns.

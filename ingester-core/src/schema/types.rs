@@ -147,6 +147,21 @@ impl SqlType {
         }
     }
 
+    /// The type in SQLite's spelling, which is that of its storage class.
+    pub fn sqlite_name(self) -> &'static str {
+        match self {
+            SqlType::Boolean | SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => "INTEGER",
+            SqlType::Double => "REAL",
+            SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::DateTime | SqlType::Json => "TEXT",
+            SqlType::LongBlob => "BLOB",
+        }
+    }
+
+    /// Whether SQLite writes values of both types alike.
+    pub fn stored_alike(self, other: SqlType) -> bool {
+        self.sqlite_name() == other.sqlite_name()
+    }
+
     const fn family(self) -> Family {
         match self {
             SqlType::Boolean => Family::Truth,
@@ -185,6 +200,19 @@ impl SqlType {
 impl std::fmt::Display for SqlType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name())
+    }
+}
+
+impl serde::Serialize for SqlType {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.name())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for SqlType {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        SqlType::try_parse(&name).ok_or_else(|| serde::de::Error::custom(format!("`{name}` is not a column type")))
     }
 }
 

@@ -11,10 +11,13 @@
 //! - Deadlocks, lock waits, lost connections and the like are tried again ([`Retry`]).
 
 mod batch;
+pub mod catalog;
 pub mod compare;
 mod connect;
 mod error;
+pub(crate) mod fill;
 pub mod guard;
+pub(crate) mod ledger;
 mod mysql;
 mod pairs;
 mod read;
@@ -28,6 +31,7 @@ pub use error::{Class, StoreError};
 pub use read::{Stamp, StoredRow};
 pub use tls::{Tls, TlsMode};
 
+use crate::ddl::Schema;
 use crate::dialect::{Bookkeeping, Dialect, Sql, Statement};
 use crate::kind::Kind;
 use crate::schema::{Companion, Table};
@@ -155,6 +159,10 @@ impl Retry {
 /// How long one attempt to connect may take.
 const CONNECT: Duration = Duration::from_secs(5);
 
+/// The ingester's own tables.
+const REJECTS: &str = "ingester_rejects";
+const BACKFILLS: &str = "ingester_backfills";
+
 enum Database {
     MySql(sqlx::MySqlPool),
     Sqlite(sqlx::SqlitePool),
@@ -271,29 +279,32 @@ impl Store {
             let table = kind.table();
             let missing: Vec<String> = tables_of(table).filter(|name| !there.contains(name)).collect();
             if !missing.is_empty() {
-                for sql in self.dialect.create(table) {
+                for sql in self.dialect.create_all(&Schema::of(std::slice::from_ref(kind))) {
                     self.define(&sql, &format!("creating the tables of {}", kind.kind())).await?;
                 }
                 made.extend(missing);
             }
         }
-        if !there.contains("ingester_rejects") {
-            self.define(&self.dialect.bookkeeping(Bookkeeping::CreateRejects, 0), "creating table ingester_rejects")
-                .await?;
-        }
-        self.look_for_rejects().await?;
+        self.create_own().await?;
         Ok(made)
     }
 
-    /// The tables of `kinds`, and of the ingester itself, that are not there.
+    /// Makes the ingester's own tables where they are missing.
     ///
     /// # Errors
-    /// When the catalog cannot be read.
-    pub async fn missing(&self, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
+    /// As [`Store::create_missing`].
+    pub async fn create_own(&self) -> Result<(), StoreError> {
         let there = self.tables().await?;
-        let wanted = kinds.iter().flat_map(|kind| tables_of(kind.table())).chain(["ingester_rejects".to_owned()]);
-        Ok(wanted.filter(|name| !there.contains(name)).collect())
+        for (table, statement) in [(REJECTS, Bookkeeping::CreateRejects), (BACKFILLS, Bookkeeping::CreateBackfills)] {
+            if !there.contains(table) {
+                self.define(&self.dialect.bookkeeping(statement, 0), &format!("creating table {table}")).await?;
+            }
+        }
+        self.look_for_rejects().await
     }
+
+    /// The names of the ingester's own tables.
+    pub(crate) const OWN: [&'static str; 2] = [REJECTS, BACKFILLS];
 
     /// Looks whether any object is rejected: while none is, nothing is ever deleted from `ingester_rejects`.
     ///

@@ -41,7 +41,7 @@ pub(crate) fn ingestable(context: &Context, input: DeriveInput) -> TokenStream {
         None => projection(&private, &read),
     };
     // Without a kind there is no type to implement the trait for; that something is missing has been reported.
-    let code = kind.map(|kind| expand(&private, &read, &kind, &columns));
+    let code = kind.map(|kind| expand(context, &private, &read, &kind, &columns));
     wrap(&private, quote!(#indexed #code))
 }
 
@@ -86,7 +86,7 @@ fn projection(private: &TokenStream, input: &Struct) -> Option<Kind> {
 }
 
 /// The table's constants with their checks, and the implementation of `Ingestable`.
-fn expand(private: &TokenStream, input: &Struct, this: &Kind, columns: &Columns) -> TokenStream {
+fn expand(context: &Context, private: &TokenStream, input: &Struct, this: &Kind, columns: &Columns) -> TokenStream {
     let Kind { group, version, kind, namespaced, root, status, decode, plural, crd } = this;
     let ident = &input.ident;
     let metadata = Columns::of_metadata(private, input);
@@ -110,6 +110,17 @@ fn expand(private: &TokenStream, input: &Struct, this: &Kind, columns: &Columns)
         None => (kind.value().to_lowercase(), kind.span()),
     };
     checks.extend(table_checks(private, &table, at(table_span)));
+    let was = match &input.ingest.was {
+        Some(was) => {
+            let name = was.value();
+            if name.eq_ignore_ascii_case(&table) {
+                context.error(was, "`was` is the table's former name, it cannot be the present one");
+            }
+            checks.push(placed(at(was.span()), quote!(const _: () = #private::check_table_name(#name);)));
+            quote!(::core::option::Option::Some(#name))
+        }
+        None => quote!(::core::option::Option::None),
+    };
     checks.extend(key_checks(private, input));
     let keys = input.ingest.keys.iter().map(|key| {
         let columns = key.columns.iter().map(|column| column.unraw().to_string());
@@ -135,7 +146,7 @@ fn expand(private: &TokenStream, input: &Struct, this: &Kind, columns: &Columns)
         };
         const __COLUMNS: [#private::Column; __PARTS.column_count()] = __PARTS.columns();
         const __KEYS: [#private::Key; __PARTS.key_count()] = __PARTS.keys(&__COLUMNS);
-        const __TABLE: #private::Table = #private::Table::derived(#table, &__COLUMNS, &__KEYS);
+        const __TABLE: #private::Table = #private::Table::derived(#table, #was, &__COLUMNS, &__KEYS);
         #(#checks)*
         #[automatically_derived]
         impl #private::Ingestable for #root {
@@ -225,7 +236,7 @@ fn refused(context: &Context, input: &DeriveInput) -> TokenStream {
                     const VERSION: &'static ::core::primitive::str = "";
                     const KIND: &'static ::core::primitive::str = "";
                     const NAMESPACED: ::core::primitive::bool = false;
-                    const TABLE: &'static #private::Table = &#private::Table::derived("", &[], &[]);
+                    const TABLE: &'static #private::Table = &#private::Table::derived("", ::core::option::Option::None, &[], &[]);
                     const IMMUTABLE: ::core::primitive::bool = false;
                     const PROTOBUF: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::None;
                     fn plural() -> ::std::borrow::Cow<'static, ::core::primitive::str> {

@@ -19,7 +19,7 @@ use quote::quote;
 use syn::DeriveInput;
 
 /// The path of `ingester_core::__private` in the user's crate.
-fn private(context: &Context, krate: Option<&syn::Path>) -> TokenStream {
+pub(crate) fn private(context: &Context, krate: Option<&syn::Path>) -> TokenStream {
     if let Some(path) = krate {
         return quote!(#path::__private);
     }

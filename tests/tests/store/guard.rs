@@ -1,13 +1,13 @@
 //! Which version of an object stays.
 
-use crate::on_every_database;
-use crate::world::{On, World, change, kind, model, row};
+use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::Result;
 use ingester_core::dialect::{Dialect, Statement};
 use ingester_core::schema::base;
 use ingester_core::store::guard::{Verdict, Version, verdict};
 use ingester_core::store::{Change, Report};
 use ingester_core::value::{Micros, Value};
+use ingester_tests::on_every_database;
 use serde_json::json;
 
 on_every_database! {

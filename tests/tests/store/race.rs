@@ -1,10 +1,10 @@
 //! Several writers on the same rows.
 
-use crate::on_every_database;
-use crate::world::{World, change, kind, model, row};
+use crate::world::{Stores as _, World, change, kind, model, row};
 use anyhow::Result;
 use ingester_core::store::{Change, ConnectOptions, Retry, Store};
 use ingester_core::value::Micros;
+use ingester_tests::on_every_database;
 use std::collections::BTreeMap;
 
 on_every_database! {

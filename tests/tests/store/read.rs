@@ -1,7 +1,6 @@
 //! What is stored is read back, and everything that is not as it was written is found.
 
-use crate::on_every_database;
-use crate::world::{On, World, change, kind, model, row};
+use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
 use ingester_core::documents::documents;
 use ingester_core::object::{ManagedFields, Object};
@@ -10,6 +9,7 @@ use ingester_core::store::compare::{Difference, differences};
 use ingester_core::store::{Change, Reject, Stamp, Store, StoredRow};
 use ingester_core::value::{Micros, Row, Value};
 use ingester_core::{Kind, kind::find};
+use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 use std::collections::HashSet;
 

@@ -1,9 +1,9 @@
 //! What a database refuses, and what passes by itself.
 
-use crate::on_every_database;
-use crate::world::{On, World, change, kind, model};
+use crate::world::{On, Stores as _, World, change, kind, model};
 use anyhow::{Context as _, Result};
 use ingester_core::store::{Address, Change, Class, ConnectOptions, Retry, Store};
+use ingester_tests::on_every_database;
 use ingester_tests::{MariaDb, shared_mariadb};
 use serde_json::{Value as Json, json};
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! What stands in the tables after writing.
 
-use crate::on_every_database;
-use crate::world::{On, World, change, kind, model, row};
+use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
 use ingester_core::store::{Change, Reject, Report};
 use ingester_core::value::Micros;
+use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 
 on_every_database! {

@@ -1,9 +1,10 @@
 //! The tables themselves.
 
-use crate::on_every_database;
-use crate::world::{On, World};
+use crate::world::{On, Stores as _, World};
 use anyhow::Result;
+use ingester_core::ddl::Schema;
 use ingester_core::dialect::{Dialect, Sql};
+use ingester_tests::on_every_database;
 
 on_every_database! {
     the_printed_schema_makes_39_tables_and_may_be_run_twice
@@ -24,7 +25,7 @@ async fn tables(world: &World) -> Result<u64> {
 }
 
 async fn the_printed_schema_makes_39_tables_and_may_be_run_twice(world: World) -> Result<()> {
-    let statements: Vec<Sql> = crd_specs::KINDS.iter().flat_map(|kind| dialect(&world).create(kind.table())).collect();
+    let statements: Vec<Sql> = dialect(&world).create_all(&Schema::of(crd_specs::KINDS));
     let script = dialect(&world).script(&statements);
     for _ in 0..2 {
         world.sql(&script).await?;
@@ -41,13 +42,11 @@ async fn what_is_dropped_is_made_again(world: World) -> Result<()> {
     world.sql("DROP TABLE model_labels").await?;
     assert_eq!(store.create_missing(crd_specs::KINDS).await?, ["model_labels"]);
     for _ in 0..2 {
-        for kind in crd_specs::KINDS {
-            for sql in dialect(&world).drop(kind.table()) {
-                world.sql(sql.as_str()).await?;
-            }
+        for table in Schema::of(crd_specs::KINDS).tables {
+            world.sql(dialect(&world).drop(table.name).as_str()).await?;
         }
     }
-    // The store's own table of rejects stays.
-    assert_eq!(tables(&world).await?, 1);
+    // The ingester's own tables stay: rejects and backfills.
+    assert_eq!(tables(&world).await?, 2);
     Ok(())
 }

@@ -1,1 +1,1 @@
-CREATE INDEX IF NOT EXISTS {{ index|quotes }} ON {{ name|quotes }} ({% for place in key.columns() %}{% if !loop.first %}, {% endif %}{{ columns[*place as usize].name|quotes }}{% endfor %})
+CREATE INDEX IF NOT EXISTS {{ index|quotes }} ON {{ table|quotes }} ({% for column in key.columns %}{% if !loop.first %}, {% endif %}{{ column|quotes }}{% endfor %})

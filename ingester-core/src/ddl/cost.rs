@@ -1,0 +1,232 @@
+//! What a change costs on which server: the rules of the servers' documentation, with the version from which each holds.
+
+use super::diff::Change;
+use crate::schema::SqlType;
+
+/// What a change costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Only the catalog changes: as fast on a large table as on a small one.
+    Instant,
+    /// The server reads the table, or writes it anew, while others go on writing.
+    InPlace,
+    /// The table is copied; who writes waits until it is done, who reads does not.
+    Copy,
+}
+
+/// Servers whose rules are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// MySQL 5.7 and later.
+    MySql,
+    /// MariaDB 10.6 and later.
+    MariaDb,
+    /// SQLite 3.37 and later.
+    Sqlite,
+}
+
+/// A server's family and version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Its family.
+    pub family: Family,
+    /// Its version: major, minor, patch.
+    pub version: [u16; 3],
+}
+
+/// From `since` on, a change costs `class` on servers of `family`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// The servers.
+    pub family: Family,
+    /// The first version.
+    pub since: [u16; 3],
+    /// The cost.
+    pub class: Class,
+    /// Where it is written.
+    pub source: &'static str,
+}
+
+/// Rules in a table: family, first version, class, source.
+macro_rules! rules {
+    ($($family:ident $since:expr => $class:ident, $source:literal;)+) => {
+        &[$(Rule { family: Family::$family, since: $since, class: Class::$class, source: $source }),+]
+    };
+}
+
+const CATALOG_ONLY: &[Rule] = rules! {
+    MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'RENAME TABLE Statement': a change of the data dictionary";
+    MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'RENAME TABLE': atomic, without touching rows";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'ALTER TABLE': RENAME runs in the same time whatever the table's size";
+};
+
+const NEW_TABLE: &[Rule] = rules! {
+    MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'CREATE TABLE Statement'";
+    MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'CREATE TABLE'";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'CREATE TABLE'";
+};
+
+const NO_TABLE: &[Rule] = rules! {
+    MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'DROP TABLE Statement'";
+    MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'DROP TABLE'";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'DROP TABLE'";
+};
+
+const ADD_COLUMN: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL 5.7 Reference Manual, 'Online DDL Operations', adding a column: in place, rebuilds the table";
+    MySql [8, 0, 12] => Instant, "MySQL 8.0 Reference Manual, 'Online DDL Operations', adding a column: INSTANT as of 8.0.12, as the last one";
+    MariaDb [10, 3, 2] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', ADD COLUMN: as of 10.3.2";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'ALTER TABLE', ADD COLUMN: independent of the amount of data";
+};
+
+const DROP_COLUMN: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL 5.7 Reference Manual, 'Online DDL Operations', dropping a column: in place, rebuilds the table";
+    MySql [8, 0, 29] => Instant, "MySQL 8.0 Reference Manual, 'Online DDL Operations', dropping a column: INSTANT as of 8.0.29";
+    MariaDb [10, 4, 0] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', DROP COLUMN: as of 10.4";
+    Sqlite [3, 35, 0] => Copy, "SQLite, 'ALTER TABLE', DROP COLUMN: rewrites the table's content";
+};
+
+const RENAME_COLUMN: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL 5.7 Reference Manual, 'Online DDL Operations', renaming a column: in place, only metadata";
+    MySql [8, 0, 28] => Instant, "MySQL 8.0 Reference Manual, 'Online DDL Operations', renaming a column: INSTANT as of 8.0.28";
+    MariaDb [10, 3, 2] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', CHANGE COLUMN: a new name alone";
+    Sqlite [3, 25, 0] => Instant, "SQLite, 'ALTER TABLE', RENAME COLUMN: a change of the schema's text";
+};
+
+const LONGER_VARCHAR: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', extending VARCHAR: in place, only metadata, while the length takes as many bytes";
+    MariaDb [10, 2, 2] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', MODIFY COLUMN: a longer VARCHAR";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'Datatypes': a TEXT column has no length";
+};
+
+const OTHER_TYPE: &[Rule] = rules! {
+    MySql [5, 7, 0] => Copy, "MySQL Reference Manual, 'Online DDL Operations', changing the column data type: only with COPY";
+    MariaDb [10, 0, 0] => Copy, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INPLACE Alter Algorithm', MODIFY COLUMN: another type needs COPY";
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'ALTER TABLE', 'Making Other Kinds Of Table Schema Changes': a new table";
+};
+
+const SAME_STORAGE: Rule = Rule {
+    family: Family::Sqlite,
+    since: [0, 0, 0],
+    class: Class::Instant,
+    source: "SQLite, 'Datatypes': one storage class holds both types",
+};
+
+const WIDER_TYPE: &[Rule] = &[OTHER_TYPE[0], OTHER_TYPE[1], SAME_STORAGE];
+
+const NULLABLE: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', making a column NULL or NOT NULL: in place, rebuilds the table";
+    MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INPLACE Alter Algorithm', MODIFY COLUMN: NULL and NOT NULL";
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'ALTER TABLE', 'Making Other Kinds Of Table Schema Changes': a new table";
+};
+
+const PRIMARY_KEY: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', dropping a primary key and adding another: in place, rebuilds the table";
+    MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INPLACE Alter Algorithm', ADD PRIMARY KEY: rebuilds the table";
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'ALTER TABLE', 'Making Other Kinds Of Table Schema Changes': a new table";
+};
+
+const ADD_KEY: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', creating a secondary index: in place, permits concurrent DML";
+    MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the NOCOPY Alter Algorithm', ADD INDEX: LOCK=NONE";
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': reads the table; there is one writer at a time";
+};
+
+const DROP_KEY: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', dropping an index: in place, only metadata";
+    MariaDb [10, 0, 0] => InPlace, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the NOCOPY Alter Algorithm', DROP INDEX: only metadata";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'DROP INDEX'";
+};
+
+const RENAME_KEY: &[Rule] = rules! {
+    MySql [5, 7, 0] => InPlace, "MySQL Reference Manual, 'Online DDL Operations', renaming an index: in place, only metadata";
+    MariaDb [10, 5, 3] => Instant, "MariaDB Server documentation, 'InnoDB Online DDL Operations with the INSTANT Alter Algorithm', RENAME INDEX";
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': an index has no new name, it is made again";
+};
+
+impl Change {
+    /// What it costs on which server: the rules of each family in the order of their versions.
+    pub fn rules(&self) -> &'static [Rule] {
+        match self {
+            Change::CreateTable(_) => NEW_TABLE,
+            Change::DropTable(_) => NO_TABLE,
+            Change::RenameTable { .. } => CATALOG_ONLY,
+            Change::AddColumn { .. } => ADD_COLUMN,
+            Change::DropColumn { .. } => DROP_COLUMN,
+            Change::RenameColumn { .. } => RENAME_COLUMN,
+            Change::Retype { from, to, .. } if from.nullable != to.nullable && from.ty == to.ty => NULLABLE,
+            Change::Retype { from, to, .. } if from.nullable == to.nullable && is_longer(from.ty, to.ty) => {
+                LONGER_VARCHAR
+            }
+            Change::Retype { from, to, .. } if from.nullable == to.nullable && from.ty.stored_alike(to.ty) => {
+                WIDER_TYPE
+            }
+            Change::Retype { .. } => OTHER_TYPE,
+            Change::PrimaryKey { .. } => PRIMARY_KEY,
+            Change::AddKey { .. } => ADD_KEY,
+            Change::DropKey { .. } => DROP_KEY,
+            Change::RenameKey { .. } => RENAME_KEY,
+        }
+    }
+
+    /// What it costs on this server; [`Class::Copy`] on one that is older than the rules.
+    pub fn class(&self, server: Server) -> Class {
+        let rules = self.rules().iter().filter(|rule| rule.family == server.family && rule.since <= server.version);
+        rules.last().map_or(Class::Copy, |rule| rule.class)
+    }
+
+    /// Whether data go that nothing brings back but a backup, or that readers would miss until they are filled again.
+    pub fn is_destructive(&self) -> bool {
+        match self {
+            Change::DropTable(_) | Change::DropColumn { .. } => true,
+            Change::Retype { from, to, .. } => super::retyping(from.ty, to.ty) != super::Retyping::Widened,
+            _ => false,
+        }
+    }
+
+    /// Whether it changes the text of a table's definition only where it makes no difference to the server's rows.
+    pub(crate) fn is_longer_varchar(&self) -> bool {
+        std::ptr::eq(self.rules(), LONGER_VARCHAR)
+    }
+}
+
+/// Whether both are VARCHAR and InnoDB writes the length of a value in as many bytes.
+fn is_longer(from: SqlType, to: SqlType) -> bool {
+    let short = |n: u16| u32::from(n) * crate::schema::limits::CHARACTER_BYTES <= 255;
+    matches!((from, to), (SqlType::VarChar(from), SqlType::VarChar(to)) if from <= to && short(from) == short(to))
+}
+
+impl Server {
+    /// Reads what a server says of itself: `10.11.6-MariaDB ...`, `8.4.3 MySQL Community Server`, `SQLite 3.46.0`.
+    pub fn parse(text: &str) -> Self {
+        let (family, version) = match text.strip_prefix("SQLite ") {
+            Some(version) => (Family::Sqlite, version),
+            None if text.contains("MariaDB") => (Family::MariaDb, text),
+            None => (Family::MySql, text),
+        };
+        let version = version.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
+        let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+        Server { family, version: std::array::from_fn(|_| parts.next().unwrap_or(0)) }
+    }
+}
+
+impl std::fmt::Display for Family {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Family::MySql => "MySQL",
+            Family::MariaDb => "MariaDB",
+            Family::Sqlite => "SQLite",
+        })
+    }
+}
+
+impl std::fmt::Display for Class {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Class::Instant => "instant",
+            Class::InPlace => "in place",
+            Class::Copy => "copy",
+        })
+    }
+}

@@ -1,0 +1,298 @@
+//! The changes between two schemas.
+
+use super::model::{ColumnDef, KeyDef, Schema, TableDef};
+use crate::schema::{Ident, SqlType};
+use serde::{Deserialize, Serialize};
+
+/// One change. In a lock a table that is made or dropped is its name alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Change {
+    /// A table is made.
+    CreateTable(#[serde(with = "name_alone")] TableDef),
+    /// A table is dropped, with everything in it.
+    DropTable(#[serde(with = "name_alone")] TableDef),
+    /// A table gets another name.
+    RenameTable {
+        /// The former name.
+        from: Ident,
+        /// The new name.
+        to: Ident,
+    },
+    /// A column is added; it is NULL until it is filled.
+    AddColumn {
+        /// Its table.
+        table: Ident,
+        /// The column.
+        column: ColumnDef,
+    },
+    /// A column is dropped, with its values.
+    DropColumn {
+        /// Its table.
+        table: Ident,
+        /// The column.
+        column: ColumnDef,
+    },
+    /// A column gets another name and keeps its values.
+    RenameColumn {
+        /// Its table.
+        table: Ident,
+        /// The column as it was.
+        column: ColumnDef,
+        /// The new name.
+        to: Ident,
+    },
+    /// A column gets another type, or may be NULL from now on, or no longer; it keeps its values.
+    Retype {
+        /// Its table.
+        table: Ident,
+        /// The column as it was, under its new name.
+        from: ColumnDef,
+        /// The column as it will be.
+        to: ColumnDef,
+    },
+    /// A table gets another primary key.
+    PrimaryKey {
+        /// Its table.
+        table: Ident,
+        /// The columns of the former key.
+        from: Vec<Ident>,
+        /// The columns of the new key.
+        to: Vec<Ident>,
+    },
+    /// A key is added.
+    AddKey {
+        /// Its table.
+        table: Ident,
+        /// The key.
+        key: KeyDef,
+    },
+    /// A key is dropped.
+    DropKey {
+        /// Its table.
+        table: Ident,
+        /// The key.
+        key: KeyDef,
+    },
+    /// A key gets another name.
+    RenameKey {
+        /// Its table.
+        table: Ident,
+        /// The key as it was, over the columns' new names.
+        key: KeyDef,
+        /// The new name.
+        to: Ident,
+    },
+}
+
+/// What becomes of a column's values when its type changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retyping {
+    /// Every value fits the new type.
+    Widened,
+    /// Both types hold values of one kind, the new one not all of them.
+    Narrowed,
+    /// The types hold values of different kinds.
+    Incompatible,
+}
+
+/// What becomes of values of type `from` in a column of type `to`.
+pub fn retyping(from: SqlType, to: SqlType) -> Retyping {
+    use Retyping::{Incompatible, Narrowed, Widened};
+    use SqlType::{BigInt, BigIntUnsigned, Int, MediumText, Text, VarChar};
+    match (from, to) {
+        _ if from == to => Widened,
+        (VarChar(from), VarChar(to)) if from <= to => Widened,
+        // 16,383 characters, the most that VARCHAR has here, are fewer than TEXT's 65,535 bytes.
+        (VarChar(_), Text | MediumText) | (Text, MediumText) | (Int, BigInt) => Widened,
+        _ if from.may_become(to) => Narrowed,
+        (Int | BigInt, BigIntUnsigned) | (BigIntUnsigned, Int | BigInt) => Narrowed,
+        _ => Incompatible,
+    }
+}
+
+impl Change {
+    /// The change that takes this one back; where that adds a column or a table, its contents do not come back.
+    pub fn inverse(&self) -> Self {
+        match self.clone() {
+            Change::CreateTable(table) => Change::DropTable(table),
+            Change::DropTable(table) => Change::CreateTable(table),
+            Change::RenameTable { from, to } => Change::RenameTable { from: to, to: from },
+            Change::AddColumn { table, column } => Change::DropColumn { table, column },
+            Change::DropColumn { table, column } => Change::AddColumn { table, column },
+            Change::RenameColumn { table, column, to } => {
+                Change::RenameColumn { table, column: ColumnDef { name: to, ..column }, to: column.name }
+            }
+            Change::Retype { table, from, to } => Change::Retype { table, from: to, to: from },
+            Change::PrimaryKey { table, from, to } => Change::PrimaryKey { table, from: to, to: from },
+            Change::AddKey { table, key } => Change::DropKey { table, key },
+            Change::DropKey { table, key } => Change::AddKey { table, key },
+            Change::RenameKey { table, key, to } => {
+                let from = key.name;
+                Change::RenameKey { table, key: KeyDef { name: to, ..key }, to: from }
+            }
+        }
+    }
+}
+
+/// The changes that make `after` of `before`. The order of columns and keys means nothing to a database that has them,
+/// so it is no difference.
+///
+/// A column whose values would not all fit its new type is dropped and added again where they can be had from the
+/// objects' JSON: that blocks nobody and fails on no value.
+pub fn diff(before: &Schema, after: &Schema) -> Vec<Change> {
+    let old_names: Vec<Ident> = before.tables.iter().map(|table| table.name).collect();
+    let new_names: Vec<_> = after.tables.iter().map(|table| (table.name, table.was)).collect();
+    let sources = sources(&old_names, &new_names);
+    let mut changes = renames(&after.tables, &sources, |new| new.name)
+        .into_iter()
+        .map(|(from, new)| Change::RenameTable { from, to: new.name })
+        .collect();
+    for (new, source) in after.tables.iter().zip(&sources) {
+        match source.and_then(|source| before.table(source)) {
+            Some(old) => table(old, new, &mut changes),
+            None => changes.push(Change::CreateTable(new.clone())),
+        }
+    }
+    let dropped = before.tables.iter().filter(|old| !sources.contains(&Some(old.name)));
+    changes.extend(dropped.cloned().map(Change::DropTable));
+    changes
+}
+
+/// For each new name (with the one before it, where code says one) the old name that it comes from; `None` where it is new.
+///
+/// `was` stays in the code when the rename is done, so where both names are there it is taken for done, unless the
+/// present one goes elsewhere itself: with `c` that was `b` and `b` that was `a`, an old `a` and `b` are both renamed.
+/// That two exchange their names cannot be told from their having done so, and is taken for done.
+fn sources(old: &[Ident], new: &[(Ident, Option<Ident>)]) -> Vec<Option<Ident>> {
+    fn renamed(place: usize, old: &[Ident], new: &[(Ident, Option<Ident>)], depth: usize) -> bool {
+        let (name, was) = new[place];
+        let there = was.is_some_and(|was| old.contains(&was));
+        there && depth <= new.len() && (!old.contains(&name) || goes(name, old, new, depth + 1))
+    }
+    fn goes(name: Ident, old: &[Ident], new: &[(Ident, Option<Ident>)], depth: usize) -> bool {
+        (0..new.len()).any(|place| new[place].1 == Some(name) && renamed(place, old, new, depth))
+    }
+    let source = |(place, (name, was)): (usize, &(Ident, Option<Ident>))| {
+        if renamed(place, old, new, 0) {
+            *was
+        } else {
+            Some(*name).filter(|name| old.contains(name) && !goes(*name, old, new, 0))
+        }
+    };
+    new.iter().enumerate().map(source).collect()
+}
+
+/// What is renamed, each with its former name, in an order in which every new name is free when its turn comes.
+fn renames<'n, T>(new: &'n [T], sources: &[Option<Ident>], name: impl Fn(&T) -> Ident) -> Vec<(Ident, &'n T)> {
+    let mut waiting: Vec<(Ident, &T)> = new
+        .iter()
+        .zip(sources)
+        .filter_map(|(new, source)| source.filter(|source| *source != name(new)).map(|source| (source, new)))
+        .collect();
+    let mut ordered = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        let free = waiting.iter().position(|(_, new)| waiting.iter().all(|(from, _)| *from != name(new)));
+        ordered.push(waiting.remove(free.unwrap_or(0)));
+    }
+    ordered
+}
+
+/// The changes within a table, under its new name.
+fn table(old: &TableDef, new: &TableDef, changes: &mut Vec<Change>) {
+    let table = new.name;
+    let old_names: Vec<Ident> = old.columns.iter().map(|column| column.name).collect();
+    let new_names: Vec<_> = new.columns.iter().map(|column| (column.name, column.was)).collect();
+    let sources = sources(&old_names, &new_names);
+    let renames = renames(&new.columns, &sources, |column| column.name);
+    changes.extend(renames.into_iter().filter_map(|(from, column)| {
+        let column_was = ColumnDef { was: None, ..*old.column(from)? };
+        Some(Change::RenameColumn { table, column: column_was, to: column.name })
+    }));
+    // Former and present name of each column that keeps its values.
+    let mut kept = Vec::new();
+    for (column, source) in new.columns.iter().zip(&sources) {
+        let to = ColumnDef { was: None, ..*column };
+        let Some(old) = source.and_then(|source| old.column(source)) else {
+            changes.push(Change::AddColumn { table, column: to });
+            continue;
+        };
+        let from = ColumnDef { name: to.name, was: None, ..*old };
+        if from != to && retyping(from.ty, to.ty) != Retyping::Widened && new.derives(to.name) {
+            changes.push(Change::DropColumn { table, column: from });
+            changes.push(Change::AddColumn { table, column: to });
+            continue;
+        }
+        kept.push((old.name, to.name));
+        if from != to {
+            changes.push(Change::Retype { table, from, to });
+        }
+    }
+    for column in old.columns.iter().filter(|column| !sources.contains(&Some(column.name))) {
+        changes.push(Change::DropColumn { table, column: ColumnDef { was: None, ..*column } });
+    }
+    let primary_key: Option<Vec<Ident>> = old.primary_key.iter().map(|column| present(*column, &kept)).collect();
+    if primary_key.as_ref() != Some(&new.primary_key) {
+        changes.push(Change::PrimaryKey { table, from: old.primary_key.clone(), to: new.primary_key.clone() });
+    }
+    keys(old, new, &kept, changes);
+}
+
+/// The present name of a column that keeps its values.
+fn present(column: Ident, kept: &[(Ident, Ident)]) -> Option<Ident> {
+    kept.iter().find(|(was, _)| *was == column).map(|(_, is)| *is)
+}
+
+fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut Vec<Change>) {
+    let table = new.name;
+    // The old keys over the columns' present names, where all of them are kept.
+    let mut left: Vec<(&KeyDef, Option<KeyDef>)> = old
+        .keys
+        .iter()
+        .map(|key| {
+            let columns: Option<Vec<Ident>> = key.columns.iter().map(|column| present(*column, kept)).collect();
+            (key, columns.map(|columns| KeyDef { name: key.name, columns }))
+        })
+        .collect();
+    let mut wanted: Vec<&KeyDef> = new.keys.iter().collect();
+    wanted.retain(|key| match left.iter().position(|(_, old)| old.as_ref() == Some(key)) {
+        Some(place) => {
+            left.remove(place);
+            false
+        }
+        None => true,
+    });
+    let mut renamed = Vec::new();
+    wanted.retain(|key| {
+        // A name that an old key has is not free, whatever becomes of that key.
+        let free = old.keys.iter().all(|old| old.name != key.name);
+        let same = |(_, old): &(&KeyDef, Option<KeyDef>)| old.as_ref().is_some_and(|old| old.columns == key.columns);
+        match left.iter().position(same).filter(|_| free) {
+            Some(place) => {
+                let (_, old) = left.remove(place);
+                renamed.extend(old.map(|old| Change::RenameKey { table, key: old, to: key.name }));
+                false
+            }
+            None => true,
+        }
+    });
+    changes.extend(left.into_iter().map(|(key, _)| Change::DropKey { table, key: key.clone() }));
+    changes.append(&mut renamed);
+    changes.extend(wanted.into_iter().map(|key| Change::AddKey { table, key: key.clone() }));
+}
+
+/// In a lock the tables stand in full elsewhere.
+mod name_alone {
+    use super::TableDef;
+    use crate::schema::Ident;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(table: &TableDef, serializer: S) -> Result<S::Ok, S::Error> {
+        table.name.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TableDef, D::Error> {
+        let name = Ident::deserialize(deserializer)?;
+        Ok(TableDef { name, was: None, columns: Vec::new(), primary_key: Vec::new(), keys: Vec::new() })
+    }
+}

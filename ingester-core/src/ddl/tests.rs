@@ -1,0 +1,244 @@
+//! Differences between schemas made by hand: what a struct cannot say by itself, and what the cases of
+//! `tests/tests/evolution/` do not reach.
+
+use super::*;
+use crate::schema::{Ident, SqlType};
+
+fn column(name: &str, ty: SqlType) -> ColumnDef {
+    ColumnDef { name: Ident::new(name), was: None, ty, nullable: true }
+}
+
+fn text(name: &str) -> ColumnDef {
+    column(name, SqlType::VarChar(255))
+}
+
+fn was(name: &str, was: &str) -> ColumnDef {
+    ColumnDef { was: Some(Ident::new(was)), ..text(name) }
+}
+
+fn table(name: &str, columns: Vec<ColumnDef>) -> TableDef {
+    let uid = ColumnDef { nullable: false, ..column("uid", SqlType::VarChar(64)) };
+    TableDef {
+        name: Ident::new(name),
+        was: None,
+        columns: std::iter::once(uid).chain(columns).collect(),
+        primary_key: vec![Ident::new("uid")],
+        keys: Vec::new(),
+    }
+}
+
+fn one(columns: Vec<ColumnDef>) -> Schema {
+    Schema { tables: vec![table("job", columns)] }
+}
+
+fn sentences(before: &Schema, after: &Schema) -> Vec<String> {
+    diff(before, after).iter().map(Change::sentence).collect()
+}
+
+/// Makes the changes step by step and returns what comes out.
+fn made(before: &Schema, after: &Schema) -> Vec<TableDef> {
+    let steps = plan(before, &diff(before, after));
+    let mut tables: Vec<TableDef> = before.tables.clone();
+    for step in &steps {
+        for change in &step.changes {
+            match change {
+                Change::CreateTable(table) => tables.push(TableDef { was: None, ..table.clone() }),
+                Change::DropTable(table) => tables.retain(|other| other.name != table.name),
+                _ => {}
+            }
+        }
+        for (before, after) in &step.tables {
+            let place =
+                tables.iter().position(|table| table == before).expect("a step begins where the last one ended");
+            tables[place] = after.clone();
+        }
+        assert_eq!(step.inverse().inverse().changes, step.changes, "back and forth is where it was");
+    }
+    tables
+}
+
+#[test]
+fn a_rename_that_was_done_is_not_done_again() {
+    let done = one(vec![was("submitter", "owner")]);
+    assert_eq!(sentences(&one(vec![text("owner")]), &done), ["rename column `owner` to `submitter`"]);
+    assert_eq!(sentences(&one(vec![text("submitter")]), &done), Vec::<String>::new());
+    // The former name may be another column's by now.
+    let both = one(vec![was("submitter", "owner"), text("owner")]);
+    assert_eq!(sentences(&one(vec![text("submitter")]), &both), ["add column `owner` VARCHAR(255)"]);
+    assert_eq!(sentences(&one(vec![text("submitter"), text("owner")]), &both), Vec::<String>::new());
+}
+
+#[test]
+fn names_that_are_handed_on_are_renamed_in_an_order_that_works_and_only_once() {
+    let before = one(vec![text("a"), text("b"), text("c")]);
+    let after = one(vec![was("b", "a"), was("c", "b"), was("d", "c")]);
+    assert_eq!(
+        sentences(&before, &after),
+        ["rename column `c` to `d`", "rename column `b` to `c`", "rename column `a` to `b`"]
+    );
+    assert_eq!(made(&before, &after)[0].columns.len(), 4);
+    assert_eq!(sentences(&one(vec![text("b"), text("c"), text("d")]), &after), Vec::<String>::new());
+}
+
+#[test]
+fn an_exchange_of_names_is_taken_for_done() {
+    let schema = one(vec![text("a"), text("b")]);
+    assert_eq!(sentences(&schema, &one(vec![was("a", "b"), was("b", "a")])), Vec::<String>::new());
+}
+
+#[test]
+fn values_are_kept_where_all_of_them_fit_and_filled_again_where_not() {
+    use SqlType::{BigInt, BigIntUnsigned, Boolean, DateTime, Double, Int, Json, MediumText, Text, VarChar};
+    for (from, to, expected) in [
+        (VarChar(10), VarChar(20), Retyping::Widened),
+        (VarChar(20), VarChar(10), Retyping::Narrowed),
+        (VarChar(16_383), Text, Retyping::Widened),
+        (Text, VarChar(16_383), Retyping::Narrowed),
+        (Text, MediumText, Retyping::Widened),
+        (MediumText, Text, Retyping::Narrowed),
+        (Int, BigInt, Retyping::Widened),
+        (BigInt, Int, Retyping::Narrowed),
+        (Int, BigIntUnsigned, Retyping::Narrowed),
+        (BigIntUnsigned, BigInt, Retyping::Narrowed),
+        (Boolean, Int, Retyping::Incompatible),
+        (Int, Double, Retyping::Incompatible),
+        (VarChar(255), DateTime, Retyping::Incompatible),
+        (Text, Json, Retyping::Incompatible),
+    ] {
+        assert_eq!(retyping(from, to), expected, "{from} to {to}");
+        let changes = sentences(&one(vec![column("x", from)]), &one(vec![column("x", to)]));
+        let expected = match expected {
+            Retyping::Widened => vec![format!("change column `x` from {from} to {to}")],
+            _ => vec![format!("drop column `x` {from}"), format!("add column `x` {to}")],
+        };
+        assert_eq!(changes, expected);
+    }
+}
+
+#[test]
+fn what_is_not_in_the_objects_is_changed_where_it_is() {
+    // A column that every table has, and a companion: their values come back from nowhere.
+    let base = |ty| one(vec![column("name", ty)]);
+    let changes = diff(&base(SqlType::VarChar(256)), &base(SqlType::VarChar(100)));
+    assert!(matches!(&changes[..], [change @ Change::Retype { .. }] if change.is_destructive()), "{changes:?}");
+    assert_eq!(losses(&changes), ["the values of `job`.`name` that do not fit VARCHAR(100)"]);
+}
+
+#[test]
+fn another_primary_key_and_nullability_are_changes() {
+    let before = one(vec![text("a")]);
+    let mut after = before.clone();
+    after.tables[0].primary_key.push(Ident::new("a"));
+    after.tables[0].columns[1].nullable = false;
+    assert_eq!(
+        sentences(&before, &after),
+        ["change column `a` from NULL to NOT NULL", "change the primary key from (uid) to (uid, a)"]
+    );
+    assert_eq!(made(&before, &after), after.tables);
+}
+
+#[test]
+fn every_change_has_a_rule_for_every_server_and_its_newest_versions_never_copy_what_is_additive() {
+    let key = KeyDef { name: Ident::new("a"), columns: vec![Ident::new("a")] };
+    let job = Ident::new("job");
+    let changes = [
+        Change::CreateTable(table("job", vec![])),
+        Change::DropTable(table("job", vec![])),
+        Change::RenameTable { from: job, to: job },
+        Change::AddColumn { table: job, column: text("a") },
+        Change::DropColumn { table: job, column: text("a") },
+        Change::RenameColumn { table: job, column: text("a"), to: Ident::new("b") },
+        Change::Retype { table: job, from: text("a"), to: column("a", SqlType::VarChar(300)) },
+        Change::AddKey { table: job, key: key.clone() },
+        Change::DropKey { table: job, key: key.clone() },
+        Change::RenameKey { table: job, key, to: Ident::new("b") },
+    ];
+    for change in &changes {
+        for family in [Family::MySql, Family::MariaDb, Family::Sqlite] {
+            let rules: Vec<&Rule> = change.rules().iter().filter(|rule| rule.family == family).collect();
+            assert!(!rules.is_empty(), "{change:?} {family}");
+            assert!(rules.is_sorted_by_key(|rule| rule.since), "{change:?} {family}");
+            assert!(rules.iter().all(|rule| rule.source.starts_with(&family.to_string())), "{change:?} {family}");
+        }
+        for server in ["9.7.4 MySQL Community", "10.11.6-MariaDB-1"] {
+            assert!(change.class(Server::parse(server)) < Class::Copy, "{change:?} {server}");
+        }
+    }
+}
+
+#[test]
+fn a_server_is_known_by_what_it_says_and_has_the_rules_of_its_version() {
+    let add = Change::AddColumn { table: Ident::new("job"), column: text("a") };
+    let drop = add.inverse();
+    for (text, version, adding, dropping) in [
+        ("5.7.44-log MySQL Community Server (GPL)", [5, 7, 44], Class::InPlace, Class::InPlace),
+        ("8.0.11 MySQL Community Server - GPL", [8, 0, 11], Class::InPlace, Class::InPlace),
+        ("8.0.28 MySQL Community Server - GPL", [8, 0, 28], Class::Instant, Class::InPlace),
+        ("8.0.29", [8, 0, 29], Class::Instant, Class::Instant),
+        ("10.11.6-MariaDB-0+deb12u1 Debian 12", [10, 11, 6], Class::Instant, Class::Instant),
+        ("SQLite 3.50.4", [3, 50, 4], Class::Instant, Class::Copy),
+        ("something else", [0, 0, 0], Class::Copy, Class::Copy),
+    ] {
+        let server = Server::parse(text);
+        assert_eq!((server.version, add.class(server), drop.class(server)), (version, adding, dropping), "{text}");
+    }
+}
+
+#[test]
+fn a_varchar_grows_in_place_while_its_length_takes_as_many_bytes() {
+    let mysql = Server::parse("8.4.0");
+    for (from, to, class) in [(10, 63, Class::InPlace), (63, 64, Class::Copy), (64, 3000, Class::InPlace)] {
+        let (from, to) = (column("a", SqlType::VarChar(from)), column("a", SqlType::VarChar(to)));
+        let change = Change::Retype { table: Ident::new("job"), from, to };
+        assert_eq!(change.class(mysql), class, "{change:?}");
+        let phase = if class == Class::Copy { Phase::CopyColumns } else { Phase::WidenColumns };
+        let before = one(vec![from]);
+        assert_eq!(plan(&before, std::slice::from_ref(&change))[0].phase, phase);
+    }
+}
+
+#[test]
+fn keys_go_before_what_they_are_over_and_come_after_it() {
+    let key = |name: &str, columns: &[&str]| KeyDef {
+        name: Ident::new(name),
+        columns: columns.iter().map(|column| Ident::new(column)).collect(),
+    };
+    let mut before = one(vec![text("a"), text("b"), text("c")]);
+    before.tables[0].keys = vec![key("a", &["a"]), key("b", &["b"]), key("b_c", &["b", "c"])];
+    let mut after = one(vec![was("z", "a"), column("b", SqlType::BigInt), text("d")]);
+    after.tables[0].keys = vec![key("z", &["z"]), key("b", &["b"]), key("d", &["d"])];
+    let steps = plan(&before, &diff(&before, &after));
+    let phases: Vec<Phase> = steps.iter().map(|step| step.phase).collect();
+    assert_eq!(
+        phases,
+        [
+            Phase::DropKeys,
+            Phase::RenameColumns,
+            Phase::RenameKeys,
+            Phase::DropColumns,
+            Phase::AddColumns,
+            Phase::AddKeys
+        ]
+    );
+    let made = &made(&before, &after)[0];
+    let mut names: Vec<String> = made.columns.iter().map(|column| format!("{} {}", column.name, column.ty)).collect();
+    names.sort();
+    assert_eq!(names, ["b BIGINT", "d VARCHAR(255)", "uid VARCHAR(64)", "z VARCHAR(255)"]);
+    assert_eq!(made.keys.len(), 3);
+}
+
+#[test]
+fn a_lock_reads_back_what_it_wrote() {
+    let before = one(vec![text("a"), text("b")]);
+    let mut after = one(vec![was("z", "a"), column("c", SqlType::BigIntUnsigned)]);
+    after.tables.push(table("other", vec![text("x")]));
+    let changes = diff(&before, &after);
+    let text = serde_json::to_string(&changes).unwrap();
+    assert!(text.contains(r#"{"create_table":"other"}"#), "{text}");
+    let read: Vec<Change> = serde_json::from_str(&text).unwrap();
+    // Of a table that is made the name is enough: it stands in full elsewhere in the lock.
+    let known = |change: &&Change| !matches!(change, Change::CreateTable(_));
+    assert_eq!(read.iter().filter(known).collect::<Vec<_>>(), changes.iter().filter(known).collect::<Vec<_>>());
+    let error = serde_json::from_str::<Change>(r#"{"rename_table": {"from": "a`b", "to": "c"}}"#).unwrap_err();
+    assert!(error.to_string().contains("is not an identifier"), "{error}");
+}

@@ -1,0 +1,1 @@
+{{ column.name|backticks }} {{ column.ty|mysql_type }}{% if !column.nullable %} NOT NULL{% else %} NULL{% endif %}

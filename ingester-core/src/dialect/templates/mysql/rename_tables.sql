@@ -1,0 +1,4 @@
+RENAME TABLE
+{%- for (from, to) in names %}{% if !loop.first %},{% endif %}
+  {{ from|backticks }} TO {{ to|backticks }}
+{%- endfor %}

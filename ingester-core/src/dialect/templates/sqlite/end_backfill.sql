@@ -1,0 +1,3 @@
+UPDATE "ingester_backfills"
+SET "complete_time" = ?
+WHERE "table_name" = ? AND "column_name" = ?

@@ -1,0 +1,2 @@
+DELETE FROM "ingester_backfills"
+WHERE "migration" > ?

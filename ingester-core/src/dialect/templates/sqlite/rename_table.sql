@@ -1,0 +1,1 @@
+ALTER TABLE {{ from|quotes }} RENAME TO {{ to|quotes }}

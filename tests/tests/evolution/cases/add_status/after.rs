@@ -1,0 +1,40 @@
+//! There is a status, with a `phase` and a `message`.
+
+use ingester_core::{ColumnValue, Indexed, Ingestable, Kind};
+use kube::CustomResource;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, Clone, Debug, Default)]
+#[kube(
+    group = "example.com",
+    version = "v1",
+    kind = "Job",
+    plural = "jobs",
+    namespaced,
+    status = "JobStatus",
+    schema = "disabled"
+)]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobSpec {
+    #[index]
+    pub queue: String,
+}
+
+#[derive(Indexed, Serialize, Deserialize, Clone, Debug, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobStatus {
+    #[index]
+    pub phase: Phase,
+    #[index(type = "VARCHAR(768)")]
+    pub message: Option<String>,
+}
+
+#[derive(ColumnValue, Serialize, Deserialize, Clone, Debug, Default)]
+pub enum Phase {
+    #[default]
+    Pending,
+    Running,
+    Succeeded,
+}
+
+pub const KINDS: &[Kind] = &[Kind::of::<Job>()];

@@ -1,0 +1,27 @@
+//! There are two kinds.
+
+use ingester_core::{Ingestable, Kind};
+use kube::CustomResource;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, Clone, Debug, Default)]
+#[kube(group = "example.com", version = "v1", kind = "Job", plural = "jobs", namespaced, schema = "disabled")]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobSpec {
+    #[index]
+    pub queue: String,
+    #[index]
+    pub owner: String,
+}
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, Clone, Debug, Default)]
+#[kube(group = "example.com", version = "v1", kind = "Worker", plural = "workers", namespaced, schema = "disabled")]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkerSpec {
+    #[index]
+    pub node: String,
+    #[index]
+    pub cpus: i32,
+}
+
+pub const KINDS: &[Kind] = &[Kind::of::<Job>(), Kind::of::<Worker>()];

@@ -1,0 +1,24 @@
+//! The two columns of the `owner` are called after a `submitter`.
+
+use ingester_core::{ColumnValue, Ingestable, Kind};
+use kube::CustomResource;
+use serde::{Deserialize, Serialize};
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, Clone, Debug, Default)]
+#[kube(group = "example.com", version = "v1", kind = "Job", plural = "jobs", namespaced, schema = "disabled")]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobSpec {
+    #[index]
+    pub queue: String,
+    #[index(column = "submitter", was = "owner")]
+    pub owner: Option<Reference>,
+}
+
+#[derive(ColumnValue, Serialize, Deserialize, Clone, Debug, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Reference {
+    pub namespace: String,
+    pub name: String,
+}
+
+pub const KINDS: &[Kind] = &[Kind::of::<Job>()];
