@@ -213,6 +213,16 @@ impl Dialect {
         }
     }
 
+    /// Waits until no other connection migrates this database. Columns: 1 once that is so. `None` where a transaction is all
+    /// that it takes.
+    pub fn lock_migrations(self) -> Option<Sql> {
+        match self {
+            // sqlx's own lock waits for ever by a negative time-out, which MariaDB does not know: it answers NULL at once.
+            Dialect::MySql => Some(Sql::new("SELECT GET_LOCK(CONCAT('ingester', SHA2(DATABASE(), 224)), 31536000)")),
+            Dialect::Sqlite => None,
+        }
+    }
+
     /// What begins a transaction that will write.
     pub fn begin(self) -> &'static str {
         match self {

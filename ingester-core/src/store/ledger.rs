@@ -76,7 +76,7 @@ impl Store {
 
 impl Migrating {
     async fn lock(&mut self) -> Result<(), MigrateError> {
-        let mut lock = on_connection!(self, |connection| connection.lock());
+        let mut lock = std::pin::pin!(self.locked());
         match tokio::time::timeout(TOLD, &mut lock).await {
             Ok(locked) => locked,
             Err(_) => {
@@ -84,6 +84,19 @@ impl Migrating {
                 lock.await
             }
         }
+    }
+
+    /// Takes sqlx's lock and ours: sqlx's own tool is kept out too, where its lock is one.
+    async fn locked(&mut self) -> Result<(), MigrateError> {
+        on_connection!(self, |connection| connection.lock().await)?;
+        if let (Migrating::MySql(connection), Some(sql)) = (self, Dialect::MySql.lock_migrations()) {
+            let locked: Option<i64> =
+                sqlx::query_scalar(AssertSqlSafe(sql.shared())).fetch_one(&mut **connection).await?;
+            if locked != Some(1) {
+                return Err(sqlx::Error::Protocol("the server gave no lock".into()).into());
+            }
+        }
+        Ok(())
     }
 
     /// Makes the ledger where it is missing.

@@ -1,0 +1,136 @@
+//! The commands on SQLite: what they say, and how they exit.
+
+use crate::program::{Folder, SAMPLES};
+use crate::{after, before};
+use ingester_core::migrate::{Folder as Files, Options};
+use serde_json::Value;
+
+const DATABASE: [&str; 2] = ["--database-url", "sqlite://test.db"];
+
+fn schema(folder: &Folder, arguments: &[&str]) -> crate::program::Ran {
+    folder.run(&[&["schema"], arguments, &DATABASE[..]].concat())
+}
+
+#[test]
+fn a_database_is_made_verified_disturbed_and_told_so() {
+    let folder = Folder::new();
+    let ran = schema(&folder, &["verify"]);
+    assert_ne!(ran.code, Some(0), "there is no such file");
+    schema(&folder, &["apply"]).exits(0).says(&["ran: 0001_create_tables"]);
+    schema(&folder, &["apply"]).exits(0).says(&["has run every migration"]);
+    schema(&folder, &["verify"]).exits(0).says(&["has the released schema"]);
+    schema(&folder, &["diff"]).exits(0).says(&["the tables are those of the structs"]);
+
+    folder.query("DROP INDEX model__algorithm");
+    folder.query("ALTER TABLE model ADD COLUMN by_hand TEXT");
+    let ran = schema(&folder, &["verify"]).exits(1);
+    assert_eq!(
+        ran.out,
+        "column `model`.`by_hand` (TEXT) is not in the schema\nkey `algorithm` of `model` is missing; the schema has it over (algorithm)\n"
+    );
+    let ran = schema(&folder, &["verify", "-o", "json"]).exits(1);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["pending"], serde_json::json!([]));
+    assert_eq!(report["differences"][1]["difference"], "missing_key");
+    schema(&folder, &["apply"]).exits(1).says(&["differs: key `algorithm` of `model` is missing", "schema verify"]);
+
+    let ran = schema(&folder, &["diff"]).exits(1).says(&["schema generate"]);
+    for part in [
+        "table `model`",
+        "  drop column `by_hand` MEDIUMTEXT: copy",
+        "DESTRUCTIVE",
+        "  add key `algorithm` (algorithm): copy",
+    ] {
+        assert!(ran.out.contains(part), "`{part}` is not in {}", ran.out);
+    }
+    let ran = schema(&folder, &["diff", "-o", "json"]).exits(1);
+    let lines: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(lines[0]["table"], "model");
+    assert_eq!((&lines[0]["class"], &lines[0]["destructive"]), (&"copy".into(), &true.into()));
+}
+
+#[test]
+fn changes_are_generated_applied_and_taken_back() {
+    let folder = Folder::new();
+    let files = Files::new(folder.path().join("sql"));
+    files.generate(before::KINDS, &Options::default()).unwrap();
+    let sql = ["--sql", "sql"];
+    schema(&folder, &[&["apply"], &sql[..]].concat()).exits(0).says(&["ran: 0001_create_tables"]);
+    files.generate(after::KINDS, &Options { name: Some("change"), allow_destructive: true }).unwrap();
+    let ran = schema(&folder, &[&["verify"], &sql[..]].concat()).exits(1).says(&["schema apply"]);
+    assert!(ran.out.starts_with("migration 0002_change_rename_tables has not been run\n"), "{}", ran.out);
+    let ran = schema(&folder, &[&["apply"], &sql[..]].concat()).exits(0);
+    let ran = ran.says(&["ran: 0002_change_rename_tables", "change_job_add_columns", "change_machine_add_keys"]);
+    assert!(!ran.err.contains("differs"), "{}", ran.err);
+    schema(&folder, &[&["verify"], &sql[..]].concat()).exits(0);
+
+    let refused = schema(&folder, &[&["revert", "--to", "1"], &sql[..]].concat()).exits(2);
+    refused.says(&["drops data", "the values of `job`.`deadline`", "--allow-destructive"]);
+    let revert = [&["revert", "--to", "1", "--allow-destructive"], &sql[..]].concat();
+    schema(&folder, &revert).exits(0).says(&["took back: 0002_change_rename_tables"]);
+    schema(&folder, &revert).exits(0).says(&["has run nothing after 1"]);
+    schema(&folder, &["apply", "--sql", "nowhere"]).exits(2).says(&["nowhere is no folder of generated SQL"]);
+
+    // The program's own migrations are others.
+    schema(&folder, &["apply"]).exits(2).says(&["another migration", "0001_create_tables"]);
+}
+
+#[test]
+fn an_import_makes_the_tables_of_an_empty_database_and_changes_none() {
+    let folder = Folder::new();
+    folder.import(&[SAMPLES]).exits(0).says(&["made 42 tables"]);
+    schema(&folder, &["verify"]).exits(0);
+    folder.query("DROP INDEX model__algorithm");
+    folder.query("ALTER TABLE model DROP COLUMN algorithm");
+    folder.import(&[SAMPLES]).exits(2).says(&["lacks model.algorithm", "ingester schema apply"]);
+}
+
+#[test]
+fn columns_are_filled_by_hand() {
+    let folder = Folder::new();
+    folder.import(&[SAMPLES]).exits(0);
+    let algorithm = folder.query("SELECT algorithm FROM model");
+    folder.query("UPDATE model SET algorithm = NULL, training_framework = NULL");
+    let backfill = |arguments: &[&str]| folder.run(&[&["backfill"], arguments, &DATABASE[..]].concat());
+    backfill(&["model", "--column", "algorithm"]).exits(0).says(&["Model: 1 rows read, 1 filled, 0 cannot be decoded"]);
+    assert_eq!(folder.query("SELECT algorithm FROM model"), algorithm);
+    assert_eq!(folder.query("SELECT COUNT(*) FROM model WHERE training_framework IS NULL"), ["1"]);
+    backfill(&["Model", "--rate", "0"]).exits(0).says(&["1 filled"]);
+    assert_eq!(folder.query("SELECT COUNT(*) FROM model WHERE training_framework IS NULL"), ["0"]);
+    let complete =
+        "SELECT COUNT(*) FROM ingester_backfills WHERE complete_time IS NOT NULL AND column_name = 'algorithm'";
+    assert_eq!(folder.query(complete), ["1"]);
+
+    backfill(&["Model", "--column", "json"]).exits(2).says(&["Model has no indexed column `json`", "algorithm"]);
+    backfill(&["Modle"]).exits(2).says(&["there is no kind `Modle`"]);
+    folder.query("UPDATE model SET json = json_set(json, '$.spec.algorithm', json('[1]'))");
+    backfill(&["Model"]).exits(1).says(&["1 cannot be decoded", "The columns of this row cannot be filled"]);
+}
+
+#[test]
+fn a_name_and_a_loss_are_asked_for() {
+    let folder = Folder::new();
+    folder
+        .run(&["schema", "generate", "--name", "First kinds"])
+        .exits(1)
+        .says(&["`First kinds` is no name", "add_owner"]);
+    let ran = folder.run(&["schema", "generate", "--name", "first_kinds"]).exits(0);
+    ran.says(&["new migration: 0001_first_kinds"]);
+    // What was released has more than the structs: a table nobody declares any more.
+    let lock = folder.path().join("generated-sql/schema.lock.json");
+    let text = std::fs::read_to_string(&lock).unwrap();
+    let mut released: Value = serde_json::from_str(&text).unwrap();
+    let gone = serde_json::json!({"name": "gone", "columns": [{"name": "uid", "type": "VARCHAR(64)", "nullable": false}],
+                                  "primary_key": ["uid"], "keys": []});
+    released["tables"].as_array_mut().unwrap().push(gone);
+    std::fs::write(&lock, released.to_string()).unwrap();
+    folder
+        .run(&["schema", "generate"])
+        .exits(1)
+        .says(&["these changes drop data: all rows of `gone`", "--allow-destructive"]);
+    let ran = folder.run(&["schema", "generate", "--check"]).exits(1).says(&["missing migration: 0002_change_tables"]);
+    assert!(ran.out.contains("DESTRUCTIVE: all rows of `gone`"), "{}", ran.out);
+    let ran = folder.run(&["schema", "generate", "--name", "drop_gone", "--allow-destructive"]).exits(0);
+    ran.says(&["new migration: 0002_drop_gone"]);
+    folder.run(&["schema", "generate", "--check"]).exits(0);
+}

@@ -1,0 +1,85 @@
+//! `schema apply` is killed at random moments. Whatever it was doing, the next one goes on.
+
+use crate::program::Folder;
+use crate::{after, before};
+use anyhow::{Result, ensure};
+use ingester_core::migrate::{Folder as Files, Options};
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::store::{Change, ConnectOptions, Store};
+use ingester_tests::databases::Database;
+use ingester_tests::on_every_database;
+use serde_json::json;
+use std::hash::{BuildHasher as _, RandomState};
+use std::process::Stdio;
+use std::time::Duration;
+
+on_every_database! {
+    whenever_it_is_killed_the_next_run_ends_in_the_right_schema
+}
+
+const KILLS: u32 = 20;
+const ROWS: u64 = 300;
+
+async fn whenever_it_is_killed_the_next_run_ends_in_the_right_schema(database: Database) -> Result<()> {
+    let folder = Folder::new();
+    let files = Files::new(folder.path().join("sql"));
+    let options = Options { name: Some("change"), allow_destructive: true };
+    files.generate(before::KINDS, &Options::default())?;
+    let first = files.released()?;
+    // There and back and there again: every kind of statement, several times.
+    for kinds in [after::KINDS, before::KINDS, after::KINDS] {
+        files.generate(kinds, &options)?;
+    }
+    let migrations = files.released()?.lock().migrations.len();
+    ensure!(migrations > 30, "{migrations} migrations");
+
+    let store = Store::connect(&database.url.parse()?, ConnectOptions::default()).await?;
+    first.apply(&store, &mut |_| {}).await?;
+    let kind = before::KINDS[0];
+    let change = |number: u64| {
+        let object = json!({
+            "apiVersion": "example.com/v1", "kind": "Job",
+            "metadata": {"namespace": "default", "name": format!("job-{number}"), "uid": format!("uid-{number}"), "resourceVersion": "7",
+                         "labels": {"number": number.to_string()}},
+            "spec": {"queue": "q", "owner": "me", "priority": number},
+        });
+        let object = Object::parse(object.to_string(), ManagedFields::Prune)?;
+        Ok(Change::Row(kind.row(&object)?.unwrap()))
+    };
+    let report = store.write(kind.table(), (0..ROWS).map(change).collect::<Result<_>>()?).await?;
+    ensure!(report.written as u64 == ROWS, "{report:?}");
+    store.close().await;
+
+    let on = ["--database-url", &database.url, "--sql", "sql"];
+    let apply = [&["schema", "apply"], &on[..]].concat();
+    let revert = [&["schema", "revert", "--to", "1", "--allow-destructive"], &on[..]].concat();
+    let (mut kills, mut round) = (0, 0_u64);
+    while kills < KILLS {
+        let mut command = folder.command(&apply);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        round += 1;
+        tokio::time::sleep(Duration::from_millis(20 + RandomState::new().hash_one(round) % 300)).await;
+        match child.try_wait()? {
+            // It was faster: the same once more.
+            Some(ended) => {
+                ensure!(ended.success() || ended.code() == Some(1), "{ended}");
+                ensure!(folder.run(&apply).code == Some(0));
+                let ran = folder.run(&revert);
+                ensure!(ran.code == Some(0), "{ran:?}");
+            }
+            None => {
+                child.kill()?;
+                child.wait()?;
+                kills += 1;
+            }
+        }
+    }
+    let ran = folder.run(&apply);
+    ensure!(ran.code == Some(0), "{ran:?}");
+    let ran = folder.run(&[&["schema", "verify"], &on[..]].concat());
+    ensure!(ran.code == Some(0) && ran.err.contains("has the released schema"), "{ran:?}");
+    for table in ["job", "job_labels"] {
+        ensure!(database.count(table).await? == ROWS, "{table} lost rows");
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! `ingester schema` and `ingester backfill` as a person types them; and `schema apply` killed at any moment.
+
+#![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
+#![allow(unreachable_pub, reason = "structs are written as a user writes them")]
+
+mod commands;
+mod killed;
+#[path = "../cli/program.rs"]
+#[allow(dead_code, reason = "shared with the tests of the other commands")]
+mod program;
+
+/// Structs before and after many changes at once.
+#[path = "../../../tests/tests/evolution/cases/everything_at_once/after.rs"]
+mod after;
+#[path = "../../../tests/tests/evolution/cases/everything_at_once/before.rs"]
+mod before;

@@ -1,0 +1,212 @@
+//! Running migrations.
+
+use crate::kinds::{FIRST_KIND, SECOND, SECOND_KIND, apply, connect, first, job, releases, second, write};
+use anyhow::{Context as _, Result, ensure};
+use ingester_tests::databases::{Database, On};
+use ingester_tests::on_every_database;
+use sqlx::migrate::{Migrate as _, Migrator};
+use std::sync::Arc;
+use std::time::Duration;
+
+on_every_database! {
+    programs_that_migrate_at_once_run_each_migration_once
+    tables_that_nobody_migrated_are_taken_as_they_are
+    a_migration_that_was_interrupted_is_taken_up_again
+    a_database_of_a_later_release_is_left_alone
+    a_migration_that_is_not_the_released_one_is_named
+    sqlx_s_own_tool_runs_and_reads_the_same_migrations
+    a_table_in_use_is_waited_for_and_its_users_are_not_held_up
+}
+
+/// The versions that the ledger has, with whether they are known to be done.
+async fn ledger(database: &Database) -> Result<Vec<(String, bool)>> {
+    let rows =
+        database.sql("SELECT CAST(version AS CHAR), CAST(success AS CHAR) FROM _sqlx_migrations ORDER BY version");
+    let entry = |row: Vec<Option<String>>| Some((row[0].clone()?, row[1].as_deref() == Some("1")));
+    Ok(rows.await?.into_iter().filter_map(entry).collect())
+}
+
+fn done(versions: &[&str]) -> Vec<(String, bool)> {
+    versions.iter().map(|version| ((*version).to_owned(), true)).collect()
+}
+
+async fn programs_that_migrate_at_once_run_each_migration_once(database: Database) -> Result<()> {
+    let releases = Arc::new(releases()?);
+    let mut programs = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let (releases, store) = (releases.clone(), connect(&database).await?);
+        programs.spawn(async move { apply(&releases.second, &store).await });
+    }
+    let mut run: Vec<String> = programs.join_all().await.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    run.sort();
+    if database.on == On::Sqlite {
+        // There everybody may believe to have run one; the ledger has it once.
+        run.dedup();
+    }
+    ensure!(run == SECOND, "{run:?}");
+    ensure!(ledger(&database).await? == done(&["1", "2", "3"]));
+    Ok(())
+}
+
+async fn tables_that_nobody_migrated_are_taken_as_they_are(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    // As a program without migrations makes them.
+    store.create_missing(second::KINDS).await?;
+    let applied = releases.second.apply(&store, &mut |_| {}).await?;
+    ensure!(applied.run.is_empty() && applied.recorded == SECOND && applied.drift.is_empty(), "{applied:?}");
+    ensure!(releases.second.pending(&store).await?.is_empty());
+
+    // And where only the first release's tables are there, with rows in them.
+    for table in ["job", "job_labels", "job_annotations", "_sqlx_migrations", "ingester_backfills"] {
+        database.sql(&format!("DROP TABLE {table}")).await?;
+    }
+    store.create_missing(first::KINDS).await?;
+    write(&store, &FIRST_KIND, (0..3).map(|number| job(number, 1))).await?;
+    let applied = releases.second.apply(&store, &mut |_| {}).await?;
+    ensure!(applied.recorded == SECOND[..1] && applied.run == SECOND[1..] && applied.drift.is_empty(), "{applied:?}");
+    ensure!(database.count("job").await? == 3);
+    ensure!(store.incomplete(second::KINDS, None).await?.len() == 1, "the new columns are to be filled");
+    Ok(())
+}
+
+async fn a_migration_that_was_interrupted_is_taken_up_again(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.first, &store).await?;
+    write(&store, &FIRST_KIND, (0..3).map(|number| job(number, 1))).await?;
+    let second = Migrator::new(releases.root.path().join(folder(&database)).join("migrations")).await?;
+    let migration = second.iter().find(|migration| migration.version == 2).context("migration 2")?;
+    let checksum: String = migration.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
+    let begun = format!(
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES (2, 'add owner add columns', FALSE, x'{checksum}', -1)"
+    );
+    for was_done in [false, true] {
+        if was_done {
+            // Back to the first release, and then as if the statement had been run but not its end.
+            releases.second.revert(&store, 1, &mut |_| {}).await?;
+            database.sql(migration.sql.as_str()).await?;
+        }
+        database.sql(&begun).await?;
+        let pending = releases.second.pending(&store).await?;
+        ensure!(pending == SECOND[1..], "{pending:?}");
+        let applied = releases.second.apply(&store, &mut |_| {}).await?;
+        let (run, recorded) = if was_done { (&SECOND[2..], &SECOND[1..2]) } else { (&SECOND[1..], &SECOND[..0]) };
+        ensure!(applied.run == run && applied.recorded == recorded && applied.drift.is_empty(), "{applied:?}");
+        ensure!(ledger(&database).await? == done(&["1", "2", "3"]));
+    }
+    ensure!(database.count("job").await? == 3);
+    // A way back that was interrupted is gone to its end, whether the statement was run or not.
+    database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 3").await?;
+    let reverted = releases.second.revert(&store, 1, &mut |_| {}).await?;
+    ensure!(reverted == [SECOND[2], SECOND[1]], "{reverted:?}");
+    ensure!(ledger(&database).await? == done(&["1"]));
+    Ok(())
+}
+
+async fn a_database_of_a_later_release_is_left_alone(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.second, &store).await?;
+    let refused = |error: ingester_core::migrate::ApplyError| {
+        let text = error.to_string();
+        ensure!(text.contains("migration 0002") && text.contains("later release"), "{text}");
+        Ok(())
+    };
+    refused(releases.first.apply(&store, &mut |_| {}).await.unwrap_err())?;
+    refused(releases.first.pending(&store).await.unwrap_err())?;
+    refused(releases.first.revert(&store, 0, &mut |_| {}).await.unwrap_err())?;
+    ensure!(ledger(&database).await? == done(&["1", "2", "3"]));
+    let error = releases.second.revert(&store, 9, &mut |_| {}).await.unwrap_err().to_string();
+    ensure!(error == "there is no migration 9; the last one is 3", "{error}");
+    Ok(())
+}
+
+async fn a_migration_that_is_not_the_released_one_is_named(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.second, &store).await?;
+    database.sql("UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 2").await?;
+    let error = releases.second.apply(&store, &mut |_| {}).await.unwrap_err().to_string();
+    ensure!(error.contains(SECOND[1]) && error.contains("version control"), "{error}");
+    Ok(())
+}
+
+fn folder(database: &Database) -> &'static str {
+    if database.on == On::Sqlite { "sqlite" } else { "mysql" }
+}
+
+async fn sqlx_s_own_tool_runs_and_reads_the_same_migrations(database: Database) -> Result<()> {
+    async fn run<D: sqlx::Database>(url: &str, migrator: &Migrator) -> Result<()>
+    where
+        D::Connection: sqlx::migrate::Migrate,
+    {
+        use sqlx::Connection as _;
+        let mut connection = D::Connection::connect(url).await?;
+        migrator.run_direct(None, &mut connection, false).await?;
+        connection.ensure_migrations_table("_sqlx_migrations").await?;
+        Ok(connection.close().await?)
+    }
+    let releases = releases()?;
+    let migrator = Migrator::new(releases.root.path().join(folder(&database)).join("migrations")).await?;
+    let store = connect(&database).await?;
+    apply(&releases.first, &store).await?;
+    write(&store, &FIRST_KIND, [job(1, 1)]).await?;
+    match database.on {
+        On::Sqlite => run::<sqlx::Sqlite>(&database.url, &migrator).await?,
+        On::MariaDb | On::MySql => run::<sqlx::MySql>(&database.url, &migrator).await?,
+    }
+    // What it has run is known here, and what it cannot know is found out: the columns that are to be filled.
+    ensure!(apply(&releases.second, &store).await?.is_empty());
+    ensure!(store.incomplete(second::KINDS, Some(&releases.second)).await?.len() == 1);
+    // And what was run here is known there.
+    match database.on {
+        On::Sqlite => run::<sqlx::Sqlite>(&database.url, &migrator).await,
+        On::MariaDb | On::MySql => run::<sqlx::MySql>(&database.url, &migrator).await,
+    }
+}
+
+/// Keeps a transaction open that has read the table.
+async fn reading(database: &Database) -> Result<Box<dyn std::any::Any + Send>> {
+    async fn begin<D: sqlx::Database>(url: &str) -> Result<Box<dyn std::any::Any + Send>>
+    where
+        D::Connection: Send,
+        for<'c> &'c mut D::Connection: sqlx::Executor<'c, Database = D>,
+    {
+        use sqlx::{Connection as _, Executor as _};
+        let mut connection = D::Connection::connect(url).await?;
+        connection.execute("BEGIN").await?;
+        connection.execute("SELECT * FROM job").await?;
+        Ok(Box::new(connection))
+    }
+    match database.on {
+        On::Sqlite => begin::<sqlx::Sqlite>(&database.url).await,
+        On::MariaDb | On::MySql => begin::<sqlx::MySql>(&database.url).await,
+    }
+}
+
+async fn a_table_in_use_is_waited_for_and_its_users_are_not_held_up(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.first, &store).await?;
+    write(&store, &FIRST_KIND, [job(0, 1)]).await?;
+    let reader = reading(&database).await?;
+    let migrating: tokio::task::JoinHandle<Result<Vec<String>>> = {
+        let store = connect(&database).await?;
+        tokio::spawn(async move { apply(&releases.second, &store).await })
+    };
+    // Others go on writing: the migration lets them through, again and again.
+    for version in 2..=12 {
+        write(&store, &FIRST_KIND, [job(0, version)]).await?;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    if database.on != On::Sqlite {
+        ensure!(!migrating.is_finished(), "a reader was in the way");
+    }
+    drop(reader);
+    let run = migrating.await??;
+    ensure!(run == SECOND[1..], "{run:?}");
+    write(&store, &SECOND_KIND, [job(0, 20)]).await?;
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Filling columns that were added to tables with rows in them.
+
+use crate::kinds::{FIRST_KIND, SECOND_KIND, apply, connect, job, releases, row, second, write};
+use anyhow::{Context as _, Result, ensure};
+use ingester_core::migrate::{Backfill, Filled};
+use ingester_core::schema::base;
+use ingester_core::store::{Change, Store};
+use ingester_core::value::Micros;
+use ingester_tests::databases::Database;
+use ingester_tests::on_every_database;
+use serde_json::json;
+use std::num::NonZeroU32;
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+on_every_database! {
+    live_deleted_and_evicted_rows_get_the_values_of_a_fresh_import
+    what_changes_meanwhile_keeps_its_newer_values
+    an_interrupted_run_goes_on_where_it_was
+    an_object_that_cannot_be_decoded_stops_nobody
+    nothing_goes_faster_than_it_may
+    a_column_is_filled_again_when_somebody_asks
+}
+
+/// Rows of the first release in tables of the second.
+async fn upgraded(database: &Database, rows: usize) -> Result<Store> {
+    let releases = releases()?;
+    let store = connect(database).await?;
+    apply(&releases.first, &store).await?;
+    write(&store, &FIRST_KIND, (0..rows).map(|number| job(number, 1))).await?;
+    apply(&releases.second, &store).await?;
+    Ok(store)
+}
+
+async fn fill(store: &Store) -> Result<Filled> {
+    let incomplete = store.incomplete(second::KINDS, None).await?;
+    let [backfill] = &incomplete[..] else { anyhow::bail!("{incomplete:?}") };
+    Ok(store.backfill(backfill, None, &CancellationToken::new(), |_| {}).await?)
+}
+
+/// Fails unless a row has the values that the object gives.
+async fn is_as(store: &Store, object: &serde_json::Value) -> Result<()> {
+    let fresh = row(&SECOND_KIND, object);
+    let stored = store.stored(SECOND_KIND.table(), &[&fresh.uid]).await?;
+    let stored = stored.first().context("a row")?;
+    ensure!(stored.values[base::JSON + 1..] == fresh.values[base::JSON + 1..], "{stored:?}\n{fresh:?}");
+    Ok(())
+}
+
+async fn live_deleted_and_evicted_rows_get_the_values_of_a_fresh_import(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.first, &store).await?;
+    let mut rows: Vec<_> = (0..3).map(|number| row(&FIRST_KIND, &job(number, 1))).collect();
+    rows[1].delete_time = Some(Micros(1_700_000_000_000_000));
+    rows[2].evict_time = Some(Micros(1_700_000_000_000_000));
+    store.write(FIRST_KIND.table(), rows.into_iter().map(Change::Row).collect()).await?;
+    let before =
+        database.sql("SELECT uid, res_version, update_time, delete_time, evict_time, json FROM job ORDER BY uid");
+    let before = before.await?;
+    apply(&releases.second, &store).await?;
+    let state = "SELECT column_name, CAST(complete_time IS NOT NULL AS CHAR), CAST(migration AS CHAR), CAST(rows_filled AS CHAR)
+                 FROM ingester_backfills ORDER BY column_name";
+    let cells = |complete: &str, filled: &str| {
+        ["owner", "priority"]
+            .map(|column| [column, complete, "2", filled].map(|cell| Some(cell.to_owned())).to_vec())
+            .to_vec()
+    };
+    ensure!(database.sql(state).await? == cells("0", "0"), "readers can see that they are not complete");
+    let filled = fill(&store).await?;
+    ensure!(filled == Filled { read: 3, filled: 3, failed: 0, complete: true }, "{filled:?}");
+    ensure!(database.sql(state).await? == cells("1", "3"));
+    for number in 0..3 {
+        is_as(&store, &job(number, 1)).await?;
+    }
+    let after =
+        database.sql("SELECT uid, res_version, update_time, delete_time, evict_time, json FROM job ORDER BY uid");
+    ensure!(after.await? == before, "nothing else of the rows has changed");
+    ensure!(store.incomplete(second::KINDS, None).await?.is_empty());
+    Ok(())
+}
+
+async fn what_changes_meanwhile_keeps_its_newer_values(database: Database) -> Result<()> {
+    const ROWS: usize = 1200;
+    let store = upgraded(&database, ROWS).await?;
+    let writer = connect(&database).await?;
+    let writing = tokio::spawn(async move {
+        // Every row several times, in another order than they are filled in.
+        for version in 2..=5u64 {
+            for chunk in 0..12 {
+                let numbers = (0..ROWS).filter(|number| number * 7 % 12 == chunk);
+                write(&writer, &SECOND_KIND, numbers.map(|number| job(number, version))).await?;
+            }
+        }
+        anyhow::Ok(())
+    });
+    let mut rounds = 0;
+    while !writing.is_finished() || rounds == 0 {
+        let backfill = Backfill::of(&SECOND_KIND, &[]).map_err(anyhow::Error::msg)?;
+        let filled = store.backfill(&backfill, None, &CancellationToken::new(), |_| {}).await?;
+        ensure!(filled.complete && filled.failed == 0 && filled.read == ROWS as u64, "{filled:?}");
+        rounds += 1;
+    }
+    writing.await??;
+    for number in (0..ROWS).step_by(17) {
+        is_as(&store, &job(number, 5)).await?;
+    }
+    let stale = database.count("job WHERE owner NOT LIKE '%-5' OR owner IS NULL OR res_version <> 5").await?;
+    ensure!(stale == 0, "{stale} rows have older values, after {rounds} rounds");
+    Ok(())
+}
+
+async fn an_interrupted_run_goes_on_where_it_was(database: Database) -> Result<()> {
+    let store = upgraded(&database, 700).await?;
+    let backfill = store.incomplete(second::KINDS, None).await?.remove(0);
+    let stop = CancellationToken::new();
+    let first = store.backfill(&backfill, None, &stop, |_| stop.cancel()).await?;
+    ensure!(!first.complete && (1..700).contains(&first.read), "{first:?}");
+    // Another process.
+    let store = connect(&database).await?;
+    let second = fill(&store).await?;
+    ensure!(second.complete && first.read + second.read == 700, "{first:?}, then {second:?}");
+    ensure!(database.count("job WHERE owner IS NULL").await? == 0);
+    let fillings = store.fillings(second::KINDS).await?;
+    ensure!(fillings.iter().all(|filling| filling.complete && filling.read == 700), "{fillings:?}");
+    Ok(())
+}
+
+async fn an_object_that_cannot_be_decoded_stops_nobody(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.first, &store).await?;
+    let mut wrong = job(1, 1);
+    wrong["spec"]["priority"] = json!("high");
+    write(&store, &FIRST_KIND, [job(0, 1), wrong, job(2, 1)]).await?;
+    apply(&releases.second, &store).await?;
+    let filled = fill(&store).await?;
+    ensure!(filled == Filled { read: 3, filled: 2, failed: 1, complete: true }, "{filled:?}");
+    ensure!(database.cell("SELECT uid FROM job WHERE owner IS NULL").await?.as_deref() == Some("uid-000001"));
+    ensure!(store.fillings(second::KINDS).await?.iter().all(|filling| filling.failed == 1));
+    Ok(())
+}
+
+async fn nothing_goes_faster_than_it_may(database: Database) -> Result<()> {
+    let store = upgraded(&database, 300).await?;
+    let backfill = store.incomplete(second::KINDS, None).await?.remove(0);
+    let begin = Instant::now();
+    let filled = store.backfill(&backfill, NonZeroU32::new(300), &CancellationToken::new(), |_| {}).await?;
+    // A lower bound only: the machine may be as slow as it likes.
+    ensure!(filled.complete && begin.elapsed().as_secs_f64() >= 0.99, "{filled:?} in {:?}", begin.elapsed());
+    Ok(())
+}
+
+async fn a_column_is_filled_again_when_somebody_asks(database: Database) -> Result<()> {
+    let store = upgraded(&database, 10).await?;
+    fill(&store).await?;
+    database.sql("UPDATE job SET owner = 'somebody', priority = 0 WHERE uid < 'uid-000005'").await?;
+    let owner = Backfill::of(&SECOND_KIND, &["owner".to_owned()]).map_err(anyhow::Error::msg)?;
+    let filled = store.backfill(&owner, None, &CancellationToken::new(), |_| {}).await?;
+    ensure!(filled == Filled { read: 10, filled: 5, failed: 0, complete: true }, "{filled:?}");
+    ensure!(database.count("job WHERE owner = 'somebody'").await? == 0);
+    ensure!(
+        database.count("job WHERE priority = 0 AND uid > 'uid-000000'").await? == 4,
+        "only that column was asked for"
+    );
+    ensure!(Backfill::of(&SECOND_KIND, &["json".to_owned()]).is_err(), "what every table has is no column to fill");
+    Ok(())
+}

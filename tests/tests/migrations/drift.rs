@@ -1,0 +1,110 @@
+//! What `schema verify` finds.
+
+use crate::kinds::{apply, connect, releases, second};
+use anyhow::{Result, ensure};
+use ingester_core::ddl::{Change, Schema, diff};
+use ingester_core::migrate::{drift, schema_of};
+use ingester_tests::databases::{Database, On};
+use ingester_tests::on_every_database;
+
+on_every_database! {
+    the_thirteen_kinds_have_no_drift_on_any_server
+    every_difference_is_found_and_said
+    the_difference_to_the_code_is_what_would_be_migrated
+}
+
+async fn the_thirteen_kinds_have_no_drift_on_any_server(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    let schema = Schema::of(crd_specs::KINDS);
+    let missing = drift(&schema, &store.catalog().await?, store.dialect());
+    ensure!(missing.len() == 39, "{missing:?}");
+    store.create_missing(crd_specs::KINDS).await?;
+    // Tables of others are none of our business.
+    database.sql("CREATE TABLE somebody_else_s (id INT)").await?;
+    let found = drift(&schema, &store.catalog().await?, store.dialect());
+    ensure!(found.is_empty(), "{found:#?}");
+    Ok(())
+}
+
+async fn every_difference_is_found_and_said(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.second, &store).await?;
+    let (damage, mut expected): (&[&str], Vec<&str>) = if database.on == On::Sqlite {
+        (
+            &[
+                "DROP INDEX job__queue",
+                "DROP INDEX job__owner",
+                "CREATE UNIQUE INDEX job__owner ON job (owner, queue)",
+                "DROP INDEX job__priority",
+                "ALTER TABLE job DROP COLUMN priority",
+                "ALTER TABLE job ADD COLUMN by_hand TEXT",
+                "CREATE INDEX job__by_hand ON job (by_hand)",
+                "DROP TABLE job_labels",
+            ],
+            vec![
+                "column `job`.`priority` is missing; the schema has it as INTEGER",
+                "column `job`.`by_hand` (TEXT) is not in the schema",
+                "key `queue` of `job` is missing; the schema has it over (queue)",
+                "key `priority` of `job` is missing; the schema has it over (priority)",
+                "key `owner` of `job` is UNIQUE, over (owner, queue); the schema has (owner)",
+                "key `job__by_hand` of `job` over (by_hand) is not in the schema",
+                "table `job_labels` is missing",
+            ],
+        )
+    } else {
+        (
+            &[
+                "ALTER TABLE job DROP KEY queue",
+                "ALTER TABLE job DROP KEY owner, ADD UNIQUE KEY owner (owner, queue)",
+                "ALTER TABLE job DROP COLUMN priority",
+                "ALTER TABLE job ADD COLUMN by_hand TEXT, ADD KEY by_hand (by_hand(10))",
+                "ALTER TABLE job MODIFY COLUMN owner VARCHAR(100) NULL",
+                "ALTER TABLE job MODIFY COLUMN queue VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL",
+                "ALTER TABLE job_annotations DROP PRIMARY KEY, ADD PRIMARY KEY (obj_uid)",
+                "DROP TABLE job_labels",
+            ],
+            vec![
+                "column `job`.`queue` is varchar(255) NOT NULL COLLATE utf8mb4_general_ci; the schema has VARCHAR(255) NULL",
+                "column `job`.`owner` is varchar(100) NULL; the schema has VARCHAR(255) NULL",
+                "column `job`.`priority` is missing; the schema has it as BIGINT",
+                "column `job`.`by_hand` (text) is not in the schema",
+                "key `queue` of `job` is missing; the schema has it over (queue)",
+                "key `owner` of `job` is UNIQUE, over (owner, queue); the schema has (owner)",
+                "key `priority` of `job` is missing; the schema has it over (priority)",
+                "key `by_hand` of `job` over (by_hand) is not in the schema",
+                "table `job_labels` is missing",
+                "the primary key of `job_annotations` is (obj_uid); the schema has (obj_uid, key)",
+            ],
+        )
+    };
+    for statement in damage {
+        database.sql(statement).await?;
+    }
+    let found = drift(&Schema::of(second::KINDS), &store.catalog().await?, store.dialect());
+    let mut found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    found.sort();
+    expected.sort_unstable();
+    ensure!(found == expected, "{found:#?}");
+    // Somebody who runs the migrations again is told as well, and nothing is made worse.
+    let again = releases.second.apply(&store, &mut |_| {}).await?;
+    ensure!(again.run.is_empty() && again.drift.len() == expected.len(), "{again:?}");
+    Ok(())
+}
+
+async fn the_difference_to_the_code_is_what_would_be_migrated(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.first, &store).await?;
+    let code = Schema::of(second::KINDS);
+    let live = schema_of(&store.catalog().await?, store.dialect(), &code);
+    let found: Vec<String> = diff(&live, &code).iter().map(Change::sentence).collect();
+    let expected = [
+        "add column `owner` VARCHAR(255)",
+        "add column `priority` BIGINT",
+        "add key `owner` (owner)",
+        "add key `priority` (priority)",
+    ];
+    ensure!(found == expected, "{found:?}");
+    Ok(())
+}

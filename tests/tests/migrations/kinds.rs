@@ -1,0 +1,110 @@
+//! One kind in two releases, the second of which has more columns; and a folder in which either is released.
+
+use anyhow::Result;
+use ingester_core::Kind;
+use ingester_core::migrate::{Folder, Options, Released};
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::store::{Change, ConnectOptions, Store};
+use ingester_core::value::Row;
+use ingester_tests::databases::Database;
+use serde_json::{Value as Json, json};
+
+/// The first release.
+pub(crate) mod first {
+    use ingester_core::{Ingestable, Kind};
+    use kube::CustomResource;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(CustomResource, Ingestable, Serialize, Deserialize, Clone, Debug, Default)]
+    #[kube(group = "example.com", version = "v1", kind = "Job", plural = "jobs", namespaced, schema = "disabled")]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct JobSpec {
+        #[index]
+        pub queue: String,
+    }
+
+    pub const KINDS: &[Kind] = &[Kind::of::<Job>()];
+}
+
+/// The second one.
+pub(crate) mod second {
+    use ingester_core::{Ingestable, Kind};
+    use kube::CustomResource;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(CustomResource, Ingestable, Serialize, Deserialize, Clone, Debug, Default)]
+    #[kube(group = "example.com", version = "v1", kind = "Job", plural = "jobs", namespaced, schema = "disabled")]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct JobSpec {
+        #[index]
+        pub queue: String,
+        #[index]
+        pub owner: Option<String>,
+        #[index]
+        pub priority: i64,
+    }
+
+    pub const KINDS: &[Kind] = &[Kind::of::<Job>()];
+}
+
+/// The migrations of the second release.
+pub(crate) const SECOND: [&str; 3] = ["0001_create_tables", "0002_add_owner_add_columns", "0003_add_owner_add_keys"];
+
+pub(crate) const FIRST_KIND: Kind = first::KINDS[0];
+pub(crate) const SECOND_KIND: Kind = second::KINDS[0];
+
+/// The migrations of both releases, and of the first alone.
+pub(crate) struct Releases {
+    pub(crate) root: tempfile::TempDir,
+    pub(crate) first: Released,
+    pub(crate) second: Released,
+}
+
+pub(crate) fn releases() -> Result<Releases> {
+    let root = tempfile::tempdir()?;
+    let folder = Folder::new(root.path());
+    folder.generate(first::KINDS, &Options::default())?;
+    let first = folder.released()?;
+    folder.generate(second::KINDS, &Options { name: Some("add_owner"), allow_destructive: false })?;
+    let second = folder.released()?;
+    Ok(Releases { root, first, second })
+}
+
+pub(crate) async fn connect(database: &Database) -> Result<Store> {
+    Ok(Store::connect(&database.url.parse()?, ConnectOptions::default()).await?)
+}
+
+/// Runs migrations; returns the names of those that were run.
+pub(crate) async fn apply(released: &Released, store: &Store) -> Result<Vec<String>> {
+    Ok(released.apply(store, &mut |_| {}).await?.run)
+}
+
+pub(crate) fn job(number: usize, version: u64) -> Json {
+    json!({
+        "apiVersion": "example.com/v1",
+        "kind": "Job",
+        "metadata": {
+            "namespace": "default",
+            "name": format!("job-{number}"),
+            "uid": format!("uid-{number:06}"),
+            "resourceVersion": version.to_string(),
+            "creationTimestamp": "2026-03-09T20:36:46Z",
+        },
+        "spec": { "queue": "q", "owner": format!("owner-{number}-{version}"), "priority": number },
+    })
+}
+
+/// The row that a kind makes of an object.
+pub(crate) fn row(kind: &Kind, object: &Json) -> Row {
+    let object = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
+    kind.row(&object).unwrap().unwrap()
+}
+
+/// Writes jobs as a release does.
+pub(crate) async fn write(store: &Store, kind: &Kind, jobs: impl IntoIterator<Item = Json>) -> Result<()> {
+    let changes: Vec<Change> = jobs.into_iter().map(|job| Change::Row(row(kind, &job))).collect();
+    let count = changes.len();
+    let report = store.write(kind.table(), changes).await?;
+    anyhow::ensure!(report.written == count, "{report:?}");
+    Ok(())
+}
