@@ -13,6 +13,7 @@ use crate::arguments::Migrations;
 use crate::{Failure, Program};
 use anyhow::anyhow;
 use ingester_core::Kind;
+use ingester_core::ddl::Schema;
 use ingester_core::migrate::{Folder, Released};
 use ingester_core::store::Store;
 
@@ -77,27 +78,30 @@ async fn prepare(
     released: Option<&Released>,
     migrate: bool,
 ) -> Result<Prepared, Failure> {
-    let there = store.tables().await?;
-    let empty = !kinds.iter().any(|kind| there.contains(kind.table().name.as_str()));
-    if let (Some(released), true) = (released, migrate || empty) {
+    let before = tables_of(store, kinds).await?;
+    if let (Some(released), true) = (released, migrate || before == 0) {
         let applied = released.apply(store, &mut |_| {}).await.map_err(schema::failure)?;
         for migration in &applied.run {
             tracing::info!(migration, "Migration run");
         }
+    } else if released.is_none() {
+        store.create_missing(kinds).await?;
     }
     let missing = store.missing(kinds).await?;
-    if missing.is_empty() {
-        store.look_for_rejects().await?;
-        let made = store.tables().await?.len().saturating_sub(there.len());
-        return Ok(if made == 0 { Prepared::Ready } else { Prepared::Made(made) });
+    if !missing.is_empty() {
+        return Ok(Prepared::Lacks(missing));
     }
-    if released.is_none() {
-        store.create_missing(kinds).await?;
-        let left = store.missing(kinds).await?;
-        let made = store.tables().await?.len().saturating_sub(there.len());
-        return Ok(if left.is_empty() { Prepared::Made(made) } else { Prepared::Lacks(left) });
+    store.create_own().await?;
+    match tables_of(store, kinds).await?.saturating_sub(before) {
+        0 => Ok(Prepared::Ready),
+        made => Ok(Prepared::Made(made)),
     }
-    Ok(Prepared::Lacks(missing))
+}
+
+/// How many of the kinds' tables are there.
+async fn tables_of(store: &Store, kinds: &[Kind]) -> Result<usize, Failure> {
+    let there = store.tables().await?;
+    Ok(Schema::of(kinds).tables.iter().filter(|table| there.contains(table.name.as_str())).count())
 }
 
 /// What a person does about tables and columns that are missing.

@@ -200,8 +200,14 @@ async fn prepared(tables: &Tables, options: ConnectOptions) -> Result<(Store, Ve
                         progress.of
                     );
                 };
-                for drift in released.apply(&store, &mut tell).await?.drift {
-                    tracing::warn!(%drift, "The database differs from the released schema");
+                match released.apply(&store, &mut tell).await {
+                    Ok(applied) => applied.drift.iter().for_each(|drift| {
+                        tracing::warn!(%drift, "The database differs from the released schema");
+                    }),
+                    // An earlier program, started again beside an upgrade or after one that was taken back: what it needs may
+                    // well be there, which is looked at next.
+                    Err(error @ ApplyError::Later(_)) => tracing::warn!(%error, "The database is of a later release"),
+                    Err(error) => return Err(error.into()),
                 }
             }
             None => {
@@ -212,7 +218,8 @@ async fn prepared(tables: &Tables, options: ConnectOptions) -> Result<(Store, Ve
             }
         }
     }
-    let missing = store.missing(&tables.kinds).await?;
+    let mut missing = store.missing(&tables.kinds).await?;
+    missing.extend(store.missing_own().await?);
     if missing.is_empty() {
         store.look_for_rejects().await?;
     }

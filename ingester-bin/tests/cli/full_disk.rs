@@ -110,7 +110,7 @@ fn a_disk_too_small_for_the_tables_says_so() {
         return;
     };
     let ran = folder.run(&["import", "--database-url", "sqlite://disk/test.db", SAMPLES]).exits(1);
-    ran.says(&["creating the tables", "disk is full", "make room"]);
+    ran.says(&["running migration 0001", "disk is full", "make room"]);
 }
 
 #[test]

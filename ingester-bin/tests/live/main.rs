@@ -24,6 +24,7 @@ mod cost;
 mod database;
 mod endpoints;
 mod eventually;
+mod evolution;
 mod lifecycle;
 mod metrics;
 mod mirror;

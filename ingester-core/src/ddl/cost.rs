@@ -172,8 +172,8 @@ impl Change {
 
     /// What it costs on this server; [`Class::Copy`] on one that is older than the rules.
     pub fn class(&self, server: Server) -> Class {
-        let rules = self.rules().iter().filter(|rule| rule.family == server.family && rule.since <= server.version);
-        rules.last().map_or(Class::Copy, |rule| rule.class)
+        let mut rules = self.rules().iter().filter(|rule| rule.family == server.family && rule.since <= server.version);
+        rules.next_back().map_or(Class::Copy, |rule| rule.class)
     }
 
     /// Whether data go that nothing brings back but a backup, or that readers would miss until they are filled again.

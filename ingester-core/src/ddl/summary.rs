@@ -84,9 +84,8 @@ impl Change {
 }
 
 /// The changes as a text, table by table; with `server`, what they cost there, otherwise on every family of servers.
-///
-/// `before` and `after` tell which values can be filled again.
-pub fn summary(changes: &[Change], after: &Schema, server: Option<Server>) -> String {
+/// `filled` are the tables whose new columns are filled afterwards.
+pub fn summary(changes: &[Change], filled: &Schema, server: Option<Server>) -> String {
     let mut text = String::new();
     let mut tables: Vec<Option<Ident>> = Vec::new();
     for table in changes.iter().map(Change::within) {
@@ -109,7 +108,7 @@ pub fn summary(changes: &[Change], after: &Schema, server: Option<Server>) -> St
             };
             let _ = writeln!(text, "  {}: {cost}", change.sentence());
             if let Change::AddColumn { table, column } = change
-                && after.table(*table).is_some_and(|table| table.derives(column.name))
+                && filled.table(*table).is_some_and(|table| table.derives(column.name))
             {
                 text.push_str("    filled from the stored objects afterwards\n");
             }

@@ -79,17 +79,17 @@ impl Released {
     /// then, and running it again goes on.
     pub async fn apply(&self, store: &Store, tell: &mut (dyn FnMut(Progress) + Send)) -> Result<Applied, ApplyError> {
         let dialect = store.dialect();
+        let mut applied = Applied::default();
+        if self.pending(store).await?.is_empty() {
+            // Nothing is written where there is nothing to do: an ingester that starts again asks each time.
+            applied.drift = drift::drift(&self.lock().tables, &store.catalog().await?, dialect);
+            return self.applied(store, applied).await;
+        }
         let mut migrating = store.migrating().await?;
         migrating.ensure().await?;
         let entries = migrating.entries().await?;
         self.check(dialect, &entries)?;
-        let todo: Vec<&LockedMigration> = self
-            .lock()
-            .migrations
-            .iter()
-            .filter(|locked| entries.get(&i64::from(locked.version)).is_none_or(|entry| entry.interrupted))
-            .collect();
-        let mut applied = Applied::default();
+        let todo: Vec<&LockedMigration> = self.unrun(&entries).collect();
         // Tables that nobody has migrated so far.
         let unknown = entries.is_empty() && self.any_table(&migrating.catalog().await?);
         let current = unknown && drift::drift(&self.lock().tables, &migrating.catalog().await?, dialect).is_empty();
@@ -113,6 +113,11 @@ impl Released {
         }
         applied.drift = drift::drift(&self.lock().tables, &migrating.catalog().await?, dialect);
         migrating.end().await?;
+        self.applied(store, applied).await
+    }
+
+    /// What comes after the migrations.
+    async fn applied(&self, store: &Store, applied: Applied) -> Result<Applied, ApplyError> {
         store.create_own().await?;
         store.begin_backfills(&self.added(store).await?).await?;
         Ok(applied)
@@ -170,12 +175,13 @@ impl Released {
     pub async fn pending(&self, store: &Store) -> Result<Vec<String>, ApplyError> {
         let entries = store.ledger().await?;
         self.check(store.dialect(), &entries)?;
-        let pending = self
-            .lock()
-            .migrations
-            .iter()
-            .filter(|locked| entries.get(&i64::from(locked.version)).is_none_or(|entry| entry.interrupted));
-        Ok(pending.map(LockedMigration::name).collect())
+        Ok(self.unrun(&entries).map(LockedMigration::name).collect())
+    }
+
+    /// The migrations that a ledger does not know to be done.
+    fn unrun(&self, entries: &BTreeMap<i64, Entry>) -> impl Iterator<Item = &LockedMigration> {
+        let done = |version| entries.get(&version).is_some_and(|entry| !entry.interrupted);
+        self.lock().migrations.iter().filter(move |locked| !done(i64::from(locked.version)))
     }
 
     /// The columns that migrations have added to this database.
@@ -311,7 +317,8 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
 }
 
 impl Store {
-    /// What these kinds need that is not there: tables and columns, in a person's words.
+    /// What these kinds need that is not there: tables and columns. The ingester's own tables are
+    /// [`Store::missing_own`]'s.
     ///
     /// # Errors
     /// When the catalog cannot be read.
@@ -325,8 +332,15 @@ impl Store {
                 _ => {}
             }
         }
-        missing
-            .extend(Store::OWN.iter().filter(|own| !catalog.tables.contains_key(**own)).map(|own| (*own).to_owned()));
         Ok(missing)
+    }
+
+    /// The ingester's own tables that are not there.
+    ///
+    /// # Errors
+    /// When the names of the tables cannot be read.
+    pub async fn missing_own(&self) -> Result<Vec<String>, StoreError> {
+        let there = self.tables().await?;
+        Ok(Store::OWN.iter().filter(|own| !there.contains(**own)).map(|own| (*own).to_owned()).collect())
     }
 }

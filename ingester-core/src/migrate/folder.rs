@@ -148,9 +148,10 @@ impl Folder {
             let mut migration =
                 LockedMigration { version, description, changes: step.changes.clone(), files: BTreeMap::new() };
             for dialect in Dialect::ALL {
-                for (up, step) in [(true, step.clone()), (false, step.inverse())] {
+                // On the way back nothing is filled by itself: the program that does so is the one that is being left.
+                for (up, step, filled) in [(true, step.clone(), &code), (false, step.inverse(), &Schema::default())] {
                     let path = released::path(dialect, &migration, up);
-                    let text = file(dialect, &step, &code);
+                    let text = file(dialect, &step, filled);
                     migration.files.insert(path.clone(), checksum(&text));
                     files.insert(path, text);
                 }
@@ -217,6 +218,34 @@ impl Folder {
     }
 }
 
+/// For a test or a build script of a crate with kinds: panics, with the changes and the command that writes them, unless the
+/// folder of generated SQL is what `kinds` give.
+///
+/// With `INGESTER_UPDATE` in the environment it writes what is missing instead, destructive changes apart; what they lose is
+/// named, and `ingester schema generate --allow-destructive` writes them.
+///
+/// # Panics
+/// When the folder is not current, cannot be read, or has migrations that were edited.
+pub fn assert_current(kinds: &[Kind], folder: impl Into<PathBuf>) {
+    let folder = Folder::new(folder);
+    let shown = folder.root.display().to_string();
+    if std::env::var_os("INGESTER_UPDATE").is_some() {
+        if let Err(error) = folder.generate(kinds, &Options::default()) {
+            panic!("{shown}: {error}");
+        }
+        return;
+    }
+    match folder.check(kinds) {
+        Ok(outcome) if outcome.changed.is_empty() => {}
+        Ok(outcome) => panic!(
+            "{shown} is not what the structs give; run `ingester schema generate --out {shown}`, or this again with INGESTER_UPDATE=1, and commit what it writes\n{}differing: {}",
+            outcome.summary,
+            outcome.changed.join(", ")
+        ),
+        Err(error) => panic!("{shown}: {error}"),
+    }
+}
+
 /// What a plan comes to.
 struct Plan {
     /// Every file by its path in the folder.
@@ -227,11 +256,11 @@ struct Plan {
 }
 
 /// The text of a migration's file.
-fn file(dialect: Dialect, step: &Step, code: &Schema) -> String {
+fn file(dialect: Dialect, step: &Step, filled: &Schema) -> String {
     let mut text = NOTICE.to_owned();
     // What a file of new tables does is plain to see.
     if step.phase != Phase::CreateTables {
-        for line in ddl::summary(&step.changes, code, None).lines() {
+        for line in ddl::summary(&step.changes, filled, None).lines() {
             let _ = writeln!(text, "-- {line}");
         }
     }
@@ -403,6 +432,18 @@ mod tests {
         assert_eq!(outcome.migrations, expected);
         assert_eq!(sql.check(&[SECOND_WIDER]).unwrap(), Outcome::default());
         assert_eq!(sql.released().unwrap().lock().migrations.len(), 5);
+    }
+
+    #[test]
+    fn a_test_of_somebody_s_crate_says_what_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        Folder::new(folder.path()).generate(&[SECOND], &NO).unwrap();
+        assert_current(&[SECOND], folder.path());
+        let panic = std::panic::catch_unwind(|| assert_current(&[SECOND_WIDER], folder.path())).unwrap_err();
+        let message = panic.downcast_ref::<String>().unwrap();
+        for part in ["add column `tier` INT", "schema generate --out", "INGESTER_UPDATE=1", "schema.lock.json"] {
+            assert!(message.contains(part), "{message}");
+        }
     }
 
     #[test]

@@ -13,6 +13,6 @@ mod released;
 pub use apply::{Applied, ApplyError, Progress, schema_of};
 pub use backfill::{Backfill, Filled, Filling, RATE};
 pub use drift::{Drift, drift};
-pub use folder::{Folder, GenerateError, Options, Outcome};
+pub use folder::{Folder, GenerateError, Options, Outcome, assert_current};
 pub use lock::{Added, Lock, LockedMigration};
 pub use released::{GeneratedSql, Released};

@@ -183,10 +183,30 @@ fn mysql(number: u16, state: Option<&str>) -> (Class, Option<&'static str>) {
         1146 => (
             Class::Operator,
             Some(
-                "the schema is not there: make it with `ingester import`, or pipe `ingester schema print` into the client",
+                "the schema is not there: make it with `ingester schema apply`, or pipe `ingester schema print` into the client",
             ),
         ),
-        1054 | 1136 => (Class::Operator, Some("the tables are of another version than this ingester")),
+        // Of changes of a table's definition.
+        1799 => (
+            Class::Transient,
+            Some(
+                "so much was written meanwhile that the server lost track: raise innodb_online_alter_log_max_size, or wait for a calmer hour",
+            ),
+        ),
+        4092 => (
+            Class::Operator,
+            Some("the table has taken all the instant changes that it can: run OPTIMIZE TABLE on it, then go on"),
+        ),
+        1845 | 1846 => (
+            Class::Operator,
+            Some(
+                "on this server the change would cost more than was expected of it: run the statement by hand with another ALGORITHM in a quiet hour, then go on",
+            ),
+        ),
+        1054 | 1136 => (
+            Class::Operator,
+            Some("the tables are of another release than this ingester: see `ingester schema verify`"),
+        ),
         number if MYSQL_STORAGE.contains(&number) => (Class::Operator, Some("make room on the database's disk")),
         // Packet too large, invalid JSON (text, depth, ...), MariaDB's CHECK (json_valid).
         1153 | 3140..=3158 | 4025 => (Class::Object, None),

@@ -97,7 +97,7 @@ impl Store {
             Value::Text(text) => text.to_string(),
             _ => String::new(),
         };
-        let mark = |row: &Box<[Value]>| Mark {
+        let mark = |row: &[Value]| Mark {
             table: text(&row[0]),
             column: text(&row[1]),
             migration: number(&row[2]),
@@ -107,7 +107,7 @@ impl Store {
             failed: count(&row[6]),
             complete: row[8] != Value::Null,
         };
-        Ok(read.await?.iter().filter(|row| row.len() == MARKS.len()).map(mark).collect())
+        Ok(read.await?.iter().filter(|row| row.len() == MARKS.len()).map(|row| mark(row)).collect())
     }
 
     /// Columns are to be filled from the first row on; each with its table and its migration.

@@ -2,10 +2,14 @@
 //! project, beside the kinds of the Michelangelo API. Each is one annotated struct and one line in [`KINDS`].
 
 use ingester_core::Kind;
+use ingester_core::migrate::GeneratedSql;
 
 pub mod experiment;
 pub mod pod;
 pub mod py_torch_job;
+
+/// The migrations of these kinds, which the program carries along.
+pub const SQL: GeneratedSql = ingester_core::generated_sql!("generated-sql");
 
 /// The manifest: every kind that this ingester mirrors. A list cannot be added to another one in a constant, so what is
 /// wanted of other crates is named here too.

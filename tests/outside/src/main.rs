@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ingester::main(outside::KINDS)
+    ingester::Program::new(outside::KINDS).sql(outside::SQL).main()
 }

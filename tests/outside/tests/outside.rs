@@ -320,3 +320,21 @@ fn the_program_lists_its_own_kinds() {
     assert_eq!(names.len(), crd_specs::KINDS.len() + 1);
     assert!(names.contains(&"experiments.ml.example.com"), "{names:?}");
 }
+
+#[test]
+fn the_generated_sql_is_current() {
+    ingester_core::migrate::assert_current(outside::KINDS, concat!(env!("CARGO_MANIFEST_DIR"), "/generated-sql"));
+}
+
+#[test]
+fn the_program_carries_its_migrations_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = |arguments: &[&str]| {
+        let output = run(folder.path(), arguments);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(ran(&["schema", "apply"]).contains("ran: 0001_create_tables"));
+    assert!(ran(&["schema", "apply"]).contains("has run every migration"));
+    assert!(ran(&["schema", "verify"]).contains("has the released schema"));
+}

@@ -20,6 +20,27 @@ struct Widget {
     d: Pair,
 }
 
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Gadget")]
+#[ingest(was = "Gadget")] //~ ERROR `was` is the table's former name, it cannot be the present one
+struct Gadget {
+    #[index(was = "second")] //~ ERROR columns cannot exchange their names in one step
+    first: String,
+    #[index(was = "first")] //~ ERROR columns cannot exchange their names in one step
+    second: String,
+    #[index(was = "fourth")]
+    third: String,
+}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Gizmo", table = "gizmos")]
+#[ingest(was = "g i z m o")] //~ ERROR `g i z m o` cannot be the name of a table
+struct Gizmo {}
+
+#[derive(Indexed, Deserialize)]
+#[ingest(was = "other")] //~ ERROR `was` is for the table that Ingestable makes; Indexed makes none
+struct Nested {}
+
 #[derive(ColumnValue, Deserialize)]
 struct Pair {
     namespace: String,

@@ -8,3 +8,4 @@ mod apply;
 mod backfill;
 mod drift;
 mod kinds;
+mod million;

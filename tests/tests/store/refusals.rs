@@ -67,7 +67,7 @@ async fn a_missing_table_stops_the_batch_and_says_what_to_do(world: World) -> Re
     let error = store.write(kind("Model").table(), changes).await.expect_err("there are no tables");
     assert_eq!(error.class(), Class::Operator);
     let text = error.to_string();
-    assert!(text.contains("`model`") && text.contains("ingester import"), "{text}");
+    assert!(text.contains("`model`") && text.contains("schema is not there: make it with `ingester "), "{text}");
     Ok(())
 }
 

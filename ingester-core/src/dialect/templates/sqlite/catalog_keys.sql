@@ -1,4 +1,4 @@
-SELECT t.name, i.name, c.name, CAST(i."unique" AS TEXT)
+SELECT t.name, i.name, COALESCE(c.name, 'an expression'), CAST(i."unique" AS TEXT)
 FROM sqlite_master AS t
 JOIN pragma_index_list(t.name) AS i
 JOIN pragma_index_info(i.name) AS c

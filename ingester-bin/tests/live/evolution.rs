@@ -1,0 +1,80 @@
+//! Columns and tables that are not as the program wants them, under a running mirror.
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::eventually::eventually;
+use crate::objects::model;
+use crate::on_both_databases;
+use crate::settings::Settings;
+use crate::world::World;
+
+on_both_databases! { Own::NOTHING =>
+    columns_that_are_not_complete_are_filled_by_itself_beside_the_mirror
+    a_database_that_lacks_a_column_is_waited_for
+    a_database_of_a_later_release_is_served_while_it_has_what_is_needed
+}
+
+async fn columns_that_are_not_complete_are_filled_by_itself_beside_the_mirror(world: &mut World) -> Result<()> {
+    world.start()?;
+    for name in ["a", "b", "c"] {
+        world.objects.create(model(name, "x")).await?;
+    }
+    world.settled().await?;
+    world.objects.delete("Model", "b").await?;
+    world.row_that("is deleted", "Model", "b", |row| !row.is_live()).await?;
+    world.stop()?;
+
+    // As it is after the migration that adds the column, which is what `algorithm` is here.
+    world.database.sql("UPDATE model SET algorithm = NULL").await?;
+    world
+        .database
+        .sql("INSERT INTO ingester_backfills VALUES ('model', 'algorithm', 1, '', 0, 0, 0, '2026-01-01', NULL)")
+        .await?;
+    // Not one row is written by the mirror itself: the objects are unchanged.
+    world.start()?;
+    let complete = async || world.database.cell("SELECT complete_time IS NOT NULL FROM ingester_backfills").await;
+    eventually("the column to be complete", complete, |complete| complete.as_deref() == Some("1")).await?;
+    let filled = world.database.count("model WHERE algorithm = 'x'").await?;
+    ensure!(filled == 3, "live and deleted rows have their value: {filled}");
+    let metrics = world.metrics()?;
+    let rows = |result: &str| {
+        metrics.sum("ingester_backfill_rows_total", &["kind=\"Model\"", &format!("result=\"{result}\"")])
+    };
+    ensure!((rows("filled"), rows("unchanged"), rows("failed")) == (3.0, 0.0, 0.0));
+    ensure!(metrics.sum("ingester_incomplete_columns", &["kind=\"Model\""]) == 0.0);
+    ensure!(!world.log_lines(&["New columns are complete", "algorithm", "filled=3"])?.is_empty());
+    world.audit_is_clean()
+}
+
+async fn a_database_that_lacks_a_column_is_waited_for(world: &mut World) -> Result<()> {
+    world.start()?;
+    world.objects.create(model("a", "x")).await?;
+    world.settled().await?;
+    world.stop()?;
+    world.database.sql("ALTER TABLE model DROP COLUMN algorithm").await?;
+    world.launch(&Settings { ingester: vec!["createTables: false"], ..world.settings() })?;
+    let told = async || world.log_lines(&["waiting for `ingester schema apply`", "model.algorithm"]);
+    eventually("it to say what is missing", told, |lines| !lines.is_empty()).await?;
+    ensure!(world.ingester().probe("/readyz")? == 503);
+    world.database.sql("ALTER TABLE model ADD COLUMN algorithm VARCHAR(255) NULL").await?;
+    world.ingester().wait_ready(crate::eventually::DEADLINE)?;
+    world.objects.create(model("b", "y")).await?;
+    world.settled().await?;
+    world.row("Model", "b").await?.context("its row").map(drop)
+}
+
+async fn a_database_of_a_later_release_is_served_while_it_has_what_is_needed(world: &mut World) -> Result<()> {
+    world.start()?;
+    world.stop()?;
+    world.database.sql("ALTER TABLE model ADD COLUMN of_a_later_release VARCHAR(255) NULL").await?;
+    world
+        .database
+        .sql("INSERT INTO _sqlx_migrations VALUES (9999, 'of a later release', NOW(), TRUE, x'00', 1)")
+        .await?;
+    world.start()?;
+    world.objects.create(model("a", "x")).await?;
+    world.settled().await?;
+    world.row("Model", "a").await?.context("its row")?;
+    ensure!(!world.log_lines(&["WARN", "later release", "9999"])?.is_empty());
+    Ok(())
+}
