@@ -29,7 +29,9 @@ pub(crate) async fn run(arguments: Import, program: Program) -> Result<Ending, F
     match super::prepare(&store, kinds, released.as_ref(), false).await? {
         Prepared::Ready => {}
         Prepared::Made(made) => note(&format!("made {made} tables in {address}")),
-        Prepared::Lacks(missing) => return Err(Failure::Usage(anyhow!(super::lacks(&missing)))),
+        Prepared::Lacks(missing) => {
+            return Err(Failure::Usage(anyhow!(super::lacks(&missing, kinds, released.as_ref()))));
+        }
     }
 
     let progress = Arc::new(Progress::default());

@@ -13,7 +13,7 @@ use crate::arguments::Migrations;
 use crate::{Failure, Program};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::ddl::Schema;
+use ingester_core::ddl::{Schema, diff};
 use ingester_core::migrate::{Folder, Released};
 use ingester_core::store::Store;
 
@@ -105,6 +105,18 @@ async fn tables_of(store: &Store, kinds: &[Kind]) -> Result<usize, Failure> {
 }
 
 /// What a person does about tables and columns that are missing.
-fn lacks(missing: &[String]) -> String {
-    format!("the database lacks {}: run `ingester schema apply`", missing.join(", "))
+fn lacks(missing: &[String], kinds: &[Kind], released: Option<&Released>) -> String {
+    let remedy = match released {
+        Some(released) if !is_current(kinds, released) => BEHIND,
+        _ => "run `ingester schema apply`",
+    };
+    format!("the database lacks {}: {remedy}", missing.join(", "))
 }
+
+/// Whether the migrations make what the structs need.
+fn is_current(kinds: &[Kind], released: &Released) -> bool {
+    diff(&released.lock().tables, &Schema::of(kinds)).is_empty()
+}
+
+/// What a person does about migrations that do not.
+const BEHIND: &str = "the structs have changed since these migrations were written: run `ingester schema generate` and build the program again";

@@ -1,6 +1,6 @@
 //! `ingester schema print`, `generate`, `diff`, `apply`, `revert` and `verify`
 
-use super::{chosen, released};
+use super::{BEHIND, chosen, is_current, released};
 use crate::arguments::{
     DialectName, Format, SchemaApply, SchemaDiff, SchemaGenerate, SchemaPrint, SchemaRevert, SchemaVerify,
 };
@@ -115,8 +115,13 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     if applied.run.is_empty() && applied.recorded.is_empty() {
         note(&format!("{address} has run every migration"));
     }
+    // A folder that is named may be of other kinds than this program's.
+    let behind = arguments.migrations.sql.is_none() && !is_current(program.kinds, &released);
+    if behind {
+        note(BEHIND);
+    }
     if applied.drift.is_empty() {
-        return Ok(Ending::Done);
+        return Ok(if behind { Ending::Problem } else { Ending::Done });
     }
     for drift in &applied.drift {
         note(&format!("differs: {drift}"));
