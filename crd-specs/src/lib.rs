@@ -4,6 +4,7 @@
 
 use ingester_core::Kind;
 use ingester_core::migrate::GeneratedSql;
+use ingester_core::protobuf::DescriptorSet;
 
 pub mod cluster;
 pub mod common;
@@ -22,6 +23,9 @@ pub mod revision;
 pub mod schema;
 pub mod spark_job;
 pub mod trigger_run;
+
+/// The messages of the `proto` column: `proto/` compiled.
+pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../proto/descriptors.bin"));
 
 /// The migrations of these kinds.
 pub const SQL: GeneratedSql = ingester_core::generated_sql!("../generated-sql");

@@ -27,6 +27,9 @@ pub(crate) enum Command {
     Schema(Schema),
     /// Fill columns that were added to a table with rows in it, from the stored objects.
     Backfill(Backfill),
+    /// The protobuf messages in the column `proto`.
+    #[command(subcommand)]
+    Proto(Proto),
     /// Print the CustomResourceDefinitions of the kinds.
     Crds(Crds),
     /// List the kinds with their tables and columns.
@@ -251,6 +254,24 @@ pub(crate) struct Backfill {
     /// The kind.
     #[arg(value_name = "KIND")]
     pub(crate) kind: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Proto {
+    /// Print an object as its `proto` column has it, as JSON.
+    Decode(ProtoDecode),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProtoDecode {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// The kind.
+    #[arg(value_name = "KIND")]
+    pub(crate) kind: String,
+    /// The object's uid.
+    #[arg(value_name = "UID")]
+    pub(crate) uid: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -28,7 +28,7 @@ mod output;
 mod server;
 
 use anyhow::anyhow;
-use arguments::{Arguments, Command, ConfigFile, Finalizers, Schema};
+use arguments::{Arguments, Command, ConfigFile, Finalizers, Proto, Schema};
 use clap::Parser;
 use ingester_core::Kind;
 use ingester_core::config::{Config, Environment, LogFormat};
@@ -110,6 +110,10 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
 
 fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
+    // A mistake of the program itself, which would be one of every object.
+    for protobuf in kinds.iter().filter_map(Kind::protobuf) {
+        protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;
+    }
     if let Command::Run(arguments) = command {
         let config = configuration(&arguments.config, kinds)?;
         let format = match config.log.format {
@@ -139,6 +143,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Schema(Schema::Revert(arguments)) => wait_for(commands::schema::revert(arguments, program)),
         Command::Schema(Schema::Verify(arguments)) => wait_for(commands::schema::verify(arguments, program)),
         Command::Backfill(arguments) => wait_for(commands::backfill::run(arguments, kinds)),
+        Command::Proto(Proto::Decode(arguments)) => wait_for(commands::proto::decode(arguments, kinds)),
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
     }

@@ -298,6 +298,7 @@ mod tests {
         values[base::RES_VERSION] = Value::UInt(version);
         values[base::JSON] = Value::text("{}");
         Row {
+            lost: Default::default(),
             uid: "a".into(),
             res_version: version,
             delete_time: None,

@@ -2,6 +2,7 @@
 
 use crate::json;
 use crate::object::{Meta, Object};
+use crate::protobuf::{DescriptorSet, Descriptors, Lost, MessageId};
 use crate::schema::{Field, Table};
 use crate::value::{Row, RowError, Value, Values};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -53,11 +54,12 @@ pub trait Ingestable: Sized + 'static {
     const TABLE: &'static Table;
     /// Whether every object leaves etcd once SQL has it (`#[ingest(immutable)]`).
     const IMMUTABLE: bool;
-    /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
-    const PROTOBUF: Option<&'static str>;
 
     /// The plural in the API's paths.
     fn plural() -> Cow<'static, str>;
+
+    /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
+    fn protobuf() -> Option<Protobuf>;
 
     /// Adds the values of the indexed columns; false where a predicate leaves the object out.
     ///
@@ -88,15 +90,43 @@ pub struct Kind {
     namespaced: bool,
     table: &'static Table,
     immutable: bool,
-    protobuf: Option<&'static str>,
+    protobuf: fn() -> Option<Protobuf>,
     plural: fn() -> Cow<'static, str>,
     decode: fn(&Object, &mut Values) -> Result<bool, json::Error>,
     crd: fn() -> Option<CustomResourceDefinition>,
 }
 
+/// The message as which a kind's objects stand in the `proto` column.
+#[derive(Clone, Copy, Debug)]
+pub struct Protobuf {
+    /// Its full name, such as `michelangelo.api.v2.Model`.
+    pub message: &'static str,
+    /// The descriptors that have it.
+    pub descriptors: &'static DescriptorSet,
+}
+
+impl Protobuf {
+    /// The descriptors, and the message in them.
+    ///
+    /// # Errors
+    /// When the descriptors cannot be read, or do not have the message.
+    pub fn get(&self) -> Result<(&'static Descriptors, MessageId), String> {
+        let descriptors =
+            self.descriptors.get().map_err(|error| format!("the descriptors of {}: {error}", self.message))?;
+        let message = descriptors.message(self.message);
+        Ok((descriptors, message.ok_or_else(|| format!("the descriptors have no message {}", self.message))?))
+    }
+}
+
+/// An object's bytes for the `proto` column, where its kind names a message, and what they have no place for.
+pub type Proto = (Option<Box<[u8]>>, Lost);
+
 /// Why an object has no row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
+    /// The kind's descriptors are of no use: a mistake of the program, not of the object.
+    #[error("{0}")]
+    Descriptors(String),
     /// A field's JSON is not of the field's type.
     #[error(transparent)]
     Json(#[from] json::Error),
@@ -115,7 +145,7 @@ impl Kind {
             namespaced: K::NAMESPACED,
             table: K::TABLE,
             immutable: K::IMMUTABLE,
-            protobuf: K::PROTOBUF,
+            protobuf: K::protobuf,
             plural: K::plural,
             decode: K::decode,
             crd: K::crd,
@@ -163,8 +193,8 @@ impl Kind {
     }
 
     /// The protobuf message of the `proto` column.
-    pub fn protobuf(&self) -> Option<&'static str> {
-        self.protobuf
+    pub fn protobuf(&self) -> Option<Protobuf> {
+        (self.protobuf)()
     }
 
     /// The CRD, as the API server takes it: without defaults and required lists, so that it stores what the client sent.
@@ -182,7 +212,19 @@ impl Kind {
         if !(self.decode)(object, &mut values)? {
             return Ok(None);
         }
-        Ok(Some(Row::new(self.table, object, None, values)?))
+        let (proto, lost) = self.proto(object)?;
+        Ok(Some(Row { lost, ..Row::new(self.table, object, proto, values)? }))
+    }
+
+    /// The object's bytes for the `proto` column, and what they have no place for.
+    ///
+    /// # Errors
+    /// When the kind's descriptors cannot be read, or the object's text is not JSON.
+    pub fn proto(&self, object: &Object) -> Result<Proto, DecodeError> {
+        let Some(protobuf) = self.protobuf() else { return Ok((None, Lost::default())) };
+        let (descriptors, message) = protobuf.get().map_err(DecodeError::Descriptors)?;
+        let (bytes, lost) = descriptors.encode(message, object.text())?;
+        Ok((Some(bytes.into()), lost))
     }
 }
 
@@ -195,7 +237,9 @@ impl Kind {
         let indexed = self.table.indexed().len();
         let mut values = Values::with_capacity(indexed);
         (0..indexed).for_each(|_| values.push(Value::Null));
-        Row::new(self.table, object, None, values)
+        // Whatever is wrong with a value, its message has a place for the others.
+        let (proto, lost) = self.proto(object).unwrap_or_default();
+        Ok(Row { lost, ..Row::new(self.table, object, proto, values)? })
     }
 }
 

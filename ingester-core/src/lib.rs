@@ -39,6 +39,7 @@ pub mod metrics;
 pub mod migrate;
 mod nearest;
 pub mod object;
+pub mod protobuf;
 pub mod schema;
 pub mod store;
 pub mod sync;
@@ -55,7 +56,8 @@ pub use value::ColumnValue;
 pub mod __private {
     pub use crate::json::Error as JsonError;
     pub use crate::kind::{
-        FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, crd, decode_projection, decode_resource, plural,
+        FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, crd, decode_projection, decode_resource,
+        plural,
     };
     pub use crate::migrate::GeneratedSql;
     pub use crate::object::{Meta, Object};

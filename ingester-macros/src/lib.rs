@@ -36,7 +36,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// - `table = "name"`: the table's name, otherwise the kind in lower case;
 /// - `was = "old_name"`: the table's former name, which the migration renames;
 /// - `immutable`: every object leaves etcd once SQL has it;
-/// - `protobuf = "package.Message"`: the message of the `proto` column;
+/// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the
+///   crate's root, an `ingester_core::protobuf::DescriptorSet`, or in the one that `descriptors = path` names;
 /// - `key(column, column)`: a key over several columns, any number of times;
 /// - `filter = function`: a function from a reference to the struct to `bool`; objects for which it is false have no row;
 /// - `group`, `version`, `kind`, `plural`, `namespaced`: for projections;

@@ -16,7 +16,9 @@ pub(crate) async fn run(arguments: Arguments, kinds: &'static [Kind]) -> Result<
     let address = arguments.target.address(kinds)?;
     let kind = chosen(kinds, std::slice::from_ref(&arguments.kind))?[0];
     let backfill = Backfill::of(&kind, &arguments.columns).map_err(|column| {
-        let names: Vec<String> = kind.table().indexed().iter().map(|column| column.name.to_string()).collect();
+        let proto = kind.protobuf().map(|_| "proto".to_owned());
+        let indexed = kind.table().indexed().iter().map(|column| column.name.to_string());
+        let names: Vec<String> = indexed.chain(proto).collect();
         Failure::Usage(anyhow!("{} has no indexed column `{column}`; there are {}", kind.kind(), names.join(", ")))
     })?;
     let store = Store::connect(&address, ConnectOptions { create: false, ..ConnectOptions::default() }).await?;

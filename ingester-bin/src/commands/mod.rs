@@ -6,6 +6,7 @@ pub(crate) mod crds;
 pub(crate) mod finalizers;
 pub(crate) mod import;
 pub(crate) mod kinds;
+pub(crate) mod proto;
 pub(crate) mod run;
 pub(crate) mod schema;
 

@@ -30,7 +30,9 @@ impl Ingestable for Model {
         &Table { name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS }
     };
     const IMMUTABLE: bool = false;
-    const PROTOBUF: Option<&'static str> = None;
+    fn protobuf() -> Option<crate::kind::Protobuf> {
+        None
+    }
 
     fn plural() -> Cow<'static, str> {
         "models".into()

@@ -45,3 +45,19 @@ pub use de::{RAW_TOKEN, from_str};
 pub use error::Error;
 pub(crate) use error::push_name;
 pub use reader::{Kind, MAX_DEPTH, Reader};
+
+/// An integer as JSON writes it, or a string in JSON: no point, no exponent, no leading zeros.
+pub(crate) fn integer<T: std::str::FromStr>(text: &str) -> Option<T> {
+    number::parse_integer(text).ok()
+}
+
+/// A float as JSON writes it, or one of the names that protobuf gives to what JSON cannot write.
+pub(crate) fn float<T: std::str::FromStr + Into<f64> + Copy>(text: &str) -> Option<T> {
+    number::parse_float(text).ok()
+}
+
+/// The float that a text of [`Reader::number`] says; `None` where it is beyond the type.
+#[inline]
+pub(crate) fn float_of_number<T: std::str::FromStr + Into<f64> + Copy>(number: &str) -> Option<T> {
+    number.parse().ok().filter(|value: &T| (*value).into().is_finite())
+}

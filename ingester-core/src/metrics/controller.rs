@@ -2,6 +2,7 @@
 
 use super::class_label;
 use super::families::{Counters, Families};
+use crate::protobuf::Lost;
 use crate::store::Class;
 use prometheus::{Gauge, Histogram, IntCounter, IntGauge};
 use std::collections::BTreeMap;
@@ -109,6 +110,7 @@ struct Bound {
     rejects: IntCounter,
     rejected_objects: IntGauge,
     backfill_rows: [IntCounter; 3],
+    proto_lost: [IntCounter; 3],
     incomplete_columns: IntGauge,
     orphans_swept: IntCounter,
     database_errors: [IntCounter; 4],
@@ -167,6 +169,7 @@ impl ControllerMetrics {
             rejects: families.rejects.of([kind]),
             rejected_objects: families.rejected_objects.of([kind]),
             backfill_rows: ["filled", "unchanged", "failed"].map(|result| families.backfill_rows.of([kind, result])),
+            proto_lost: ["field", "enum", "value"].map(|what| families.proto_lost.of([kind, what])),
             incomplete_columns: families.incomplete_columns.of([kind]),
             orphans_swept: families.orphans_swept.of([kind]),
             database_errors: CLASSES.map(|class| families.database_errors.of([kind, class_label(class)])),
@@ -287,6 +290,13 @@ impl ControllerMetrics {
     pub fn backfilled(&self, filled: u64, unchanged: u64, failed: u64) {
         for (counter, rows) in self.0.backfill_rows.iter().zip([filled, unchanged, failed]) {
             counter.inc_by(rows);
+        }
+    }
+
+    /// An object said something that its message has no place for.
+    pub fn lost(&self, lost: Lost) {
+        for (counter, count) in self.0.proto_lost.iter().zip([lost.fields, lost.enums, lost.values]) {
+            counter.inc_by(count);
         }
     }
 

@@ -90,6 +90,7 @@ pub(super) struct Families {
     pub(super) lag: Histograms<1>,
     pub(super) rejects: Counters<1>,
     pub(super) rejected_objects: Gauges<1>,
+    pub(super) proto_lost: Counters<2>,
     pub(super) orphans_swept: Counters<1>,
     pub(super) backfill_rows: Counters<2>,
     pub(super) incomplete_columns: Gauges<1>,
@@ -210,6 +211,11 @@ impl Families {
                 "ingester_orphans_swept_total",
                 "Rows deleted because their object was gone when a list was compared with SQL",
                 KIND,
+            )?,
+            proto_lost: on.counters(
+                "ingester_proto_lost_total",
+                "What objects said that their message has no place for",
+                ["kind", "what"],
             )?,
             backfill_rows: on.counters(
                 "ingester_backfill_rows_total",

@@ -92,7 +92,7 @@ fn every_series_is_there_before_anything_happened() {
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 39);
+    assert_eq!(rendered.types.len(), 40);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 
@@ -147,6 +147,14 @@ fn every_method_moves_its_own_series_and_no_other() {
                 ("ingester_backfill_rows_total filled", 5.0),
                 ("ingester_backfill_rows_total unchanged", 3.0),
                 ("ingester_backfill_rows_total failed", 1.0),
+            ],
+        ),
+        (
+            |m| m.lost(crate::protobuf::Lost { fields: 3, enums: 2, values: 1 }),
+            &[
+                ("ingester_proto_lost_total field", 3.0),
+                ("ingester_proto_lost_total enum", 2.0),
+                ("ingester_proto_lost_total value", 1.0),
             ],
         ),
         (|m| m.incomplete_columns(2), &[("ingester_incomplete_columns", 2.0)]),

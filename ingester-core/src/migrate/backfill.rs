@@ -64,18 +64,19 @@ pub struct Filling {
 }
 
 impl Backfill {
-    /// All indexed columns of a kind, or those of these names.
+    /// All columns of a kind that come from its objects, or those of these names: the indexed ones, and `proto`.
     ///
     /// # Errors
     /// The first name that is no column which could be filled.
     pub fn of(kind: &Kind, columns: &[String]) -> Result<Self, String> {
         let table = kind.table();
-        let all = base::JSON + 1..table.columns.len();
+        let proto = kind.protobuf().map(|_| base::PROTO);
+        let all: Vec<usize> = proto.into_iter().chain(base::JSON + 1..table.columns.len()).collect();
         if columns.is_empty() {
-            return Ok(Backfill { kind: *kind, places: all.collect() });
+            return Ok(Backfill { kind: *kind, places: all });
         }
         let place = |name: &String| {
-            all.clone().find(|place| table.columns[*place].name.same_as(name)).ok_or_else(|| name.clone())
+            all.iter().copied().find(|place| table.columns[*place].name.same_as(name)).ok_or_else(|| name.clone())
         };
         Ok(Backfill { kind: *kind, places: columns.iter().map(place).collect::<Result<_, _>>()? })
     }

@@ -346,7 +346,9 @@ mod tests {
                     &Table { name: Ident::new($table), was: None, columns: &COLUMNS, keys: &KEYS }
                 };
                 const IMMUTABLE: bool = false;
-                const PROTOBUF: Option<&'static str> = None;
+                fn protobuf() -> Option<crate::kind::Protobuf> {
+                    None
+                }
                 fn plural() -> std::borrow::Cow<'static, str> {
                     $table.into()
                 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
     Row {
+        lost: Default::default(),
         uid: uid.into(),
         res_version,
         delete_time: None,

@@ -281,7 +281,18 @@ impl Controller {
     /// The row; a decoder that panics is its object's fault, as any other error of it.
     pub(super) fn row(&self, object: &Object) -> Result<Option<Row>, String> {
         match std::panic::catch_unwind(AssertUnwindSafe(|| self.kind.row(object))) {
-            Ok(row) => row.map_err(|error| error.to_string()),
+            Ok(row) => {
+                if let Ok(Some(row)) = &row
+                    && !row.lost.is_nothing()
+                {
+                    let (meta, lost) = (object.meta(), row.lost);
+                    self.metrics.lost(lost);
+                    tracing::debug!(kind = self.kind.kind(), namespace = %meta.namespace, name = %meta.name,
+                        fields = lost.fields, enums = lost.enums, values = lost.values,
+                        "The message of this kind has no place for a part of the object: it is in `json` only");
+                }
+                row.map_err(|error| error.to_string())
+            }
             Err(_) => Err("the decoder of this kind panicked; please report it with the object".into()),
         }
     }

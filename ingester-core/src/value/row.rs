@@ -1,6 +1,7 @@
 //! One object as it goes into its three tables.
 
 use crate::object::{Object, Pairs};
+use crate::protobuf::Lost;
 use crate::schema::{Column, SqlType, Table, base, limits};
 use crate::value::{Micros, Value, Values};
 
@@ -22,6 +23,8 @@ pub struct Row {
     pub labels: Pairs,
     /// The rows of the annotations table.
     pub annotations: Pairs,
+    /// What the object says that its `proto` has no place for.
+    pub lost: Lost,
 }
 
 /// A value that does not fit its column.
@@ -91,6 +94,7 @@ impl Row {
             values: values.into(),
             labels: meta.labels.clone(),
             annotations: meta.annotations.clone(),
+            lost: Lost::default(),
         })
     }
 

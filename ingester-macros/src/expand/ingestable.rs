@@ -127,8 +127,18 @@ fn expand(context: &Context, private: &TokenStream, input: &Struct, this: &Kind,
         quote!(&[#(#columns),*])
     });
     let immutable = input.ingest.immutable.unwrap_or(false);
+    if let (None, Some(descriptors)) = (&input.ingest.protobuf, &input.ingest.descriptors) {
+        context
+            .error(descriptors, "`descriptors` says where a message is described: name it with `protobuf = \"...\"`");
+    }
     let protobuf = match &input.ingest.protobuf {
-        Some(message) => quote!(::core::option::Option::Some(#message)),
+        Some(message) => {
+            let descriptors = match &input.ingest.descriptors {
+                Some(descriptors) => quote!(#descriptors),
+                None => placed(at(message.span()), quote!(crate::DESCRIPTORS)),
+            };
+            quote!(::core::option::Option::Some(#private::Protobuf { message: #message, descriptors: &#descriptors }))
+        }
         None => quote!(::core::option::Option::None),
     };
     let keep = keep(input);
@@ -156,10 +166,12 @@ fn expand(context: &Context, private: &TokenStream, input: &Struct, this: &Kind,
             const NAMESPACED: ::core::primitive::bool = #namespaced;
             const TABLE: &'static #private::Table = &__TABLE;
             const IMMUTABLE: ::core::primitive::bool = #immutable;
-            const PROTOBUF: ::core::option::Option<&'static ::core::primitive::str> = #protobuf;
 
             fn plural() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
                 #plural
+            }
+            fn protobuf() -> ::core::option::Option<#private::Protobuf> {
+                #protobuf
             }
             fn decode(
                 __object: &#private::Object,
@@ -238,7 +250,9 @@ fn refused(context: &Context, input: &DeriveInput) -> TokenStream {
                     const NAMESPACED: ::core::primitive::bool = false;
                     const TABLE: &'static #private::Table = &#private::Table::derived("", ::core::option::Option::None, &[], &[]);
                     const IMMUTABLE: ::core::primitive::bool = false;
-                    const PROTOBUF: ::core::option::Option<&'static ::core::primitive::str> = ::core::option::Option::None;
+                    fn protobuf() -> ::core::option::Option<#private::Protobuf> {
+                        ::core::option::Option::None
+                    }
                     fn plural() -> ::std::borrow::Cow<'static, ::core::primitive::str> {
                         ::std::borrow::Cow::Borrowed("")
                     }

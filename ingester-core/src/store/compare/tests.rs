@@ -43,6 +43,7 @@ fn both() -> (Row, StoredRow) {
     values[RATIO] = Value::Double(0.5);
     values[READY] = Value::Bool(true);
     let row = Row {
+        lost: Default::default(),
         uid: "a".into(),
         res_version: 7,
         delete_time: None,

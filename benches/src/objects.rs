@@ -1,0 +1,166 @@
+//! Objects as clusters have them: 3 to 6 KB of JSON, 4 labels, 4 annotations. The same ones in every run.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// Objects of one kind.
+pub(crate) struct Set {
+    pub(crate) kind: &'static str,
+    pub(crate) texts: Vec<String>,
+}
+
+/// Objects whose weight is in nested messages with times, in numbers, and in free-form values.
+pub(crate) fn sets(objects: usize) -> Result<Vec<Set>> {
+    let mut sets = Vec::new();
+    for (kind, make) in [("PipelineRun", pipeline_run as fn(&mut Dice) -> Value), ("Model", model)] {
+        let mut dice = Dice(7);
+        let texts = (0..objects).map(|place| object(&mut dice, kind, place, make).to_string()).collect();
+        sets.push(Set { kind, texts });
+    }
+    Ok(sets)
+}
+
+/// Numbers from a seed (SplitMix64).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % sides
+    }
+
+    fn hex(&mut self, digits: usize) -> String {
+        (0..digits).map(|_| char::from(b"0123456789abcdef"[self.roll(16) as usize])).collect()
+    }
+
+    fn one_of<'t>(&mut self, texts: &[&'t str]) -> &'t str {
+        texts[self.roll(texts.len() as u64) as usize]
+    }
+
+    fn time(&mut self) -> String {
+        format!("2026-03-{:02}T{:02}:{:02}:{:02}Z", 1 + self.roll(28), self.roll(24), self.roll(60), self.roll(60))
+    }
+
+    fn float(&mut self) -> f64 {
+        self.roll(1 << 40) as f64 / (1_u64 << 40) as f64
+    }
+}
+
+fn object(dice: &mut Dice, kind: &str, place: usize, make: fn(&mut Dice) -> Value) -> Value {
+    let mut object = make(dice);
+    let team = dice.one_of(&["pricing", "fraud", "maps", "search", "eats"]);
+    object["apiVersion"] = json!("michelangelo.api/v2");
+    object["kind"] = json!(kind);
+    object["metadata"] = json!({
+        "name": format!("{}-{place:06}", kind.to_lowercase()),
+        "namespace": format!("ml-{team}"),
+        "uid": format!("{}-{}-4{}-8{}-{}", dice.hex(8), dice.hex(4), dice.hex(3), dice.hex(3), dice.hex(12)),
+        "resourceVersion": (1000 + place).to_string(),
+        "generation": 1 + dice.roll(9),
+        "creationTimestamp": dice.time(),
+        "finalizers": ["michelangelo/Ingester"],
+        "labels": {
+            "app.kubernetes.io/managed-by": "uniflow",
+            "michelangelo/team": team,
+            "michelangelo/environment": dice.one_of(&["production", "staging", "development"]),
+            "michelangelo/pipeline": format!("train-{}", dice.hex(6)),
+        },
+        "annotations": {
+            "michelangelo/git-commit": dice.hex(40),
+            "michelangelo/owner": format!("{team}-oncall@example.com"),
+            "michelangelo/SpecUpdateTimestamp": dice.roll(2_000_000_000_000_000).to_string(),
+            "michelangelo/source": format!("https://git.example.com/ml/{team}/blob/{}/pipeline.py", dice.hex(12)),
+        },
+    });
+    object
+}
+
+/// Most of it is steps that were run, each with times, inputs and outputs.
+fn pipeline_run(dice: &mut Dice) -> Value {
+    let steps: Vec<Value> = (0..6 + dice.roll(4)).map(|number| step(dice, number, true)).collect();
+    json!({
+        "spec": {
+            "pipeline": {"namespace": "ml-pricing", "name": format!("train-{}", dice.hex(6))},
+            "revision": {"namespace": "ml-pricing", "name": format!("train-{}", dice.hex(12))},
+            "actor": {"name": format!("user{}", dice.roll(1000))},
+            "input": {
+                "environ": {"MA_NAMESPACE": "ml-pricing", "CLUSTER": dice.one_of(&["phx", "dca"])},
+                "kw_args": {"learning_rate": dice.float(), "max_depth": dice.roll(12), "early_stopping": true, "features": null},
+                "args": [dice.roll(100), dice.hex(8)],
+            },
+        },
+        "status": {
+            "state": dice.one_of(&["PIPELINE_RUN_STATE_SUCCEEDED", "PIPELINE_RUN_STATE_FAILED", "PIPELINE_RUN_STATE_RUNNING"]),
+            "workflowId": dice.hex(32),
+            "workflowRunId": dice.hex(32),
+            "endTime": dice.time(),
+            "logUrl": format!("https://logs.example.com/workflows/{}", dice.hex(32)),
+            "conditions": [{
+                "type": "Execute Workflow", "status": "CONDITION_STATUS_TRUE", "reason": "Succeeded",
+                "lastUpdatedTimestamp": dice.roll(2_000_000_000).to_string(),
+            }],
+            "steps": steps,
+        },
+    })
+}
+
+fn step(dice: &mut Dice, number: u64, outer: bool) -> Value {
+    let mut step = json!({
+        "name": format!("{}_{number}", dice.one_of(&["feature_prep", "train", "evaluate", "push_model"])),
+        "displayName": format!("Step {number}"),
+        "state": "PIPELINE_RUN_STEP_STATE_SUCCEEDED",
+        "startTime": dice.time(),
+        "endTime": dice.time(),
+        "activityId": dice.roll(1000).to_string(),
+        "logUrl": format!("https://logs.example.com/jobs/{}", dice.hex(16)),
+    });
+    if outer {
+        step["output"] =
+            json!({"rows": dice.roll(10_000_000), "auc": dice.float(), "path": format!("s3://ml/{}", dice.hex(24))});
+        let inner = (0..dice.roll(2)).map(|number| self::step(dice, number, false)).collect::<Vec<_>>();
+        step["subSteps"] = inner.into();
+    }
+    step
+}
+
+/// Most of it is a schema and the weight of each feature.
+fn model(dice: &mut Dice) -> Value {
+    let names: Vec<String> = (0..12 + dice.roll(10))
+        .map(|n| format!("@palette:pricing:{}:{n}", dice.one_of(&["eta", "fare", "surge"])))
+        .collect();
+    let schema: Vec<Value> = names
+        .iter()
+        .map(|name| json!({"name": name, "dataType": dice.one_of(&["DATA_TYPE_FLOAT", "DATA_TYPE_INT", "DATA_TYPE_STRING"]), "shape": [1]}))
+        .collect();
+    let importance: serde_json::Map<String, Value> = names
+        .iter()
+        .map(|name| {
+            let baseline = json!({"floatValue": dice.float() as f32});
+            (
+                name.clone(),
+                json!({"mean": dice.float(), "absMean": dice.float(), "stdDev": dice.float(), "baseline": baseline}),
+            )
+        })
+        .collect();
+    json!({
+        "spec": {
+            "owner": {"name": format!("user{}", dice.roll(1000))},
+            "description": "Predicts the fare of a trip from what is known when it is asked for.",
+            "kind": "MODEL_KIND_REGRESSION",
+            "algorithm": dice.one_of(&["xgboost", "dnn", "linear"]),
+            "trainingFramework": dice.one_of(&["pytorch", "spark_ml", "tensorflow"]),
+            "inputSchema": {"schemaItems": schema},
+            "decisionThreshold": dice.float(),
+            "revisionId": dice.roll(100),
+            "sealed": true,
+            "sourcePipelineRun": {"namespace": "ml-pricing", "name": format!("run-{}", dice.hex(12))},
+            "modelArtifactUri": [format!("s3://ml/models/{}", dice.hex(32))],
+            "qualityScores": [{"name": "rmse", "source": "evaluator", "value": dice.float(), "primary": true}],
+            "featureImportanceList": [{"featureImportance": importance, "outputName": "fare"}],
+        },
+        "status": {},
+    })
+}

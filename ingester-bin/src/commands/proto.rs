@@ -1,0 +1,38 @@
+//! `ingester proto decode`
+
+use super::chosen;
+use crate::arguments::ProtoDecode;
+use crate::output;
+use crate::{Ending, Failure};
+use anyhow::anyhow;
+use ingester_core::Kind;
+use ingester_core::schema::base;
+use ingester_core::store::{ConnectOptions, Store};
+use ingester_core::value::Value;
+
+pub(crate) async fn decode(arguments: ProtoDecode, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let address = arguments.target.address(kinds)?;
+    let kind = chosen(kinds, std::slice::from_ref(&arguments.kind))?[0];
+    let name = kind.kind();
+    let Some(protobuf) = kind.protobuf() else {
+        return Err(Failure::Usage(anyhow!(
+            "{name} has no protobuf message: name one with #[ingest(protobuf = \"...\")]"
+        )));
+    };
+    let (descriptors, message) = protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;
+    let store = Store::connect(&address, ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
+    let stored = store.stored(kind.table(), &[&arguments.uid]).await?;
+    store.close().await;
+    let Some(row) = stored.first() else {
+        return Err(Failure::Work(anyhow!("there is no {name} with the uid {}", arguments.uid)));
+    };
+    let Value::Bytes(bytes) = &row.values[base::PROTO] else {
+        return Err(Failure::Work(anyhow!(
+            "the {name} has no bytes yet: `ingester backfill {name} --column proto` fills them"
+        )));
+    };
+    let text = descriptors.decode(message, bytes).map_err(anyhow::Error::from)?;
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(anyhow::Error::from)?;
+    output::print(&(serde_json::to_string_pretty(&value).map_err(anyhow::Error::from)? + "\n"))?;
+    Ok(Ending::Done)
+}

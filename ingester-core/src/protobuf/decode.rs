@@ -1,0 +1,489 @@
+//! Bytes to JSON text: what people read, and what tests compare.
+//!
+//! Fields that Kubernetes writes in any case are left out where they say nothing, as its JSON does.
+
+use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
+use super::special::{Form, OBJECT_META};
+use super::wire::{Cursor, Raw};
+use crate::wire::Duration;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::fmt::Write as _;
+
+/// Why bytes are no message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a message at byte {offset}: {reason}")]
+pub struct DecodeError {
+    /// Where, in the whole.
+    pub offset: usize,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// Deepest nesting of messages, as protobuf's own readers have it.
+const DEPTH: usize = 100;
+
+impl Descriptors {
+    /// The JSON text of a message. Fields that the descriptors do not know are left out, as their names are not known.
+    ///
+    /// # Errors
+    /// When the bytes are not in wire format, or a text in them is not UTF-8.
+    pub fn decode(&self, message: MessageId, bytes: &[u8]) -> Result<String, DecodeError> {
+        let mut text = String::with_capacity(bytes.len() * 2);
+        let decoder = Decoder { descriptors: self };
+        decoder.object(&self.messages[message.0], bytes, 0, Place { depth: 0, metadata: false }, &mut text)?;
+        Ok(text)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Decoder<'d> {
+    descriptors: &'d Descriptors,
+}
+
+/// Where in the object something stands.
+#[derive(Clone, Copy)]
+struct Place {
+    depth: usize,
+    /// In the object's own metadata, whose JSON is Kubernetes', with numbers for 64 bits.
+    metadata: bool,
+}
+
+type Decoded = Result<(), DecodeError>;
+
+fn wrong(offset: usize, reason: impl Into<String>) -> DecodeError {
+    DecodeError { offset, reason: reason.into() }
+}
+
+/// Every value of one field.
+struct Values<'d, 'b> {
+    field: &'d Field,
+    values: Vec<(Raw<'b>, usize)>,
+}
+
+impl<'d> Decoder<'d> {
+    /// The fields of a message that the descriptors know, in the order of their numbers.
+    fn fields<'b>(
+        self,
+        message: &'d Message,
+        bytes: &'b [u8],
+        base: usize,
+        place: Place,
+    ) -> Result<Vec<Values<'d, 'b>>, DecodeError> {
+        if place.depth > DEPTH {
+            return Err(wrong(base, format!("nested deeper than {DEPTH} messages")));
+        }
+        let mut found: Vec<Values<'d, 'b>> = Vec::new();
+        let mut cursor = Cursor::new(bytes, base);
+        while !cursor.is_at_end() {
+            let offset = cursor.offset();
+            let (number, raw) = cursor.field().ok_or_else(|| wrong(offset, "no field begins here"))?;
+            let Some(field) = message.numbered(number) else { continue };
+            match found.iter_mut().find(|values| values.field.number == number) {
+                Some(values) => values.values.push((raw, offset)),
+                None => found.push(Values { field, values: vec![(raw, offset)] }),
+            }
+        }
+        // Of a oneof the member that came last.
+        let last = |values: &Values<'_, '_>| values.values.last().map_or(0, |(_, offset)| *offset);
+        let latest: Vec<(u16, usize)> = found.iter().map(|values| (values.field.oneof, last(values))).collect();
+        found.retain(|values| {
+            let (oneof, at) = (values.field.oneof, last(values));
+            oneof == 0 || latest.iter().all(|(other, offset)| *other != oneof || *offset <= at)
+        });
+        found.sort_by_key(|values| values.field.number);
+        Ok(found)
+    }
+
+    fn object(self, message: &'d Message, bytes: &[u8], base: usize, place: Place, out: &mut String) -> Decoded {
+        let root = place.depth == 0;
+        let mut any = false;
+        out.push('{');
+        for Values { field, values } in self.fields(message, bytes, base, place)? {
+            let inside =
+                Place { depth: place.depth + 1, metadata: place.metadata || (root && self.is(field, OBJECT_META)) };
+            let before = out.len();
+            let open = |out: &mut String| {
+                if any {
+                    out.push(',');
+                }
+            };
+            if root && message.type_meta.is_some_and(|meta| std::ptr::eq(&message.fields[usize::from(meta)], field)) {
+                // Kubernetes has these two beside the rest.
+                open(out);
+                self.inline(field, &values, inside, out)?;
+                any = any || out.len() > before;
+                continue;
+            }
+            open(out);
+            string(&field.json, out);
+            out.push(':');
+            if self.field(field, &values, inside, out)? {
+                any = true;
+            } else {
+                out.truncate(before);
+            }
+        }
+        out.push('}');
+        Ok(())
+    }
+
+    /// Whether a value is what Kubernetes writes where there is none: zero, no text, no time.
+    fn says_nothing(self, ty: Type, raw: Raw<'_>) -> bool {
+        match raw {
+            Raw::Varint(value) | Raw::Fixed64(value) => value == 0,
+            Raw::Fixed32(value) => value == 0,
+            Raw::Delimited(bytes, _) => {
+                let time = |of: usize| self.descriptors.messages[of].form == Form::Time;
+                bytes.is_empty() && !matches!(ty, Type::Message(of) if !time(of))
+            }
+        }
+    }
+
+    fn is(self, field: &Field, name: &str) -> bool {
+        matches!(field.ty, Type::Message(of) if self.descriptors.message(name) == Some(MessageId(of)))
+    }
+
+    /// The members of a message without its braces.
+    fn inline(self, field: &'d Field, values: &[(Raw<'_>, usize)], place: Place, out: &mut String) -> Decoded {
+        let mut text = String::new();
+        self.field(field, values, place, &mut text)?;
+        out.push_str(text.trim_start_matches('{').trim_end_matches('}'));
+        Ok(())
+    }
+
+    /// Writes a field's value; false where it says nothing.
+    fn field(
+        self,
+        field: &'d Field,
+        values: &[(Raw<'_>, usize)],
+        place: Place,
+        out: &mut String,
+    ) -> Result<bool, DecodeError> {
+        let Some((last, offset)) = values.last().copied() else { return Ok(false) };
+        match field.shape {
+            Shape::Single => {
+                if field.always && self.says_nothing(field.ty, last) {
+                    return Ok(false);
+                }
+                self.value(field.ty, last, offset, place, out)?;
+            }
+            Shape::List { .. } => {
+                out.push('[');
+                let mut first = true;
+                let mut comma = |out: &mut String| {
+                    if !std::mem::replace(&mut first, false) {
+                        out.push(',');
+                    }
+                };
+                for (raw, offset) in values {
+                    // A list of numbers may be packed or not, whatever the descriptor says.
+                    match (*raw, field.ty.wire()) {
+                        (Raw::Delimited(bytes, base), wire) if wire != super::wire::WireType::Delimited => {
+                            let mut cursor = Cursor::new(bytes, base);
+                            while !cursor.is_at_end() {
+                                let offset = cursor.offset();
+                                let raw = match wire {
+                                    super::wire::WireType::Fixed64 => cursor.fixed64().map(Raw::Fixed64),
+                                    super::wire::WireType::Fixed32 => cursor.fixed32().map(Raw::Fixed32),
+                                    _ => cursor.varint().map(Raw::Varint),
+                                };
+                                comma(out);
+                                let raw = raw.ok_or_else(|| wrong(offset, "a packed list is cut off"))?;
+                                self.value(field.ty, raw, offset, place, out)?;
+                            }
+                        }
+                        (raw, _) => {
+                            comma(out);
+                            self.value(field.ty, raw, *offset, place, out)?;
+                        }
+                    }
+                }
+                out.push(']');
+            }
+            Shape::Map { key } => self.map(field, key, values, place, out)?,
+        }
+        Ok(true)
+    }
+
+    fn map(
+        self,
+        field: &'d Field,
+        key_type: Type,
+        values: &[(Raw<'_>, usize)],
+        place: Place,
+        out: &mut String,
+    ) -> Decoded {
+        out.push('{');
+        for (place_in_map, (raw, offset)) in values.iter().enumerate() {
+            let Raw::Delimited(bytes, base) = *raw else { return Err(wrong(*offset, "a map entry without a length")) };
+            let (mut key, mut value) = (None, None);
+            let mut cursor = Cursor::new(bytes, base);
+            while !cursor.is_at_end() {
+                let offset = cursor.offset();
+                match cursor.field().ok_or_else(|| wrong(offset, "no field begins here"))? {
+                    (1, raw) => key = Some((raw, offset)),
+                    (2, raw) => value = Some((raw, offset)),
+                    _ => {}
+                }
+            }
+            if place_in_map > 0 {
+                out.push(',');
+            }
+            let mut name = String::new();
+            match key {
+                Some((raw, offset)) => self.value(key_type, raw, offset, place, &mut name)?,
+                None => self.zero(key_type, &mut name),
+            }
+            if name.starts_with('"') {
+                out.push_str(&name);
+            } else {
+                string(&name, out);
+            }
+            out.push(':');
+            match (value, field.ty) {
+                (Some((raw, offset)), ty) => self.value(ty, raw, offset, place, out)?,
+                (None, Type::Message(_)) => self.value(field.ty, Raw::Delimited(&[], base), base, place, out)?,
+                (None, ty) => self.zero(ty, out),
+            }
+        }
+        out.push('}');
+        Ok(())
+    }
+
+    fn zero(self, ty: Type, out: &mut String) {
+        match ty {
+            Type::Text | Type::Bytes => out.push_str("\"\""),
+            Type::Bool => out.push_str("false"),
+            Type::Int64 | Type::UInt64 | Type::SInt64 | Type::Fixed64 | Type::SFixed64 => out.push_str("\"0\""),
+            Type::Enum(of) => match self.descriptors.enums[of].name(0) {
+                Some(name) => string(name, out),
+                None => out.push('0'),
+            },
+            _ => out.push('0'),
+        }
+    }
+
+    fn value(self, ty: Type, raw: Raw<'_>, offset: usize, place: Place, out: &mut String) -> Decoded {
+        match (ty, raw) {
+            (Type::Message(of), Raw::Delimited(bytes, base)) => {
+                return self.message(&self.descriptors.messages[of], bytes, base, place, out);
+            }
+            (Type::Text, Raw::Delimited(bytes, base)) => string(utf8(bytes, base)?, out),
+            (Type::Bytes, Raw::Delimited(bytes, _)) => string(&STANDARD.encode(bytes), out),
+            (Type::Bool, Raw::Varint(value)) => out.push_str(if value == 0 { "false" } else { "true" }),
+            (Type::Enum(of), Raw::Varint(value)) => {
+                // As other readers: an enum has 32 bits.
+                let number = value as i32;
+                match self.descriptors.enums[of].name(number) {
+                    Some(name) => string(name, out),
+                    None => number_of(number, out),
+                }
+            }
+            (Type::Int32, Raw::Varint(value)) => number_of(value as i32, out),
+            (Type::UInt32, Raw::Varint(value)) => number_of(value as u32, out),
+            (Type::SInt32, Raw::Varint(value)) => {
+                let value = value as u32;
+                number_of((value >> 1).cast_signed() ^ -((value & 1).cast_signed()), out);
+            }
+            (Type::Int64, Raw::Varint(value)) => long(value.cast_signed(), place, out),
+            (Type::UInt64, Raw::Varint(value)) => long(value, place, out),
+            (Type::SInt64, Raw::Varint(value)) => {
+                long((value >> 1).cast_signed() ^ -((value & 1).cast_signed()), place, out);
+            }
+            (Type::Fixed32, Raw::Fixed32(value)) => number_of(value, out),
+            (Type::SFixed32, Raw::Fixed32(value)) => number_of(value.cast_signed(), out),
+            (Type::Fixed64, Raw::Fixed64(value)) => long(value, place, out),
+            (Type::SFixed64, Raw::Fixed64(value)) => long(value.cast_signed(), place, out),
+            (Type::Float, Raw::Fixed32(value)) => float(f32::from_bits(value), out),
+            (Type::Double, Raw::Fixed64(value)) => float(f64::from_bits(value), out),
+            _ => return Err(wrong(offset, "a value of another type than its field's")),
+        }
+        Ok(())
+    }
+
+    fn message(self, message: &'d Message, bytes: &[u8], base: usize, place: Place, out: &mut String) -> Decoded {
+        let inside = Place { depth: place.depth + 1, ..place };
+        match message.form {
+            Form::Plain => self.object(message, bytes, base, Place { depth: place.depth.max(1), ..place }, out),
+            Form::Timestamp | Form::Time => {
+                let (seconds, nanos) = self.seconds_and_nanos(message, bytes, base, place)?;
+                match moment(seconds, nanos) {
+                    Some(time) => string(&time, out),
+                    // No moment that RFC 3339 can name: its own shape.
+                    None => self.object(message, bytes, base, inside, out)?,
+                }
+                Ok(())
+            }
+            Form::Duration => {
+                let (seconds, nanos) = self.seconds_and_nanos(message, bytes, base, place)?;
+                let whole = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+                match i64::try_from(whole) {
+                    Ok(nanos) => string(&Duration(nanos).to_string(), out),
+                    Err(_) => self.object(message, bytes, base, inside, out)?,
+                }
+                Ok(())
+            }
+            Form::Struct | Form::ListValue => {
+                let fields = self.fields(message, bytes, base, place)?;
+                match fields.first() {
+                    Some(Values { field, values }) => self.field(field, values, inside, out).map(drop),
+                    None => {
+                        out.push_str(if message.form == Form::Struct { "{}" } else { "[]" });
+                        Ok(())
+                    }
+                }
+            }
+            Form::Value => {
+                let fields = self.fields(message, bytes, base, place)?;
+                match fields.first() {
+                    Some(Values { field, values }) if field.number != 1 => {
+                        self.field(field, values, inside, out).map(drop)
+                    }
+                    _ => {
+                        out.push_str("null");
+                        Ok(())
+                    }
+                }
+            }
+            Form::Any => {
+                let (mut url, mut value) = (String::new(), String::new());
+                for Values { field, values } in self.fields(message, bytes, base, place)? {
+                    let text = if field.number == 1 { &mut url } else { &mut value };
+                    self.field(field, &values, inside, text)?;
+                }
+                let or_empty = |text: &str| if text.is_empty() { "\"\"".to_owned() } else { text.to_owned() };
+                let _ = write!(out, "{{\"@type\":{},\"value\":{}}}", or_empty(&url), or_empty(&value));
+                Ok(())
+            }
+            Form::Wrapper => {
+                let fields = self.fields(message, bytes, base, place)?;
+                match fields.first() {
+                    Some(Values { field, values }) => self.field(field, values, inside, out).map(drop),
+                    None => {
+                        self.zero(message.fields[0].ty, out);
+                        Ok(())
+                    }
+                }
+            }
+            Form::Quantity => {
+                let fields = self.fields(message, bytes, base, place)?;
+                match fields.first() {
+                    Some(Values { field, values }) => self.field(field, values, inside, out).map(drop),
+                    None => {
+                        out.push_str("\"\"");
+                        Ok(())
+                    }
+                }
+            }
+            Form::IntOrString => {
+                let (mut ty, mut number, mut text) = (0, "0".to_owned(), "\"\"".to_owned());
+                for Values { field, values } in self.fields(message, bytes, base, place)? {
+                    let Some((raw, offset)) = values.last() else { continue };
+                    let into = match (field.number, raw) {
+                        (1, Raw::Varint(value)) => {
+                            ty = *value;
+                            continue;
+                        }
+                        (2, _) => &mut number,
+                        _ => &mut text,
+                    };
+                    into.clear();
+                    self.value(field.ty, *raw, *offset, inside, into)?;
+                }
+                out.push_str(if ty == 0 { &number } else { &text });
+                Ok(())
+            }
+            Form::Fields => {
+                let fields = self.fields(message, bytes, base, place)?;
+                let raw = fields.first().and_then(|values| values.values.last());
+                match raw {
+                    Some((Raw::Delimited(bytes, _), _)) => {
+                        let text = std::str::from_utf8(bytes).ok().filter(|text| {
+                            let mut reader = crate::json::Reader::new(text);
+                            reader.skip().is_ok() && reader.finish().is_ok()
+                        });
+                        match text {
+                            Some(text) => out.push_str(text),
+                            None => {
+                                let _ = write!(out, "{{\"Raw\":\"{}\"}}", STANDARD.encode(bytes));
+                            }
+                        }
+                    }
+                    _ => out.push_str("{}"),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn seconds_and_nanos(
+        self,
+        message: &'d Message,
+        bytes: &[u8],
+        base: usize,
+        place: Place,
+    ) -> Result<(i64, i64), DecodeError> {
+        let (mut seconds, mut nanos) = (0, 0);
+        for Values { field, values } in self.fields(message, bytes, base, place)? {
+            match values.last() {
+                Some((Raw::Varint(value), _)) if field.number == 1 => seconds = value.cast_signed(),
+                Some((Raw::Varint(value), _)) => nanos = i64::from(*value as i32),
+                Some((_, offset)) => return Err(wrong(*offset, "a value of another type than its field's")),
+                None => {}
+            }
+        }
+        Ok((seconds, nanos))
+    }
+}
+
+/// RFC 3339 text with as many digits after the second as protobuf's JSON has: none, 3, 6 or 9. `None` where it has no name for
+/// the moment.
+fn moment(seconds: i64, nanos: i64) -> Option<String> {
+    let nanos = u32::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
+    let mut text = jiff::Timestamp::from_second(seconds).ok()?.to_string();
+    if nanos > 0 {
+        text.pop();
+        let _ = match nanos {
+            _ if nanos % 1_000_000 == 0 => write!(text, ".{:03}Z", nanos / 1_000_000),
+            _ if nanos % 1_000 == 0 => write!(text, ".{:06}Z", nanos / 1_000),
+            _ => write!(text, ".{nanos:09}Z"),
+        };
+    }
+    Some(text)
+}
+
+fn utf8(bytes: &[u8], base: usize) -> Result<&str, DecodeError> {
+    std::str::from_utf8(bytes).map_err(|error| wrong(base + error.valid_up_to(), "a text that is not UTF-8"))
+}
+
+fn string(text: &str, out: &mut String) {
+    // Writing a string as JSON does not fail.
+    out.push_str(&serde_json::Value::from(text).to_string());
+}
+
+fn number_of(number: impl std::fmt::Display, out: &mut String) {
+    let _ = write!(out, "{number}");
+}
+
+/// 64 bits: as text, as protobuf's JSON has them, but for the object's own metadata.
+fn long(number: impl std::fmt::Display, place: Place, out: &mut String) {
+    if place.metadata {
+        number_of(number, out);
+    } else {
+        let _ = write!(out, "\"{number}\"");
+    }
+}
+
+fn float<T: Into<f64> + serde::Serialize + Copy>(value: T, out: &mut String) {
+    let wide: f64 = value.into();
+    if wide.is_nan() {
+        out.push_str("\"NaN\"");
+    } else if wide.is_infinite() {
+        out.push_str(if wide > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" });
+    } else {
+        // The shortest text that reads back as the same number of its own width; a whole number as one.
+        let text = serde_json::to_string(&value).unwrap_or_else(|_| wide.to_string());
+        out.push_str(text.strip_suffix(".0").unwrap_or(&text));
+    }
+}

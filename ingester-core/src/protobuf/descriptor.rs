@@ -1,0 +1,260 @@
+//! A `FileDescriptorSet` as tables: messages with their fields by JSON name and by number.
+
+use super::names::Names;
+use super::special::{Form, OBJECT_META, TYPE_META, always};
+use super::wire::WireType;
+use prost_reflect::{Cardinality, DescriptorPool, Kind as Reflected, MessageDescriptor};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// The descriptors of one API, as `protoc --include_imports --descriptor_set_out` writes them. They are read once, when
+/// they are needed first.
+///
+/// ```ignore
+/// pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../proto/descriptors.bin"));
+/// ```
+pub struct DescriptorSet {
+    bytes: &'static [u8],
+    read: OnceLock<Result<Descriptors, String>>,
+}
+
+impl DescriptorSet {
+    /// The set in these bytes.
+    pub const fn new(bytes: &'static [u8]) -> Self {
+        DescriptorSet { bytes, read: OnceLock::new() }
+    }
+
+    /// The descriptors.
+    ///
+    /// # Errors
+    /// When the bytes are no descriptor set, or one that lacks what it refers to.
+    pub fn get(&self) -> Result<&Descriptors, &str> {
+        self.read.get_or_init(|| Descriptors::read(self.bytes)).as_ref().map_err(String::as_str)
+    }
+}
+
+impl std::fmt::Debug for DescriptorSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DescriptorSet({} bytes)", self.bytes.len())
+    }
+}
+
+/// The messages and enums of a descriptor set.
+#[derive(Debug)]
+pub struct Descriptors {
+    pub(super) messages: Vec<Message>,
+    pub(super) enums: Vec<Enum>,
+    names: HashMap<Box<str>, MessageId>,
+}
+
+/// One message of [`Descriptors`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageId(pub(super) usize);
+
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) form: Form,
+    /// In the order of their numbers.
+    pub(super) fields: Vec<Field>,
+    by_name: Names<u16>,
+    /// The field into which an object's own `apiVersion` and `kind` go.
+    pub(super) type_meta: Option<u16>,
+    /// Fields that are written also where the object does not say anything of them.
+    pub(super) always: Vec<u16>,
+}
+
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) number: u32,
+    /// Its name in JSON.
+    pub(super) json: Box<str>,
+    pub(super) ty: Type,
+    pub(super) shape: Shape,
+    /// The oneof that it is a member of, 1 for the first; 0 for none.
+    pub(super) oneof: u16,
+    /// Whether a zero value is written where the object says it.
+    pub(super) presence: bool,
+    /// Whether it is written in any case.
+    pub(super) always: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Single,
+    List {
+        packed: bool,
+    },
+    /// With strings, numbers or booleans for keys.
+    Map {
+        key: Type,
+    },
+}
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Double,
+    Float,
+    Int32,
+    Int64,
+    UInt32,
+    UInt64,
+    SInt32,
+    SInt64,
+    Fixed32,
+    Fixed64,
+    SFixed32,
+    SFixed64,
+    Bool,
+    Text,
+    Bytes,
+    Enum(usize),
+    Message(usize),
+}
+
+impl Type {
+    pub(super) fn wire(self) -> WireType {
+        match self {
+            Type::Double | Type::Fixed64 | Type::SFixed64 => WireType::Fixed64,
+            Type::Float | Type::Fixed32 | Type::SFixed32 => WireType::Fixed32,
+            Type::Text | Type::Bytes | Type::Message(_) => WireType::Delimited,
+            _ => WireType::Varint,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Enum {
+    numbers: Names<i32>,
+    names: HashMap<i32, Box<str>>,
+}
+
+impl Enum {
+    pub(super) fn number(&self, name: &str) -> Option<i32> {
+        self.numbers.get(name)
+    }
+
+    pub(super) fn name(&self, number: i32) -> Option<&str> {
+        self.names.get(&number).map(AsRef::as_ref)
+    }
+}
+
+impl Message {
+    /// Where the field of this name stands, in JSON's spelling or the descriptor's own.
+    #[inline]
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).map(usize::from)
+    }
+
+    /// The field of this number.
+    pub(super) fn numbered(&self, number: u32) -> Option<&Field> {
+        self.fields.binary_search_by_key(&number, |field| field.number).ok().map(|place| &self.fields[place])
+    }
+}
+
+impl Descriptors {
+    /// Reads a serialized `FileDescriptorSet`.
+    ///
+    /// # Errors
+    /// When it is none, or lacks a file that another one imports.
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+        let pool = DescriptorPool::decode(bytes).map_err(|error| format!("not a descriptor set: {error}"))?;
+        let all: Vec<MessageDescriptor> = pool.all_messages().filter(|message| !message.is_map_entry()).collect();
+        let places: HashMap<String, usize> =
+            all.iter().enumerate().map(|(place, message)| (message.full_name().to_owned(), place)).collect();
+        let mut enums = Vec::new();
+        let mut enum_places = HashMap::new();
+        for descriptor in pool.all_enums() {
+            enum_places.insert(descriptor.full_name().to_owned(), enums.len());
+            let values = || descriptor.values().map(|value| (Box::<str>::from(value.name()), value.number()));
+            let mut names = HashMap::new();
+            for (name, number) in values() {
+                names.entry(number).or_insert(name);
+            }
+            enums.push(Enum { numbers: Names::new(values()), names });
+        }
+        let ty = |kind: Reflected| match kind {
+            Reflected::Double => Type::Double,
+            Reflected::Float => Type::Float,
+            Reflected::Int32 => Type::Int32,
+            Reflected::Int64 => Type::Int64,
+            Reflected::Uint32 => Type::UInt32,
+            Reflected::Uint64 => Type::UInt64,
+            Reflected::Sint32 => Type::SInt32,
+            Reflected::Sint64 => Type::SInt64,
+            Reflected::Fixed32 => Type::Fixed32,
+            Reflected::Fixed64 => Type::Fixed64,
+            Reflected::Sfixed32 => Type::SFixed32,
+            Reflected::Sfixed64 => Type::SFixed64,
+            Reflected::Bool => Type::Bool,
+            Reflected::String => Type::Text,
+            Reflected::Bytes => Type::Bytes,
+            Reflected::Enum(of) => Type::Enum(enum_places[of.full_name()]),
+            Reflected::Message(of) => Type::Message(places[of.full_name()]),
+        };
+        let message = |descriptor: &MessageDescriptor| {
+            let name = descriptor.full_name();
+            let mut fields: Vec<Field> = Vec::new();
+            let mut by_name = Vec::new();
+            let is_object = {
+                let of = |number, of: &str| {
+                    let field = descriptor.get_field(number);
+                    field.is_some_and(|field| matches!(field.kind(), Reflected::Message(ty) if ty.full_name() == of))
+                };
+                // What Kubernetes calls an object: its parts are values in Go, not pointers, so all of them are written.
+                of(1, TYPE_META) && of(2, OBJECT_META)
+            };
+            let mut in_order: Vec<_> = descriptor.fields().collect();
+            in_order.sort_by_key(prost_reflect::FieldDescriptor::number);
+            for (place, field) in in_order.iter().enumerate() {
+                let (value, shape) = match field.kind() {
+                    Reflected::Message(entry) if field.is_map() => (
+                        ty(entry.map_entry_value_field().kind()),
+                        Shape::Map { key: ty(entry.map_entry_key_field().kind()) },
+                    ),
+                    kind if field.cardinality() == Cardinality::Repeated => {
+                        (ty(kind), Shape::List { packed: field.is_packed() })
+                    }
+                    kind => (ty(kind), Shape::Single),
+                };
+                // `optional` of proto3 is a oneof of one member in the descriptor, and none otherwise.
+                let oneof = field.containing_oneof().filter(|oneof| !oneof.is_synthetic()).map_or(0, |oneof| {
+                    let position = descriptor.oneofs().position(|other| other.name() == oneof.name());
+                    position.unwrap_or(0) as u16 + 1
+                });
+                by_name.push((field.name().into(), place as u16));
+                fields.push(Field {
+                    number: field.number(),
+                    json: field.json_name().into(),
+                    ty: value,
+                    shape,
+                    oneof,
+                    presence: field.supports_presence(),
+                    always: always(name).contains(&field.number()) || (is_object && field.number() <= 4),
+                });
+            }
+            // A name in JSON's spelling beats another field's own name.
+            by_name.extend(fields.iter().zip(0..).map(|(field, place)| (field.json.clone(), place)));
+            let place = |wanted: &dyn Fn(&Field) -> bool| fields.iter().position(wanted).map(|place| place as u16);
+            let type_meta = places.get(TYPE_META).and_then(|type_meta| {
+                place(&|field| field.ty == Type::Message(*type_meta) && field.shape == Shape::Single)
+            });
+            let always = (0..fields.len()).filter(|place| fields[*place].always).map(|place| place as u16).collect();
+            Message { form: Form::of(name), fields, by_name: Names::new(by_name), type_meta, always }
+        };
+        let messages: Vec<Message> = all.iter().map(message).collect();
+        let names = places.into_iter().map(|(name, place)| (name.into(), MessageId(place))).collect();
+        Ok(Descriptors { messages, enums, names })
+    }
+
+    /// The number of a message's field by its name in JSON.
+    pub fn field_of(&self, message: MessageId, json: &str) -> Option<u32> {
+        let message = &self.messages[message.0];
+        message.place(json).map(|place| message.fields[place].number)
+    }
+
+    /// The message of this full name, such as `michelangelo.api.v2.Model`.
+    pub fn message(&self, name: &str) -> Option<MessageId> {
+        self.names.get(name).copied()
+    }
+}

@@ -1,0 +1,492 @@
+//! JSON text to bytes, in one pass over the text and without a tree in between.
+//!
+//! Each message is written field by field as the text has them, and put into the order of the numbers at its end; what a
+//! member takes away from another one (a key that comes twice, a oneof) is left behind there.
+
+use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
+use super::encode_special::bytes_of;
+use super::special::Form;
+use super::wire::{WireType, put_length, put_tag, put_varint};
+use crate::json::{Error, Kind, Reader, float_of_number};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::str::FromStr;
+
+/// What an object says that its message has no place for. It is kept out, and the rest is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Members that no field has the name of.
+    pub fields: u64,
+    /// Names of enum values that are not known.
+    pub enums: u64,
+    /// Values that are not of their field's type.
+    pub values: u64,
+}
+
+impl Lost {
+    /// Whether nothing was kept out.
+    pub fn is_nothing(self) -> bool {
+        self == Lost::default()
+    }
+}
+
+impl std::ops::AddAssign for Lost {
+    fn add_assign(&mut self, other: Self) {
+        self.fields += other.fields;
+        self.enums += other.enums;
+        self.values += other.values;
+    }
+}
+
+impl Descriptors {
+    /// The bytes of an object's JSON text, and what was kept out of them.
+    ///
+    /// # Errors
+    /// When the text is not JSON, is nested deeper than 100 levels, or is no object.
+    pub fn encode(&self, message: MessageId, text: &str) -> Result<(Vec<u8>, Lost), Error> {
+        let mut reader = Reader::new(text);
+        let mut encoder = Encoder {
+            descriptors: self,
+            out: Vec::with_capacity(text.len() / 2),
+            pieces: Vec::new(),
+            entries: Vec::new(),
+            sorted: Vec::new(),
+            lost: Lost::default(),
+        };
+        // An object of another shape would be empty bytes, which is an object too.
+        encoder.plain(&mut reader, &self.messages[message.0]).map_err(|error| error.locate(text))?;
+        reader.finish().map_err(|error| error.locate(text))?;
+        Ok((encoder.out, encoder.lost))
+    }
+}
+
+/// A field as it stands in the output.
+#[derive(Clone)]
+struct Piece {
+    number: u32,
+    oneof: u16,
+    place: Range<usize>,
+}
+
+pub(super) struct Encoder<'d, 't> {
+    descriptors: &'d Descriptors,
+    pub(super) out: Vec<u8>,
+    /// Those of the messages that are open, the innermost last.
+    pieces: Vec<Piece>,
+    /// The entries of the maps that are open, the innermost map's last.
+    entries: Vec<(Cow<'t, str>, Range<usize>)>,
+    /// Where pieces and entries are put into order.
+    sorted: Vec<u8>,
+    pub(super) lost: Lost,
+}
+
+/// Whether a value was written, or is not there or has no place.
+pub(super) type Written = Result<bool, Error>;
+
+impl<'t> Encoder<'_, 't> {
+    /// Writes the fields of the object that comes next.
+    pub(super) fn plain(&mut self, reader: &mut Reader<'t>, message: &Message) -> Result<(), Error> {
+        let (begin, base) = (self.out.len(), self.pieces.len());
+        // A bit for each field that was met; those from the 128th on share theirs.
+        let mut met = 0_u128;
+        // Kubernetes writes these two beside the rest; in the message they are one of their own.
+        let mut inline: [Option<String>; 2] = [None, None];
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            if let Some(place) = message.place(&key) {
+                let field = &message.fields[place];
+                let bit = 1 << (place % 128);
+                let start = self.out.len();
+                let Some(written) = self.member(reader, field)? else { continue };
+                // What came later takes an earlier value's place; a oneof's is only taken by what is there.
+                if (written && field.oneof > 0) || (met & bit != 0 && field.oneof == 0) {
+                    self.forget(field, base);
+                }
+                met |= bit;
+                if written {
+                    self.piece(field, start);
+                }
+                continue;
+            }
+            let place = match key.as_ref() {
+                "kind" => Some(0),
+                "apiVersion" => Some(1),
+                _ => None,
+            };
+            match (message.type_meta, place, reader.peek()?) {
+                (Some(_), Some(place), Kind::String) => inline[place] = Some(reader.string()?.into_owned()),
+                (Some(_), Some(_), Kind::Null) => reader.null()?,
+                _ => {
+                    self.lost.fields += 1;
+                    reader.skip()?;
+                }
+            }
+        }
+        if let (Some(place), true) = (message.type_meta, inline.iter().any(Option::is_some)) {
+            let field = &message.fields[usize::from(place)];
+            let start = self.out.len();
+            put_tag(&mut self.out, field.number, WireType::Delimited);
+            let length = self.hole();
+            for (number, text) in (1..).zip(&inline) {
+                self.text(number, text.as_deref().unwrap_or_default());
+            }
+            put_length(&mut self.out, length);
+            self.forget(field, base);
+            self.piece(field, start);
+        }
+        self.missing(message, base);
+        self.in_order(begin, base);
+        Ok(())
+    }
+
+    /// Writes what is written in any case and was not said.
+    fn missing(&mut self, message: &Message, base: usize) {
+        for place in &message.always {
+            let field = &message.fields[usize::from(*place)];
+            if self.pieces[base..].iter().all(|piece| piece.number != field.number) {
+                let start = self.out.len();
+                self.zero(field.number, field.ty);
+                self.piece(field, start);
+            }
+        }
+    }
+
+    /// Writes a zero value.
+    fn zero(&mut self, number: u32, ty: Type) {
+        put_tag(&mut self.out, number, ty.wire());
+        match ty {
+            // An object's own parts are there, with what they have in any case.
+            Type::Message(of) => {
+                let length = self.hole();
+                let (begin, base) = (self.out.len(), self.pieces.len());
+                let message = &self.descriptors.messages[of];
+                // A time that is none is empty, though one that is there has both its numbers.
+                if message.form == Form::Plain {
+                    self.missing(message, base);
+                    self.in_order(begin, base);
+                }
+                put_length(&mut self.out, length);
+            }
+            _ => match ty.wire() {
+                WireType::Fixed64 => self.out.extend([0; 8]),
+                WireType::Fixed32 => self.out.extend([0; 4]),
+                WireType::Varint | WireType::Delimited => self.out.push(0),
+            },
+        }
+    }
+
+    /// Leaves a byte for a length and returns its place.
+    fn hole(&mut self) -> usize {
+        self.out.push(0);
+        self.out.len() - 1
+    }
+
+    pub(super) fn text(&mut self, number: u32, text: &str) {
+        put_tag(&mut self.out, number, WireType::Delimited);
+        put_varint(&mut self.out, text.len() as u64);
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    pub(super) fn number(&mut self, number: u32, value: u64) {
+        put_tag(&mut self.out, number, WireType::Varint);
+        put_varint(&mut self.out, value);
+    }
+
+    /// Notes that a field was written.
+    fn piece(&mut self, field: &Field, start: usize) {
+        let place = start..self.out.len();
+        self.pieces.push(Piece { number: field.number, oneof: field.oneof, place });
+    }
+
+    /// Forgets an earlier value of this field or of its oneof.
+    fn forget(&mut self, field: &Field, base: usize) {
+        let mut place = base;
+        while let Some(piece) = self.pieces.get(place) {
+            if piece.number == field.number || (field.oneof > 0 && piece.oneof == field.oneof) {
+                self.pieces.remove(place);
+            } else {
+                place += 1;
+            }
+        }
+    }
+
+    /// Puts the pieces of a message into the order of their numbers.
+    fn in_order(&mut self, begin: usize, base: usize) {
+        let mut end = begin;
+        let mut last = 0;
+        let stands = self.pieces[base..].iter().all(|piece| {
+            let stands = piece.place.start == end && piece.number >= last;
+            (end, last) = (piece.place.end, piece.number);
+            stands
+        });
+        if !stands || end != self.out.len() {
+            self.pieces[base..].sort_by_key(|piece| piece.number);
+            self.sorted.clear();
+            for piece in &self.pieces[base..] {
+                self.sorted.extend_from_slice(&self.out[piece.place.clone()]);
+            }
+            self.out.truncate(begin);
+            self.out.extend_from_slice(&self.sorted);
+        }
+        self.pieces.truncate(base);
+    }
+
+    /// Writes the member of an object that is this field; whether it is there, and `None` for null.
+    fn member(&mut self, reader: &mut Reader<'t>, field: &Field) -> Result<Option<bool>, Error> {
+        let start = self.out.len();
+        let kind = reader.peek()?;
+        if kind == Kind::Null && !self.takes_null(field) {
+            reader.null()?;
+            return Ok(None);
+        }
+        let written = match field.shape {
+            Shape::Single => self.single(reader, field)?,
+            Shape::List { packed } if kind == Kind::Array => self.list(reader, field, packed)?,
+            Shape::Map { key } if kind == Kind::Object => self.map(reader, field, key)?,
+            Shape::List { .. } | Shape::Map { .. } => self.misfit(reader)?,
+        };
+        if !written {
+            self.out.truncate(start);
+        }
+        Ok(Some(written))
+    }
+
+    /// Whether null is a value of this field.
+    fn takes_null(&self, field: &Field) -> bool {
+        matches!(field.ty, Type::Message(of) if field.shape == Shape::Single && self.descriptors.messages[of].form == Form::Value)
+    }
+
+    /// Passes over a value that has no place.
+    pub(super) fn misfit(&mut self, reader: &mut Reader<'t>) -> Written {
+        self.lost.values += 1;
+        reader.skip()?;
+        Ok(false)
+    }
+
+    pub(super) fn single(&mut self, reader: &mut Reader<'t>, field: &Field) -> Written {
+        put_tag(&mut self.out, field.number, field.ty.wire());
+        let start = self.out.len();
+        if !self.value(reader, field.ty)? {
+            return Ok(false);
+        }
+        let zero = match field.ty {
+            Type::Message(_) => false,
+            // Minus zero is written with a bit set, and is zero to proto3 as to Go.
+            Type::Double => matches!(self.out[start..], [0, 0, 0, 0, 0, 0, 0, 0 | 0x80]),
+            Type::Float => matches!(self.out[start..], [0, 0, 0, 0 | 0x80]),
+            _ => self.out[start..].iter().all(|byte| *byte == 0),
+        };
+        Ok(!zero || field.presence || field.always)
+    }
+
+    pub(super) fn list(&mut self, reader: &mut Reader<'t>, field: &Field, packed: bool) -> Written {
+        let start = self.out.len();
+        reader.begin_array()?;
+        if packed {
+            put_tag(&mut self.out, field.number, WireType::Delimited);
+            let length = self.hole();
+            while reader.next_element()? {
+                let start = self.out.len();
+                if !self.value(reader, field.ty)? {
+                    self.out.truncate(start);
+                }
+            }
+            let any = self.out.len() > length + 1;
+            put_length(&mut self.out, length);
+            return Ok(any);
+        }
+        while reader.next_element()? {
+            let start = self.out.len();
+            put_tag(&mut self.out, field.number, field.ty.wire());
+            if !self.value(reader, field.ty)? {
+                self.out.truncate(start);
+            }
+        }
+        Ok(self.out.len() > start)
+    }
+
+    /// Writes the entries in the order of their keys, of a key that comes twice the last.
+    pub(super) fn map(&mut self, reader: &mut Reader<'t>, field: &Field, key_type: Type) -> Written {
+        let begin = self.out.len();
+        let base = self.entries.len();
+        let mut in_order = true;
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            let start = self.out.len();
+            put_tag(&mut self.out, field.number, WireType::Delimited);
+            let length = self.hole();
+            let mut written = self.key(&key, key_type);
+            if !written {
+                self.lost.values += 1;
+                reader.skip()?;
+            } else if reader.peek()? == Kind::Null && !self.takes_null_element(field.ty) {
+                // As protobuf's own readers: a null is no entry.
+                reader.null()?;
+                written = false;
+            } else {
+                put_tag(&mut self.out, 2, field.ty.wire());
+                written = self.value(reader, field.ty)?;
+            }
+            if written {
+                put_length(&mut self.out, length);
+                in_order &= self.entries.len() == base || self.entries.last().is_none_or(|(last, _)| *last < key);
+                self.entries.push((key, start..self.out.len()));
+            } else {
+                self.out.truncate(start);
+            }
+        }
+        if !in_order {
+            let entries = &mut self.entries[base..];
+            // Stable, so that of equal keys the one that came last is the last.
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            self.sorted.clear();
+            for (place, (key, range)) in entries.iter().enumerate() {
+                if entries.get(place + 1).is_none_or(|(next, _)| next != key) {
+                    self.sorted.extend_from_slice(&self.out[range.clone()]);
+                }
+            }
+            self.out.truncate(begin);
+            self.out.extend_from_slice(&self.sorted);
+        }
+        self.entries.truncate(base);
+        Ok(self.out.len() > begin)
+    }
+
+    fn takes_null_element(&self, ty: Type) -> bool {
+        matches!(ty, Type::Message(of) if self.descriptors.messages[of].form == Form::Value)
+    }
+
+    /// Writes a map entry's key, which JSON has as text whatever its type.
+    fn key(&mut self, key: &str, ty: Type) -> bool {
+        put_tag(&mut self.out, 1, ty.wire());
+        match ty {
+            Type::Text => {
+                put_varint(&mut self.out, key.len() as u64);
+                self.out.extend_from_slice(key.as_bytes());
+                true
+            }
+            Type::Bool => match key {
+                "true" | "false" => {
+                    self.out.push(u8::from(key == "true"));
+                    true
+                }
+                _ => false,
+            },
+            _ => self.integer_or_float(key, ty),
+        }
+    }
+
+    /// Writes a value without its tag; with the length where it has one. False where it has no place.
+    pub(super) fn value(&mut self, reader: &mut Reader<'t>, ty: Type) -> Written {
+        let kind = reader.peek()?;
+        match (ty, kind) {
+            (Type::Message(of), _) => {
+                let length = self.hole();
+                let message = &self.descriptors.messages[of];
+                let written = self.message(reader, message)?;
+                put_length(&mut self.out, length);
+                Ok(written)
+            }
+            (Type::Text, Kind::String) => {
+                let text = reader.string()?;
+                put_varint(&mut self.out, text.len() as u64);
+                self.out.extend_from_slice(text.as_bytes());
+                Ok(true)
+            }
+            (Type::Bytes, Kind::String) => {
+                let text = reader.string()?;
+                match bytes_of(&text) {
+                    Some(bytes) => {
+                        put_varint(&mut self.out, bytes.len() as u64);
+                        self.out.extend_from_slice(&bytes);
+                        Ok(true)
+                    }
+                    None => self.no_place(),
+                }
+            }
+            (Type::Bool, Kind::Bool) => {
+                let value = reader.bool()?;
+                self.out.push(u8::from(value));
+                Ok(true)
+            }
+            (Type::Enum(of), Kind::String) => {
+                let name = reader.string()?;
+                match self.descriptors.enums[of].number(&name) {
+                    Some(number) => {
+                        self.enum_number(number);
+                        Ok(true)
+                    }
+                    None => {
+                        self.lost.enums += 1;
+                        Ok(false)
+                    }
+                }
+            }
+            (Type::Enum(_), Kind::Number) => match integer::<i32>(reader.number()?) {
+                Some(number) => {
+                    self.enum_number(number);
+                    Ok(true)
+                }
+                None => self.no_place(),
+            },
+            (Type::Text | Type::Bytes | Type::Bool | Type::Enum(_), _) => self.misfit(reader),
+            // The reader has looked at every digit already.
+            (Type::Double, Kind::Number) => match float_of_number::<f64>(reader.number()?) {
+                Some(value) => {
+                    self.out.extend_from_slice(&value.to_le_bytes());
+                    Ok(true)
+                }
+                None => self.no_place(),
+            },
+            (_, Kind::String | Kind::Number) => {
+                let text: Cow<'_, str> =
+                    if kind == Kind::String { reader.string()? } else { Cow::Borrowed(reader.number()?) };
+                if self.integer_or_float(&text, ty) { Ok(true) } else { self.no_place() }
+            }
+            _ => self.misfit(reader),
+        }
+    }
+
+    /// A value was read that has no place.
+    pub(super) fn no_place(&mut self) -> Written {
+        self.lost.values += 1;
+        Ok(false)
+    }
+
+    fn enum_number(&mut self, number: i32) {
+        // Negative numbers take ten bytes, as int32 does.
+        put_varint(&mut self.out, i64::from(number).cast_unsigned());
+    }
+
+    /// Writes a number that is given as text; false where it is none of its type.
+    fn integer_or_float(&mut self, text: &str, ty: Type) -> bool {
+        let out = &mut self.out;
+        let varint = |out: &mut Vec<u8>, value: Option<u64>| value.map(|value| put_varint(out, value)).is_some();
+        let bytes = |out: &mut Vec<u8>, value: Option<&[u8]>| value.map(|value| out.extend_from_slice(value)).is_some();
+        match ty {
+            Type::Int32 => varint(out, integer::<i32>(text).map(|value| i64::from(value).cast_unsigned())),
+            Type::Int64 => varint(out, integer::<i64>(text).map(i64::cast_unsigned)),
+            Type::UInt32 => varint(out, integer::<u32>(text).map(u64::from)),
+            Type::UInt64 => varint(out, integer::<u64>(text)),
+            Type::SInt32 => varint(out, integer::<i32>(text).map(|v| u64::from((v << 1 ^ v >> 31).cast_unsigned()))),
+            Type::SInt64 => varint(out, integer::<i64>(text).map(|v| (v << 1 ^ v >> 63).cast_unsigned())),
+            Type::Fixed32 => bytes(out, integer::<u32>(text).map(u32::to_le_bytes).as_ref().map(|b| &b[..])),
+            Type::SFixed32 => bytes(out, integer::<i32>(text).map(i32::to_le_bytes).as_ref().map(|b| &b[..])),
+            Type::Fixed64 => bytes(out, integer::<u64>(text).map(u64::to_le_bytes).as_ref().map(|b| &b[..])),
+            Type::SFixed64 => bytes(out, integer::<i64>(text).map(i64::to_le_bytes).as_ref().map(|b| &b[..])),
+            Type::Double => bytes(out, float::<f64>(text).map(f64::to_le_bytes).as_ref().map(|b| &b[..])),
+            Type::Float => bytes(out, float::<f32>(text).map(f32::to_le_bytes).as_ref().map(|b| &b[..])),
+            Type::Bool | Type::Text | Type::Bytes | Type::Enum(_) | Type::Message(_) => false,
+        }
+    }
+}
+
+/// An integer as JSON or a string in it writes it: no point, no exponent, no leading zeros.
+pub(super) fn integer<T: FromStr>(text: &str) -> Option<T> {
+    crate::json::integer(text)
+}
+
+/// A float, finite or by one of protobuf's three names.
+fn float<T: FromStr + Into<f64> + Copy>(text: &str) -> Option<T> {
+    crate::json::float(text)
+}

@@ -1,0 +1,191 @@
+//! JSON of messages whose JSON is not their shape.
+
+use super::descriptor::{Message, Shape};
+use super::encode::{Encoder, Written, integer};
+use super::special::Form;
+use super::wire::{WireType, put_tag, put_varint};
+use crate::json::{Kind, Reader};
+use crate::wire::Duration;
+use base64::Engine as _;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use std::borrow::Cow;
+
+/// Base64 as any writer pads it.
+const STANDARD: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+const URL_SAFE: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::URL_SAFE,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+impl<'t> Encoder<'_, 't> {
+    /// Writes a message's contents.
+    pub(super) fn message(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
+        let kind = reader.peek()?;
+        match (message.form, kind) {
+            (Form::Timestamp | Form::Time, Kind::String) => self.time(reader, message),
+            (Form::Duration, Kind::String) => self.duration(reader),
+            (Form::Struct, Kind::Object) | (Form::ListValue, Kind::Array) => {
+                let field = &message.fields[0];
+                match field.shape {
+                    Shape::Map { key } => self.map(reader, field, key)?,
+                    _ => self.list(reader, field, false)?,
+                };
+                Ok(true)
+            }
+            (Form::Value, _) => self.any_value(reader, message),
+            (Form::Any, Kind::Object) => self.any(reader),
+            (Form::Wrapper, _) => {
+                let start = self.out.len();
+                match self.single(reader, &message.fields[0])? {
+                    true => {}
+                    false => self.out.truncate(start),
+                }
+                Ok(true)
+            }
+            (Form::Quantity, Kind::String) => {
+                let text = reader.string()?;
+                self.text(1, &text);
+                Ok(true)
+            }
+            (Form::Quantity, Kind::Number) => {
+                let text = reader.number()?;
+                self.text(1, text);
+                Ok(true)
+            }
+            (Form::IntOrString, Kind::Number) => match integer::<i32>(reader.number()?) {
+                Some(number) => {
+                    self.int_or_string(0, number, "");
+                    Ok(true)
+                }
+                None => self.no_place(),
+            },
+            (Form::IntOrString, Kind::String) => {
+                let text = reader.string()?;
+                self.int_or_string(1, 0, &text);
+                Ok(true)
+            }
+            (Form::Fields, _) => self.fields(reader),
+            (Form::Struct | Form::ListValue | Form::Any, _) => self.misfit(reader),
+            // Everything that also occurs in its own shape.
+            (_, Kind::Object) => self.plain(reader, message).map(|()| true),
+            _ => self.misfit(reader),
+        }
+    }
+
+    fn time(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
+        let text = reader.string()?;
+        let Ok(time) = text.parse::<jiff::Timestamp>() else { return self.no_place() };
+        // Nanoseconds count forward from the second, also before 1970.
+        let (mut seconds, mut nanos) = (time.as_second(), time.subsec_nanosecond());
+        if nanos < 0 {
+            seconds -= 1;
+            nanos += 1_000_000_000;
+        }
+        let always = message.form == Form::Time;
+        self.seconds_and_nanos(seconds, nanos, always);
+        Ok(true)
+    }
+
+    fn seconds_and_nanos(&mut self, seconds: i64, nanos: i32, always: bool) {
+        if seconds != 0 || always {
+            self.number(1, seconds.cast_unsigned());
+        }
+        if nanos != 0 || always {
+            self.number(2, i64::from(nanos).cast_unsigned());
+        }
+    }
+
+    fn duration(&mut self, reader: &mut Reader<'t>) -> Written {
+        let text = reader.string()?;
+        let Some(Duration(nanos)) = Duration::parse(&text) else { return self.no_place() };
+        // Both have the sign.
+        self.seconds_and_nanos(nanos / 1_000_000_000, (nanos % 1_000_000_000) as i32, false);
+        Ok(true)
+    }
+
+    fn int_or_string(&mut self, ty: u64, number: i32, text: &str) {
+        self.number(1, ty);
+        self.number(2, i64::from(number).cast_unsigned());
+        self.text(3, text);
+    }
+
+    /// `google.protobuf.Value`: one of its members, by the kind of the JSON value.
+    fn any_value(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
+        let number = match reader.peek()? {
+            Kind::Null => {
+                reader.null()?;
+                self.number(1, 0);
+                return Ok(true);
+            }
+            Kind::Number => 2,
+            Kind::String => 3,
+            Kind::Bool => 4,
+            Kind::Object => 5,
+            Kind::Array => 6,
+        };
+        let Some(field) = message.numbered(number) else { return self.misfit(reader) };
+        put_tag(&mut self.out, number, field.ty.wire());
+        self.value(reader, field.ty)
+    }
+
+    fn any(&mut self, reader: &mut Reader<'t>) -> Written {
+        let (mut url, mut value) = (None, None);
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            match (key.as_ref(), reader.peek()?) {
+                ("@type", Kind::String) => url = Some(reader.string()?),
+                ("value", Kind::String) => {
+                    value = bytes_of(&reader.string()?);
+                    self.lost.values += u64::from(value.is_none());
+                }
+                (_, Kind::Null) => reader.null()?,
+                _ => {
+                    self.lost.fields += 1;
+                    reader.skip()?;
+                }
+            }
+        }
+        if let Some(url) = url.filter(|url| !url.is_empty()) {
+            self.text(1, &url);
+        }
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            put_tag(&mut self.out, 2, WireType::Delimited);
+            put_varint(&mut self.out, value.len() as u64);
+            self.out.extend_from_slice(&value);
+        }
+        Ok(true)
+    }
+
+    /// `FieldsV1`: Kubernetes' JSON has what it describes, protobuf's the text of that as base64 in `Raw`.
+    fn fields(&mut self, reader: &mut Reader<'t>) -> Written {
+        let raw = reader.raw()?;
+        let encoded = raw_member(raw);
+        let bytes: Cow<'_, [u8]> = match encoded {
+            Some(bytes) => Cow::Owned(bytes),
+            None => Cow::Borrowed(raw.as_bytes()),
+        };
+        put_tag(&mut self.out, 1, WireType::Delimited);
+        put_varint(&mut self.out, bytes.len() as u64);
+        self.out.extend_from_slice(&bytes);
+        Ok(true)
+    }
+}
+
+/// The bytes of `{"Raw": "base64"}`, where the text is that.
+fn raw_member(text: &str) -> Option<Vec<u8>> {
+    let mut reader = Reader::new(text);
+    reader.begin_object().ok()?;
+    let key = reader.next_key().ok()??;
+    if !key.eq_ignore_ascii_case("raw") || reader.peek().ok()? != Kind::String {
+        return None;
+    }
+    let bytes = bytes_of(&reader.string().ok()?)?;
+    reader.next_key().ok()?.is_none().then_some(bytes)
+}
+
+pub(super) fn bytes_of(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text)).ok()
+}
