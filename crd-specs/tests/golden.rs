@@ -14,7 +14,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 /// Inputs with the values of their indexed columns.
-static VECTORS: LazyLock<Vec<Json>> = LazyLock::new(|| serde_json::from_str(include_str!("data/golden.json")).unwrap());
+pub(crate) static VECTORS: LazyLock<Vec<Json>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("data/golden.json")).unwrap());
 
 /// The indexed columns of each kind: type, source, values for the sample.
 pub(crate) static EXPECTED: LazyLock<Json> =
@@ -60,7 +61,7 @@ pub(crate) fn camel(path: &str) -> String {
     camel
 }
 
-fn kind_of(object: &Json) -> &'static Kind {
+pub(crate) fn kind_of(object: &Json) -> &'static Kind {
     let (api_version, kind) = (object["apiVersion"].as_str().unwrap(), object["kind"].as_str().unwrap());
     find(KINDS, api_version, kind).unwrap_or_else(|| panic!("{api_version} {kind} is not in the manifest"))
 }

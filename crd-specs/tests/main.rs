@@ -3,9 +3,13 @@
 
 mod api;
 mod current;
+mod generator;
 mod golden;
 mod manifest;
 mod objects;
 mod places;
+mod proto;
+mod python;
 mod schema;
 mod tolerance;
+mod transcode;

@@ -16,7 +16,7 @@ use serde_json::json;
 use std::sync::LazyLock;
 
 /// Where something is put: a kind, and the steps to a value in its objects.
-type Target = (&'static Kind, Vec<Step>);
+pub(crate) type Target = (&'static Kind, Vec<Step>);
 
 /// Every field, item and entry of spec and status, the sections themselves, and what is read of the metadata.
 static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
@@ -58,7 +58,7 @@ const METADATA: [&str; 13] = [
     "more",
 ];
 
-fn target() -> impl Strategy<Value = Target> {
+pub(crate) fn target() -> impl Strategy<Value = Target> {
     select(&**TARGETS)
 }
 
@@ -67,7 +67,7 @@ static MESSAGES: LazyLock<Vec<Place>> =
     LazyLock::new(|| KINDS.iter().flat_map(places).filter(|place| place.field.ty == Type::Message).collect());
 
 /// Any JSON, as text: a `serde_json::Value` has no key twice and no number beyond its types.
-fn any_json() -> impl Strategy<Value = String> {
+pub(crate) fn any_json() -> impl Strategy<Value = String> {
     const NUMBERS: &[&str] = &[
         "0",
         "-0",

@@ -88,7 +88,7 @@ impl Database {
         }))
     }
 
-    /// Runs SQL on a connection of its own; every cell as text.
+    /// Runs SQL on a connection of its own; every cell as text, bytes that are none as hexadecimal digits.
     ///
     /// # Errors
     /// The database's.
@@ -97,6 +97,7 @@ impl Database {
         where
             for<'c> &'c mut D::Connection: sqlx::Executor<'c, Database = D>,
             for<'r> Option<String>: sqlx::Decode<'r, D>,
+            for<'r> Option<Vec<u8>>: sqlx::Decode<'r, D>,
             usize: sqlx::ColumnIndex<D::Row>,
         {
             use sqlx::{Connection as _, Executor as _};
@@ -105,11 +106,16 @@ impl Database {
                 .fetch_all(sqlx::raw_sql(AssertSqlSafe(sql.to_owned())))
                 .await
                 .with_context(|| sql.to_owned())?;
+            let cell = |row: &D::Row, place| match row.try_get_unchecked::<Option<String>, _>(place) {
+                Ok(text) => Ok(text),
+                // Bytes, as hexadecimal digits.
+                Err(_) => row
+                    .try_get_unchecked::<Option<Vec<u8>>, _>(place)
+                    .map(|bytes| bytes.map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())),
+            };
             let texts = rows
                 .iter()
-                .map(|row| {
-                    (0..row.len()).map(|i| row.try_get_unchecked::<Option<String>, _>(i)).collect::<Result<_, _>>()
-                })
+                .map(|row| (0..row.len()).map(|place| cell(row, place)).collect::<Result<_, _>>())
                 .collect::<Result<_, _>>()?;
             connection.close().await?;
             Ok(texts)

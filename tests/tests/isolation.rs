@@ -40,7 +40,9 @@ macro_rules! like_model {
             const NAMESPACED: bool = Model::NAMESPACED;
             const TABLE: &'static Table = Model::TABLE;
             const IMMUTABLE: bool = Model::IMMUTABLE;
-            const PROTOBUF: Option<&'static str> = Model::PROTOBUF;
+            fn protobuf() -> Option<ingester_core::kind::Protobuf> {
+                Model::protobuf()
+            }
 
             fn plural() -> Cow<'static, str> {
                 ($plural)()

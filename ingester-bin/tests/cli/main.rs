@@ -9,5 +9,6 @@ mod full_disk;
 mod import;
 mod logging;
 mod program;
+mod proto;
 mod rejects;
 mod schema;

@@ -95,7 +95,9 @@ async fn an_object_of_the_wrong_type_is_rejected_alone_and_stored_once_it_is_men
         world.objects.create(object).await?;
     }
     world.start()?;
-    for object in [wrong("late"), project("late-good", 2)] {
+    // What its protobuf message does not know is counted and keeps nothing back.
+    let more = object("Project", "late-good", &json!({"tier": 2, "unknown": 1}));
+    for object in [wrong("late"), more] {
         world.objects.create(object).await?;
     }
     has_tier(world, "early-good", "1").await?;
@@ -113,6 +115,7 @@ async fn an_object_of_the_wrong_type_is_rejected_alone_and_stored_once_it_is_men
     assert!(metrics.sum("ingester_rejects_total", &["kind=\"Project\""]) > 1.5);
     let present = metrics.sum("ingester_rejected_objects", &["kind=\"Project\""]);
     assert!((present - 2.0).abs() < 0.5, "{present} are rejected");
+    assert!(metrics.sum("ingester_proto_lost_total", &["kind=\"Project\"", "what=\"field\""]) > 0.5);
 
     for name in ["early", "late"] {
         world.objects.patch("Project", name, &json!({"spec": {"tier": 3}})).await?;

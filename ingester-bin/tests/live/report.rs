@@ -64,6 +64,17 @@ fn printed(value: &Json) -> Option<String> {
     }
 }
 
+/// The one object of a kind, from the bytes that are stored of it.
+async fn from_proto(database: &Database, kind: &str) -> Result<Json> {
+    let cell = database.sql(&format!("SELECT HEX(proto) FROM `{}`", table(kind))).await?.into_iter().flatten().next();
+    let hex = cell.flatten().with_context(|| format!("the bytes of a {kind}"))?;
+    let byte = |place| u8::from_str_radix(&hex[place..place + 2], 16);
+    let bytes = (0..hex.len()).step_by(2).map(byte).collect::<Result<Vec<_>, _>>()?;
+    let kind = crd_specs::KINDS.iter().find(|known| known.kind() == kind).context("a kind")?;
+    let (descriptors, message) = kind.protobuf().context("a message")?.get().map_err(anyhow::Error::msg)?;
+    Ok(serde_json::from_str(&descriptors.decode(message, &bytes)?)?)
+}
+
 /// Whether a line of the log, text or JSON, has this field with this value.
 fn has_field(line: &str, field: &str, value: &str) -> bool {
     let text = [format!("{field}={value}"), format!("{field}=\"{value}\"")];
@@ -86,6 +97,11 @@ async fn every_sample_gets_its_row_and_every_update_arrives(world: &mut World) -
         names.push((kind, object.name_any()));
         let row = world.row(kind, &object.name_any()).await?.with_context(|| format!("a row of {kind}"))?;
         assert_eq!(row.version, version(object), "{kind}");
+        let proto = from_proto(&world.database, kind).await?;
+        let object = serde_json::to_value(object)?;
+        for field in ["uid", "name", "namespace", "resourceVersion", "labels", "creationTimestamp"] {
+            assert_eq!(proto["metadata"][field], object["metadata"][field], "{kind}");
+        }
     }
     assert_eq!(names.len(), 13);
 

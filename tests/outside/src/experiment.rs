@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
     status = "ExperimentStatus",
     doc = "A search for the best parameters of a training."
 )]
-#[ingest(key(namespace, phase))]
+#[ingest(key(namespace, phase), protobuf = "ml.example.v1.Experiment")]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExperimentSpec {
     /// Who answers for it.

@@ -3,10 +3,14 @@
 
 use ingester_core::Kind;
 use ingester_core::migrate::GeneratedSql;
+use ingester_core::protobuf::DescriptorSet;
 
 pub mod experiment;
 pub mod pod;
 pub mod py_torch_job;
+
+/// The messages of these kinds: `proto/` compiled.
+pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../proto/descriptors.bin"));
 
 /// The migrations of these kinds, which the program carries along.
 pub const SQL: GeneratedSql = ingester_core::generated_sql!("generated-sql");

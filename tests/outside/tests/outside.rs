@@ -338,3 +338,40 @@ fn the_program_carries_its_migrations_along() {
     assert!(ran(&["schema", "apply"]).contains("has run every migration"));
     assert!(ran(&["schema", "verify"]).contains("has the released schema"));
 }
+
+#[test]
+fn the_compiled_descriptors_are_those_of_the_proto_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
+    // Kubernetes' own messages are beside those of the Michelangelo API.
+    let kubernetes = root.join("../../../crd-specs/proto");
+    let mut compiler = protox::Compiler::new([&root, &kubernetes]).unwrap();
+    compiler.include_imports(true).include_source_info(false);
+    compiler.open_file("experiment.proto").unwrap_or_else(|error| panic!("{error:?}"));
+    let compiled = compiler.encode_file_descriptor_set();
+    let path = root.join("descriptors.bin");
+    if std::env::var_os("INGESTER_UPDATE").is_some() {
+        std::fs::write(&path, &compiled).unwrap();
+    }
+    assert!(std::fs::read(&path).unwrap() == compiled, "run this test with INGESTER_UPDATE=1");
+}
+
+#[test]
+fn a_kind_of_our_own_stands_in_its_message_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let objects = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/objects/experiments.yaml");
+    output(folder.path(), &["import", "--database-url", "sqlite://outside.db", objects]);
+    let uid = query(folder.path(), "SELECT uid FROM experiment WHERE name = 'churn'");
+    let text = output(folder.path(), &["proto", "decode", "experiment", &uid[0], "--database-url", "sqlite://outside.db"]);
+    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(object["kind"], "Experiment");
+    assert_eq!(
+        object["spec"],
+        serde_json::json!({
+            "owner": {"name": "ada", "team": "growth"},
+            "dataset": {"namespace": "data", "name": "customers-2026"},
+            "deadline": "2026-04-01T04:00:00Z",
+            "maxTrials": 40,
+        })
+    );
+    assert_eq!(object["status"], serde_json::json!({"phase": "Running", "bestValue": 0.875}));
+}

@@ -156,6 +156,7 @@ async fn the_guard_in_sql_is_the_guard_in_rust(world: World) -> Result<()> {
         Value::Int(value) => value.to_string(),
         Value::Time(time) => format!("'{}'", time.sql()),
         Value::Text(text) => format!("'{text}'"),
+        Value::Bytes(bytes) => format!("x'{}'", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
         other => panic!("no such value in these rows: {other:?}"),
     };
     let mut script = String::new();

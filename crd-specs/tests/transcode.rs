@@ -1,0 +1,50 @@
+//! What holds of the transcoder whatever it is given; also the body of the fuzz target in `tests/fuzz/`.
+
+use crd_specs::{DESCRIPTORS, KINDS};
+
+/// Runs one input: the first byte says which kind and which way, the rest is JSON text or a message.
+///
+/// # Panics
+/// Where something does not hold.
+pub(crate) fn check(input: &[u8]) {
+    let Some((first, rest)) = input.split_first() else { return };
+    let (Ok(descriptors), kind) = (DESCRIPTORS.get(), &KINDS[usize::from(first >> 1) % KINDS.len()]) else {
+        panic!("the descriptors cannot be read");
+    };
+    let (_, message) = kind.protobuf().and_then(|protobuf| protobuf.get().ok()).expect("every kind has a message");
+    let text = match first & 1 {
+        0 => std::str::from_utf8(rest).map(str::to_owned).ok(),
+        _ => descriptors.decode(message, rest).ok(),
+    };
+    let Some(text) = text else { return };
+    let bytes = match descriptors.encode(message, &text) {
+        Ok((bytes, _)) => bytes,
+        // What was read of a message is JSON, if not nested too deep for an object.
+        Err(error) => {
+            assert!(first & 1 == 0 || error.reason().contains("nested deeper"), "{error}: {text}");
+            return;
+        }
+    };
+    let back = descriptors.decode(message, &bytes).expect("what is written is a message");
+    let (again, lost) = descriptors.encode(message, &back).expect("what is read is JSON");
+    // What a message of ours holds its JSON says, so that nothing changes any more.
+    assert!(lost.is_nothing(), "{lost:?} in {back}");
+    assert_eq!(again, bytes, "{back}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// What the fuzzer found worth keeping, one file an input.
+    #[test]
+    fn the_corpus_holds() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fuzz/corpus/transcode");
+        let mut inputs = 0;
+        for file in std::fs::read_dir(folder).unwrap() {
+            super::check(&std::fs::read(file.unwrap().path()).unwrap());
+            inputs += 1;
+        }
+        assert!(inputs > 100, "{inputs} inputs");
+    }
+}
