@@ -81,7 +81,7 @@ impl Indexed for NoStatus {
     fn write(&self, _: &mut Values) {}
 }
 
-/// A kind with its type erased: constants and three functions. The engine is written for this, once.
+/// A kind with its type erased: constants and four functions. The engine is written for this, once.
 #[derive(Clone, Copy)]
 pub struct Kind {
     group: &'static str,

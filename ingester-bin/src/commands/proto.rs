@@ -6,6 +6,7 @@ use crate::output;
 use crate::{Ending, Failure};
 use anyhow::anyhow;
 use ingester_core::Kind;
+use ingester_core::protobuf::DecodeError;
 use ingester_core::schema::base;
 use ingester_core::store::{ConnectOptions, Store};
 use ingester_core::value::Value;
@@ -31,7 +32,11 @@ pub(crate) async fn decode(arguments: ProtoDecode, kinds: &'static [Kind]) -> Re
             "the {name} has no bytes yet: `ingester backfill {name} --column proto` fills them"
         )));
     };
-    let text = descriptors.decode(message, bytes).map_err(anyhow::Error::from)?;
+    let broken = |error: DecodeError| {
+        let uid = &arguments.uid;
+        anyhow!("the bytes of {name} {uid}: {error}; `ingester backfill {name} --column proto` writes them anew")
+    };
+    let text = descriptors.decode(message, bytes).map_err(broken)?;
     let value: serde_json::Value = serde_json::from_str(&text).map_err(anyhow::Error::from)?;
     output::print(&(serde_json::to_string_pretty(&value).map_err(anyhow::Error::from)? + "\n"))?;
     Ok(Ending::Done)

@@ -34,7 +34,7 @@ fn what_cannot_be_printed_is_said() {
     decode(&["Modle", "nobody"]).exits(2).says(&["there is no kind `Modle`"]);
     let uid = folder.query("SELECT uid FROM model").remove(0);
     folder.query("UPDATE model SET proto = x'0a05'");
-    decode(&["Model", &uid]).exits(1).says(&["not a message at byte"]);
+    decode(&["Model", &uid]).exits(1).says(&["the bytes of Model", "--column proto", "not a message at byte"]);
 }
 
 #[test]

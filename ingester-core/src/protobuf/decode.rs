@@ -4,7 +4,7 @@
 
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::special::{Form, OBJECT_META};
-use super::wire::{Cursor, Raw};
+use super::wire::{Cursor, Raw, WireType};
 use crate::wire::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -111,8 +111,13 @@ impl<'d> Decoder<'d> {
             if root && message.type_meta.is_some_and(|meta| std::ptr::eq(&message.fields[usize::from(meta)], field)) {
                 // Kubernetes has these two beside the rest.
                 open(out);
+                let start = out.len();
                 self.inline(field, &values, inside, out)?;
-                any = any || out.len() > before;
+                if out.len() == start {
+                    out.truncate(before);
+                } else {
+                    any = true;
+                }
                 continue;
             }
             open(out);
@@ -179,13 +184,13 @@ impl<'d> Decoder<'d> {
                 for (raw, offset) in values {
                     // A list of numbers may be packed or not, whatever the descriptor says.
                     match (*raw, field.ty.wire()) {
-                        (Raw::Delimited(bytes, base), wire) if wire != super::wire::WireType::Delimited => {
+                        (Raw::Delimited(bytes, base), wire) if wire != WireType::Delimited => {
                             let mut cursor = Cursor::new(bytes, base);
                             while !cursor.is_at_end() {
                                 let offset = cursor.offset();
                                 let raw = match wire {
-                                    super::wire::WireType::Fixed64 => cursor.fixed64().map(Raw::Fixed64),
-                                    super::wire::WireType::Fixed32 => cursor.fixed32().map(Raw::Fixed32),
+                                    WireType::Fixed64 => cursor.fixed64().map(Raw::Fixed64),
+                                    WireType::Fixed32 => cursor.fixed32().map(Raw::Fixed32),
                                     _ => cursor.varint().map(Raw::Varint),
                                 };
                                 comma(out);

@@ -7,10 +7,9 @@ use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::encode_special::bytes_of;
 use super::special::Form;
 use super::wire::{WireType, put_length, put_tag, put_varint};
-use crate::json::{Error, Kind, Reader, float_of_number};
+use crate::json::{Error, Kind, Reader, float, float_of_number, integer};
 use std::borrow::Cow;
 use std::ops::Range;
-use std::str::FromStr;
 
 /// What an object says that its message has no place for. It is kept out, and the rest is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -253,7 +252,7 @@ impl<'t> Encoder<'_, 't> {
 
     /// Whether null is a value of this field.
     fn takes_null(&self, field: &Field) -> bool {
-        matches!(field.ty, Type::Message(of) if field.shape == Shape::Single && self.descriptors.messages[of].form == Form::Value)
+        field.shape == Shape::Single && self.takes_null_element(field.ty)
     }
 
     /// Passes over a value that has no place.
@@ -479,14 +478,4 @@ impl<'t> Encoder<'_, 't> {
             Type::Bool | Type::Text | Type::Bytes | Type::Enum(_) | Type::Message(_) => false,
         }
     }
-}
-
-/// An integer as JSON or a string in it writes it: no point, no exponent, no leading zeros.
-pub(super) fn integer<T: FromStr>(text: &str) -> Option<T> {
-    crate::json::integer(text)
-}
-
-/// A float, finite or by one of protobuf's three names.
-fn float<T: FromStr + Into<f64> + Copy>(text: &str) -> Option<T> {
-    crate::json::float(text)
 }

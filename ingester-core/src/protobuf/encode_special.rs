@@ -1,10 +1,10 @@
 //! JSON of messages whose JSON is not their shape.
 
 use super::descriptor::{Message, Shape};
-use super::encode::{Encoder, Written, integer};
+use super::encode::{Encoder, Written};
 use super::special::Form;
 use super::wire::{WireType, put_tag, put_varint};
-use crate::json::{Kind, Reader};
+use crate::json::{Kind, Reader, integer};
 use crate::wire::Duration;
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
