@@ -87,12 +87,15 @@ impl Released {
         }
         let mut migrating = store.migrating().await?;
         migrating.ensure().await?;
+        // The catalog before the ledger: on SQLite, where others may migrate meanwhile, a table of theirs that is seen
+        // here is in the ledger that is read after it.
+        let catalog = migrating.catalog().await?;
         let entries = migrating.entries().await?;
         self.check(dialect, &entries)?;
         let todo: Vec<&LockedMigration> = self.unrun(&entries).collect();
         // Tables that nobody has migrated so far.
-        let unknown = entries.is_empty() && self.any_table(&migrating.catalog().await?);
-        let current = unknown && drift::drift(&self.lock().tables, &migrating.catalog().await?, dialect).is_empty();
+        let unknown = entries.is_empty() && self.any_table(&catalog);
+        let current = unknown && drift::drift(&self.lock().tables, &catalog, dialect).is_empty();
         for (place, locked) in todo.iter().enumerate() {
             tell(Progress { migration: locked.name(), place: place + 1, of: todo.len() });
             let migration = self.migration(dialect, locked, true);

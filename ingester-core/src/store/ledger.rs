@@ -5,7 +5,7 @@ use super::{Class, Database, Store, StoreError};
 use crate::dialect::{Bookkeeping, Dialect, Sql};
 use sqlx::migrate::{Migrate, MigrateError, Migration};
 use sqlx::pool::PoolConnection;
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite, SqliteConnection};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -156,9 +156,7 @@ impl Migrating {
             Migrating::Sqlite(connection) => {
                 // The write lock first: what the ledger says then stays true until the end.
                 let mut tx = connection.begin_with(Dialect::Sqlite.begin()).await?;
-                let applied = tx.list_applied_migrations(LEDGER).await?;
-                let there = applied.iter().any(|applied| applied.version == migration.version);
-                match (up, there) {
+                match (up, is_recorded(&mut tx, migration).await?) {
                     (true, false) => tx.apply(LEDGER, migration).await.map(drop)?,
                     (false, true) => tx.revert(LEDGER, migration).await.map(drop)?,
                     _ => {}
@@ -168,10 +166,23 @@ impl Migrating {
         }
     }
 
-    /// Records a migration as run without running it.
+    /// Records a migration as run without running it. On SQLite it may have been recorded in the meantime by somebody
+    /// else; then nothing is done.
     pub(crate) async fn skip(&mut self, migration: &Migration) -> Result<(), StoreError> {
-        on_connection!(self, |connection| connection.skip(LEDGER, migration).await)
-            .map_err(|error| migrate_failed(&doing(migration), error))
+        let skipped = match self {
+            Migrating::MySql(connection) => connection.skip(LEDGER, migration).await,
+            Migrating::Sqlite(connection) => {
+                async {
+                    let mut tx = connection.begin_with(Dialect::Sqlite.begin()).await?;
+                    if !is_recorded(&mut tx, migration).await? {
+                        tx.skip(LEDGER, migration).await?;
+                    }
+                    Ok(tx.commit().await?)
+                }
+                .await
+            }
+        };
+        skipped.map_err(|error| migrate_failed(&doing(migration), error))
     }
 
     /// Says of a migration that was interrupted whether it was done.
@@ -195,6 +206,12 @@ impl Migrating {
         on_connection!(&mut self, |connection| connection.unlock().await)
             .map_err(|error| migrate_failed("ending migrations", error))
     }
+}
+
+/// Whether the ledger of a SQLite database has a migration.
+async fn is_recorded(connection: &mut SqliteConnection, migration: &Migration) -> Result<bool, MigrateError> {
+    let applied = connection.list_applied_migrations(LEDGER).await?;
+    Ok(applied.iter().any(|applied| applied.version == migration.version))
 }
 
 /// Every column as text.
