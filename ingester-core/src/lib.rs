@@ -31,6 +31,8 @@ pub mod ddl;
 pub mod dialect;
 pub mod documents;
 pub mod events;
+#[cfg(test)]
+mod fixture;
 pub mod health;
 pub mod import;
 pub mod json;

@@ -1,53 +1,16 @@
 //! Against a client without a server.
 
 use super::{Complaints, NOTE_BYTES, Options, Publisher, Subject, Trouble, cut, names_an_event, note};
+use crate::fixture::MODEL as KIND;
 use crate::metrics::Metrics;
-use crate::schema::{Column, Ident, Key, Table, TableParts};
-use crate::value::Values;
-use crate::{Ingestable, Kind, json, object::Object};
 use http::{Request, Response};
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
 use kube::client::Body;
 use kube::core::Status;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-
-struct Model;
-
-impl Ingestable for Model {
-    const GROUP: &'static str = "michelangelo.api";
-    const VERSION: &'static str = "v2";
-    const KIND: &'static str = "Model";
-    const NAMESPACED: bool = true;
-    const TABLE: &'static Table = {
-        const PARTS: TableParts = TableParts { fields: [&[], &[], &[]], keys: &[] };
-        const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
-        const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-        &Table { name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS }
-    };
-    const IMMUTABLE: bool = false;
-    fn protobuf() -> Option<crate::kind::Protobuf> {
-        None
-    }
-
-    fn plural() -> Cow<'static, str> {
-        "models".into()
-    }
-
-    fn decode(_: &Object, _: &mut Values) -> Result<bool, json::Error> {
-        Ok(true)
-    }
-
-    fn crd() -> Option<CustomResourceDefinition> {
-        None
-    }
-}
-
-const KIND: Kind = Kind::of::<Model>();
 
 const SUBJECT: Subject<'_> =
     Subject { api_version: "michelangelo.api/v2", namespace: "ml", name: "fraud", uid: "0af1", resource_version: "42" };

@@ -237,6 +237,30 @@ impl Remote {
         }
     }
 
+    /// The answer to a list. "Not found" counts only from a server that is ready: one that is starting answers that too,
+    /// for every CustomResourceDefinition that it has not read yet.
+    async fn listed(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, RemoteError> {
+        match self.text(doing, request.clone()).await {
+            Err(error) if error.refusal == Refusal::NotFound => {
+                self.ready(doing).await?;
+                self.text(doing, request).await
+            }
+            answer => answer,
+        }
+    }
+
+    /// An error where the API server says that it is not ready; one that does not let itself be asked is taken to be.
+    async fn ready(&self, doing: &str) -> Result<(), RemoteError> {
+        let request = http::Request::get("/readyz").body(Vec::new());
+        let request = request.map_err(|error| RemoteError::new(doing, error.to_string(), Refusal::Other))?;
+        match self.text(doing, request).await {
+            Err(error) if error.refusal == Refusal::Transient => {
+                Err(RemoteError { reason: format!("the API server is not ready: {}", error.reason), ..error })
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn page(&self, limit: u32, next: Option<&str>) -> ListParams {
         let mut parameters = ListParams::default().limit(limit);
         if let Some(token) = next {
@@ -249,7 +273,7 @@ impl Remote {
     pub(crate) async fn list(&self, next: Option<&str>) -> Result<Page, RemoteError> {
         let doing = format!("listing {}", self.kind.plural());
         let request = self.all().list(&self.page(PAGE, next)).map_err(|error| built(&doing, error))?;
-        let text = self.text(&doing, request).await?;
+        let text = self.listed(&doing, request).await?;
         split(&text).map_err(|error| RemoteError::new(doing, error.locate(&text).to_string(), Refusal::Other))
     }
 
@@ -283,7 +307,7 @@ impl Remote {
         }
         let doing = format!("listing the metadata of {}", self.kind.plural());
         let request = self.all().list_metadata(&self.page(limit, next)).map_err(|error| built(&doing, error))?;
-        let text = self.text(&doing, request).await?;
+        let text = self.listed(&doing, request).await?;
         let list: List = serde_json::from_str(&text)
             .map_err(|error| RemoteError::new(doing.as_str(), error.to_string(), Refusal::Other))?;
         let version = list.metadata.resource_version.parse();
@@ -452,7 +476,51 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Page, Refusal, is_path_segment, refusal, split};
+    use super::{Page, Refusal, Remote, is_path_segment, refusal, split};
+    use crate::fixture::MODEL;
+    use http::{Request, Response};
+    use kube::Client;
+    use kube::client::Body;
+    use std::collections::VecDeque;
+    use std::convert::Infallible;
+    use std::sync::{Arc, Mutex};
+
+    const LIST: &str = "/apis/michelangelo.api/v2/models";
+
+    /// What a list comes to where the server answers these paths, in this order, with these codes.
+    async fn listed(answers: &[(&'static str, u16)]) -> Result<Page, Refusal> {
+        let answers = Arc::new(Mutex::new(answers.iter().copied().collect::<VecDeque<_>>()));
+        let left = answers.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (path, code) = answers.lock().unwrap().pop_front().expect("one request more than there are answers");
+            assert_eq!(request.uri().path(), path);
+            let text = match code {
+                200 => r#"{"metadata":{"resourceVersion":"1"},"items":[]}"#.to_owned(),
+                _ => {
+                    format!(r#"{{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":{code}}}"#)
+                }
+            };
+            let answer = Response::builder().status(code).body(Body::from(text.into_bytes())).unwrap();
+            async move { Ok::<_, Infallible>(answer) }
+        });
+        let page = Remote::new(Client::new(service, "default"), MODEL, None).list(None).await;
+        assert!(left.lock().unwrap().is_empty(), "requests that were not made: {left:?}");
+        page.map_err(|error| error.refusal())
+    }
+
+    #[tokio::test]
+    async fn a_kind_is_not_there_only_where_a_server_that_is_ready_says_so() {
+        let page = || Page { version: 1, next: None, items: vec![] };
+        assert_eq!(listed(&[(LIST, 200)]).await, Ok(page()));
+        assert_eq!(listed(&[(LIST, 404), ("/readyz", 500)]).await, Err(Refusal::Transient));
+        assert_eq!(listed(&[(LIST, 404), ("/readyz", 200), (LIST, 404)]).await, Err(Refusal::NotFound));
+        // It has become ready in between.
+        assert_eq!(listed(&[(LIST, 404), ("/readyz", 200), (LIST, 200)]).await, Ok(page()));
+        // Not everybody may ask, and not every version has it.
+        assert_eq!(listed(&[(LIST, 404), ("/readyz", 403), (LIST, 404)]).await, Err(Refusal::NotFound));
+        assert_eq!(listed(&[(LIST, 404), ("/readyz", 404), (LIST, 404)]).await, Err(Refusal::NotFound));
+        assert_eq!(listed(&[(LIST, 503)]).await, Err(Refusal::Transient));
+    }
 
     #[test]
     fn a_list_is_cut_into_its_items_as_they_stand() {
