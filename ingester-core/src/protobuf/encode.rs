@@ -46,8 +46,8 @@ impl Descriptors {
         let mut reader = Reader::new(text);
         let mut encoder = Encoder {
             descriptors: self,
-            out: Vec::with_capacity(text.len() / 2),
-            pieces: Vec::new(),
+            out: Vec::with_capacity(text.len() * 5 / 8),
+            pieces: Vec::with_capacity(64),
             entries: Vec::new(),
             sorted: Vec::new(),
             lost: Lost::default(),

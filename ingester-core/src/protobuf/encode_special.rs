@@ -5,7 +5,7 @@ use super::encode::{Encoder, Written};
 use super::special::Form;
 use super::wire::{WireType, put_tag, put_varint};
 use crate::json::{Kind, Reader, integer};
-use crate::wire::Duration;
+use crate::wire::{Duration, moment};
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use std::borrow::Cow;
@@ -77,7 +77,7 @@ impl<'t> Encoder<'_, 't> {
 
     fn time(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
         let text = reader.string()?;
-        let Ok(time) = text.parse::<jiff::Timestamp>() else { return self.no_place() };
+        let Some(time) = moment(&text) else { return self.no_place() };
         // Nanoseconds count forward from the second, also before 1970.
         let (mut seconds, mut nanos) = (time.as_second(), time.subsec_nanosecond());
         if nanos < 0 {

@@ -8,6 +8,7 @@ mod time;
 mod wire_enum;
 
 pub use opaque::Opaque;
+pub(crate) use time::moment;
 pub use time::{Duration, Time, Timestamp};
 pub use wire_enum::{EnumName, read_enum};
 

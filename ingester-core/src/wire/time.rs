@@ -5,6 +5,48 @@ use crate::value::{ColumnValue, Micros, Value, Values};
 use serde::de::{Error, MapAccess, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// RFC 3339 text as a moment; `None` where it is none.
+pub(crate) fn moment(text: &str) -> Option<jiff::Timestamp> {
+    match whole_second(text.as_bytes()) {
+        Some(second) => jiff::Timestamp::from_second(second).ok(),
+        // Fractions, offsets, leap seconds, and what is no time.
+        None => text.parse().ok(),
+    }
+}
+
+/// Seconds since 1970 of the form in which the API server and most others write times, `2026-03-09T20:36:46Z`: it is read for
+/// every step of every pipeline run. `None` for every other form.
+fn whole_second(text: &[u8]) -> Option<i64> {
+    let text: &[u8; 20] = text.try_into().ok()?;
+    let number = |from: usize, digits: usize| {
+        text[from..from + digits]
+            .iter()
+            .try_fold(0_i64, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
+    };
+    let signs = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'Z')];
+    if signs.iter().any(|(place, sign)| text[*place] != *sign) {
+        return None;
+    }
+    let (year, month, day) = (number(0, 4)?, number(5, 2)?, number(8, 2)?);
+    let (hour, minute, second) = (number(11, 2)?, number(14, 2)?, number(17, 2)?);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    if !(1..=12).contains(&month) || !(1..=days).contains(&day) || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    // Years that begin in March have their leap day at the end, and months whose lengths repeat every five.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let day_of_year = (153 * month + 2) / 5 + day - 1;
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    // 719,468 days lie between 1 March of the year 0 and 1970.
+    let day = year * 365 + leap_days + day_of_year - 719_468;
+    Some(day * 86_400 + hour * 3_600 + minute * 60 + second)
+}
+
 struct TimeVisitor;
 
 impl<'de> serde::de::Visitor<'de> for TimeVisitor {
@@ -15,7 +57,7 @@ impl<'de> serde::de::Visitor<'de> for TimeVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<jiff::Timestamp, E> {
-        text.parse().map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+        moment(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<jiff::Timestamp, A::Error> {
@@ -206,6 +248,45 @@ impl ColumnValue for Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_seconds_are_the_moments_that_the_library_reads() {
+        let library = |text: &str| text.parse::<jiff::Timestamp>().ok();
+        // Every day of four hundred years, after which the calendar repeats, and some of all others.
+        let first = library("1970-01-01T00:00:00Z").unwrap().as_second() / 86_400;
+        let near = (first..first + 146_097).map(|day| day * 86_400 + day % 86_400);
+        let far = (-62_167_219_200..253_402_207_200).step_by(86_400 * 97 + 3_607);
+        for second in near.chain(far) {
+            let text = jiff::Timestamp::from_second(second).unwrap().to_string();
+            assert_eq!(whole_second(text.as_bytes()), Some(second), "{text}");
+            assert_eq!(moment(&text), library(&text), "{text}");
+        }
+        for text in [
+            "2026-02-29T00:00:00Z",
+            "2024-02-30T00:00:00Z",
+            "1900-02-29T00:00:00Z",
+            "2000-02-29T00:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "2026-00-01T00:00:00Z",
+            "2026-04-31T00:00:00Z",
+            "2026-01-00T00:00:00Z",
+            "2026-01-01T24:00:00Z",
+            "2026-01-01T23:60:00Z",
+            "2016-12-31T23:59:60Z",
+            "2026-01-01T23:59:61Z",
+            "2026-01-01t00:00:00z",
+            "2026-01-01 00:00:00Z",
+            "0000-01-01T00:00:00Z",
+            "9999-12-31T23:59:59Z",
+            "202a-01-01T00:00:00Z",
+            "2026-01-01T00:00:0:Z",
+            "-026-01-01T00:00:00Z",
+            "2026-01-01T00:00:00",
+            "",
+        ] {
+            assert_eq!(moment(text), library(text), "{text}");
+        }
+    }
 
     #[test]
     fn a_time_is_read_from_text_with_any_offset_and_from_seconds_and_nanos() {
