@@ -299,13 +299,14 @@ mod tests {
         values[base::JSON] = Value::text("{}");
         Row {
             lost: Default::default(),
+            believed: None,
             uid: "a".into(),
             res_version: version,
             delete_time: None,
             evict_time: None,
             values: values.into(),
-            labels: Box::default(),
-            annotations: Box::default(),
+            labels: Default::default(),
+            annotations: Default::default(),
         }
     }
 

@@ -1,15 +1,16 @@
 //! One Kubernetes object as received: its JSON text and the few metadata fields that the engine needs.
 
 use crate::json::{self, Kind as JsonKind, Reader};
-use crate::wire::{Time, Timestamp};
+use crate::wire::{Time, Timestamp, moment};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Namespace of the UUIDs that objects without a uid get: UUIDv5 of `ingester` in the URL namespace of RFC 4122.
 const UID_NAMESPACE: uuid::Uuid = uuid::uuid!("8f0ed1a4-57b5-5d6c-9a3d-6d6a3c1f1c2e");
 
-/// Labels or annotations: keys and values, sorted by key, each key once.
-pub type Pairs = Box<[(Box<str>, Box<str>)]>;
+/// Labels or annotations: keys and values, sorted by key, each key once. The object and its row share them.
+pub type Pairs = Arc<[(Box<str>, Box<str>)]>;
 
 /// What the engine needs to know of an object's metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -272,8 +273,8 @@ fn range(reader: &mut Reader<'_>) -> Result<Range<usize>, json::Error> {
 fn time(reader: &mut Reader<'_>) -> Result<Time, json::Error> {
     let at = reader.offset();
     let text = text(reader)?;
-    let wrong = |_| json::Error::value(at, format!("expected a time as RFC 3339 text, found string \"{text}\""));
-    text.parse().map(Time).map_err(wrong)
+    let wrong = || json::Error::value(at, format!("expected a time as RFC 3339 text, found string \"{text}\""));
+    moment(&text).map(Time).ok_or_else(wrong)
 }
 
 fn pairs(reader: &mut Reader<'_>) -> Result<Pairs, json::Error> {

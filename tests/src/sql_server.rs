@@ -1,6 +1,11 @@
 //! What the databases that speak MySQL's protocol have in common.
 
-use std::{collections::BTreeMap, path::Path, process::Command, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, mysql::MySqlConnectOptions};
@@ -32,6 +37,10 @@ impl Durability {
             Self::Durable => &[],
         }
     }
+}
+
+fn socket_in(folder: &Path) -> PathBuf {
+    folder.join("server.sock")
 }
 
 /// The counters of statements that change data or tables.
@@ -108,7 +117,7 @@ impl SqlServer {
         let port = free_port()?;
         command
             .arg(path_option("--datadir", data))
-            .arg(path_option("--socket", &home.path().join("server.sock")))
+            .arg(path_option("--socket", &socket_in(home.path())))
             .arg(path_option("--pid-file", &home.path().join("server.pid")))
             .args([format!("--port={port}"), "--bind-address=127.0.0.1".to_owned()])
             .args(["--max-connections=500", "--max-connect-errors=1000000000"])
@@ -136,6 +145,12 @@ impl SqlServer {
     #[must_use]
     pub fn port(&self) -> Option<u16> {
         self.running.as_ref().map(|running| running.port)
+    }
+
+    /// Its Unix socket, if the server was started by this process.
+    #[must_use]
+    pub fn socket(&self) -> Option<PathBuf> {
+        self.folder().map(socket_in)
     }
 
     /// The folder of its files, if the server was started by this process.

@@ -57,11 +57,14 @@ pub enum Statement {
     /// Reads what is stored for n uids, and locks the rows until the transaction ends.
     /// Parameters: n uids. Columns: uid, res_version, whether delete_time is set, whether evict_time is set.
     Versions,
-    /// Writes n rows of the main table under the guard.
+    /// Inserts n rows of the main table; none of them where one of them is there.
     /// Parameters: for each row every column in the table's order.
-    Upsert,
-    /// Sets delete_time on n rows that are live, not evicted and not newer.
-    /// Parameters: delete_time, update_time, res_version, then n uids, then res_version again.
+    Insert,
+    /// Writes n rows of the main table over those that are there, which the transaction has locked.
+    /// Parameters: as of [`Statement::Insert`].
+    Overwrite,
+    /// Marks n rows of the main table as deleted, which are there and which the transaction has locked.
+    /// Parameters: for each uid, res_version, delete_time, update_time.
     Tombstone,
     /// Makes n rows look older than any object and alive, so that whatever is written next wins. Parameters: n uids.
     Rewind,

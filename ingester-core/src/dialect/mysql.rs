@@ -3,7 +3,7 @@
 use super::statements::implement_statements;
 use super::{Bookkeeping, Sql, Statement, render};
 use crate::ddl::{Change, Phase, Step, TableDef};
-use crate::schema::{BASE_COLUMNS, Column, Ident, Table, base};
+use crate::schema::{Column, Ident, Table};
 use askama::Template;
 
 mod filters {
@@ -69,7 +69,8 @@ implement_statements! {
     read_pairs: "mysql/read_pairs.sql",
     write_pairs: "mysql/write_pairs.sql",
     delete_pairs: "mysql/delete_pairs.sql",
-    upsert: "mysql/upsert.sql",
+    insert: "mysql/insert.sql",
+    overwrite: "mysql/overwrite.sql",
     peek: "mysql/peek.sql",
     read: "mysql/read.sql",
     live: "mysql/live.sql",
@@ -90,13 +91,6 @@ implement_statements! {
     forget_backfills: "mysql/forget_backfills.sql",
     fill_read: "mysql/fill_read.sql",
     fill_write: "mysql/fill_write.sql",
-}
-
-/// Whether the guard reads this column, so that it is assigned after the others.
-fn guarding(column: &Column) -> bool {
-    [base::RES_VERSION, base::DELETE_TIME, base::EVICT_TIME]
-        .iter()
-        .any(|place| column.name == BASE_COLUMNS[*place].name)
 }
 
 /// Whether a value is read as text: the driver has times as a type of its own only, which the two dialects do not share.

@@ -11,7 +11,8 @@ macro_rules! implement_statements {
         read_pairs: $read_pairs:literal,
         write_pairs: $write_pairs:literal,
         delete_pairs: $delete_pairs:literal,
-        upsert: $upsert:literal,
+        insert: $insert:literal,
+        overwrite: $overwrite:literal,
         peek: $peek:literal,
         read: $read:literal,
         live: $live:literal,
@@ -76,8 +77,16 @@ macro_rules! implement_statements {
         }
 
         #[derive(Template)]
-        #[template(path = $upsert)]
-        struct Upsert<'a> {
+        #[template(path = $insert)]
+        struct Insert<'a> {
+            name: Ident,
+            columns: &'a [Column],
+            rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $overwrite)]
+        struct Overwrite<'a> {
             name: Ident,
             columns: &'a [Column],
             rows: usize,
@@ -218,7 +227,8 @@ macro_rules! implement_statements {
             let name = table.name;
             match statement {
                 Statement::Versions => render(&Versions { name, rows }),
-                Statement::Upsert => render(&Upsert { name, columns: table.columns, rows }),
+                Statement::Insert => render(&Insert { name, columns: table.columns, rows }),
+                Statement::Overwrite => render(&Overwrite { name, columns: table.columns, rows }),
                 Statement::Tombstone => render(&Tombstone { name, rows }),
                 Statement::Rewind => render(&Rewind { name, rows }),
                 Statement::ReadPairs(companion) => render(&ReadPairs { name: table.companion(companion), rows }),

@@ -22,7 +22,8 @@ fn the_statements_of_each_dialect_read_well() {
         text.push_str(&dialect.script([&dialect.drop(TABLE.name)]));
         let statements = [
             Statement::Versions,
-            Statement::Upsert,
+            Statement::Insert,
+            Statement::Overwrite,
             Statement::Tombstone,
             Statement::Rewind,
             Statement::ReadPairs(Companion::Labels),
@@ -72,8 +73,9 @@ fn a_statement_has_as_many_parameters_as_it_says() {
     for dialect in Dialect::ALL {
         let parameters = |statement| dialect.statement(statement, &TABLE, 4).as_str().matches('?').count();
         assert_eq!(parameters(Statement::Versions), 4);
-        assert_eq!(parameters(Statement::Upsert), 4 * COLUMNS.len());
-        assert_eq!(parameters(Statement::Tombstone), 4 + 4);
+        assert_eq!(parameters(Statement::Insert), 4 * COLUMNS.len());
+        assert_eq!(parameters(Statement::Overwrite), 4 * COLUMNS.len());
+        assert_eq!(parameters(Statement::Tombstone), 4 * 4);
         assert_eq!(parameters(Statement::Rewind), 4);
         assert_eq!(parameters(Statement::ReadPairs(Companion::Annotations)), 4);
         assert_eq!(parameters(Statement::WritePairs(Companion::Annotations)), 12);

@@ -1,4 +1,4 @@
-//! One batch: many objects of one table in one transaction, with multi-row statements in the order of the uids.
+//! One batch: many objects of one table in one transaction, with multi-row statements; rows are locked in the order of the uids.
 //!
 //! The main row comes first and its lock covers the companion rows: whoever writes an object holds it. So after the
 //! main rows are written, this transaction alone decides about their labels and annotations.
@@ -9,12 +9,15 @@ use super::session::{Param, Session};
 use super::{Change, Report};
 use crate::dialect::{Bookkeeping, Dialect, Statement};
 use crate::schema::{Companion, Table, base};
-use crate::value::{Micros, Row};
+use crate::value::{Believed, Micros, Row};
 use std::collections::HashMap;
 
-/// Rows in one statement, at most. Statements are prepared once for each number of rows, so the numbers are powers of
-/// two: eight texts a statement instead of hundreds.
+/// Rows in one statement, at most. Statements are prepared once for each number of rows, so the numbers above [`EXACT`] are
+/// powers of two: a dozen texts a statement instead of hundreds.
 pub(super) const MOST_ROWS: usize = 128;
+
+/// Up to here any number of rows is one statement: of a single object, whose labels are a few, every round trip counts.
+const EXACT: usize = 8;
 
 /// Parameters in one statement, at most: SQLite's default of 32,766 is the lowest limit.
 const MOST_PARAMS: usize = 32_000;
@@ -41,17 +44,22 @@ impl Batch<'_> {
                 tx.execute(&self.dialect.statement(Statement::Rewind, self.table, chunk.len()), &params).await?;
             }
         }
-        let stored = self.versions(tx, &uids).await?;
+        // Whoever inserts a row that is there after all is told so, and looks then.
+        let asked: Vec<&str> = self.changes.iter().filter(|change| !self.is_new(change)).map(Change::uid).collect();
+        let stored = self.versions(tx, &asked).await?;
 
         let (mut absent, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        // Rows that are there, with the companion rows that they are to have.
+        let mut alike = Vec::new();
         for change in self.changes {
             let old = stored.get(change.uid()).copied();
             match change {
-                Change::Row(row) => match old.map(|old| verdict(old, version(row))) {
+                Change::Row(row) => match old.map(|old| (verdict(old, version(row)), old)) {
                     None => absent.push(row),
-                    Some(Verdict::Write) => present.push(row),
-                    Some(Verdict::Unchanged) => report.unchanged += 1,
-                    Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
+                    Some((Verdict::Write, old)) if has_its_pairs(row, old) => alike.push(row),
+                    Some((Verdict::Write, _)) => present.push(row),
+                    Some((Verdict::Unchanged, _)) => report.unchanged += 1,
+                    Some((Verdict::Stale, _)) => report.stale.push(row.uid.clone()),
                 },
                 Change::Tombstone { uid, res_version, delete_time } => match old {
                     // Nothing to mark: an object that was never stored and is gone has left no trace.
@@ -63,33 +71,36 @@ impl Batch<'_> {
             }
         }
 
-        let touched = self.upsert(tx, &absent).await?;
-        let mut winners = present;
-        self.upsert(tx, &winners).await?;
-        // Rows that were absent may have been inserted by somebody else since. The guard has decided; who won shows in what
-        // is stored now, not in the count: a row that the guard left alone counts one, as an insert does (sqlx asks for
-        // rows found, not rows changed). SQLite has one writer at a time, so there nobody comes between.
         let mut inserted = Vec::new();
-        if self.dialect == Dialect::Sqlite || absent.is_empty() {
-            inserted = absent;
-        } else {
-            let uids: Vec<&str> = absent.iter().map(|row| row.uid.as_ref()).collect();
-            let now_stored = self.versions(tx, &uids).await?;
-            // An update counts two: where every row counted one, whoever won inserted, and has no companion rows yet.
-            let only_inserts = touched == absent.len() as u64;
-            for row in absent {
-                match now_stored.get(row.uid.as_ref()) {
-                    Some(stored) if *stored != version(row) => report.stale.push(row.uid.clone()),
-                    _ if only_inserts => inserted.push(row),
-                    _ => winners.push(row),
+        while !absent.is_empty() {
+            let (done, refused) = self.insert(tx, &absent).await?;
+            let rest = absent.split_off(done);
+            inserted.append(&mut absent);
+            let Some(refused) = refused else { break };
+            // Somebody inserted one of these since we looked. Now it is there to be looked at, and to be locked.
+            let uids: Vec<&str> = rest.iter().map(|row| row.uid.as_ref()).collect();
+            let stored = self.versions(tx, &uids).await?;
+            if !rest.iter().any(|row| stored.contains_key(row.uid.as_ref())) {
+                // It is something else that has to be unique, a key that somebody made by hand; or the server takes two uids
+                // for the same, which differ in blanks at their ends.
+                return Err(refused);
+            }
+            for row in rest {
+                match stored.get(row.uid.as_ref()).map(|old| verdict(*old, version(row))) {
+                    None => absent.push(row),
+                    Some(Verdict::Write) => present.push(row),
+                    Some(Verdict::Unchanged) => report.unchanged += 1,
+                    Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
                 }
             }
         }
+        let (changed, winners) = (present.len(), [present, alike].concat());
+        self.overwrite(tx, &winners).await?;
         for companion in Companion::ALL {
-            self.write_pairs(tx, companion, &inserted, &winners).await?;
+            self.write_pairs(tx, companion, &inserted, &winners[..changed]).await?;
         }
-        report.written += inserted.len() + winners.len();
-        report.written += self.tombstones(tx, gone).await?;
+        self.tombstones(tx, &gone).await?;
+        report.written += inserted.len() + winners.len() + gone.len();
         if self.clear_rejects {
             for chunk in chunks(&uids, MOST_ROWS) {
                 let params: Vec<Param<'_>> = chunk.iter().map(|uid| Param::Text(uid)).collect();
@@ -97,6 +108,11 @@ impl Batch<'_> {
             }
         }
         Ok(report)
+    }
+
+    /// Whether the writer has good reason to think that nothing is stored of the object.
+    fn is_new(&self, change: &Change) -> bool {
+        self.guard == Guard::Holds && matches!(change, Change::Row(Row { believed: Some(Believed::Absent), .. }))
     }
 
     async fn versions<S: Session>(&self, tx: &mut S, uids: &[&str]) -> Result<HashMap<String, Version>, sqlx::Error> {
@@ -109,26 +125,53 @@ impl Batch<'_> {
         Ok(stored)
     }
 
-    /// Returns how many rows the database counts as touched: one for an insert, two for an update (MySQL's rule).
-    async fn upsert<S: Session>(&self, tx: &mut S, rows: &[&Row]) -> Result<u64, sqlx::Error> {
-        let mut touched = 0;
-        let most = (MOST_PARAMS / self.table.columns.len()).clamp(1, MOST_ROWS);
-        for chunk in self.packets(rows, most, |row| row.bytes())? {
-            let mut params = Vec::with_capacity(chunk.len() * self.table.columns.len());
-            for row in chunk {
-                for (place, value) in row.values.iter().enumerate() {
-                    params.push(match place {
-                        base::UPDATE_TIME => Param::Time(self.now),
-                        base::DELETE_TIME => Param::time(row.delete_time),
-                        base::EVICT_TIME => Param::time(row.evict_time),
-                        _ => Param::Value(value),
-                    });
+    /// Inserts rows, up to the first statement that the database refuses because a row is there already: how many, and that
+    /// refusal.
+    async fn insert<S: Session>(&self, tx: &mut S, rows: &[&Row]) -> Result<(usize, Option<sqlx::Error>), sqlx::Error> {
+        let mut inserted = 0;
+        for chunk in self.main_packets(rows)? {
+            match self.main_statement(tx, Statement::Insert, chunk).await {
+                // The statement alone is undone, not the transaction.
+                Err(error) if error.as_database_error().is_some_and(|error| error.is_unique_violation()) => {
+                    return Ok((inserted, Some(error)));
                 }
+                result => result?,
             }
-            let sql = self.dialect.statement(Statement::Upsert, self.table, chunk.len());
-            touched += tx.execute(&sql, &params).await?;
+            inserted += chunk.len();
         }
-        Ok(touched)
+        Ok((inserted, None))
+    }
+
+    async fn overwrite<S: Session>(&self, tx: &mut S, rows: &[&Row]) -> Result<(), sqlx::Error> {
+        for chunk in self.main_packets(rows)? {
+            self.main_statement(tx, Statement::Overwrite, chunk).await?;
+        }
+        Ok(())
+    }
+
+    fn main_packets<'r, 'b>(&self, rows: &'r [&'b Row]) -> Result<Vec<&'r [&'b Row]>, sqlx::Error> {
+        let most = (MOST_PARAMS / self.table.columns.len()).clamp(1, MOST_ROWS);
+        self.packets(rows, most, |row| row.bytes())
+    }
+
+    async fn main_statement<S: Session>(
+        &self,
+        tx: &mut S,
+        statement: Statement,
+        rows: &[&Row],
+    ) -> Result<(), sqlx::Error> {
+        let mut params = Vec::with_capacity(rows.len() * self.table.columns.len());
+        for row in rows {
+            for (place, value) in row.values.iter().enumerate() {
+                params.push(match place {
+                    base::UPDATE_TIME => Param::Time(self.now),
+                    base::DELETE_TIME => Param::time(row.delete_time),
+                    base::EVICT_TIME => Param::time(row.evict_time),
+                    _ => Param::Value(value),
+                });
+            }
+        }
+        tx.execute(&self.dialect.statement(statement, self.table, rows.len()), &params).await.map(drop)
     }
 
     /// Brings the companion rows of `inserted` (which have none) and `present` (which may) to what the rows say.
@@ -167,23 +210,18 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Marks rows as deleted; those found at one resourceVersion together, as a sweep finds them.
-    async fn tombstones<S: Session>(
-        &self,
-        tx: &mut S,
-        mut gone: Vec<(u64, Micros, &str)>,
-    ) -> Result<usize, sqlx::Error> {
-        gone.sort_unstable();
-        for group in gone.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (res_version, delete_time, _) = group[0];
-            for chunk in chunks(group, MOST_ROWS) {
-                let mut params = vec![Param::Time(delete_time), Param::Time(self.now), Param::UInt(res_version)];
-                params.extend(chunk.iter().map(|(_, _, uid)| Param::Text(uid)));
-                params.push(Param::UInt(res_version));
-                tx.execute(&self.dialect.statement(Statement::Tombstone, self.table, chunk.len()), &params).await?;
-            }
+    /// Marks rows as deleted.
+    async fn tombstones<S: Session>(&self, tx: &mut S, gone: &[(u64, Micros, &str)]) -> Result<(), sqlx::Error> {
+        for chunk in chunks(gone, MOST_ROWS) {
+            let params: Vec<Param<'_>> = chunk
+                .iter()
+                .flat_map(|(res_version, delete_time, uid)| {
+                    [Param::Text(uid), Param::UInt(*res_version), Param::Time(*delete_time), Param::Time(self.now)]
+                })
+                .collect();
+            tx.execute(&self.dialect.statement(Statement::Tombstone, self.table, chunk.len()), &params).await?;
         }
-        Ok(gone.len())
+        Ok(())
     }
 
     /// Cuts rows into statements that keep to `most` rows and to the server's largest packet.
@@ -216,17 +254,25 @@ impl Batch<'_> {
     }
 }
 
+/// Whether the row that is stored is the one that the writer knows, and its labels and annotations are those that it is to
+/// have: the guard on the main row covers its companions.
+fn has_its_pairs(row: &Row, stored: Version) -> bool {
+    let Some(Believed::Stored { res_version, pairs }) = row.believed else { return false };
+    let live = Version { res_version, deleted: false, evicted: false };
+    res_version > 0 && stored == live && pairs == row.pairs_hash()
+}
+
 fn version(row: &Row) -> Version {
     Version { res_version: row.res_version, deleted: row.delete_time.is_some(), evicted: row.evict_time.is_some() }
 }
 
-/// Slices whose lengths are powers of two up to `most`.
+/// Slices of up to `most`, whose lengths are powers of two above [`EXACT`].
 pub(super) fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         if rows.is_empty() {
             return None;
         }
-        let length = (1 << rows.len().ilog2()).min(1 << most.ilog2());
+        let length = if rows.len() <= EXACT { rows.len() } else { 1 << rows.len().ilog2() }.min(1 << most.ilog2());
         let (chunk, rest) = rows.split_at(length);
         rows = rest;
         Some(chunk)
@@ -242,8 +288,12 @@ mod tests {
         let rows = [0; 300];
         let lengths: Vec<usize> = chunks(&rows, 128).map(<[i32]>::len).collect();
         assert_eq!(lengths, [128, 128, 32, 8, 4]);
+        let lengths: Vec<usize> = chunks(&rows[..39], 128).map(<[i32]>::len).collect();
+        assert_eq!(lengths, [32, 7]);
         let lengths: Vec<usize> = chunks(&rows[..7], 100).map(<[i32]>::len).collect();
-        assert_eq!(lengths, [4, 2, 1]);
+        assert_eq!(lengths, [7]);
+        let lengths: Vec<usize> = chunks(&rows[..7], 5).map(<[i32]>::len).collect();
+        assert_eq!(lengths, [4, 3]);
         assert_eq!(chunks(&rows[..0], 100).count(), 0);
     }
 }

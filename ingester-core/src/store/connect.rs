@@ -1,5 +1,6 @@
 //! Where a database is, read from a URL, and how to connect to it.
 
+use super::mysql::PREPARED;
 use super::{Retry, StoreError, Tls};
 use crate::dialect::Dialect;
 use crate::nearest::nearest;
@@ -65,7 +66,7 @@ impl Address {
         }
         let secret = if password.is_some() { ":***" } else { "" };
         Address {
-            options: Options::MySql(Box::new(settled(options))),
+            options: Options::MySql(Box::new(settled(options).statement_cache_capacity(PREPARED))),
             shown: format!("mysql://{user}{secret}@{host}:{port}/{database}"),
             files: Tls::default(),
             says_tls: false,
@@ -123,9 +124,13 @@ impl FromStr for Address {
                 if let Some(mistake) = unknown_parameter(parameters) {
                     return Err(wrong(mistake));
                 }
-                let says_tls = parameters.split('&').any(|parameter| parameter.starts_with("ssl"));
-                let options = Options::MySql(Box::new(settled(options)));
-                Ok(Address { options, shown, files: Tls::default(), says_tls })
+                let names = |name: &str| parameters.split('&').any(|parameter| parameter.starts_with(name));
+                let mut options = settled(options);
+                if !names("statement-cache-capacity") {
+                    options = options.statement_cache_capacity(PREPARED);
+                }
+                let options = Options::MySql(Box::new(options));
+                Ok(Address { options, shown, files: Tls::default(), says_tls: names("ssl") })
             }
             Some("sqlite") => {
                 // To SQLite no name is a database of its own that is gone with the connection: never what somebody meant.

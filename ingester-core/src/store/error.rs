@@ -169,6 +169,12 @@ fn mysql(number: u16, state: Option<&str>) -> (Class, Option<&'static str>) {
         | 8002
         | 8022
         | 9007 => (Class::Transient, None),
+        1461 => (
+            Class::Transient,
+            Some(
+                "raise the server's max_prepared_stmt_count, or lower mysql.maxOpenConns or the URL's statement-cache-capacity (256)",
+            ),
+        ),
         // A primary that became a replica: another may take over.
         1290 | 1836 => (Class::Transient, Some("the server is read-only: name the primary, or wait for the fail-over")),
         1044 | 1142 | 1143 | 1227 | 1370 => (

@@ -1,7 +1,7 @@
 //! Which of two versions of an object's row stays: the rule, in one place in Rust.
 //!
-//! The upsert statements of `dialect` state the same rule in SQL, where it holds against other writers too; a test
-//! compares the two on every database for all combinations.
+//! It is asked of rows that the transaction has locked, so that it holds against other writers too; a test writes every
+//! combination on every database.
 
 /// A row's version: the resourceVersion, and whether it is a tombstone or evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

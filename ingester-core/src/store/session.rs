@@ -17,6 +17,17 @@ pub(super) enum Param<'a> {
 }
 
 impl Param<'_> {
+    /// About how many bytes it takes in a packet.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Param::Value(value) => value.bytes(),
+            Param::Text(text) => text.len() + 9,
+            Param::UInt(_) => 8,
+            Param::Time(_) => 27,
+            Param::Null => 0,
+        }
+    }
+
     pub(super) fn time(time: Option<Micros>) -> Self {
         time.map_or(Param::Null, Param::Time)
     }
@@ -68,6 +79,8 @@ macro_rules! implement_session {
 
         fn arguments(params: &[Param<'_>]) -> Result<$arguments, ::sqlx::Error> {
             let mut arguments = $arguments::default();
+            // A batch's parameters are a megabyte: growing would copy them again and again.
+            arguments.reserve(params.len(), params.iter().map(Param::bytes).sum());
             for param in params {
                 match *param {
                     Param::Value(value) => match value {

@@ -9,13 +9,14 @@ use std::time::Duration;
 fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
     Row {
         lost: Default::default(),
+        believed: None,
         uid: uid.into(),
         res_version,
         delete_time: None,
         evict_time: None,
         values: Box::default(),
         labels: labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
-        annotations: Box::default(),
+        annotations: Default::default(),
     }
 }
 

@@ -6,7 +6,7 @@ mod column_value;
 mod row;
 
 pub use column_value::{ColumnValue, Layout, NoLayout, Probe, Writer, named, shape_of};
-pub use row::{Row, RowError};
+pub use row::{Believed, Row, RowError};
 
 /// A moment: microseconds since 1970-01-01T00:00:00Z, the precision of `DATETIME(6)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,5 +111,10 @@ impl Values {
     /// The values.
     pub fn as_slice(&self) -> &[Value] {
         &self.0
+    }
+
+    /// The values.
+    pub fn into_vec(self) -> Vec<Value> {
+        self.0
     }
 }

@@ -4,6 +4,9 @@ use crate::object::{Object, Pairs};
 use crate::protobuf::Lost;
 use crate::schema::{Column, SqlType, Table, base, limits};
 use crate::value::{Micros, Value, Values};
+use std::hash::{BuildHasher as _, RandomState};
+use std::num::NonZeroU64;
+use std::sync::LazyLock;
 
 /// One object's row with its companion rows, checked against the table: whatever a database could refuse because of
 /// the length or range of a value has been refused before.
@@ -25,6 +28,22 @@ pub struct Row {
     pub annotations: Pairs,
     /// What the object says that its `proto` has no place for.
     pub lost: Lost,
+    /// What its writer thinks to be stored of the object. It spares questions; where it is wrong, the database says so.
+    pub believed: Option<Believed>,
+}
+
+/// What a writer knows of a stored row, because it has written it, or has read the whole table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Believed {
+    /// There is none: nothing is looked at before it is inserted.
+    Absent,
+    /// There is one that is live: where that is so, companion rows that stay as they are need not be read to know it.
+    Stored {
+        /// Its `res_version`.
+        res_version: u64,
+        /// The [`Row::pairs_hash`] of its companion rows.
+        pairs: NonZeroU64,
+    },
 }
 
 /// A value that does not fit its column.
@@ -71,7 +90,8 @@ impl Row {
     /// The first value that does not fit its column, by name.
     pub fn new(table: &Table, object: &Object, proto: Option<Box<[u8]>>, indexed: Values) -> Result<Self, RowError> {
         let meta = object.meta();
-        let mut values = vec![Value::Null; base::JSON + 1];
+        let mut values = Vec::with_capacity(table.columns.len());
+        values.resize(base::JSON + 1, Value::Null);
         values[base::UID] = Value::Text(meta.uid.clone());
         values[base::GROUP_VER] = Value::text(object.api_version());
         values[base::NAMESPACE] = Value::Text(meta.namespace.clone());
@@ -80,7 +100,7 @@ impl Row {
         values[base::CREATE_TIME] = meta.creation_timestamp.map_or(Value::Null, |time| Value::Time(time.micros()));
         values[base::PROTO] = proto.map_or(Value::Null, Value::Bytes);
         values[base::JSON] = Value::text(object.text());
-        values.extend_from_slice(indexed.as_slice());
+        values.extend(indexed.into_vec());
         for (column, value) in table.columns.iter().zip(&values) {
             check(column, value)?;
         }
@@ -95,7 +115,15 @@ impl Row {
             labels: meta.labels.clone(),
             annotations: meta.annotations.clone(),
             lost: Lost::default(),
+            believed: None,
         })
+    }
+
+    /// A hash of the labels and annotations, of use to this process alone.
+    pub fn pairs_hash(&self) -> NonZeroU64 {
+        // Keyed at random: nobody can choose labels that look like others.
+        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations))).unwrap_or(NonZeroU64::MIN)
     }
 
     /// About how many bytes the row takes in a statement's packet, without its companion rows.
@@ -105,7 +133,7 @@ impl Row {
 
     /// About how many bytes the row and its companion rows take in memory.
     pub fn total_bytes(&self) -> usize {
-        let pairs = self.labels.iter().chain(&self.annotations);
+        let pairs = self.labels.iter().chain(self.annotations.iter());
         self.bytes() + pairs.map(|(key, value)| key.len() + value.len() + 32).sum::<usize>()
     }
 }

@@ -3,9 +3,10 @@
 use crate::world::{Stores as _, World, change, kind, model, row};
 use anyhow::Result;
 use ingester_core::store::{Change, ConnectOptions, Retry, Store};
-use ingester_core::value::Micros;
+use ingester_core::value::{Believed, Micros, Row};
 use ingester_tests::on_every_database;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 on_every_database! {
     writers_that_race_leave_the_highest_version_of_every_object
@@ -106,24 +107,34 @@ async fn writers_that_race_leave_the_highest_version_of_every_object(world: Worl
 }
 
 async fn many_workers_on_the_same_new_objects_lose_nothing(world: World) -> Result<()> {
+    // As many as the reference system runs for its 13 kinds.
+    const WORKERS: u64 = 26;
     let table = kind("Model").table();
-    let mut workers = Vec::new();
-    for worker in 0..6_u64 {
-        let store = patient(&world).await?;
-        workers.push(tokio::spawn(async move {
-            // Each inserts the same objects, each in its own version, at the same time.
+    // Two programs; what passes by itself, such as a deadlock, they may try again, but not for ever.
+    let connections = 13;
+    let options = || ConnectOptions { connections, ..ConnectOptions::default() };
+    let programs = [Arc::new(world.connect(options()).await?), Arc::new(world.connect(options()).await?)];
+    programs[0].create_missing(crd_specs::KINDS).await?;
+    let mut workers = tokio::task::JoinSet::new();
+    for worker in 0..WORKERS {
+        let store = programs[worker as usize % 2].clone();
+        workers.spawn(async move {
+            // Each inserts the same objects, each in its own version, at the same time; some think that they are the first.
+            let believed = (worker % 3 == 0).then_some(Believed::Absent);
             for batch in 0..10 {
-                let changes = (0..50).map(|i| change(&model(&format!("u{batch}-{i:02}"), worker + 1))).collect();
-                store.write(table, changes).await?;
+                let one = |i| Change::Row(Row { believed, ..row(&model(&format!("u{batch}-{i:02}"), worker + 1)) });
+                let report = store.write(table, (0..50).map(one).collect()).await?;
+                anyhow::ensure!(report.rejected.is_empty(), "{report:?}");
             }
             Ok::<_, anyhow::Error>(())
-        }));
+        });
     }
-    for worker in workers {
-        worker.await??;
+    for worker in workers.join_all().await {
+        worker?;
     }
-    assert_eq!(world.count("model WHERE res_version = 6 AND algorithm = 'algorithm-6'").await?, 500);
-    assert_eq!(world.count("model_labels WHERE `key` = 'only-6'").await?, 500);
+    let newest = |what: &str| format!("{what}-{WORKERS}'");
+    assert_eq!(world.count(&format!("model WHERE algorithm = '{}", newest("algorithm"))).await?, 500);
+    assert_eq!(world.count(&format!("model_labels WHERE `key` = '{}", newest("only"))).await?, 500);
     assert_eq!(world.count("model_labels").await?, 1500);
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
 use ingester_core::schema::base;
 use ingester_core::store::{Change, Reject, Report};
-use ingester_core::value::{Micros, Value};
+use ingester_core::value::{Believed, Micros, Row, Value};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 
@@ -12,6 +12,8 @@ on_every_database! {
     every_golden_vector_is_stored_with_its_columns
     an_object_stands_in_its_three_tables
     labels_that_are_gone_are_deleted_and_unchanged_ones_are_not_touched
+    companion_rows_are_not_read_where_the_writer_knows_them
+    a_row_that_is_there_against_belief_is_looked_at_before_it_is_written
     names_and_label_values_are_told_apart_by_case
     the_longest_label_key_and_a_large_annotation_are_stored
     text_of_all_kinds_comes_back_as_it_was
@@ -136,6 +138,55 @@ async fn labels_that_are_gone_are_deleted_and_unchanged_ones_are_not_touched(wor
     assert_eq!(world.count("model_labels WHERE obj_uid = 'a'").await?, 0);
     assert_eq!(world.count("model_annotations WHERE obj_uid = 'a'").await?, 0);
     assert_eq!(world.count("log").await?, 1, "the trigger works: one deletion was seen");
+    Ok(())
+}
+
+async fn companion_rows_are_not_read_where_the_writer_knows_them(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    let at = |version: u64| {
+        let mut object = model("a", 1);
+        object["metadata"]["resourceVersion"] = json!(version.to_string());
+        row(&object)
+    };
+    let pairs = at(1).pairs_hash();
+    let believed = Believed::Stored { res_version: 1, pairs };
+    store.write(table, vec![Change::Row(at(1))]).await?;
+    // Somebody's own hand, which shows whether the label was looked at.
+    world.sql("UPDATE model_labels SET value = 'by hand' WHERE `key` = 'same'").await?;
+    let same = async || world.cell("SELECT value FROM model_labels WHERE `key` = 'same'").await;
+    store.write(table, vec![Change::Row(Row { believed: Some(believed), ..at(2) })]).await?;
+    assert_eq!(world.cell("SELECT res_version FROM model").await?.as_deref(), Some("2"));
+    assert_eq!(same().await?.as_deref(), Some("by hand"));
+    // It is another version that is stored than the writer knows: somebody else has written.
+    store.write(table, vec![Change::Row(Row { believed: Some(believed), ..at(3) })]).await?;
+    assert_eq!(same().await?.as_deref(), Some("same"));
+    // The labels are others than those that the writer wrote.
+    let mut object = model("a", 1);
+    object["metadata"]["resourceVersion"] = json!("4");
+    object["metadata"]["labels"]["same"] = json!("another");
+    let believed = Believed::Stored { res_version: 3, pairs };
+    store.write(table, vec![Change::Row(Row { believed: Some(believed), ..row(&object) })]).await?;
+    assert_eq!(same().await?.as_deref(), Some("another"));
+    Ok(())
+}
+
+async fn a_row_that_is_there_against_belief_is_looked_at_before_it_is_written(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    let new =
+        |uid: &str, version: u64| Change::Row(Row { believed: Some(Believed::Absent), ..row(&model(uid, version)) });
+    store.write(table, vec![change(&model("b", 5)), change(&model("c", 5)), change(&model("d", 5))]).await?;
+    let report = store.write(table, vec![new("a", 1), new("b", 4), new("c", 5), new("d", 6), new("e", 1)]).await?;
+    assert_eq!(report, Report { written: 3, unchanged: 1, stale: vec!["b".into()], ..Report::default() });
+    let is = ["a 1", "b 5", "c 5", "d 6", "e 1"];
+    for sql in [
+        "SELECT uid, res_version FROM model ORDER BY uid",
+        "SELECT obj_uid, value FROM model_labels WHERE `key` = 'version' ORDER BY obj_uid",
+    ] {
+        let rows = world.sql(sql).await?.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" "));
+        assert_eq!(rows.collect::<Vec<_>>(), is, "{sql}");
+    }
     Ok(())
 }
 

@@ -131,7 +131,7 @@ fn in_json(name: &str, wanted: &str, stored: &str) -> Vec<Difference> {
 fn in_pairs(what: &str, wanted: &Pairs, stored: &Pairs, differences: &mut Vec<Difference>) {
     let mut both: BTreeMap<&str, [Option<&str>; 2]> = BTreeMap::new();
     for (side, pairs) in [wanted, stored].into_iter().enumerate() {
-        for (key, value) in pairs {
+        for (key, value) in pairs.iter() {
             both.entry(key).or_default()[side] = Some(value);
         }
     }

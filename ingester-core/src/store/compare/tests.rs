@@ -44,6 +44,7 @@ fn both() -> (Row, StoredRow) {
     values[READY] = Value::Bool(true);
     let row = Row {
         lost: Default::default(),
+        believed: None,
         uid: "a".into(),
         res_version: 7,
         delete_time: None,

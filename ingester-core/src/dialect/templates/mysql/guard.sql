@@ -1,1 +1,0 @@
-(VALUES(`res_version`) > `res_version` OR (VALUES(`res_version`) = `res_version` AND ((VALUES(`delete_time`) IS NOT NULL AND `delete_time` IS NULL) OR (VALUES(`evict_time`) IS NOT NULL AND `evict_time` IS NULL) OR (VALUES(`res_version`) = 0 AND `delete_time` IS NULL)))) AND NOT (VALUES(`delete_time`) IS NOT NULL AND `evict_time` IS NOT NULL)

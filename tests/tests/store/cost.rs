@@ -1,0 +1,133 @@
+//! How often the server is asked, and for what: it counts by itself. Counts do not depend on the machine.
+
+use crate::world::{change, kind, model};
+use anyhow::{Context as _, Result, ensure};
+use ingester_core::store::{Change, ConnectOptions, Report, Store};
+use ingester_core::value::{Believed, Micros, Row};
+use ingester_tests::{MariaDb, MySql, SqlServer, skipped_without_mysql};
+use sqlx::{Connection as _, MySqlConnection};
+use std::collections::BTreeMap;
+use std::ops::Deref as _;
+
+/// Every counter of something that the store asks for; each is one round trip.
+const COUNTERS: [&str; 4] = ["Com_stmt_prepare", "Com_stmt_execute", "Com_begin", "Com_commit"];
+
+#[test]
+fn mariadb() -> Result<()> {
+    on(MariaDb::start()?.deref())
+}
+
+#[test]
+fn mysql() -> Result<()> {
+    match MySql::start()? {
+        Some(server) => on(server.deref()),
+        None => {
+            skipped_without_mysql();
+            Ok(())
+        }
+    }
+}
+
+async fn counters(server: &SqlServer) -> Result<BTreeMap<String, u64>> {
+    let mut connection = MySqlConnection::connect(&server.url("")).await?;
+    // As text: a prepared statement would count itself.
+    let rows = sqlx::raw_sql("SHOW GLOBAL STATUS LIKE 'Com\\_%'");
+    let rows = sqlx::Executor::fetch_all(&mut connection, rows).await?;
+    let mut counters = BTreeMap::new();
+    for row in rows {
+        let name: String = sqlx::Row::try_get_unchecked(&row, 0)?;
+        let value: String = sqlx::Row::try_get_unchecked(&row, 1)?;
+        if COUNTERS.contains(&&*name) {
+            counters.insert(name, value.parse().context("a count")?);
+        }
+    }
+    connection.close().await?;
+    ensure!(counters.len() == COUNTERS.len(), "of {COUNTERS:?} there are {counters:?}");
+    Ok(counters)
+}
+
+fn on(server: &SqlServer) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let url = server.create_database("cost").await?;
+        // One connection, so that what is prepared is prepared once.
+        let options = ConnectOptions { connections: 1, ..ConnectOptions::default() };
+        let store = Store::connect(&url.parse()?, options).await?;
+        store.create_missing(crd_specs::KINDS).await?;
+        let table = kind("Model").table();
+        let batch = |first: u64, objects: u64, version: u64| -> Vec<Change> {
+            (first..first + objects).map(|n| change(&model(&format!("u{n:05}"), version))).collect()
+        };
+        // What each of these asks for, in the second of two rounds: everything is prepared by then.
+        let mut seen = BTreeMap::new();
+        for round in 0..2_u64 {
+            let mut known = BTreeMap::new();
+            for (what, objects, version) in [
+                ("256 new objects", 256, 1_u64),
+                ("256 updated objects", 256, 2),
+                ("256 unchanged objects", 256, 2),
+                ("256 updated objects, labels as before", 256, 3),
+                ("1 new object", 1, 1),
+                ("1 updated object", 1, 2),
+                ("1 object that its writer knows to be new", 1, 3),
+                ("256 tombstones", 256, 4),
+            ] {
+                let first = 10_000 * round + if objects == 1 { 1000 * version.div_ceil(2) } else { 0 };
+                let mut changes = batch(first, objects, version);
+                if what.contains("tombstones") {
+                    // Each at a version of its own, as objects are that are deleted one after the other.
+                    let gone = |(change, version): (&Change, u64)| Change::Tombstone {
+                        uid: change.uid().into(),
+                        res_version: version,
+                        delete_time: Micros::now(),
+                    };
+                    changes = changes.iter().zip(version..).map(gone).collect();
+                }
+                if what.contains("to be new")
+                    && let [Change::Row(row)] = &mut changes[..]
+                {
+                    row.believed = Some(Believed::Absent);
+                }
+                if what.contains("as before") {
+                    for change in &mut changes {
+                        let Change::Row(row) = change else { continue };
+                        let before: &Row = &known[&row.uid];
+                        (row.labels, row.annotations) = (before.labels.clone(), before.annotations.clone());
+                        let pairs = row.pairs_hash();
+                        row.believed = Some(Believed::Stored { res_version: before.res_version, pairs });
+                    }
+                }
+                for change in &changes {
+                    if let Change::Row(row) = change {
+                        known.insert(row.uid.clone(), row.clone());
+                    }
+                }
+                let before = counters(server).await?;
+                let report = store.write(table, changes).await?;
+                let after = counters(server).await?;
+                let written = if what.contains("unchanged") { 0 } else { objects as usize };
+                assert_eq!(report, Report { written, unchanged: objects as usize - written, ..Report::default() });
+                let asked: u64 = COUNTERS.iter().map(|name| after[*name] - before[*name]).sum();
+                let prepared = after["Com_stmt_prepare"] - before["Com_stmt_prepare"];
+                seen.insert(what, (asked, prepared));
+            }
+        }
+        let expected = [
+            // Begin, look (twice 128 uids), insert, 768 labels and 256 annotations by 512, commit.
+            ("256 new objects", (9, 0)),
+            // Begin, look, write over, read and delete and write labels, read and write annotations, commit.
+            ("256 updated objects", (14, 0)),
+            ("256 unchanged objects", (4, 0)),
+            // Begin, look, write over, commit.
+            ("256 updated objects, labels as before", (6, 0)),
+            ("1 new object", (6, 0)),
+            ("1 updated object", (9, 0)),
+            // As a new object, but for the look.
+            ("1 object that its writer knows to be new", (5, 0)),
+            // Begin, look, mark, commit.
+            ("256 tombstones", (6, 0)),
+        ];
+        assert_eq!(seen, BTreeMap::from(expected));
+        Ok(())
+    })
+}
