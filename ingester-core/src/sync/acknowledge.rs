@@ -70,7 +70,7 @@ impl Controller {
         // Without any finalizer left the API server deletes it at once: what its DELETED event says is stored.
         let last = self.parse(text).is_ok_and(|object| object.meta().finalizers.is_empty());
         if last && meta.deletion_timestamp.is_some() {
-            self.known().set(&meta.uid, meta.resource_version, Standing::Released);
+            self.known().set(&meta.uid, meta.resource_version, Standing::Released, None);
         }
         Ok(())
     }
@@ -94,7 +94,7 @@ impl Controller {
             self.count(&written.map_err(|error| NotEvicted::once_more(error.to_string()))?);
             self.read_back(&without).await?;
             last = object.meta().clone();
-            self.known().set(&last.uid, last.resource_version, Standing::Stored(State::Evicted));
+            self.known().set(&last.uid, last.resource_version, Standing::Stored(State::Evicted), None);
         }
         self.delete(&last).await?;
         self.metrics.evicted(1);

@@ -91,7 +91,7 @@ impl Controller {
                     "Successfully synced object to metadata storage",
                 );
             } else if job.left_out {
-                self.known().set(&job.place.uid, job.place.version, Standing::LeftOut);
+                self.known().set(&job.place.uid, job.place.version, Standing::LeftOut, None);
             }
             if let Some(reject) = &job.reject {
                 rejects.push(reject.clone());
@@ -172,8 +172,8 @@ impl Controller {
         let mut known = self.known();
         let before = known.get(&job.place.uid).map(|entry| entry.standing);
         match job.state {
-            Some(state) => known.set(&job.place.uid, job.place.version, Standing::Stored(state)),
-            None if job.left_out => known.set(&job.place.uid, job.place.version, Standing::LeftOut),
+            Some(state) => known.set(&job.place.uid, job.place.version, Standing::Stored(state), job.pairs),
+            None if job.left_out => known.set(&job.place.uid, job.place.version, Standing::LeftOut, None),
             None => known.remove(&job.place.uid),
         }
         drop(known);
@@ -193,7 +193,7 @@ impl Controller {
 
     pub(super) fn rejected(&self, job: &Job, reason: &str) {
         let Place { uid, namespace, name, version } = &job.place;
-        self.known().set(uid, *version, Standing::Rejected);
+        self.known().set(uid, *version, Standing::Rejected, None);
         self.metrics.rejected();
         self.metrics.reconciled(Outcome::Error, 1);
         tracing::error!(kind = self.kind.kind(), %namespace, %name, resource_version = version, reason,

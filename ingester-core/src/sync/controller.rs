@@ -69,6 +69,8 @@ pub(super) struct Controller {
     pub(super) heard: AtomicU64,
     pub(super) relist: Notify,
     pub(super) unadopted: Notify,
+    /// Whether the first list is in SQL.
+    pub(super) may_adopt: tokio::sync::watch::Sender<bool>,
 }
 
 /// What a controller is made of; [`Controller::new`] adds what it remembers.
@@ -111,6 +113,7 @@ impl Controller {
             heard: AtomicU64::new(0),
             relist: Notify::new(),
             unadopted: Notify::new(),
+            may_adopt: tokio::sync::watch::Sender::new(false),
         }
     }
 
@@ -191,6 +194,7 @@ impl Controller {
                     // Said once what was listed is in SQL; the watch does not wait for that.
                     let synced = async {
                         self.queue.drained().await;
+                        self.may_adopt.send_replace(true);
                         self.health.kind(&self.part(), KindState::Synced);
                         self.metrics.synced(true);
                         std::future::pending().await
@@ -268,10 +272,10 @@ impl Controller {
         let _listing = self.listing.lock().await;
         self.known().begin_list();
         let begin = tokio::time::Instant::now();
-        let (mut next, mut overrule, mut objects) = (None, None, 0);
+        let (mut overrule, mut objects) = (None, 0);
+        let mut page = self.remote.list(None).await?;
+        self.metrics.installed(true);
         let version = loop {
-            let page = self.remote.list(next.as_deref()).await?;
-            self.metrics.installed(true);
             // The rows were read before the list began, and a list is a consistent read: one that is behind them is of a
             // cluster whose past is not the rows' past.
             let overrule = *overrule.get_or_insert_with(|| {
@@ -287,13 +291,19 @@ impl Controller {
                 newest > page.version
             });
             objects += page.items.len();
-            for text in page.items {
-                self.receive(text, Origin::List, false, overrule).await;
-            }
-            next = page.next;
-            if next.is_none() {
-                break page.version;
-            }
+            let version = page.version;
+            let received = async {
+                for text in page.items {
+                    self.receive(text, Origin::List, false, overrule).await;
+                }
+            };
+            let Some(token) = page.next else {
+                received.await;
+                break version;
+            };
+            // The API server makes the next page while this one is taken in.
+            let ((), following) = tokio::join!(received, self.remote.list(Some(&token)));
+            page = following?;
         };
         self.metrics.listed();
         let swept = self.sweep(version).await;

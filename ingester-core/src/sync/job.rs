@@ -6,6 +6,7 @@ use crate::events::Subject;
 use crate::object::Meta;
 use crate::store::{Change, Reject};
 use crate::value::{Micros, Row};
+use std::num::NonZeroU64;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -25,6 +26,8 @@ pub(super) struct Job {
     pub(super) meta: Option<Meta>,
     /// What is written; taken when the transaction begins.
     pub(super) change: Option<Change>,
+    /// Of the labels and annotations of the row that is written.
+    pub(super) pairs: Option<NonZeroU64>,
     /// The row of an object that is to be evicted, to be compared with what is read back.
     pub(super) wanted: Option<Row>,
     /// How it stands once that is committed; `None` for what is forgotten then.

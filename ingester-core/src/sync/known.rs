@@ -1,7 +1,9 @@
 //! What the engine remembers of each object: its version, how its row stands, and when it was last seen. Nothing else of it.
 
 use super::lifecycle::State;
+use crate::value::Believed;
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use tokio::time::Instant;
 
 /// How an object stands in SQL, as far as this process knows.
@@ -22,6 +24,16 @@ pub(crate) struct Entry {
     pub(crate) version: u64,
     pub(crate) standing: Standing,
     epoch: u32,
+    /// Of the companion rows that this process has written.
+    pairs: Option<NonZeroU64>,
+}
+
+impl Entry {
+    /// What this process has written of a row that is live.
+    fn believed(&self) -> Option<Believed> {
+        let pairs = self.pairs.filter(|_| self.standing == Standing::Stored(State::Live))?;
+        Some(Believed::Stored { res_version: self.version, pairs })
+    }
 }
 
 /// The objects of one controller by uid.
@@ -41,9 +53,14 @@ impl Known {
         self.entries.get(uid).copied()
     }
 
+    /// What this process thinks to be stored of an object. It knows all live rows; few others are ever written again.
+    pub(crate) fn believed(&self, uid: &str) -> Option<Believed> {
+        self.entries.get(uid).map_or(Some(Believed::Absent), Entry::believed)
+    }
+
     /// Sets what is known after a commit. What is set counts as seen by a list that is under way.
-    pub(crate) fn set(&mut self, uid: &str, version: u64, standing: Standing) {
-        let entry = Entry { version, standing, epoch: self.epoch };
+    pub(crate) fn set(&mut self, uid: &str, version: u64, standing: Standing, pairs: Option<NonZeroU64>) {
+        let entry = Entry { version, standing, epoch: self.epoch, pairs };
         let old = match self.entries.get_mut(uid) {
             Some(old) => Some(std::mem::replace(old, entry)),
             None => self.entries.insert(uid.into(), entry),
@@ -53,7 +70,7 @@ impl Known {
 
     /// Takes in a row that was stored before this process began.
     pub(crate) fn load(&mut self, uid: Box<str>, version: u64) {
-        let entry = Entry { version, standing: Standing::Stored(State::Live), epoch: self.epoch };
+        let entry = Entry { version, standing: Standing::Stored(State::Live), epoch: self.epoch, pairs: None };
         let old = self.entries.insert(uid, entry);
         self.recount(old, Some(entry));
     }
@@ -135,13 +152,13 @@ mod tests {
         for uid in ["here", "gone", "evicted", "deleted"] {
             known.load(uid.into(), 1);
         }
-        known.set("evicted", 2, Standing::Stored(State::Evicted));
-        known.set("deleted", 2, Standing::Stored(State::Deleted));
+        known.set("evicted", 2, Standing::Stored(State::Evicted), None);
+        known.set("deleted", 2, Standing::Stored(State::Deleted), None);
         known.begin_list();
         known.seen("here");
         known.seen("never stored");
         // Stored while the list was under way: the list may be older than it.
-        known.set("new", 3, Standing::Stored(State::Live));
+        known.set("new", 3, Standing::Stored(State::Live), None);
         assert_eq!(known.unseen(), ["gone".into()]);
         assert!(known.get("evicted").is_none() && known.get("deleted").is_none());
         assert_eq!(known.get("gone").map(|entry| entry.version), Some(1), "until its row says that it is gone");
@@ -151,9 +168,9 @@ mod tests {
     fn only_live_rows_tell_whether_the_cluster_went_back() {
         let mut known = Known::default();
         known.load("a".into(), 5);
-        known.set("b", 9, Standing::Stored(State::Deleted));
+        known.set("b", 9, Standing::Stored(State::Deleted), None);
         assert_eq!((known.newest(), known.live()), (5, 1));
-        known.set("c", 11, Standing::Rejected);
+        known.set("c", 11, Standing::Rejected, None);
         assert_eq!((known.newest(), known.rejected()), (5, 1));
     }
 

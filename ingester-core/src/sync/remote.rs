@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::time::Duration;
 
-/// Objects in one page of a list.
-const PAGE: u32 = 500;
+/// Objects in one page of a list. Two are in memory at a time, as text and as what becomes of it; kubectl asks for 500.
+const PAGE: u32 = 250;
 
 /// Objects in one page of a list of metadata, which are a tenth of the size.
 const METADATA_PAGE: u32 = 2000;

@@ -14,6 +14,10 @@ use crate::value::Micros;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+/// For how long after the start older objects may wait for their finalizers until the first list is in SQL: their patches
+/// would compete with it for the API server.
+const UNADOPTED: Duration = Duration::from_secs(300);
+
 impl Controller {
     /// Has everything looked at that is stored and was not in the list that has just ended. Returns how many.
     pub(super) async fn sweep(&self, version: u64) -> usize {
@@ -137,9 +141,12 @@ impl Controller {
 
     /// Puts our finalizer on objects that are older than this process, at a bounded rate, whenever there are any.
     pub(super) async fn adopt_all(&self) {
-        let mut failures = 0;
+        let (mut failures, began) = (0, tokio::time::Instant::now());
         loop {
             self.unadopted.notified().await;
+            // Whether it has come or was given up: the sender is this controller's own and cannot be gone.
+            let mut listed = self.may_adopt.subscribe();
+            let _ = tokio::time::timeout_at(began + UNADOPTED, listed.wait_for(|listed| *listed)).await;
             match self.adopt_once().await {
                 Ok(()) => failures = 0,
                 // It took longer than the API server remembers a list: on from a new one.

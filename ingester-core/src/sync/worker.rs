@@ -97,6 +97,7 @@ impl Controller {
             meta: None,
             change: None,
             wanted: None,
+            pairs: None,
             state: None,
             then: Then::Nothing,
             again: None,
@@ -195,7 +196,9 @@ impl Controller {
         };
         match row {
             Ok(Some(row)) => {
-                let row = stored(row);
+                let mut row = stored(row);
+                job.pairs = Some(row.pairs_hash());
+                row.believed = self.known().believed(&job.place.uid);
                 job.wanted = (plan.then == Then::Evict).then(|| row.clone());
                 job.change = Some(Change::Row(row));
             }
