@@ -7,7 +7,7 @@
 # run finds it and returns at once; deleting that folder undoes it. Nothing but Debian packages is downloaded, from the
 # mirror that the machine's apt already uses.
 #
-#   packages   what apt lacks: the MariaDB server, etcd, a C compiler, Python's protobuf.
+#   packages   what apt lacks: the MariaDB server, etcd, a C compiler, Python's protobuf, valgrind.
 #   mysql      MySQL out of Debian unstable, unpacked into the cache, never installed. It may be missing: the tests
 #              that need it then say "skipped: no MySQL".
 #   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some minutes, once).
@@ -169,6 +169,8 @@ packages() {
   has cc && [[ -e /usr/include/stdio.h ]] || missing+=(gcc libc6-dev)
   # A protobuf runtime that is not ours, to decode with.
   /usr/bin/python3 -c 'import google.protobuf' || missing+=(python3-protobuf)
+  # Counts instructions.
+  has valgrind || missing+=(valgrind)
   [[ -e /etc/ssl/certs/ca-certificates.crt ]] || missing+=(ca-certificates)
   if [[ ${#missing[@]} -gt 0 ]]; then
     install_packages "${missing[@]}"

@@ -1,17 +1,28 @@
 //! Measurements, each beside its baseline in the same run.
 //!
 //!     cargo run --release -p ingester-bench -- pure
+//!     cargo run --release -p ingester-bench -- store
+//!     cargo run --release -p ingester-bench -- live
+//!     cargo run --release -p ingester-bench -- synthetic
+//!     cargo run --release -p ingester-bench -- derive
 //!
 //! Machines are noisy: rounds of all candidates take turns, and what is printed are medians and, of each round, the ratio to the
 //! baseline's time in that very round.
 
-#![allow(clippy::print_stdout, reason = "what is measured is printed")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is measured is printed")]
 
+mod derive;
+mod etcd;
+mod live;
 mod objects;
 mod pure;
+mod reference;
 mod rounds;
+mod store;
+mod synthetic;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(name = "ingester-bench", about = "Measures the ingester, each figure beside its baseline in the same run")]
@@ -24,10 +35,43 @@ struct Arguments {
 enum What {
     /// What is done to an object before it goes to the database, in MB of JSON a second, beside serde_json's `Value`.
     Pure(pure::Pure),
+    /// Writing to databases, beside the reference system's statements and beside a loop without any semantics.
+    Store(store::Databases),
+    /// The whole mirror beside a real API server: first fill, restart, memory, latency of updates.
+    Live(live::Live),
+    /// The whole mirror beside a source that costs next to nothing: first fill, a burst of updates, memory.
+    Synthetic(synthetic::Synthetic),
+    /// What our derives cost the compiler, in ms a kind, beside the other derives of a kind.
+    Derive(derive::Derive),
+    /// Runs the pure paths once, for `tests/instructions.rs` to count.
+    #[command(hide = true)]
+    Count,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
+    if std::env::var_os(live::AS_INGESTER).is_some() {
+        return ingester::Program::new(crd_specs::KINDS).sql(crd_specs::SQL).main();
+    }
+    let done = match std::env::var(synthetic::AS_SOURCE) {
+        Ok(objects) => synthetic::serve(&objects),
+        Err(_) => measure(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure() -> anyhow::Result<()> {
     match Arguments::parse().what {
         What::Pure(arguments) => pure::run(&arguments),
+        What::Store(arguments) => store::run(&arguments),
+        What::Live(arguments) => live::run(&arguments),
+        What::Synthetic(arguments) => synthetic::run(&arguments),
+        What::Derive(arguments) => derive::run(&arguments),
+        What::Count => pure::count(),
     }
 }

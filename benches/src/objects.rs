@@ -1,6 +1,5 @@
 //! Objects as clusters have them: 3 to 6 KB of JSON, 4 labels, 4 annotations. The same ones in every run.
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
 /// Objects of one kind.
@@ -9,21 +8,57 @@ pub(crate) struct Set {
     pub(crate) texts: Vec<String>,
 }
 
-/// Objects whose weight is in nested messages with times, in numbers, and in free-form values.
-pub(crate) fn sets(objects: usize) -> Result<Vec<Set>> {
-    let mut sets = Vec::new();
-    for (kind, make) in [("PipelineRun", pipeline_run as fn(&mut Dice) -> Value), ("Model", model)] {
-        let mut dice = Dice(7);
-        let texts = (0..objects).map(|place| object(&mut dice, kind, place, make).to_string()).collect();
-        sets.push(Set { kind, texts });
+/// Objects whose weight is in nested messages with times, and in numbers.
+pub(crate) fn sets(objects: usize) -> Vec<Set> {
+    let texts = |kind| values(&mut Dice::new(7), kind, objects).iter().map(Value::to_string).collect();
+    ["PipelineRun", "Model"].map(|kind| Set { kind, texts: texts(kind) }).into()
+}
+
+/// New objects of one of these two kinds.
+pub(crate) fn values(dice: &mut Dice, kind: &str, objects: usize) -> Vec<Value> {
+    let make = if kind == "Model" { model } else { pipeline_run };
+    (0..objects).map(|place| object(dice, kind, place, make)).collect()
+}
+
+/// A later version of a pipeline run; labels and annotations stay.
+pub(crate) fn updated(dice: &mut Dice, object: &Value) -> Value {
+    let mut object = object.clone();
+    next_version(&mut object);
+    object["status"]["state"] = json!("PIPELINE_RUN_STATE_FAILED");
+    object["status"]["errorMessage"] = json!(format!("step {} failed", dice.roll(9)));
+    object
+}
+
+/// A later version: one label is gone, one is new, one has another value.
+pub(crate) fn relabelled(dice: &mut Dice, object: &Value) -> Value {
+    let mut object = object.clone();
+    next_version(&mut object);
+    let labels = &mut object["metadata"]["labels"];
+    labels["michelangelo/environment"] = json!("retired");
+    labels["michelangelo/retired-by"] = json!(format!("user{}", dice.roll(1000)));
+    if let Some(labels) = labels.as_object_mut() {
+        labels.remove("michelangelo/pipeline");
     }
-    Ok(sets)
+    object
+}
+
+fn next_version(object: &mut Value) {
+    let version = &mut object["metadata"]["resourceVersion"];
+    *version = json!(version.as_str().and_then(|version| version.parse::<u64>().ok()).map_or(1, |n| n + 1).to_string());
 }
 
 /// Numbers from a seed (SplitMix64).
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Dice(seed)
+    }
+
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.roll(bound)
+    }
+
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -1,12 +1,16 @@
-//! Decoding, rows and the `proto` column, without a database.
+//! Decoding, rows, the `proto` column and the texts of statements, without a database.
 
 use crate::objects::{Set, sets};
 use crate::rounds::{Candidate, measure};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use crd_specs::KINDS;
+use ingester_core::Kind;
+use ingester_core::dialect::{Dialect, Statement};
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
+use ingester_core::protobuf::{Descriptors, MessageId};
+use ingester_core::schema::{Companion, Table};
 use std::hint::black_box;
 
 #[derive(Args)]
@@ -22,53 +26,144 @@ pub(crate) struct Pure {
     only: Option<String>,
 }
 
+/// The candidate that makes rows: the work of a batch beside which rendering its statements stands.
+const ROWS: &str = "text to row, with protobuf";
+
+/// Rows in a batch, and the candidate that renders the statements of such batches.
+const BATCHES: [(usize, &str); 3] =
+    [(1, "statements for 1 row"), (8, "statements for 8 rows"), (256, "statements for 256 rows")];
+
+/// What the store runs to write new versions of objects that have got a label and an annotation, each with the most
+/// rows that it puts into one statement.
+const UPSERT: [(Statement, usize); 6] = [
+    (Statement::Versions, 128),
+    (Statement::Overwrite, 128),
+    (Statement::ReadPairs(Companion::Labels), 128),
+    (Statement::WritePairs(Companion::Labels), 512),
+    (Statement::ReadPairs(Companion::Annotations), 128),
+    (Statement::WritePairs(Companion::Annotations), 512),
+];
+
+/// Objects of each set whose instructions are counted: few, since all of it runs fifty times slower then.
+const COUNTED: usize = 20;
+
 pub(crate) fn run(arguments: &Pure) -> Result<()> {
-    for set in sets(arguments.objects)? {
+    for set in sets(arguments.objects) {
         of(&set, arguments)?;
     }
     Ok(())
 }
 
+/// Runs each path once, for `tests/instructions.rs`, which finds them by the names of their functions.
+pub(crate) fn count() -> Result<()> {
+    for set in sets(COUNTED) {
+        let ready = Ready::of(&set)?;
+        count_serde_json(&set.texts);
+        count_parse(&set.texts);
+        count_protobuf(&ready);
+        count_row(ready.kind, &set.texts);
+        for (rows, _) in BATCHES {
+            count_render(ready.kind.table(), set.texts.len(), rows);
+        }
+    }
+    Ok(())
+}
+
+/// What the paths need besides a set's texts.
+struct Ready {
+    kind: &'static Kind,
+    descriptors: &'static Descriptors,
+    message: MessageId,
+    objects: Vec<Object>,
+    /// Bytes of protobuf of all objects.
+    written: usize,
+}
+
+impl Ready {
+    fn of(set: &Set) -> Result<Self> {
+        let kind = find(KINDS, "michelangelo.api/v2", set.kind).context("a kind of the manifest")?;
+        let (descriptors, message) =
+            kind.protobuf().context("a kind with a message")?.get().map_err(anyhow::Error::msg)?;
+        let parsed = |text: &String| Object::parse(text.clone(), ManagedFields::Prune);
+        let objects = set.texts.iter().map(parsed).collect::<Result<Vec<_>, _>>()?;
+        let mut written = 0;
+        for object in &objects {
+            let (bytes, lost) = descriptors.encode(message, object.text())?;
+            anyhow::ensure!(lost.is_nothing(), "the generated objects have fields that are none: {}", object.text());
+            written += bytes.len();
+        }
+        Ok(Ready { kind, descriptors, message, objects, written })
+    }
+}
+
+// The paths. What is timed is what is counted: a compiler that inlined them would take their names away.
+
+#[inline(never)]
+fn count_serde_json(texts: &[String]) {
+    for text in texts {
+        let _ = black_box(serde_json::from_str::<serde_json::Value>(black_box(text)));
+    }
+}
+
+#[inline(never)]
+fn count_parse(texts: &[String]) {
+    for text in texts {
+        let _ = black_box(Object::parse(black_box(text).clone(), ManagedFields::Prune));
+    }
+}
+
+#[inline(never)]
+fn count_protobuf(ready: &Ready) {
+    for object in &ready.objects {
+        let _ = black_box(ready.descriptors.encode(ready.message, black_box(object.text())));
+    }
+}
+
+#[inline(never)]
+fn count_row(kind: &Kind, texts: &[String]) {
+    for text in texts {
+        let object = Object::parse(black_box(text).clone(), ManagedFields::Prune);
+        let _ = black_box(object.map(|object| kind.row(&object)));
+    }
+}
+
+/// Renders the statements that write `objects` in batches of `rows`: how many. MySQL's; SQLite's differ in a few words.
+#[inline(never)]
+fn count_render(table: &Table, objects: usize, rows: usize) -> usize {
+    let (mut left, mut rendered) = (objects, 0);
+    while left > 0 {
+        let batch = left.min(rows);
+        left -= batch;
+        for (statement, most) in UPSERT {
+            let mut left = batch;
+            while left > 0 {
+                let rows = left.min(most);
+                left -= rows;
+                rendered += 1;
+                black_box(Dialect::MySql.statement(black_box(statement), table, rows));
+            }
+        }
+    }
+    rendered
+}
+
 fn of(set: &Set, arguments: &Pure) -> Result<()> {
     let rounds = usize::from(arguments.rounds);
-    let kind = find(KINDS, "michelangelo.api/v2", set.kind).context("a kind of the manifest")?;
-    let (descriptors, message) = kind.protobuf().context("a kind with a message")?.get().map_err(anyhow::Error::msg)?;
-    let bytes: usize = set.texts.iter().map(String::len).sum();
-    let parsed = |text: &String| Object::parse(text.clone(), ManagedFields::Prune);
-    let objects = set.texts.iter().map(parsed).collect::<Result<Vec<_>, _>>()?;
-    let mut written = 0;
-    for object in &objects {
-        let (bytes, lost) = descriptors.encode(message, object.text())?;
-        anyhow::ensure!(lost.is_nothing(), "the generated objects have fields that are none: {}", object.text());
-        written += bytes.len();
-    }
+    let ready = &Ready::of(set)?;
+    let (texts, kind, table) = (&set.texts, ready.kind, ready.kind.table());
+    let bytes: usize = texts.iter().map(String::len).sum();
     let mut candidates = vec![
-        Candidate {
-            name: "serde_json to Value",
-            run: Box::new(|| {
-                for text in &set.texts {
-                    let _ = black_box(serde_json::from_str::<serde_json::Value>(black_box(text)));
-                }
-            }),
-        },
-        Candidate {
-            name: "JSON to protobuf",
-            run: Box::new(|| {
-                for object in &objects {
-                    let _ = black_box(descriptors.encode(message, black_box(object.text())));
-                }
-            }),
-        },
-        Candidate {
-            name: "text to row, with protobuf",
-            run: Box::new(|| {
-                for text in &set.texts {
-                    let object = Object::parse(black_box(text).clone(), ManagedFields::Prune);
-                    let _ = black_box(object.map(|object| kind.row(&object)));
-                }
-            }),
-        },
+        Candidate { name: "serde_json to Value", run: Box::new(|| count_serde_json(texts)) },
+        Candidate { name: "JSON to protobuf", run: Box::new(|| count_protobuf(ready)) },
+        Candidate { name: "metadata, spec and status", run: Box::new(|| count_parse(texts)) },
+        Candidate { name: ROWS, run: Box::new(|| count_row(kind, texts)) },
     ];
+    for (rows, name) in BATCHES {
+        let run = move || {
+            count_render(table, texts.len(), rows);
+        };
+        candidates.push(Candidate { name, run: Box::new(run) });
+    }
     if let Some(only) = &arguments.only {
         candidates.retain(|candidate| candidate.name == only);
         anyhow::ensure!(!candidates.is_empty(), "there is no candidate `{only}`");
@@ -76,15 +171,26 @@ fn of(set: &Set, arguments: &Pure) -> Result<()> {
     println!(
         "{}: {} objects, {} bytes of JSON each, {} of protobuf; {rounds} rounds",
         set.kind,
-        set.texts.len(),
-        bytes / set.texts.len(),
-        written / set.texts.len()
+        texts.len(),
+        bytes / texts.len(),
+        ready.written / texts.len()
     );
-    println!("  {:<28} {:>8} {:>8} {:>15}", "", "MB/s", "time", "(80 % within)");
-    for took in measure(candidates, rounds) {
-        let speed = bytes as f64 / took.median.as_secs_f64() / 1e6;
+    println!("  {:<28} {:>8} {:>8} {:>15} {:>8} {:>10}", "", "MB/s", "time", "(80 % within)", "µs each", "of a batch");
+    let all = measure(candidates, rounds);
+    let made = all.iter().find(|took| took.name == ROWS).map(|took| took.median.as_secs_f64());
+    for took in &all {
+        let seconds = took.median.as_secs_f64();
         let (low, high) = took.spread;
-        println!("  {:<28} {:>8.0} {:>7.2}x {:>8.2}..{:.2}", took.name, speed, took.ratio, low, high);
+        let speed = bytes as f64 / seconds / 1e6;
+        print!("  {:<28} {:>8.0} {:>7.2}x {:>8.2}..{:.2}", took.name, speed, took.ratio, low, high);
+        if let Some((rows, _)) = BATCHES.into_iter().find(|(_, name)| *name == took.name) {
+            print!(" {:>11.2}", seconds * 1e6 / count_render(table, texts.len(), rows) as f64);
+            // A batch without its database: its rows made, its statements rendered.
+            if let Some(made) = made {
+                print!(" {:>8.1} %", 100.0 * seconds / (made + seconds));
+            }
+        }
+        println!();
     }
     Ok(())
 }

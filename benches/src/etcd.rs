@@ -1,0 +1,101 @@
+//! Objects written straight into etcd, as the API server would have stored them: through the API each takes two
+//! requests, and a hundred thousand of them half an hour.
+//!
+//! The API server need not be told: its own watch of etcd brings them, as it brings what another API server writes.
+
+use crate::live::{NAMESPACE, object};
+use crate::objects::Dice;
+use anyhow::{Context as _, Result, ensure};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use ingester_core::Kind;
+use ingester_core::sync::FINALIZER;
+use kube::{Client, Config};
+use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
+
+/// Objects in a transaction at most; etcd takes 128.
+const OPERATIONS: usize = 100;
+/// Bytes of objects in a transaction, about; etcd takes requests of 1.5 MB.
+const BYTES: usize = 1_000_000;
+/// Transactions that are under way at a time.
+const PARALLEL: usize = 4;
+
+/// Writes as many objects, with the ingester's finalizer or without. Returns etcd's revision after the last of them,
+/// which is what Kubernetes calls resourceVersion.
+pub(crate) async fn seed(url: &str, kind: &Kind, objects: usize, adopted: bool) -> Result<u64> {
+    let config = Config::new(url.parse().with_context(|| format!("etcd's address {url}"))?);
+    let client = Client::try_from(config).context("making a client of etcd")?;
+    let folder = format!("/registry/{}/{}/{NAMESPACE}", kind.group(), kind.plural());
+    let mut dice = Dice::new(3);
+    let mut writing: JoinSet<Result<u64>> = JoinSet::new();
+    let (mut puts, mut bytes, mut newest) = (Vec::new(), 0, 0);
+    for place in 0..objects {
+        let object = stored(object(&mut dice, kind, place)?, adopted).context("an object without metadata")?;
+        let name = object["metadata"]["name"].as_str().context("an object without a name")?;
+        let (key, text) = (format!("{folder}/{name}"), object.to_string());
+        bytes += text.len();
+        puts.push(json!({"requestPut": {"key": BASE64_STANDARD.encode(key), "value": BASE64_STANDARD.encode(text)}}));
+        if puts.len() < OPERATIONS && bytes < BYTES && place + 1 < objects {
+            continue;
+        }
+        if writing.len() == PARALLEL {
+            newest = newest.max(writing.join_next().await.context("no transaction is under way")???);
+        }
+        writing.spawn(commit(client.clone(), std::mem::take(&mut puts)));
+        bytes = 0;
+    }
+    while let Some(written) = writing.join_next().await {
+        newest = newest.max(written??);
+    }
+    Ok(newest)
+}
+
+/// One transaction; its revision.
+async fn commit(client: Client, puts: Vec<Value>) -> Result<u64> {
+    let body = json!({"success": puts}).to_string().into_bytes();
+    let request = http::Request::post("/v3/kv/txn").header("content-type", "application/json").body(body)?;
+    let answer = client.request_text(request).await.context("writing objects into etcd")?;
+    let answer: Value = serde_json::from_str(&answer).with_context(|| format!("etcd's answer {answer}"))?;
+    ensure!(answer["succeeded"] == true, "etcd did not write the objects: {answer}");
+    let revision = answer["header"]["revision"].as_str().and_then(|revision| revision.parse().ok());
+    revision.with_context(|| format!("etcd named no revision: {answer}"))
+}
+
+/// An object as the API server stores it: its resourceVersion is etcd's to say, and who set which field stands with it.
+fn stored(mut object: Value, adopted: bool) -> Option<Value> {
+    let metadata = object["metadata"].as_object_mut()?;
+    metadata.remove("resourceVersion");
+    metadata.remove("finalizers");
+    if adopted {
+        metadata.insert("finalizers".into(), json!([FINALIZER]));
+    }
+    let set = |names: &[&str]| {
+        let set: Map<String, Value> = names.iter().map(|name| (format!("f:{name}"), fields(&object[*name]))).collect();
+        json!({
+            "manager": "ingester-bench",
+            "operation": "Update",
+            "apiVersion": object["apiVersion"],
+            "time": object["metadata"]["creationTimestamp"],
+            "fieldsType": "FieldsV1",
+            "fieldsV1": set,
+        })
+    };
+    // The status is written by a request of its own.
+    let mut managed = json!([set(&["spec"]), set(&["status"])]);
+    for name in ["annotations", "finalizers", "labels"] {
+        let value = &object["metadata"][name];
+        if !value.is_null() {
+            managed[0]["fieldsV1"]["f:metadata"][format!("f:{name}")] = fields(value);
+        }
+    }
+    object["metadata"]["managedFields"] = managed;
+    Some(object)
+}
+
+/// The fields of a value; those of a list are not told apart.
+fn fields(value: &Value) -> Value {
+    let members = value.as_object().filter(|members| !members.is_empty());
+    let own = members.map(|_| (".".to_owned(), json!({})));
+    let below = members.into_iter().flatten().map(|(name, value)| (format!("f:{name}"), fields(value)));
+    Value::Object(own.into_iter().chain(below).collect())
+}

@@ -1,0 +1,308 @@
+//! Writing to a database: our batches beside the reference system's statements and beside a loop that knows nothing.
+//!
+//! All candidates write the same rows, made beforehand, into tables of their own in one server. In each round they take turns.
+
+use crate::objects::{self, Dice, relabelled, updated};
+use crate::reference::{Engine, Handmade, Reference};
+use anyhow::{Context as _, Result, ensure};
+use clap::{Args, ValueEnum};
+use crd_specs::KINDS;
+use ingester_core::Kind;
+use ingester_core::kind::find;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::schema::Table;
+use ingester_core::store::{Change, ConnectOptions, Store};
+use ingester_core::value::{Believed, Micros, Row};
+use ingester_tests::{Durability, MariaDb, MySql, SqlServer};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+#[derive(Args)]
+pub(crate) struct Databases {
+    /// Which databases; all of them without it.
+    #[arg(long, value_enum)]
+    database: Vec<Which>,
+    /// Objects that our batches and the hand-made ones write in each round.
+    #[arg(long, default_value_t = 4000)]
+    objects: usize,
+    /// Objects that the reference pattern writes in each round.
+    #[arg(long, default_value_t = 600)]
+    reference_objects: usize,
+    /// Rounds, after one that does not count.
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// InnoDB's buffer pool, such as `2G`; the server's default without it.
+    #[arg(long)]
+    pool: Option<String>,
+    /// Connections of our batches and of the hand-made ones.
+    #[arg(long, default_value_t = 2)]
+    workers: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Which {
+    Mariadb,
+    Mysql,
+    Sqlite,
+}
+
+/// What is done to every object, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Insert,
+    Update,
+    /// One label goes, one comes, one changes.
+    Relabel,
+    Tombstone,
+}
+
+const PHASES: [Phase; 4] = [Phase::Insert, Phase::Update, Phase::Relabel, Phase::Tombstone];
+
+/// The rows of one slice of objects: what each phase writes.
+pub(crate) type Rows = Arc<[Vec<Row>; 4]>;
+
+/// Objects in a batch, as the controllers take them.
+const BATCH: usize = 256;
+/// Objects in a hand-made batch.
+const HANDMADE: usize = 200;
+
+pub(crate) fn run(arguments: &Databases) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let wanted = |which| arguments.database.is_empty() || arguments.database.contains(&which);
+    let pool = arguments.pool.as_ref().map(|pool| format!("--innodb-buffer-pool-size={pool}"));
+    let options: Vec<&str> = pool.as_deref().into_iter().collect();
+    if wanted(Which::Mariadb) {
+        let server = MariaDb::start_with(Durability::Durable, &options)?;
+        runtime.block_on(on_server("MariaDB", server.deref(), arguments))?;
+    }
+    if wanted(Which::Mysql) {
+        match MySql::start_with(Durability::Durable, &options)? {
+            Some(server) => runtime.block_on(on_server("MySQL", server.deref(), arguments))?,
+            None => println!("skipped: no MySQL (bash tests/install.sh mysql)"),
+        }
+    }
+    if wanted(Which::Sqlite) {
+        let folder = tempfile::tempdir()?;
+        let url = |name: &str| format!("sqlite://{}?mode=rwc", folder.path().join(name).display());
+        runtime.block_on(on::<sqlx::Sqlite>("SQLite", [url("a"), url("b"), url("c"), url("d")], arguments))?;
+    }
+    Ok(())
+}
+
+async fn on_server(name: &str, server: &SqlServer, arguments: &Databases) -> Result<()> {
+    let mut urls = Vec::new();
+    for database in ["ours", "reference_2", "reference_26", "handmade"] {
+        urls.push(url(server, database).await?);
+    }
+    let urls = urls.try_into().ok().context("four databases")?;
+    on::<sqlx::MySql>(name, urls, arguments).await
+}
+
+/// A new database, over the server's socket where it is ours: the reference's statements are forgotten after each use, and TCP, as
+/// sqlx sets it up, waits up to 40 ms for an answer to that. The reference's own driver does not.
+pub(crate) async fn url(server: &SqlServer, database: &str) -> Result<String> {
+    let url = server.create_database(database).await?;
+    Ok(match server.socket() {
+        Some(socket) => format!("{url}?socket={}&ssl-mode=disabled", socket.display()),
+        None => url,
+    })
+}
+
+/// How fast each candidate was in a phase: objects a second, one number a round.
+#[derive(Default)]
+struct Speeds(Vec<f64>);
+
+impl Speeds {
+    fn median(&self) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted[sorted.len() / 2]
+    }
+
+    /// The median of the rounds' ratios.
+    fn over(&self, other: &Speeds) -> f64 {
+        Speeds(self.0.iter().zip(&other.0).map(|(a, b)| a / b).collect()).median()
+    }
+}
+
+async fn on<D: Engine>(name: &str, urls: [String; 4], arguments: &Databases) -> Result<()> {
+    let kind = find(KINDS, "michelangelo.api/v2", "PipelineRun").context("a kind of the manifest")?;
+    let table = kind.table();
+    let [ours, two, many, handmade] = urls;
+    let connections = arguments.workers as u32;
+    let mut stores = Vec::new();
+    for url in [&ours, &two, &many, &handmade] {
+        let store = Store::connect(&url.parse()?, ConnectOptions { connections, ..ConnectOptions::default() }).await?;
+        store.create_missing(std::slice::from_ref(kind)).await?;
+        stores.push(store);
+    }
+    let server = stores[0].server().to_owned();
+    let store = Arc::new(stores.remove(0));
+    let workers_of = |few: usize| if D::ONE_WRITER { 1 } else { few };
+    let two = Reference::<D>::connect(&two, table, workers_of(2)).await?;
+    let many = Reference::<D>::connect(&many, table, workers_of(26)).await?;
+    let handmade = Handmade::<D>::connect(&handmade, table, workers_of(arguments.workers)).await?;
+
+    let names = ["ours", "reference, 2 workers", "reference, 26 workers", "by hand"];
+    let mut speeds: [[Speeds; 4]; 4] = Default::default();
+    let mut dice = Dice::new(11);
+    let mut deadlocks = 0;
+    for round in 0..=arguments.rounds {
+        for turn in 0..names.len() {
+            let candidate = (turn + round) % names.len();
+            if D::ONE_WRITER && candidate == 2 {
+                continue;
+            }
+            let objects = if matches!(candidate, 1 | 2) { arguments.reference_objects } else { arguments.objects };
+            let workers = match candidate {
+                1 => workers_of(2),
+                2 => workers_of(26),
+                _ => workers_of(arguments.workers),
+            };
+            let slices = slices(kind, &mut dice, objects, workers)?;
+            for (place, phase) in PHASES.into_iter().enumerate() {
+                let batches = if candidate == 0 { batches(&slices, phase) } else { Vec::new() };
+                let start = Instant::now();
+                match candidate {
+                    0 => write(&store, table, batches).await?,
+                    1 => deadlocks += two.write(&slices, phase).await?,
+                    2 => deadlocks += many.write(&slices, phase).await?,
+                    _ => handmade.write(&slices, phase, HANDMADE).await?,
+                }
+                if round > 0 {
+                    speeds[candidate][place].0.push(objects as f64 / start.elapsed().as_secs_f64());
+                }
+            }
+        }
+    }
+    println!(
+        "{name} ({server}), pool {}, {} connections, {} rounds of {} objects ({} by the reference pattern)",
+        arguments.pool.as_deref().unwrap_or("default"),
+        workers_of(arguments.workers),
+        arguments.rounds,
+        arguments.objects,
+        arguments.reference_objects
+    );
+    println!("  {:<24} {:>9} {:>9} {:>9} {:>9}   objects/s", "", "insert", "update", "relabel", "tombstone");
+    for (candidate, name) in names.iter().enumerate() {
+        if speeds[candidate][0].0.is_empty() {
+            continue;
+        }
+        let [a, b, c, d] = speeds[candidate].each_ref().map(Speeds::median);
+        println!("  {name:<24} {a:>9.0} {b:>9.0} {c:>9.0} {d:>9.0}");
+    }
+    for other in [1, 2, 3] {
+        if speeds[other][0].0.is_empty() {
+            continue;
+        }
+        let [a, b, c, d] = [0, 1, 2, 3].map(|phase| speeds[0][phase].over(&speeds[other][phase]));
+        println!("  {:<24} {a:>8.2}x {b:>8.2}x {c:>8.2}x {d:>8.2}x", format!("ours / {}", names[other]));
+    }
+    if deadlocks > 0 {
+        println!("  {deadlocks} deadlocks seen by the reference pattern's workers, none by ours");
+    }
+    one::<D>(name, kind, &store, &handmade, &mut dice).await
+}
+
+/// The rows of new objects, cut into as many slices as there are workers.
+pub(crate) fn slices(kind: &Kind, dice: &mut Dice, objects: usize, workers: usize) -> Result<Vec<Rows>> {
+    let objects = objects::values(dice, kind.kind(), objects);
+    let row = |object: &serde_json::Value| -> Result<Row> {
+        let object = Object::parse(object.to_string(), ManagedFields::Prune)?;
+        kind.row(&object)?.context("a kind without a predicate")
+    };
+    let mut rows = Vec::new();
+    for object in objects {
+        let update = updated(dice, &object);
+        let relabel = relabelled(dice, &update);
+        let mut gone = row(&relabel)?;
+        gone.delete_time = Some(Micros::now());
+        let mut phases = [row(&object)?, row(&update)?, row(&relabel)?, gone];
+        // As a controller knows what it has written itself.
+        phases[0].believed = Some(Believed::Absent);
+        for place in 1..phases.len() {
+            let (before, pairs) = (phases[place - 1].res_version, phases[place - 1].pairs_hash());
+            phases[place].believed = Some(Believed::Stored { res_version: before, pairs });
+        }
+        rows.push(phases);
+    }
+    rows.sort_by(|a, b| a[0].uid.cmp(&b[0].uid));
+    let each = rows.len().div_ceil(workers);
+    let mut slices = Vec::new();
+    let mut rows = rows.into_iter().peekable();
+    while rows.peek().is_some() {
+        let mut slice: [Vec<Row>; 4] = Default::default();
+        for row in rows.by_ref().take(each) {
+            for (phase, row) in slice.iter_mut().zip(row) {
+                phase.push(row);
+            }
+        }
+        slices.push(Arc::new(slice));
+    }
+    Ok(slices)
+}
+
+/// What each worker writes, batch after batch. Rows are handed over, as a controller does; making copies is no part of writing.
+fn batches(slices: &[Rows], phase: Phase) -> Vec<Vec<Vec<Change>>> {
+    let change = |row: &Row| match (phase, row.delete_time) {
+        // Marking alone, as the others do it.
+        (Phase::Tombstone, Some(delete_time)) => {
+            Change::Tombstone { uid: row.uid.clone(), res_version: row.res_version, delete_time }
+        }
+        _ => Change::Row(row.clone()),
+    };
+    let changes = |rows: &[Row]| rows.iter().map(change).collect();
+    slices.iter().map(|slice| slice[phase as usize].chunks(BATCH).map(changes).collect()).collect()
+}
+
+/// Our batches.
+async fn write(store: &Arc<Store>, table: &'static Table, workers: Vec<Vec<Vec<Change>>>) -> Result<()> {
+    let mut tasks = tokio::task::JoinSet::new();
+    for batches in workers {
+        let store = store.clone();
+        tasks.spawn(async move {
+            for batch in batches {
+                let size = batch.len();
+                let report = store.write(table, batch).await?;
+                ensure!(report.written == size, "{report:?}");
+            }
+            Ok(())
+        });
+    }
+    while let Some(task) = tasks.join_next().await {
+        task??;
+    }
+    Ok(())
+}
+
+/// How long a commit takes where there is nothing else to do: one object, beside one insert of its main row alone.
+async fn one<D: Engine>(name: &str, kind: &Kind, store: &Store, handmade: &Handmade<D>, dice: &mut Dice) -> Result<()> {
+    const TIMES: usize = 200;
+    let slices = slices(kind, dice, 2 * TIMES, 1)?;
+    let [new, update, ..] = &*slices[0];
+    let (mut inserts, mut updates, mut baseline) = (Vec::new(), Vec::new(), Vec::new());
+    for place in 0..TIMES {
+        // In turns, so that a slow moment of the disk is everybody's.
+        let start = Instant::now();
+        store.write(kind.table(), vec![Change::Row(new[place].clone())]).await?;
+        inserts.push(start.elapsed());
+        let start = Instant::now();
+        handmade.insert_one(&new[TIMES + place]).await?;
+        baseline.push(start.elapsed());
+        let start = Instant::now();
+        store.write(kind.table(), vec![Change::Row(update[place].clone())]).await?;
+        updates.push(start.elapsed());
+    }
+    let median = |mut times: Vec<Duration>| {
+        times.sort();
+        times[times.len() / 2].as_secs_f64() * 1e3
+    };
+    let (inserts, updates, baseline) = (median(inserts), median(updates), median(baseline));
+    println!(
+        "  {name}, one object: insert {inserts:.2} ms ({:.2}x of one autocommitted insert, {baseline:.2} ms), update {updates:.2} ms ({:.2}x)",
+        inserts / baseline,
+        updates / baseline
+    );
+    Ok(())
+}
