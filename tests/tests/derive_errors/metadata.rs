@@ -14,7 +14,7 @@ use serde::Deserialize;
 #[index(path = "metadata", column = "meta")] //~ ERROR `#[index]` on the struct takes a column from the metadata
 #[index(path = "metadata.creation_timestamp", colum = "created")] //~ ERROR `#[index]` has no option `colum`: did you mean `column`?
 #[index(path = "metadata.created", column = "created")] //~ ERROR no field `created` on type `&Meta`
-#[index(path = "metadata.labels", column = "labels")] //~ ERROR `[(Box<str>, Box<str>)]` cannot be stored in a column
+#[index(path = "metadata.labels", column = "labels")] //~ ERROR `Arc<[(Box<str>, Box<str>)]>` cannot be stored in a column
 #[index(path = "metadata.finalizers", column = "finalizers", with = count)] //~ ERROR mismatched types
 #[index(path = "metadata.uid", column = "id", type = "INT")] //~ ERROR `type` on `id` does not fit the field
 #[index(path = "metadata.uid", column = "the id")] //~ ERROR `the id` cannot be the name of a column
