@@ -70,7 +70,7 @@ pub(super) struct Controller {
     pub(super) relist: Notify,
     pub(super) unadopted: Notify,
     /// Whether the first list is in SQL.
-    pub(super) may_adopt: tokio::sync::watch::Sender<bool>,
+    pub(super) synced_once: tokio::sync::watch::Sender<bool>,
 }
 
 /// What a controller is made of; [`Controller::new`] adds what it remembers.
@@ -113,7 +113,7 @@ impl Controller {
             heard: AtomicU64::new(0),
             relist: Notify::new(),
             unadopted: Notify::new(),
-            may_adopt: tokio::sync::watch::Sender::new(false),
+            synced_once: tokio::sync::watch::Sender::new(false),
         }
     }
 
@@ -194,7 +194,7 @@ impl Controller {
                     // Said once what was listed is in SQL; the watch does not wait for that.
                     let synced = async {
                         self.queue.drained().await;
-                        self.may_adopt.send_replace(true);
+                        self.synced_once.send_replace(true);
                         self.health.kind(&self.part(), KindState::Synced);
                         self.metrics.synced(true);
                         std::future::pending().await

@@ -145,7 +145,7 @@ impl Controller {
         loop {
             self.unadopted.notified().await;
             // Whether it has come or was given up: the sender is this controller's own and cannot be gone.
-            let mut listed = self.may_adopt.subscribe();
+            let mut listed = self.synced_once.subscribe();
             let _ = tokio::time::timeout_at(began + UNADOPTED, listed.wait_for(|listed| *listed)).await;
             match self.adopt_once().await {
                 Ok(()) => failures = 0,
