@@ -84,7 +84,7 @@ impl Ready {
         let kind = find(KINDS, "michelangelo.api/v2", set.kind).context("a kind of the manifest")?;
         let (descriptors, message) =
             kind.protobuf().context("a kind with a message")?.get().map_err(anyhow::Error::msg)?;
-        let parsed = |text: &String| Object::parse(text.clone(), ManagedFields::Prune);
+        let parsed = |text: &String| Object::parse(text, ManagedFields::Prune);
         let objects = set.texts.iter().map(parsed).collect::<Result<Vec<_>, _>>()?;
         let mut written = 0;
         for object in &objects {
@@ -108,7 +108,7 @@ fn count_serde_json(texts: &[String]) {
 #[inline(never)]
 fn count_parse(texts: &[String]) {
     for text in texts {
-        let _ = black_box(Object::parse(black_box(text).clone(), ManagedFields::Prune));
+        let _ = black_box(Object::parse(black_box(text), ManagedFields::Prune));
     }
 }
 
@@ -122,7 +122,7 @@ fn count_protobuf(ready: &Ready) {
 #[inline(never)]
 fn count_row(kind: &Kind, texts: &[String]) {
     for text in texts {
-        let object = Object::parse(black_box(text).clone(), ManagedFields::Prune);
+        let object = Object::parse(black_box(text), ManagedFields::Prune);
         let _ = black_box(object.map(|object| kind.row(&object)));
     }
 }

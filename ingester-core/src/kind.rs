@@ -1,6 +1,6 @@
 //! A kind: what the derive knows about a struct, and its type-erased form that the engine works with.
 
-use crate::json;
+use crate::json::{self, Reader};
 use crate::object::{Meta, Object};
 use crate::protobuf::{DescriptorSet, Descriptors, Lost, MessageId};
 use crate::schema::{Field, Table};
@@ -61,10 +61,11 @@ pub trait Ingestable: Sized + 'static {
     /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
     fn protobuf() -> Option<Protobuf>;
 
-    /// Adds the values of the indexed columns; false where a predicate leaves the object out.
+    /// Adds the values of the indexed columns; false where a predicate leaves the object out. It is this function that reads what
+    /// comes after the object's metadata for the first time: one that has no use for it asks for [`Object::parts`].
     ///
     /// # Errors
-    /// When a field's JSON is not of the field's type; the error names its path.
+    /// When a field's JSON is not of the field's type, or the text is not JSON; the error names its path.
     fn decode(object: &Object, out: &mut Values) -> Result<bool, json::Error>;
 
     /// The CRD, for kinds that are ours to define.
@@ -206,7 +207,7 @@ impl Kind {
     /// The object's row; `None` where the kind's predicate leaves the object out.
     ///
     /// # Errors
-    /// When a field's JSON is not of the field's type, or a value does not fit its column.
+    /// When the text is not JSON, a field's JSON is not of the field's type, or a value does not fit its column.
     pub fn row(&self, object: &Object) -> Result<Option<Row>, DecodeError> {
         let mut values = Values::with_capacity(self.table.indexed().len());
         if !(self.decode)(object, &mut values)? {
@@ -232,8 +233,9 @@ impl Kind {
     /// The row of an object that cannot be decoded: its metadata and its text, the indexed columns NULL.
     ///
     /// # Errors
-    /// When the metadata do not fit their columns.
-    pub fn bare_row(&self, object: &Object) -> Result<Row, RowError> {
+    /// When the metadata do not fit their columns, or the text is not JSON.
+    pub fn bare_row(&self, object: &Object) -> Result<Row, DecodeError> {
+        object.parts()?;
         let indexed = self.table.indexed().len();
         let mut values = Values::with_capacity(indexed);
         (0..indexed).for_each(|_| values.push(Value::Null));
@@ -263,15 +265,45 @@ where
     Spec: Indexed + serde::Deserialize<'o>,
     Status: Indexed + serde::Deserialize<'o>,
 {
-    let spec: Spec = json::from_str(object.spec()).map_err(|error| error.with_prefix("spec"))?;
-    if !keep(&spec) {
-        return Ok(false);
-    }
-    let status: Status = json::from_str(object.status()).map_err(|error| error.with_prefix("status"))?;
+    // Whatever is amiss there is told by the look that takes its time.
+    let (spec, status) = match object.unread().and_then(|reader| decode_members::<Spec, Status>(reader).ok()) {
+        Some((spec, _)) if !keep(&spec) => return Ok(false),
+        Some(both) => both,
+        None => {
+            let (spec, status) = object.parts()?;
+            let spec = json::from_str(spec).map_err(|error| error.with_prefix("spec"))?;
+            if !keep(&spec) {
+                return Ok(false);
+            }
+            (spec, json::from_str(status).map_err(|error| error.with_prefix("status"))?)
+        }
+    };
     spec.write(out);
     status.write(out);
     metadata(object.meta(), out);
     Ok(true)
+}
+
+/// Reads spec and status in one pass over the members that come after the metadata; any trouble is an error, also such as the
+/// slower way knows to live with.
+fn decode_members<'o, Spec, Status>(mut reader: Reader<'o>) -> Result<(Spec, Status), json::Error>
+where
+    Spec: serde::Deserialize<'o>,
+    Status: serde::Deserialize<'o>,
+{
+    let (mut spec, mut status) = (None, None);
+    while let Some(key) = reader.next_key()? {
+        match key.as_ref() {
+            "spec" if spec.is_none() => spec = Some(Spec::deserialize(&mut reader)?),
+            "status" if status.is_none() => status = Some(Status::deserialize(&mut reader)?),
+            "apiVersion" | "kind" | "metadata" | "spec" | "status" => {
+                return Err(json::Error::value(reader.offset(), "said a second time"));
+            }
+            _ => reader.skip()?,
+        }
+    }
+    reader.finish()?;
+    Ok((spec.map_or_else(|| json::from_str("{}"), Ok)?, status.map_or_else(|| json::from_str("{}"), Ok)?))
 }
 
 /// Decodes a projection: the struct is read from the whole object. The derive's delegate.
@@ -287,6 +319,7 @@ pub fn decode_projection<'o, Whole>(
 where
     Whole: Indexed + serde::Deserialize<'o>,
 {
+    object.parts()?;
     let whole: Whole = json::from_str(object.text())?;
     if !keep(&whole) {
         return Ok(false);

@@ -38,12 +38,45 @@ pub struct Meta {
 /// An object as JSON text, parsed only as far as the engine needs.
 #[derive(Clone, Debug)]
 pub struct Object {
-    text: Box<str>,
-    api_version: Box<str>,
+    text: Arc<str>,
+    api_version: Arc<str>,
     kind: Box<str>,
     meta: Meta,
+    rest: Rest,
+}
+
+/// Where an object's spec and status are.
+#[derive(Clone, Debug)]
+enum Rest {
+    /// Not looked at yet: what comes from here on, behind the last of apiVersion, kind and metadata. That is how the API server
+    /// writes an object, and most that are heard of are known already.
+    Unread(usize),
+    /// The text was read to its end.
+    Read(Parts),
+}
+
+/// Where spec and status are in the text.
+#[derive(Clone, Debug, Default)]
+struct Parts {
     spec: Option<Range<usize>>,
     status: Option<Range<usize>>,
+}
+
+impl Rest {
+    /// Moves the places by what is cut out of the text before them.
+    fn shift(&mut self, cuts: &[Range<usize>]) {
+        let moved = |place: usize| {
+            place - cuts.iter().filter(|cut| cut.end <= place).map(ExactSizeIterator::len).sum::<usize>()
+        };
+        match self {
+            Rest::Unread(place) => *place = moved(*place),
+            Rest::Read(Parts { spec, status }) => {
+                for range in [spec, status].into_iter().flatten() {
+                    *range = moved(range.start)..moved(range.end);
+                }
+            }
+        }
+    }
 }
 
 /// What is done with parts of an object that nobody queries.
@@ -89,15 +122,15 @@ pub struct Identity {
 }
 
 impl Object {
-    /// Reads the metadata of `text` and finds its spec and status.
+    /// Reads the metadata of `text`. What comes after them is looked at when it is asked for.
     ///
     /// # Errors
-    /// When the text is not one JSON object, lacks apiVersion, kind or metadata.name, or its metadata is of a wrong
-    /// type; the error names the path.
-    pub fn parse(text: impl Into<Box<str>>, managed_fields: ManagedFields) -> Result<Self, ObjectError> {
-        let text = text.into();
+    /// When the text up to there is not that of a JSON object, lacks apiVersion, kind or metadata.name, or its metadata is of a
+    /// wrong type; the error names the path.
+    pub fn parse(text: impl AsRef<str>, managed_fields: ManagedFields) -> Result<Self, ObjectError> {
+        let text = text.as_ref();
         let mut found = Found::default();
-        found.read(&text).map_err(|error| error.locate(&text))?;
+        found.read(text).map_err(|error| error.locate(text))?;
         let api_version = found.api_version.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("apiVersion"))?;
         let kind = found.kind.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("kind"))?;
         let mut meta = found.meta;
@@ -111,32 +144,37 @@ impl Object {
         if meta.uid.is_empty() {
             meta.uid = name_based_uid(&api_version, &kind, &meta.namespace, &meta.name);
         }
-        let mut object = Object { text, api_version, kind, meta, spec: found.spec, status: found.status };
-        if managed_fields == ManagedFields::Prune {
-            // From the last to the first: what lies before a cut keeps its place.
-            for cut in found.managed_fields.into_iter().rev() {
-                object.cut(cut);
+        let mut rest = found.rest;
+        let text = match managed_fields {
+            ManagedFields::Prune if !found.managed_fields.is_empty() => {
+                let mut left = String::with_capacity(text.len());
+                let mut end = 0;
+                for cut in &found.managed_fields {
+                    left.push_str(&text[end..cut.start]);
+                    end = cut.end;
+                }
+                left.push_str(&text[end..]);
+                rest.shift(&found.managed_fields);
+                left.into()
             }
-        }
-        Ok(object)
-    }
-
-    /// Takes `cut` out of the text and moves what lies behind it.
-    fn cut(&mut self, cut: Range<usize>) {
-        let mut text = String::with_capacity(self.text.len() - cut.len());
-        text.push_str(&self.text[..cut.start]);
-        text.push_str(&self.text[cut.end..]);
-        self.text = text.into();
-        for range in [&mut self.spec, &mut self.status].into_iter().flatten() {
-            if range.start >= cut.end {
-                *range = range.start - cut.len()..range.end - cut.len();
-            }
-        }
+            _ => text.into(),
+        };
+        Ok(Object { text, api_version: api_version.into(), kind, meta, rest })
     }
 
     /// The JSON text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The JSON text, for the row to share it.
+    pub(crate) fn shared_text(&self) -> Arc<str> {
+        self.text.clone()
+    }
+
+    /// [`Object::api_version`], for the row to share it.
+    pub(crate) fn shared_api_version(&self) -> Arc<str> {
+        self.api_version.clone()
     }
 
     /// `apiVersion`: group and version, `michelangelo.api/v2`, or the version alone for the core group.
@@ -154,14 +192,43 @@ impl Object {
         &self.meta
     }
 
-    /// The text of `spec`; an absent one reads as empty.
-    pub fn spec(&self) -> &str {
-        self.spec.clone().map_or("{}", |range| &self.text[range])
+    /// The texts of `spec` and `status`; an absent one reads as empty.
+    ///
+    /// # Errors
+    /// When the text behind the metadata is not JSON, or says apiVersion, kind or metadata once more.
+    pub fn parts(&self) -> Result<(&str, &str), json::Error> {
+        let Parts { spec, status } = match &self.rest {
+            Rest::Read(parts) => parts.clone(),
+            Rest::Unread(_) => self.read_parts().map_err(|error| error.locate(&self.text))?,
+        };
+        Ok((spec.map_or("{}", |range| &self.text[range]), status.map_or("{}", |range| &self.text[range])))
     }
 
-    /// The text of `status`; an absent one reads as empty.
-    pub fn status(&self) -> &str {
-        self.status.clone().map_or("{}", |range| &self.text[range])
+    fn read_parts(&self) -> Result<Parts, json::Error> {
+        let mut parts = Parts::default();
+        let Some(mut reader) = self.unread() else { return Ok(parts) };
+        while let Some(key) = reader.next_key()? {
+            match key.as_ref() {
+                _ if null(&mut reader)? => {}
+                "spec" => parts.spec = Some(range(&mut reader)?),
+                "status" => parts.status = Some(range(&mut reader)?),
+                // Of a key that comes twice the last counts, but it is by the first that the object has been known.
+                "apiVersion" | "kind" | "metadata" => {
+                    return Err(json::Error::value(reader.offset(), "said a second time; say it once"));
+                }
+                _ => reader.skip()?,
+            }
+        }
+        reader.finish()?;
+        Ok(parts)
+    }
+
+    /// A reader of the members of the object that come after the metadata, where nobody has read them.
+    pub(crate) fn unread(&self) -> Option<Reader<'_>> {
+        match self.rest {
+            Rest::Unread(place) => Some(Reader::after_member(&self.text, place)),
+            Rest::Read(_) => None,
+        }
     }
 }
 
@@ -179,15 +246,20 @@ pub(crate) fn name_based_uid(api_version: &str, kind: &str, namespace: &str, nam
     uuid::Uuid::new_v5(&UID_NAMESPACE, identity.as_bytes()).to_string().into()
 }
 
+impl Default for Rest {
+    fn default() -> Self {
+        Rest::Read(Parts::default())
+    }
+}
+
 #[derive(Default)]
 struct Found {
     api_version: Option<Box<str>>,
     kind: Option<Box<str>>,
     meta: Meta,
     resource_version: Option<Box<str>>,
-    spec: Option<Range<usize>>,
-    status: Option<Range<usize>>,
-    /// Each member of that name; there is more than one only in a text that repeats its keys.
+    rest: Rest,
+    /// Each member of that name, in their order and apart; there is more than one only in a text that repeats its keys.
     managed_fields: Vec<Range<usize>>,
 }
 
@@ -195,18 +267,28 @@ impl Found {
     fn read(&mut self, whole: &str) -> Result<(), json::Error> {
         let mut reader = Reader::new(whole);
         reader.begin_object()?;
+        let (mut parts, mut met) = (Parts::default(), false);
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
                 // A null is an absent value: of a repeated key the last value that is none counts.
                 _ if null(&mut reader)? => {}
                 "apiVersion" => self.api_version = Some(text(&mut reader)?),
                 "kind" => self.kind = Some(text(&mut reader)?),
-                "metadata" => self.read_meta(&mut reader)?,
-                "spec" => self.spec = Some(range(&mut reader)?),
-                "status" => self.status = Some(range(&mut reader)?),
+                "metadata" => {
+                    self.read_meta(&mut reader)?;
+                    met = true;
+                }
+                "spec" => parts.spec = Some(range(&mut reader)?),
+                "status" => parts.status = Some(range(&mut reader)?),
                 _ => reader.skip()?,
             }
+            let known = met && self.api_version.is_some() && self.kind.is_some();
+            if known && parts.spec.is_none() && parts.status.is_none() {
+                self.rest = Rest::Unread(reader.offset());
+                return Ok(());
+            }
         }
+        self.rest = Rest::Read(parts);
         reader.finish()
     }
 
@@ -218,7 +300,15 @@ impl Found {
             match key.as_ref() {
                 "managedFields" => {
                     reader.skip()?;
-                    self.managed_fields.push(member(reader, before_key, first));
+                    let cut = member(reader, before_key, first);
+                    match self.managed_fields.last_mut() {
+                        // Both took the comma between them.
+                        Some(last) if last.end > cut.start => last.end = cut.end,
+                        _ => self.managed_fields.push(cut),
+                    }
+                    before_key = reader.offset();
+                    // Without it, the next one is the first.
+                    continue;
                 }
                 _ if null(reader)? => {}
                 "uid" => self.meta.uid = text(reader)?,
@@ -373,6 +463,8 @@ mod tests {
             (r#"{"name":"n","managedFields":[],"uid":"u"}"#, r#"{"name":"n","uid":"u"}"#),
             ("{ \"managedFields\" : [ ] , \"name\" : \"n\" }", "{ \"name\" : \"n\" }"),
             ("{\"name\":\"n\" , \"managedFields\":null}", "{\"name\":\"n\"}"),
+            (r#"{"managedFields":[1] , "managedFields":[2],"name":"n"}"#, r#"{"name":"n"}"#),
+            (r#"{"managedFields":[1],"name":"n","managedFields":[2],"managedFields":3}"#, r#"{"name":"n"}"#),
         ] {
             let whole = |metadata: &str| {
                 format!(
@@ -383,7 +475,7 @@ mod tests {
             let (text, expected): (serde_json::Value, serde_json::Value) =
                 (serde_json::from_str(object.text()).unwrap(), serde_json::from_str(&whole(pruned)).unwrap());
             assert_eq!(text, expected, "{metadata}");
-            assert_eq!((object.spec(), object.status()), (r#"{"b":[2]}"#, r#"{"a":1}"#), "{metadata}");
+            assert_eq!(object.parts().unwrap(), (r#"{"b":[2]}"#, r#"{"a":1}"#), "{metadata}");
             let kept = Object::parse(whole(metadata), ManagedFields::Keep).unwrap();
             assert_eq!(kept.text(), whole(metadata));
         }
@@ -461,10 +553,34 @@ mod tests {
         )
         .unwrap();
         let meta = object.meta();
-        assert_eq!((meta.name.as_ref(), meta.uid.as_ref(), object.spec()), ("n", "u", r#"{"a":1}"#));
+        let (spec, status) = object.parts().unwrap();
+        assert_eq!((meta.name.as_ref(), meta.uid.as_ref(), spec, status), ("n", "u", r#"{"a":1}"#, "{}"));
         assert_eq!((meta.labels.len(), meta.finalizers.len()), (1, 1));
         assert!(!object.text().contains("managedFields"), "{}", object.text());
         serde_json::from_str::<serde_json::Value>(object.text()).unwrap();
+    }
+
+    #[test]
+    fn what_comes_after_the_metadata_is_read_when_it_is_asked_for() {
+        let head = r#"{"apiVersion":"v1","kind":"K","metadata":{"managedFields":[1],"name":"n"}"#;
+        for (tail, spec, status) in [
+            ("}", "{}", "{}"),
+            (r#" , "spec" : {"a":1} , "more":[], "status":{"b":2}} "#, r#"{"a":1}"#, r#"{"b":2}"#),
+            (r#","status":{"b":2},"spec":{"a":1},"spec":null,"kind":null}"#, r#"{"a":1}"#, r#"{"b":2}"#),
+        ] {
+            let object = parse(&format!("{head}{tail}")).unwrap();
+            assert_eq!(object.parts().unwrap(), (spec, status), "{tail}");
+            assert!(!object.text().contains("managedFields"));
+        }
+        for (tail, error) in [
+            ("", "line 1 column 54: expected a comma or the end of the object, found the end of the text"),
+            (r#","spec":{"a":tru}}"#, "spec.a: line 1 column 67: expected true"),
+            (r#","spec":{}} x"#, "line 1 column 66: expected the end of the text, found 'x'"),
+            (r#","spec":{},"metadata":{"name":"m"}}"#, "metadata: said a second time; say it once"),
+        ] {
+            let object = parse(&format!("{head}{tail}")).unwrap();
+            assert_eq!(object.parts().unwrap_err().to_string(), error, "{tail}");
+        }
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::str::FromStr;
 
 use serde::de::value::CowStrDeserializer;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, Visitor};
 
 use super::key::Key;
 use super::number::{Fault, parse_float, parse_integer};
-use super::{Error, Kind, Reader};
+use super::{Error, Kind, Reader, float_of_number};
 
 /// The name by which a newtype asks for the text of a value instead of the value:
 /// `deserializer.deserialize_newtype_struct(RAW_TOKEN, visitor)` calls `visit_borrowed_str` with the text as it
@@ -44,15 +45,26 @@ impl<'de> Reader<'de> {
         result.map_err(|error| error.place(start.offset()).locate(self.text()))
     }
 
-    /// Takes a number, or a string that may hold one, and parses it.
+    /// Takes an integer, or a string that may hold one.
     #[inline]
-    fn parsed<T>(&mut self, parse: fn(&str) -> Result<T, Fault>) -> Result<T, Error> {
+    fn integer<T: FromStr>(&mut self) -> Result<T, Error> {
         let start = self.offset();
         let token = match self.peek()? {
             Kind::String => self.string()?,
             _ => Cow::Borrowed(self.number()?),
         };
-        parse(&token).map_err(|fault| fault.of::<T>(start, self.since(start)))
+        parse_integer(&token).map_err(|fault| fault.of::<T>(start, self.since(start)))
+    }
+
+    /// Takes a number, or a string that may hold one.
+    #[inline]
+    fn float<T: FromStr + Into<f64> + Copy>(&mut self) -> Result<T, Error> {
+        let start = self.offset();
+        let value = match self.peek()? {
+            Kind::String => parse_float(&self.string()?),
+            _ => float_of_number(self.number()?).ok_or(Fault::Range),
+        };
+        value.map_err(|fault| fault.of::<T>(start, self.since(start)))
     }
 
     fn visit_object<V: Visitor<'de>>(&mut self, visitor: V, nulls: Nulls) -> Result<V::Value, Error> {
@@ -190,11 +202,11 @@ impl<'de> de::SeqAccess<'de> for Nothing {
     }
 }
 
-macro_rules! numbers {
-    ($parse:ident: $($method:ident $visit:ident)*) => {$(
+macro_rules! integers {
+    ($($method:ident $visit:ident)*) => {$(
         #[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            visitor.$visit(self.parsed($parse)?)
+            visitor.$visit(self.integer()?)
         }
     )*};
 }
@@ -232,14 +244,22 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_bool(self.bool()?)
     }
 
-    numbers! { parse_integer:
+    integers! {
         deserialize_i8 visit_i8 deserialize_i16 visit_i16 deserialize_i32 visit_i32 deserialize_i64 visit_i64
         deserialize_i128 visit_i128
         deserialize_u8 visit_u8 deserialize_u16 visit_u16 deserialize_u32 visit_u32 deserialize_u64 visit_u64
         deserialize_u128 visit_u128
     }
 
-    numbers! { parse_float: deserialize_f32 visit_f32 deserialize_f64 visit_f64 }
+    #[inline]
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_f32(self.float()?)
+    }
+
+    #[inline]
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_f64(self.float()?)
+    }
 
     #[inline]
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {

@@ -81,6 +81,11 @@ impl<'a> Reader<'a> {
         Some(reader)
     }
 
+    /// A reader of an object's members from `place` on, where another member of that object, the root, has ended.
+    pub(crate) fn after_member(text: &'a str, place: usize) -> Self {
+        Self { text, pos: place, state: State::After, depth: 1, objects: 1, last_wins: false }
+    }
+
     /// Byte offset in the text; that of the first byte of a value where a value comes next.
     #[inline]
     pub fn offset(&self) -> usize {

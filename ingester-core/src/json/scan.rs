@@ -1,5 +1,7 @@
 //! The shapes of tokens: where a number, an escape or a plain piece of a string ends.
 
+use wide::u8x16;
+
 /// The offset after the number that starts at `pos`, or the offset at which it stops being one.
 #[inline]
 pub(super) fn number_end(bytes: &[u8], mut pos: usize) -> Result<usize, usize> {
@@ -64,21 +66,16 @@ fn unicode_escape(bytes: &[u8], pos: usize) -> Option<u16> {
 /// control character, or the end of the text.
 #[inline]
 pub(super) fn plain_end(bytes: &[u8], mut pos: usize) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGHS: u64 = ONES << 7;
-    // Eight bytes at a time. In `(x - 1) & !x` the high bit of a byte is set where x has a zero byte; the bytes
-    // above it may be wrong because of the borrow, so only the lowest one counts.
+    let (quote, backslash, control) = (u8x16::splat(b'"'), u8x16::splat(b'\\'), u8x16::splat(0x1f));
     while let Some(chunk) = bytes.get(pos..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (ONES * u64::from(b'"'));
-        let backslash = word ^ (ONES * u64::from(b'\\'));
-        let special = (quote.wrapping_sub(ONES) & !quote)
-            | (backslash.wrapping_sub(ONES) & !backslash)
-            | (word.wrapping_sub(ONES * 0x20) & !word);
-        if special & HIGHS != 0 {
-            return pos + (special & HIGHS).trailing_zeros() as usize / 8;
+        let chunk = u8x16::new(*chunk);
+        // What is not larger than the last control character is its own minimum with it.
+        let special = chunk.simd_eq(quote) | chunk.simd_eq(backslash) | chunk.min(control).simd_eq(chunk);
+        let found = special.to_bitmask();
+        if found != 0 {
+            return pos + found.trailing_zeros() as usize;
         }
-        pos += 8;
+        pos += 16;
     }
     while bytes.get(pos).is_some_and(|byte| *byte >= 0x20 && *byte != b'"' && *byte != b'\\') {
         pos += 1;

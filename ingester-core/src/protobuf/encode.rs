@@ -9,6 +9,7 @@ use super::special::Form;
 use super::wire::{WireType, put_length, put_tag, put_varint};
 use crate::json::{Error, Kind, Reader, float, float_of_number, integer};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// What an object says that its message has no place for. It is kept out, and the rest is written.
@@ -44,18 +45,44 @@ impl Descriptors {
     /// When the text is not JSON, is nested deeper than 100 levels, or is no object.
     pub fn encode(&self, message: MessageId, text: &str) -> Result<(Vec<u8>, Lost), Error> {
         let mut reader = Reader::new(text);
-        let mut encoder = Encoder {
-            descriptors: self,
-            out: Vec::with_capacity(text.len() * 5 / 8),
-            pieces: Vec::with_capacity(64),
-            entries: Vec::new(),
-            sorted: Vec::new(),
-            lost: Lost::default(),
-        };
+        let Buffers { out, pieces, sorted } = BUFFERS.take();
+        let mut encoder =
+            Encoder { descriptors: self, out, pieces, sorted, entries: Vec::new(), lost: Lost::default() };
         // An object of another shape would be empty bytes, which is an object too.
-        encoder.plain(&mut reader, &self.messages[message.0]).map_err(|error| error.locate(text))?;
-        reader.finish().map_err(|error| error.locate(text))?;
-        Ok((encoder.out, encoder.lost))
+        let result = encoder.plain(&mut reader, &self.messages[message.0]).and_then(|()| reader.finish()).map(|()| {
+            let bytes = encoder.out.as_slice().to_vec();
+            (bytes, encoder.lost)
+        });
+        Buffers { out: encoder.out, pieces: encoder.pieces, sorted: encoder.sorted }.keep();
+        result.map_err(|error| error.locate(text))
+    }
+}
+
+/// What the encoder needs for every object and each time anew.
+#[derive(Default)]
+struct Buffers {
+    out: Vec<u8>,
+    pieces: Vec<Piece>,
+    sorted: Vec<u8>,
+}
+
+thread_local! {
+    /// Those of the thread's last object.
+    static BUFFERS: Cell<Buffers> = const { Cell::new(Buffers { out: Vec::new(), pieces: Vec::new(), sorted: Vec::new() }) };
+}
+
+impl Buffers {
+    /// What a buffer may hold between two objects, bytes.
+    const MOST: usize = 64 << 10;
+
+    /// Keeps the buffers for the thread's next object, but not those that an unusually large one has left.
+    fn keep(mut self) {
+        self.out.clear();
+        self.pieces.clear();
+        self.sorted.clear();
+        if self.out.capacity().max(self.sorted.capacity()) <= Self::MOST && self.pieces.capacity() <= Self::MOST / 32 {
+            BUFFERS.set(self);
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::kind::Kind;
 use crate::object::{ManagedFields, Object};
 use crate::schema::{Column, SqlType};
 use crate::value::{Micros, Row, Value};
+use std::sync::Arc;
 
 /// How far a column is filled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -211,7 +212,7 @@ impl Store {
                 }
                 // The kind leaves such objects out now: nobody misses their values.
                 Ok(None) => {}
-                Err(reason) => page.failed.push((uid.into(), reason)),
+                Err(reason) => page.failed.push((uid.to_string(), reason)),
             }
         }
         page.filled = changed.len() as u64;
@@ -237,7 +238,7 @@ impl Store {
 }
 
 /// The row that a stored object gives today.
-fn derived(kind: &Kind, json: Box<str>) -> Result<Option<Row>, String> {
+fn derived(kind: &Kind, json: Arc<str>) -> Result<Option<Row>, String> {
     let object = Object::parse(json, ManagedFields::Keep).map_err(|error| error.to_string())?;
     kind.row(&object).map_err(|error| error.to_string())
 }

@@ -111,7 +111,7 @@ impl Store {
                     return Err(sqlx::Error::Decode("a row without uid or res_version".into()));
                 };
                 Ok(StoredRow {
-                    uid: uid.clone(),
+                    uid: (&**uid).into(),
                     res_version: *res_version,
                     delete_time: time(values.get(base::DELETE_TIME)),
                     evict_time: time(values.get(base::EVICT_TIME)),
@@ -214,7 +214,7 @@ impl Store {
         let mut rejects = Vec::new();
         for row in read.await? {
             if let [Value::Text(uid), Value::Text(reason)] = &row[..] {
-                rejects.push(Rejected { uid: uid.clone(), reason: reason.to_string() });
+                rejects.push(Rejected { uid: (&**uid).into(), reason: reason.to_string() });
             }
         }
         Ok(rejects)

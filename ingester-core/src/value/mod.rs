@@ -8,6 +8,8 @@ mod row;
 pub use column_value::{ColumnValue, Layout, NoLayout, Probe, Writer, named, shape_of};
 pub use row::{Believed, Row, RowError};
 
+use std::sync::Arc;
+
 /// A moment: microseconds since 1970-01-01T00:00:00Z, the precision of `DATETIME(6)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Micros(pub i64);
@@ -52,8 +54,8 @@ pub enum Value {
     UInt(u64),
     /// A floating-point number.
     Double(f64),
-    /// Text.
-    Text(Box<str>),
+    /// Text. An object's own is shared with the object.
+    Text(Arc<str>),
     /// Bytes.
     Bytes(Box<[u8]>),
     /// A moment.
@@ -62,7 +64,7 @@ pub enum Value {
 
 impl Value {
     /// Text.
-    pub fn text(text: impl Into<Box<str>>) -> Self {
+    pub fn text(text: impl Into<Arc<str>>) -> Self {
         Value::Text(text.into())
     }
 

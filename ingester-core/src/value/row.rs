@@ -2,7 +2,7 @@
 
 use crate::object::{Object, Pairs};
 use crate::protobuf::Lost;
-use crate::schema::{Column, SqlType, Table, base, limits};
+use crate::schema::{Column, Companion, SqlType, Table, base, limits};
 use crate::value::{Micros, Value, Values};
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU64;
@@ -92,14 +92,14 @@ impl Row {
         let meta = object.meta();
         let mut values = Vec::with_capacity(table.columns.len());
         values.resize(base::JSON + 1, Value::Null);
-        values[base::UID] = Value::Text(meta.uid.clone());
-        values[base::GROUP_VER] = Value::text(object.api_version());
-        values[base::NAMESPACE] = Value::Text(meta.namespace.clone());
-        values[base::NAME] = Value::Text(meta.name.clone());
+        values[base::UID] = Value::text(&*meta.uid);
+        values[base::GROUP_VER] = Value::Text(object.shared_api_version());
+        values[base::NAMESPACE] = Value::text(&*meta.namespace);
+        values[base::NAME] = Value::text(&*meta.name);
         values[base::RES_VERSION] = Value::UInt(meta.resource_version);
         values[base::CREATE_TIME] = meta.creation_timestamp.map_or(Value::Null, |time| Value::Time(time.micros()));
         values[base::PROTO] = proto.map_or(Value::Null, Value::Bytes);
-        values[base::JSON] = Value::text(object.text());
+        values[base::JSON] = Value::Text(object.shared_text());
         values.extend(indexed.into_vec());
         for (column, value) in table.columns.iter().zip(&values) {
             check(column, value)?;
@@ -117,6 +117,14 @@ impl Row {
             lost: Lost::default(),
             believed: None,
         })
+    }
+
+    /// The rows of one of the companion tables: key, value.
+    pub fn pairs(&self, companion: Companion) -> &[(Box<str>, Box<str>)] {
+        match companion {
+            Companion::Labels => &self.labels,
+            Companion::Annotations => &self.annotations,
+        }
     }
 
     /// A hash of the labels and annotations, of use to this process alone.
