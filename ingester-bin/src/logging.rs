@@ -1,7 +1,8 @@
 //! What the program says while it works: lines on standard error, as text for people or JSON for a log collector.
 //!
 //! Neither passwords nor tokens may be in them, at any level. Most libraries below keep to that by themselves: sqlx logs
-//! statements with placeholders and never its connect options, kube marks the `Authorization` header as sensitive, hyper
+//! statements with placeholders and never its connect options (and none at all on MySQL, where some have an object's values in
+//! them), kube marks the `Authorization` header as sensitive, hyper
 //! logs sizes and states, rustls no keys. What does not is kept out by [`QUIET`], whatever anybody asks for.
 
 use anyhow::anyhow;

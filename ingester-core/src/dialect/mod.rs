@@ -1,7 +1,7 @@
 //! The only place that knows SQL text. Everything is rendered from the templates in `templates/`, one folder a
 //! dialect; every interpolation goes through a filter of [`filters`](self), an unfiltered one does not compile.
 //!
-//! May use: `schema`, `ddl`. Must not: run anything (that is `store`).
+//! May use: `schema`, `ddl`, `value`. Must not: run anything (that is `store`).
 
 mod catalog;
 mod filters;
@@ -11,6 +11,7 @@ mod statements;
 
 use crate::ddl::{Schema, Step, TableDef};
 use crate::schema::{Column, Companion, Ident, Table};
+use crate::value::{Micros, Value};
 use std::sync::Arc;
 
 /// The text of one statement. Only this module makes one, so no other text reaches a database by accident.
@@ -29,6 +30,33 @@ impl Sql {
 
     pub(crate) fn shared(&self) -> Arc<str> {
         self.0.clone()
+    }
+}
+
+/// One parameter of a statement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Param<'a> {
+    Value(&'a Value),
+    Text(&'a str),
+    UInt(u64),
+    Time(Micros),
+    Null,
+}
+
+impl Param<'_> {
+    /// About how many bytes it takes in a packet.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Param::Value(value) => value.bytes(),
+            Param::Text(text) => text.len() + 9,
+            Param::UInt(_) => 8,
+            Param::Time(_) => 27,
+            Param::Null => 0,
+        }
+    }
+
+    pub(crate) fn time(time: Option<Micros>) -> Self {
+        time.map_or(Param::Null, Param::Time)
     }
 }
 
@@ -63,6 +91,9 @@ pub enum Statement {
     /// Writes n rows of the main table over those that are there, which the transaction has locked.
     /// Parameters: as of [`Statement::Insert`].
     Overwrite,
+    /// Writes one row of the main table over the one that is there, where that is live and of the version that is expected.
+    /// Parameters: every column but the uid, in the table's order; the uid; the expected res_version.
+    Update,
     /// Marks n rows of the main table as deleted, which are there and which the transaction has locked.
     /// Parameters: for each uid, res_version, delete_time, update_time.
     Tombstone,
@@ -235,6 +266,11 @@ impl Dialect {
         }
     }
 
+    /// What undoes a transaction that was begun by [`Dialect::at_once`].
+    pub(crate) fn rollback(self) -> &'static str {
+        "ROLLBACK"
+    }
+
     /// What begins a transaction that only reads, and sees one state of the database from its first statement on.
     pub fn begin_reading(self) -> &'static str {
         match self {
@@ -242,6 +278,15 @@ impl Dialect {
             Dialect::MySql => "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION READ ONLY",
             // Without the write lock, which others may hold for long.
             Dialect::Sqlite => "BEGIN DEFERRED",
+        }
+    }
+
+    /// One text that does all of `statements` in a transaction of its own, with the parameters' values written into it; where
+    /// one of them fails, the transaction stays open. `None` for a database that no round trip leads to.
+    pub(crate) fn at_once<'p>(self, statements: impl FnOnce() -> Vec<(Sql, Vec<Param<'p>>)>) -> Option<Sql> {
+        match self {
+            Dialect::MySql => Some(mysql::at_once(self.begin(), &statements())),
+            Dialect::Sqlite => None,
         }
     }
 

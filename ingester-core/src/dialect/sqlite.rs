@@ -145,6 +145,7 @@ implement_statements! {
     delete_pairs: "sqlite/delete_pairs.sql",
     insert: "sqlite/insert.sql",
     overwrite: "sqlite/overwrite.sql",
+    update: "sqlite/update.sql",
     peek: "sqlite/peek.sql",
     read: "sqlite/read.sql",
     live: "sqlite/live.sql",

@@ -13,6 +13,7 @@ macro_rules! implement_statements {
         delete_pairs: $delete_pairs:literal,
         insert: $insert:literal,
         overwrite: $overwrite:literal,
+        update: $update:literal,
         peek: $peek:literal,
         read: $read:literal,
         live: $live:literal,
@@ -90,6 +91,13 @@ macro_rules! implement_statements {
             name: Ident,
             columns: &'a [Column],
             rows: usize,
+        }
+
+        #[derive(Template)]
+        #[template(path = $update)]
+        struct Update<'a> {
+            name: Ident,
+            columns: &'a [Column],
         }
 
         #[derive(Template)]
@@ -229,6 +237,7 @@ macro_rules! implement_statements {
                 Statement::Versions => render(&Versions { name, rows }),
                 Statement::Insert => render(&Insert { name, columns: table.columns, rows }),
                 Statement::Overwrite => render(&Overwrite { name, columns: table.columns, rows }),
+                Statement::Update => render(&Update { name, columns: table.columns }),
                 Statement::Tombstone => render(&Tombstone { name, rows }),
                 Statement::Rewind => render(&Rewind { name, rows }),
                 Statement::ReadPairs(companion) => render(&ReadPairs { name: table.companion(companion), rows }),

@@ -1,8 +1,9 @@
 //! Statements as they come out, to be read; and the rule that there are none elsewhere.
 
-use super::{Bookkeeping, Dialect, Statement};
+use super::{Bookkeeping, Dialect, Param, Sql, Statement};
 use crate::ddl::{Schema, TableDef};
 use crate::schema::{Companion, Field, Ident, Shape, SqlType, Table, TableParts, base};
+use crate::value::{Micros, Value};
 
 const FIELDS: &[Field] = &[
     Field::new("owner", Shape::scalar(SqlType::VarChar(255))),
@@ -24,6 +25,7 @@ fn the_statements_of_each_dialect_read_well() {
             Statement::Versions,
             Statement::Insert,
             Statement::Overwrite,
+            Statement::Update,
             Statement::Tombstone,
             Statement::Rewind,
             Statement::ReadPairs(Companion::Labels),
@@ -75,6 +77,7 @@ fn a_statement_has_as_many_parameters_as_it_says() {
         assert_eq!(parameters(Statement::Versions), 4);
         assert_eq!(parameters(Statement::Insert), 4 * COLUMNS.len());
         assert_eq!(parameters(Statement::Overwrite), 4 * COLUMNS.len());
+        assert_eq!(parameters(Statement::Update), COLUMNS.len() - 1 + 2);
         assert_eq!(parameters(Statement::Tombstone), 4 * 4);
         assert_eq!(parameters(Statement::Rewind), 4);
         assert_eq!(parameters(Statement::ReadPairs(Companion::Annotations)), 4);
@@ -89,6 +92,32 @@ fn a_statement_has_as_many_parameters_as_it_says() {
         assert_eq!(dialect.bookkeeping(Bookkeeping::RecordRejects, 4).as_str().matches('?').count(), 32);
     }
     assert_eq!(COLUMNS.len(), base::JSON + 3);
+}
+
+#[test]
+fn a_text_of_several_statements_has_its_values_in_it() {
+    let values = [
+        Value::Null,
+        Value::Bool(true),
+        Value::Int(i64::MIN),
+        Value::UInt(u64::MAX),
+        Value::Double(-0.5),
+        Value::Double(1e300),
+        Value::text("it's a \\ and a \0, \"Grüße\" ?"),
+        Value::Bytes([0, 1, 0xff].into()),
+        Value::Time(Micros(1_773_088_606_500_000)),
+    ];
+    let mut params: Vec<Param<'_>> = values.iter().map(Param::Value).collect();
+    params.extend([Param::Text("'"), Param::UInt(7), Param::Time(Micros(0)), Param::Null]);
+    let sql = |count: usize| Sql::new(format!("VALUES ({})", vec!["?"; count].join(", ")));
+    let statements = vec![(sql(params.len()), params), (sql(1), vec![Param::Text("")])];
+    assert_eq!(
+        Dialect::MySql.at_once(|| statements).unwrap().as_str(),
+        "START TRANSACTION; VALUES (NULL, 1, -9223372036854775808, 18446744073709551615, -5e-1, 1e300, \
+         'it\\'s a \\\\ and a \\0, \"Grüße\" ?', x'0001ff', '2026-03-09 20:36:46.500000', \
+         '\\'', 7, '1970-01-01 00:00:00.000000', NULL); VALUES (''); COMMIT"
+    );
+    assert_eq!(Dialect::Sqlite.at_once(|| unreachable!("nobody needs them")), None);
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(super) struct Batch<'a> {
     pub(super) max_packet: usize,
     pub(super) clear_rejects: bool,
     pub(super) guard: Guard,
+    /// Whether what the writer thinks to be stored is taken for true until it turns out not to be.
+    pub(super) trusting: bool,
 }
 
 impl Batch<'_> {
@@ -112,7 +114,9 @@ impl Batch<'_> {
 
     /// Whether the writer has good reason to think that nothing is stored of the object.
     fn is_new(&self, change: &Change) -> bool {
-        self.guard == Guard::Holds && matches!(change, Change::Row(Row { believed: Some(Believed::Absent), .. }))
+        self.trusting
+            && self.guard == Guard::Holds
+            && matches!(change, Change::Row(Row { believed: Some(Believed::Absent), .. }))
     }
 
     async fn versions<S: Session>(&self, tx: &mut S, uids: &[&str]) -> Result<HashMap<String, Version>, sqlx::Error> {
@@ -162,16 +166,20 @@ impl Batch<'_> {
     ) -> Result<(), sqlx::Error> {
         let mut params = Vec::with_capacity(rows.len() * self.table.columns.len());
         for row in rows {
-            for (place, value) in row.values.iter().enumerate() {
-                params.push(match place {
-                    base::UPDATE_TIME => Param::Time(self.now),
-                    base::DELETE_TIME => Param::time(row.delete_time),
-                    base::EVICT_TIME => Param::time(row.evict_time),
-                    _ => Param::Value(value),
-                });
-            }
+            params.extend(self.main_params(row));
         }
         tx.execute(&self.dialect.statement(statement, self.table, rows.len()), &params).await.map(drop)
+    }
+
+    /// Every column of the row in the table's order.
+    pub(super) fn main_params<'r>(&self, row: &'r Row) -> impl Iterator<Item = Param<'r>> {
+        let now = self.now;
+        row.values.iter().enumerate().map(move |(place, value)| match place {
+            base::UPDATE_TIME => Param::Time(now),
+            base::DELETE_TIME => Param::time(row.delete_time),
+            base::EVICT_TIME => Param::time(row.evict_time),
+            _ => Param::Value(value),
+        })
     }
 
     /// Brings the companion rows of `inserted` (which have none) and `present` (which may) to what the rows say.
@@ -224,6 +232,11 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// The bytes of parameters that fit into one packet: the statement's own text and the parameters' types need room too.
+    pub(super) fn room(&self) -> usize {
+        self.max_packet.saturating_sub(self.max_packet / 16).saturating_sub(4096)
+    }
+
     /// Cuts rows into statements that keep to `most` rows and to the server's largest packet.
     fn packets<'r, T>(
         &self,
@@ -231,8 +244,7 @@ impl Batch<'_> {
         most: usize,
         bytes: impl Fn(&T) -> usize,
     ) -> Result<Vec<&'r [T]>, sqlx::Error> {
-        // The statement's own text and the parameters' types need room too.
-        let room = self.max_packet.saturating_sub(self.max_packet / 16).saturating_sub(4096);
+        let room = self.room();
         let mut packets = Vec::new();
         let (mut start, mut size) = (0, 0);
         for (place, row) in rows.iter().enumerate() {
@@ -256,13 +268,13 @@ impl Batch<'_> {
 
 /// Whether the row that is stored is the one that the writer knows, and its labels and annotations are those that it is to
 /// have: the guard on the main row covers its companions.
-fn has_its_pairs(row: &Row, stored: Version) -> bool {
+pub(super) fn has_its_pairs(row: &Row, stored: Version) -> bool {
     let Some(Believed::Stored { res_version, pairs }) = row.believed else { return false };
     let live = Version { res_version, deleted: false, evicted: false };
     res_version > 0 && stored == live && pairs == row.pairs_hash()
 }
 
-fn version(row: &Row) -> Version {
+pub(super) fn version(row: &Row) -> Version {
     Version { res_version: row.res_version, deleted: row.delete_time.is_some(), evicted: row.evict_time.is_some() }
 }
 

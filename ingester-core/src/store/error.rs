@@ -100,6 +100,11 @@ impl std::error::Error for StoreError {
 const TLS: &str =
     "check the server's certificate, and ssl-mode and ssl-ca of the URL or `mysql.tls` of the configuration";
 
+/// What kind of error it is.
+pub(super) fn class_of(error: &sqlx::Error) -> Class {
+    classify(error).0
+}
+
 fn classify(error: &sqlx::Error) -> (Class, Option<&'static str>) {
     use sqlx::Error as E;
     match error {

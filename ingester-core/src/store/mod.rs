@@ -23,6 +23,7 @@ mod pairs;
 mod read;
 mod retry;
 mod session;
+mod single;
 mod sqlite;
 mod tls;
 
@@ -38,6 +39,7 @@ use crate::schema::{Companion, Table};
 use crate::value::{Micros, Row};
 use guard::Guard;
 use session::{Param, Session};
+use single::Tried;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -398,7 +400,7 @@ impl Store {
         self.retrying(
             || format!("writing {} rows of `{}`", changes.len(), table.name),
             || async {
-                let batch = batch::Batch {
+                let mut batch = batch::Batch {
                     dialect: self.dialect,
                     table,
                     changes,
@@ -406,7 +408,13 @@ impl Store {
                     max_packet: self.max_packet,
                     clear_rejects: self.any_rejects.load(Ordering::Relaxed),
                     guard,
+                    trusting: true,
                 };
+                match self.write_single(&batch).await? {
+                    Tried::Written(report) => return Ok(report),
+                    Tried::Refused => batch.trusting = false,
+                    Tried::Not => {}
+                }
                 in_transaction!(self, |tx| match batch.write(&mut tx).await {
                     Ok(report) => tx.commit().await.map(|()| report),
                     Err(error) => {
@@ -441,11 +449,17 @@ impl Store {
                 params.push(Param::Text(reason));
                 params.push(Param::Time(reject_time));
             }
-            in_transaction!(self, |tx| match tx.execute(&sql, &params).await {
-                Ok(_) => tx.commit().await,
-                Err(error) => Err(error),
-            })
-            .map_err(|error| StoreError::of("recording rejects in ingester_rejects".into(), error))?;
+            let (sql, params) = (&sql, &params);
+            self.retrying(
+                || "recording rejects in ingester_rejects".into(),
+                || async {
+                    in_transaction!(self, |tx| match tx.execute(sql, params).await {
+                        Ok(_) => tx.commit().await,
+                        Err(error) => Err(error),
+                    })
+                },
+            )
+            .await?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::connect::{Address, ConnectOptions, Options};
 use super::session::implement_session;
 use crate::dialect::{Dialect, Sql};
 use sqlx::mysql::{MySqlArguments, MySqlConnection, MySqlPoolOptions, MySqlRow};
+use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, MySqlPool};
 use std::time::Duration;
 
@@ -17,6 +18,10 @@ pub(super) const PREPARED: usize = 256;
 /// How long a statement may wait for a free connection.
 const ACQUIRE: Duration = Duration::from_secs(5);
 
+/// After so long without use a connection is tried before it is used: by then, the server may have been restarted. Until then, a
+/// statement that finds it gone is tried again like any other.
+const IDLE: Duration = Duration::from_secs(1);
+
 pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Result<MySqlPool, sqlx::Error> {
     let Options::MySql(connect) = &address.options else {
         return Err(sqlx::Error::Configuration("not a MySQL URL".into()));
@@ -27,6 +32,11 @@ pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Resul
         .max_connections(options.connections.max(1))
         .min_connections(options.max_idle.min(options.connections))
         .acquire_timeout(ACQUIRE)
+        // sqlx would ask before every transaction whether the server is there: one round trip more.
+        .test_before_acquire(false)
+        .before_acquire(|connection, state| {
+            Box::pin(async move { Ok(state.idle_for < IDLE || connection.ping().await.is_ok()) })
+        })
         .max_lifetime(options.max_lifetime)
         .after_connect(|connection, _| {
             Box::pin(async move {
@@ -46,6 +56,30 @@ pub(super) async fn begin(pool: &MySqlPool) -> Result<Open, sqlx::Error> {
 
 pub(super) async fn begin_reading(pool: &MySqlPool) -> Result<Open, sqlx::Error> {
     pool.begin_with(Dialect::MySql.begin_reading()).await.map(Open)
+}
+
+/// Runs several statements in one text, which begin and end a transaction.
+pub(super) async fn at_once(pool: &MySqlPool, sql: &Sql) -> Result<(), sqlx::Error> {
+    let mut lent = Lent(Some(pool.acquire().await?));
+    let Some(connection) = &mut lent.0 else { return Err(sqlx::Error::PoolClosed) };
+    let result = connection.execute(text(sql)).await.map(drop);
+    // Where even going back fails the connection is gone, and with it the transaction.
+    if result.is_ok() || connection.execute(Dialect::MySql.rollback()).await.is_ok() {
+        lent.0 = None;
+    }
+    result
+}
+
+/// A connection with a transaction that sqlx knows nothing of: if whoever waits for it gives up, it is closed, so that
+/// nobody else finds that transaction open.
+struct Lent(Option<PoolConnection<MySql>>);
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(connection) = &mut self.0 {
+            connection.close_on_drop();
+        }
+    }
 }
 
 /// Runs a statement that MySQL does not prepare or that ends a transaction by itself (CREATE TABLE).

@@ -14,13 +14,6 @@ pub(super) struct Difference<'a> {
     pub(super) write: Vec<(&'a str, &'a str, &'a str)>,
 }
 
-fn wanted(companion: Companion, row: &Row) -> &[(Box<str>, Box<str>)] {
-    match companion {
-        Companion::Labels => &row.labels,
-        Companion::Annotations => &row.annotations,
-    }
-}
-
 impl<'a> Difference<'a> {
     /// What turns `stored`, all companion rows of `rows`, into what `rows` say.
     pub(super) fn between(companion: Companion, stored: &'a [Pair], rows: &[&'a Row]) -> Self {
@@ -32,7 +25,7 @@ impl<'a> Difference<'a> {
         for row in rows {
             let uid: &str = &row.uid;
             let mut left = old.remove(uid).unwrap_or_default();
-            for (key, value) in wanted(companion, row) {
+            for (key, value) in row.pairs(companion) {
                 if left.remove(key.as_ref()) != Some(value.as_ref()) {
                     difference.write.push((uid, key, value));
                 }
@@ -47,6 +40,6 @@ impl<'a> Difference<'a> {
     /// Adds all of a row that has no companion rows yet.
     pub(super) fn write_all(&mut self, companion: Companion, row: &'a Row) {
         self.write
-            .extend(wanted(companion, row).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref())));
+            .extend(row.pairs(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref())));
     }
 }

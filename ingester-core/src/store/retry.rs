@@ -1,6 +1,10 @@
 //! The loop around everything that a passing error may stop: the store's [`Retry`](super::Retry), in one place.
 
 use super::{Class, Store, StoreError};
+use std::time::{Duration, Instant};
+
+/// What takes longer is logged.
+const SLOW: Duration = Duration::from_secs(1);
 
 impl Store {
     /// Does `work` from its beginning until it succeeds, fails for a reason that does not pass by itself, or the attempts
@@ -11,7 +15,12 @@ impl Store {
     {
         let mut attempt = 1;
         loop {
-            let error = match work().await {
+            let begin = Instant::now();
+            let result = work().await;
+            if begin.elapsed() >= SLOW {
+                tracing::warn!(doing = doing(), seconds = begin.elapsed().as_secs_f64(), "the database is slow");
+            }
+            let error = match result {
                 Ok(done) => return Ok(done),
                 // The pool has tried to connect for as long as it may: trying on here would only hide the outage.
                 Err(error @ sqlx::Error::PoolTimedOut) => return Err(StoreError::of(doing(), error)),

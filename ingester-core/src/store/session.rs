@@ -1,37 +1,11 @@
 //! One transaction on one connection, as the batch algorithm sees it.
 
 use super::guard::Version;
+pub(super) use crate::dialect::Param;
 use crate::dialect::Sql;
 use crate::schema::SqlType;
-use crate::value::{Micros, Value};
+use crate::value::Value;
 use std::collections::HashSet;
-
-/// One parameter of a statement.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Param<'a> {
-    Value(&'a Value),
-    Text(&'a str),
-    UInt(u64),
-    Time(Micros),
-    Null,
-}
-
-impl Param<'_> {
-    /// About how many bytes it takes in a packet.
-    pub(super) fn bytes(&self) -> usize {
-        match self {
-            Param::Value(value) => value.bytes(),
-            Param::Text(text) => text.len() + 9,
-            Param::UInt(_) => 8,
-            Param::Time(_) => 27,
-            Param::Null => 0,
-        }
-    }
-
-    pub(super) fn time(time: Option<Micros>) -> Self {
-        time.map_or(Param::Null, Param::Time)
-    }
-}
 
 /// A stored label or annotation: uid, key, value.
 pub(super) type Pair = (String, String, String);
@@ -137,6 +111,16 @@ macro_rules! implement_session {
                 }
             };
             Ok(value.unwrap_or(Value::Null))
+        }
+
+        /// Runs one statement, which is a transaction by itself; returns how many rows it touched.
+        pub(super) async fn execute(
+            pool: &::sqlx::Pool<$database>,
+            sql: &Sql,
+            params: &[Param<'_>],
+        ) -> Result<u64, ::sqlx::Error> {
+            let query = ::sqlx::query_with::<$database, _>(::sqlx::AssertSqlSafe(sql.shared()), arguments(params)?);
+            Ok(query.execute(pool).await?.rows_affected())
         }
 
         impl Session for Open {

@@ -9,5 +9,6 @@ mod read;
 mod refusals;
 mod rows;
 mod schema;
+mod single;
 mod tls;
 mod world;

@@ -1,44 +1,17 @@
 //! What a database refuses, and what passes by itself.
 
-use crate::world::{On, Stores as _, World, change, kind, model};
+use crate::world::{On, Stores as _, World, change, kind, model, poisoned};
 use anyhow::{Context as _, Result};
 use ingester_core::store::{Address, Change, Class, ConnectOptions, Retry, Store};
 use ingester_tests::on_every_database;
 use ingester_tests::{MariaDb, shared_mariadb};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use std::time::Duration;
 
 on_every_database! {
     what_the_database_refuses_is_rejected_alone
     a_missing_table_stops_the_batch_and_says_what_to_do
     a_writer_that_waits_for_a_lock_goes_on_when_it_is_free
-}
-
-/// An object that we take and this database does not.
-fn poison(on: On, uid: &str) -> Json {
-    let mut object = model(uid, 1);
-    match on {
-        // Beyond its signed integers.
-        On::Sqlite => object["metadata"]["resourceVersion"] = json!((1_u64 << 63).to_string()),
-        // Nested deeper than its JSON functions go (32 levels).
-        On::MariaDb => {
-            let mut deep = json!(1);
-            for _ in 0..60 {
-                deep = json!({ "a": deep });
-            }
-            object["spec"]["unknown"] = deep;
-        }
-        // Beyond the numbers that its JSON type holds.
-        On::MySql => object["spec"]["unknown"] = json!("BIG"),
-    }
-    object
-}
-
-fn poisoned(on: On, uid: &str) -> Change {
-    let text = poison(on, uid).to_string().replace("\"BIG\"", "1e999");
-    let object =
-        ingester_core::object::Object::parse(text, ingester_core::object::ManagedFields::Prune).expect("an object");
-    Change::Row(kind("Model").row(&object).expect("a row").expect("kept"))
 }
 
 async fn what_the_database_refuses_is_rejected_alone(world: World) -> Result<()> {

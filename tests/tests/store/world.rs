@@ -63,3 +63,30 @@ pub(crate) fn row(object: &Json) -> Row {
 pub(crate) fn change(object: &Json) -> Change {
     Change::Row(row(object))
 }
+
+/// An object that we take and this database does not.
+fn poison(on: On, uid: &str) -> Json {
+    let mut object = model(uid, 1);
+    match on {
+        // Beyond its signed integers.
+        On::Sqlite => object["metadata"]["resourceVersion"] = json!((1_u64 << 63).to_string()),
+        // Nested deeper than its JSON functions go (32 levels).
+        On::MariaDb => {
+            let mut deep = json!(1);
+            for _ in 0..60 {
+                deep = json!({ "a": deep });
+            }
+            object["spec"]["unknown"] = deep;
+        }
+        // Beyond the numbers that its JSON type holds.
+        On::MySql => object["spec"]["unknown"] = json!("BIG"),
+    }
+    object
+}
+
+/// Its row.
+pub(crate) fn poisoned(on: On, uid: &str) -> Change {
+    let text = poison(on, uid).to_string().replace("\"BIG\"", "1e999");
+    let object = Object::parse(text, ManagedFields::Prune).expect("an object");
+    Change::Row(kind("Model").row(&object).expect("a row").expect("kept"))
+}

@@ -1,0 +1,275 @@
+//! Objects written one by one, as their writer knows them: one round trip each, and the same rows as in a batch.
+
+use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
+use anyhow::{Result, ensure};
+use ingester_core::store::guard::{Verdict, Version, verdict};
+use ingester_core::store::{Change, ConnectOptions, Reject, Report, Store};
+use ingester_core::value::{Believed, Micros, Row};
+use ingester_tests::{Durability, MariaDb, on_every_database};
+use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+on_every_database! {
+    one_by_one_the_same_rows_are_stored_as_in_a_batch
+    of_every_two_versions_the_one_stays_that_the_rule_says
+    a_row_that_is_there_against_belief_is_looked_at_before_it_is_written
+    what_the_database_refuses_is_rejected_and_holds_nothing_up
+    a_reject_is_cleared_by_the_version_that_is_stored
+    who_gives_up_waiting_leaves_nothing_half_done
+}
+
+/// The mode of a server in which a statement by itself is not committed.
+#[test]
+fn what_is_written_is_committed_on_a_server_without_autocommit() -> Result<()> {
+    let server = MariaDb::start_with(Durability::Fast, &["--autocommit=0"])?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let url = server.create_database("single").await?;
+        let connect =
+            async || Store::connect(&url.parse()?, ConnectOptions::default()).await.map_err(anyhow::Error::from);
+        let store = connect().await?;
+        store.create_missing(crd_specs::KINDS).await?;
+        let table = kind("Project").table();
+        let project = |version: u64| {
+            json!({
+                "apiVersion": "michelangelo.api/v2", "kind": "Project", "spec": { "tier": version },
+                "metadata": { "name": "p", "uid": "a", "resourceVersion": version.to_string() },
+            })
+        };
+        store.write(table, vec![new(&project(1))]).await?;
+        store.write(table, vec![known(&project(2), 1)]).await?;
+        // The first one's connections are still open.
+        let stored = connect().await?.stored(table, &["a"]).await?;
+        assert_eq!(stored.iter().map(|row| row.res_version).collect::<Vec<_>>(), [2]);
+        Ok(())
+    })
+}
+
+/// A row of which its writer thinks that there is none.
+fn new(object: &Json) -> Change {
+    Change::Row(Row { believed: Some(Believed::Absent), ..row(object) })
+}
+
+/// A row of which its writer thinks that this version is stored, with the labels that it has.
+fn known(object: &Json, res_version: u64) -> Change {
+    let row = row(object);
+    let pairs = row.pairs_hash();
+    Change::Row(Row { believed: Some(Believed::Stored { res_version, pairs }), ..row })
+}
+
+async fn one_by_one_the_same_rows_are_stored_as_in_a_batch(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    let texts = [
+        "'; DROP TABLE model; --",
+        "`\"\\\\''%_?:$1",
+        "\\",
+        "'",
+        "Grüße 👩‍💻 \u{10FFFF}",
+        "tab\tline\r\nend ",
+        "",
+        "?",
+        "\u{1}\u{1a}\u{7f}",
+        "nul \0 nul",
+    ];
+    let object = |uid: String, text: &str, version: u64| {
+        let mut object = model(&uid, 1);
+        object["metadata"]["resourceVersion"] = json!(version.to_string());
+        object["metadata"]["name"] = json!("name");
+        object["metadata"]["annotations"] = json!({ "text": text });
+        object["spec"]["algorithm"] = json!(format!("{version}{text}"));
+        object["spec"]["unknown"] = json!({ "text": text, "numbers": [-1, 0.5, 1e300, u64::MAX, i64::MIN] });
+        object
+    };
+    let all = async |prefix: &str| -> Result<Vec<Vec<Option<String>>>> {
+        let columns = "res_version, create_time, name, algorithm, HEX(proto), json";
+        let mut rows = Vec::new();
+        for sql in [
+            format!("SELECT {columns} FROM model WHERE uid LIKE '{prefix}%' ORDER BY uid"),
+            format!("SELECT `key`, value FROM model_labels WHERE obj_uid LIKE '{prefix}%' ORDER BY obj_uid, `key`"),
+            format!("SELECT `key`, value FROM model_annotations WHERE obj_uid LIKE '{prefix}%' ORDER BY obj_uid"),
+        ] {
+            rows.extend(world.sql(&sql).await?);
+        }
+        // The uid itself is in the object and in its message: `s` or `t` and two digits.
+        let alike = |text: String| {
+            (0..texts.len()).fold(text, |text, n| {
+                let hex: String = format!("t{n:02}").bytes().map(|byte| format!("{byte:02X}")).collect();
+                let other: String = format!("s{n:02}").bytes().map(|byte| format!("{byte:02X}")).collect();
+                text.replace(&format!("\"t{n:02}\""), &format!("\"s{n:02}\"")).replace(&hex, &other)
+            })
+        };
+        Ok(rows.into_iter().map(|row| row.into_iter().map(|cell| cell.map(alike)).collect()).collect())
+    };
+    for version in [1, 2] {
+        let objects = |prefix: char| {
+            (0..).zip(texts).map(move |(n, text)| object(format!("{prefix}{n:02}"), text, version)).collect::<Vec<_>>()
+        };
+        store.write(table, objects('t').iter().map(change).collect()).await?;
+        for object in objects('s') {
+            let change = if version == 1 { new(&object) } else { known(&object, 1) };
+            assert_eq!(store.write(table, vec![change]).await?, Report { written: 1, ..Report::default() });
+        }
+        let (batch, single) = (all("t").await?, all("s").await?);
+        assert_eq!(batch.len(), texts.len() * (1 + 3 + 1));
+        assert_eq!(batch, single);
+    }
+    Ok(())
+}
+
+async fn of_every_two_versions_the_one_stays_that_the_rule_says(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Project").table();
+    let mut versions = Vec::new();
+    for res_version in [0, 1, 2] {
+        for (deleted, evicted) in [(false, false), (true, false), (false, true)] {
+            versions.push(Version { res_version, deleted, evicted });
+        }
+    }
+    let of = |version: &Version, uid: &str, tier: u32| {
+        let mut row = row(&json!({
+            "apiVersion": "michelangelo.api/v2", "kind": "Project",
+            "metadata": { "name": "p", "uid": uid, "resourceVersion": version.res_version.to_string() },
+            "spec": { "tier": tier },
+        }));
+        row.delete_time = version.deleted.then(Micros::now);
+        row.evict_time = version.evicted.then(Micros::now);
+        row
+    };
+    for stored in &versions {
+        for new in &versions {
+            let uid = format!("{}-{}", name_of(stored), name_of(new));
+            store.write(table, vec![Change::Row(of(stored, &uid, 1))]).await?;
+            let mut row = of(new, &uid, 2);
+            // What its writer thinks is right or wrong: of a tombstone it thinks that it is a live row.
+            let (res_version, pairs) = (stored.res_version, row.pairs_hash());
+            row.believed = Some(Believed::Stored { res_version, pairs });
+            let report = store.write(table, vec![Change::Row(row)]).await?;
+            let verdict = verdict(*stored, *new);
+            let counts = (report.written, report.unchanged, report.stale.len());
+            let one = |of| usize::from(verdict == of);
+            let expected = (one(Verdict::Write), one(Verdict::Unchanged), one(Verdict::Stale));
+            assert_eq!(counts, expected, "{new:?} over {stored:?}");
+            let tier = world.cell(&format!("SELECT tier FROM project WHERE uid = '{uid}'")).await?;
+            let winner = if verdict == Verdict::Write { "2" } else { "1" };
+            assert_eq!(tier.as_deref(), Some(winner), "{new:?} over {stored:?}");
+        }
+    }
+    Ok(())
+}
+
+fn name_of(version: &Version) -> String {
+    format!("{}{}{}", version.res_version, u8::from(version.deleted), u8::from(version.evicted))
+}
+
+async fn a_row_that_is_there_against_belief_is_looked_at_before_it_is_written(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    store.write(table, vec![change(&model("b", 5)), change(&model("c", 5)), change(&model("d", 5))]).await?;
+    let written = Report { written: 1, ..Report::default() };
+    let unchanged = Report { unchanged: 1, ..Report::default() };
+    let stale = Report { stale: vec!["b".into()], ..Report::default() };
+    for (uid, version, report) in [("a", 1, &written), ("b", 4, &stale), ("c", 5, &unchanged), ("d", 6, &written)] {
+        assert_eq!(&store.write(table, vec![new(&model(uid, version))]).await?, report, "{uid}");
+    }
+    // Nothing is there, or another version than the writer knows.
+    assert_eq!(store.write(table, vec![known(&model("e", 2), 1)]).await?, written);
+    assert_eq!(store.write(table, vec![known(&model("d", 8), 7)]).await?, written);
+    assert_eq!(
+        store.write(table, vec![known(&model("d", 7), 6)]).await?,
+        Report { stale: vec!["d".into()], ..Report::default() }
+    );
+    let is = ["a 1", "b 5", "c 5", "d 8", "e 2"];
+    for sql in [
+        "SELECT uid, res_version FROM model ORDER BY uid",
+        "SELECT obj_uid, value FROM model_labels WHERE `key` = 'version' ORDER BY obj_uid",
+    ] {
+        let rows = world.sql(sql).await?.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" "));
+        assert_eq!(rows.collect::<Vec<_>>(), is, "{sql}");
+    }
+    Ok(())
+}
+
+async fn what_the_database_refuses_is_rejected_and_holds_nothing_up(world: World) -> Result<()> {
+    // One connection: what one object leaves behind on it, the next one finds.
+    let store = world.connect(ConnectOptions { connections: 1, ..ConnectOptions::default() }).await?;
+    store.create_missing(crd_specs::KINDS).await?;
+    let table = kind("Model").table();
+    for round in 0..3 {
+        let Change::Row(bad) = poisoned(world.on, &format!("bad{round}")) else { continue };
+        let report = store.write(table, vec![Change::Row(Row { believed: Some(Believed::Absent), ..bad })]).await?;
+        assert_eq!((report.written, report.rejected.len()), (0, 1), "{report:?}");
+        assert!(!report.rejected[0].reason.is_empty());
+        let good = model(&format!("good{round}"), 1);
+        assert_eq!(store.write(table, vec![new(&good)]).await?, Report { written: 1, ..Report::default() });
+    }
+    assert_eq!(world.count("model WHERE uid LIKE 'good%'").await?, 3);
+    assert_eq!(world.count("model").await?, 3);
+    assert_eq!(world.count("model_labels").await?, 9);
+    Ok(())
+}
+
+async fn a_reject_is_cleared_by_the_version_that_is_stored(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let reject = |uid: &str| Reject {
+        uid: uid.into(),
+        group_ver: "michelangelo.api/v2".into(),
+        kind: "Model".into(),
+        namespace: "ml".into(),
+        name: "name".into(),
+        res_version: "1".into(),
+        reason: "a reason".into(),
+    };
+    store.record_rejects(&["a", "b", "c"].map(reject)).await?;
+    let table = kind("Model").table();
+    store.write(table, vec![new(&model("a", 1))]).await?;
+    assert_eq!(world.count("ingester_rejects WHERE uid = 'a'").await?, 0);
+    store.write(table, vec![change(&model("b", 1))]).await?;
+    store.record_rejects(&[reject("b")]).await?;
+    let mut later = model("b", 1);
+    later["metadata"]["resourceVersion"] = json!("2");
+    store.write(table, vec![known(&later, 1)]).await?;
+    assert_eq!(world.count("ingester_rejects").await?, 1, "that of c");
+    Ok(())
+}
+
+async fn who_gives_up_waiting_leaves_nothing_half_done(world: World) -> Result<()> {
+    let store = world.connect(ConnectOptions { connections: 1, ..ConnectOptions::default() }).await?;
+    store.create_missing(crd_specs::KINDS).await?;
+    let table = kind("Model").table();
+    let mut given_up = 0;
+    for n in 0..60_u64 {
+        let object = model(&format!("u{n:02}"), 1);
+        // From before the first packet is sent until after the last one has come.
+        let patience = Duration::from_micros(40 * n);
+        let writing = store.write(table, vec![new(&object)]);
+        tokio::pin!(writing);
+        let begin = std::time::Instant::now();
+        let done = std::future::poll_fn(|context| match writing.as_mut().poll(context) {
+            std::task::Poll::Ready(report) => std::task::Poll::Ready(Some(report)),
+            // A timer of the runtime's is too coarse for this.
+            std::task::Poll::Pending if begin.elapsed() >= patience => std::task::Poll::Ready(None),
+            std::task::Poll::Pending => {
+                context.waker().wake_by_ref();
+                std::task::Poll::Pending
+            }
+        });
+        given_up += u32::from(done.await.transpose()?.is_none());
+    }
+    ensure!(given_up > 0, "every one of them was faster");
+    for n in 0..60 {
+        let report = store.write(table, vec![new(&model(&format!("u{n:02}"), 1))]).await?;
+        assert_eq!(report.written + report.unchanged, 1, "{report:?}");
+    }
+    assert_eq!(world.count("model").await?, 60);
+    assert_eq!(world.count("model_labels").await?, 180);
+    assert_eq!(world.count("model_annotations").await?, 60);
+    if world.on == On::Sqlite {
+        return Ok(());
+    }
+    // Nor does anybody hold a lock.
+    let other = world.connect(ConnectOptions::default()).await?;
+    let again = (0..60).map(|n| change(&model(&format!("u{n:02}"), 2))).collect();
+    assert_eq!(other.write(table, again).await?, Report { written: 60, ..Report::default() });
+    Ok(())
+}
