@@ -16,6 +16,8 @@ pub(crate) trait Engine: sqlx::Database {
     const ON_CONFLICT: &'static str;
     /// What begins a transaction.
     const BEGIN: &'static str;
+    /// What empties a table, up to its name.
+    const EMPTY: &'static str;
 
     /// The assignment of the value that could not be inserted.
     fn assigned(column: &str) -> String;
@@ -26,6 +28,8 @@ pub(crate) trait Engine: sqlx::Database {
         connection: &mut Self::Connection,
         sql: &'static str,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+    /// Empties a kind's tables.
+    fn empty(connection: &mut Self::Connection, table: &Table) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
     /// Runs a prepared statement; one that is not kept is prepared each time.
     fn run(
         connection: &mut Self::Connection,
@@ -39,6 +43,14 @@ macro_rules! run {
     ($engine:ty) => {
         async fn simple(connection: &mut Self::Connection, sql: &'static str) -> Result<(), sqlx::Error> {
             connection.execute(sqlx::raw_sql(sql)).await.map(drop)
+        }
+
+        async fn empty(connection: &mut Self::Connection, table: &Table) -> Result<(), sqlx::Error> {
+            for name in [table.name, table.companion(Companion::Labels), table.companion(Companion::Annotations)] {
+                let sql = format!("{} {name}", Self::EMPTY);
+                connection.execute(sqlx::raw_sql(AssertSqlSafe(sql))).await?;
+            }
+            Ok(())
         }
 
         async fn run(
@@ -74,6 +86,7 @@ impl Engine for MySql {
     const ONE_WRITER: bool = false;
     const ON_CONFLICT: &'static str = "ON DUPLICATE KEY UPDATE";
     const BEGIN: &'static str = "START TRANSACTION";
+    const EMPTY: &'static str = "TRUNCATE TABLE";
 
     fn assigned(column: &str) -> String {
         format!("`{column}` = VALUES(`{column}`)")
@@ -94,6 +107,7 @@ impl Engine for Sqlite {
     const ONE_WRITER: bool = true;
     const ON_CONFLICT: &'static str = "ON CONFLICT DO UPDATE SET";
     const BEGIN: &'static str = "BEGIN IMMEDIATE";
+    const EMPTY: &'static str = "DELETE FROM";
 
     fn assigned(column: &str) -> String {
         format!("`{column}` = excluded.`{column}`")
