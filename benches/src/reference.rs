@@ -2,8 +2,9 @@
 
 use crate::store::{Phase, Rows};
 use anyhow::Result;
+use ingester_core::row::Row;
 use ingester_core::schema::{Companion, Table, base};
-use ingester_core::value::{Micros, Row, Value};
+use ingester_core::value::{Micros, Value};
 use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite};
 use std::fmt::Write as _;
 use std::sync::Arc;

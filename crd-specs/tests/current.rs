@@ -2,8 +2,8 @@
 
 use crd_specs::KINDS;
 use ingester_core::documents::documents;
-use ingester_core::migrate::{Folder, Lock};
 use ingester_core::yaml;
+use ingester_store::migrate::{Folder, Lock};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -4,8 +4,9 @@ use crate::places::{ENTRY, Step};
 use ingester_core::Kind;
 use ingester_core::kind::DecodeError;
 use ingester_core::object::{ManagedFields, Object, ObjectError};
+use ingester_core::row::Row;
 use ingester_core::schema::base;
-use ingester_core::value::{Row, Value};
+use ingester_core::value::Value;
 use ingester_core::wire::Timestamp;
 use std::fmt;
 

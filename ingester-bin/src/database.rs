@@ -4,9 +4,9 @@ use crate::Failure;
 use crate::arguments::{ConfigFile, Database, Target};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::config::Environment;
-use ingester_core::config::Gate;
-use ingester_core::store::Address;
+use ingester_mirror::config::Environment;
+use ingester_mirror::config::Gate;
+use ingester_store::Address;
 
 /// The database when nobody names one.
 const DEFAULT: &str = "sqlite://ingester.db";
@@ -36,7 +36,7 @@ impl Database {
             Some(address) => Ok(address),
             None => {
                 let url = self.database_url.as_deref().unwrap_or(DEFAULT);
-                url.parse().map_err(|error: ingester_core::store::StoreError| Failure::Usage(error.into()))
+                url.parse().map_err(|error: ingester_store::StoreError| Failure::Usage(error.into()))
             }
         }
     }

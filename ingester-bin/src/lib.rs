@@ -31,9 +31,9 @@ use anyhow::anyhow;
 use arguments::{Arguments, Command, ConfigFile, Finalizers, Proto, Schema};
 use clap::Parser;
 use ingester_core::Kind;
-use ingester_core::config::{Config, Environment, LogFormat};
-use ingester_core::migrate::GeneratedSql;
-use ingester_core::store::StoreError;
+use ingester_core::ddl::GeneratedSql;
+use ingester_mirror::config::{Config, Environment, LogFormat};
+use ingester_store::StoreError;
 use std::process::ExitCode;
 
 /// The program for some kinds.

@@ -92,7 +92,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::{Format, dispatch, filter};
-    use ingester_core::store::{Address, ConnectOptions, Retry, Store};
+    use ingester_store::{Address, ConnectOptions, Retry, Store};
     use kube::api::{Api, DynamicObject, ListParams};
     use kube::core::{ApiResource, GroupVersionKind};
     use serde_json::Value;
@@ -187,9 +187,7 @@ mod tests {
             let start = format!("RUST_LOG of the environment is `{text}`, of which `{part}` ");
             assert!(error.starts_with(&start) && error.contains("use off, error, warn, info"), "{error}");
         }
-        for text in
-            ["info", "WARN", "off", "info, sqlx=warn", "", "warn,", "ingester_core::store=trace", "[x{a=1}]=info"]
-        {
+        for text in ["info", "WARN", "off", "info, sqlx=warn", "", "warn,", "ingester_store=trace", "[x{a=1}]=info"] {
             assert!(filter(text, "here").is_ok(), "{text}");
         }
     }

@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, routing};
-use ingester_core::health::{Check, Health};
-use ingester_core::metrics::Metrics;
+use ingester_mirror::health::{Check, Health};
+use ingester_mirror::metrics::Metrics;
 use std::future::IntoFuture as _;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -121,8 +121,8 @@ fn probe(name: &str, uri: &Uri, checks: Vec<Check>, failure: StatusCode) -> Resp
 #[cfg(test)]
 mod tests {
     use super::{Server, everywhere};
-    use ingester_core::health::{Health, KindState};
-    use ingester_core::metrics::Metrics;
+    use ingester_mirror::health::{Health, KindState};
+    use ingester_mirror::metrics::Metrics;
     use std::net::SocketAddr;
     use std::time::Duration;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -3,8 +3,9 @@
 use crate::json::{self, Reader};
 use crate::object::{Meta, Object};
 use crate::protobuf::{DescriptorSet, Descriptors, Lost, MessageId};
+use crate::row::{Row, RowError};
 use crate::schema::{Field, Table};
-use crate::value::{Row, RowError, Value, Values};
+use crate::value::{Value, Values};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::borrow::Cow;
 

@@ -25,26 +25,16 @@
 //! [`kind`] turn an object's JSON into a row; [`documents`] splits files into objects; [`dialect`] is the only place that knows SQL text;
 //! [`store`] runs it; [`config`] says where and how.
 
-pub mod audit;
-pub mod config;
 pub mod ddl;
 pub mod dialect;
 pub mod documents;
-pub mod events;
-#[cfg(test)]
-mod fixture;
-pub mod health;
-pub mod import;
 pub mod json;
 pub mod kind;
-pub mod metrics;
-pub mod migrate;
-mod nearest;
+pub mod nearest;
 pub mod object;
 pub mod protobuf;
+pub mod row;
 pub mod schema;
-pub mod store;
-pub mod sync;
 pub mod value;
 pub mod wire;
 pub mod yaml;
@@ -56,12 +46,12 @@ pub use value::ColumnValue;
 /// What the derives' code refers to. Not for anybody else: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::ddl::GeneratedSql;
     pub use crate::json::Error as JsonError;
     pub use crate::kind::{
         FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, crd, decode_projection, decode_resource,
         plural,
     };
-    pub use crate::migrate::GeneratedSql;
     pub use crate::object::{Meta, Object};
     pub use crate::schema::{
         Column, Field, Key, Part, Shape, SqlType, Table, TableParts, check_apart, check_base, check_base_of_status,

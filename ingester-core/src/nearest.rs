@@ -1,7 +1,7 @@
 //! What somebody may have meant by a name that is not known. Pure; for keys, kinds and parameters alike.
 
 /// The name in `known` that `name` is most likely a slip of; `None` where all of them are something else.
-pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let folded = fold(name);
     let distance = |known: &str| strsim::damerau_levenshtein(&folded, &fold(known));
     let near = known.iter().map(|known| (distance(known), *known)).min_by_key(|(distance, _)| *distance);

@@ -63,7 +63,7 @@ pub fn column_value(input: TokenStream) -> TokenStream {
     run(parse_macro_input!(input as DeriveInput), expand::column_value)
 }
 
-/// The folder of generated SQL as a part of the program: a value of `ingester_core::migrate::GeneratedSql`.
+/// The folder of generated SQL as a part of the program: a value of `ingester_core::ddl::GeneratedSql`.
 ///
 /// `generated_sql!("../generated-sql")` takes the folder's path from the crate's own folder. Whoever changes the lock or
 /// a migration builds the crate anew. The folder begins its life with a lock in which nothing is released:

@@ -7,8 +7,8 @@ use crate::{Ending, Failure};
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
-use ingester_core::migrate::Backfill;
-use ingester_core::store::{ConnectOptions, Store};
+use ingester_store::migrate::Backfill;
+use ingester_store::{ConnectOptions, Store};
 use std::num::NonZeroU32;
 use tokio_util::sync::CancellationToken;
 

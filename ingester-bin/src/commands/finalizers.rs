@@ -6,8 +6,8 @@ use crate::output::{Table, note, print};
 use crate::{Ending, Failure};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::config::Config;
-use ingester_core::sync::remove_finalizers;
+use ingester_mirror::config::Config;
+use ingester_mirror::sync::remove_finalizers;
 
 pub(crate) async fn remove(
     arguments: &FinalizersRemove,

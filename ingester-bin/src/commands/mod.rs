@@ -15,8 +15,8 @@ use crate::{Failure, Program};
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::ddl::{Schema, diff};
-use ingester_core::migrate::{Folder, Released};
-use ingester_core::store::Store;
+use ingester_store::Store;
+use ingester_store::migrate::{Folder, Released};
 
 /// The kinds that were named, without regard to case; all when none was.
 fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure> {

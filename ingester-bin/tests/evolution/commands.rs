@@ -2,7 +2,7 @@
 
 use crate::program::{Folder, SAMPLES};
 use crate::{after, before};
-use ingester_core::migrate::{Folder as Files, Options};
+use ingester_store::migrate::{Folder as Files, Options};
 use serde_json::Value;
 
 const DATABASE: [&str; 2] = ["--database-url", "sqlite://test.db"];

@@ -3,9 +3,9 @@
 use crate::program::Folder;
 use crate::{after, before};
 use anyhow::{Result, ensure};
-use ingester_core::migrate::{Folder as Files, Options};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::store::{Change, ConnectOptions, Store};
+use ingester_store::migrate::{Folder as Files, Options};
+use ingester_store::{Change, ConnectOptions, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;

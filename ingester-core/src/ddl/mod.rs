@@ -5,14 +5,18 @@
 
 mod cost;
 mod diff;
+mod generated;
 mod model;
 mod plan;
+mod storage;
 mod summary;
 
 pub use cost::{Class, Family, Rule, Server};
 pub use diff::{Change, Retyping, diff, retyping};
+pub use generated::GeneratedSql;
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan};
+pub use storage::storage_class;
 pub use summary::{losses, summary};
 
 #[cfg(test)]

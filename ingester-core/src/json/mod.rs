@@ -43,7 +43,7 @@ mod tests;
 
 pub use de::{RAW_TOKEN, from_str};
 pub use error::Error;
-pub(crate) use error::push_name;
+pub use error::push_name;
 pub use reader::{Kind, MAX_DEPTH, Reader};
 
 /// An integer as JSON writes it, or a string in JSON: no point, no exponent, no leading zeros.

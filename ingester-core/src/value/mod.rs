@@ -3,10 +3,8 @@
 //! May use: `schema`. Must not: do I/O, know SQL text.
 
 mod column_value;
-mod row;
 
 pub use column_value::{ColumnValue, Layout, NoLayout, Probe, Writer, named, shape_of};
-pub use row::{Believed, Row, RowError};
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //! project, beside the kinds of the Michelangelo API. Each is one annotated struct and one line in [`KINDS`].
 
 use ingester_core::Kind;
-use ingester_core::migrate::GeneratedSql;
+use ingester_core::ddl::GeneratedSql;
 use ingester_core::protobuf::DescriptorSet;
 
 pub mod experiment;

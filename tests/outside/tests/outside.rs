@@ -5,7 +5,8 @@
 use ingester_core::Kind;
 use ingester_core::json;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::value::{Row, Value};
+use ingester_core::row::Row;
+use ingester_core::value::Value;
 use sqlx::Row as _;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -323,7 +324,7 @@ fn the_program_lists_its_own_kinds() {
 
 #[test]
 fn the_generated_sql_is_current() {
-    ingester_core::migrate::assert_current(outside::KINDS, concat!(env!("CARGO_MANIFEST_DIR"), "/generated-sql"));
+    ingester_store::migrate::assert_current(outside::KINDS, concat!(env!("CARGO_MANIFEST_DIR"), "/generated-sql"));
 }
 
 #[test]

@@ -109,7 +109,7 @@ async fn a_database_of_a_later_release_is_left_alone(database: Database) -> Resu
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.second, &store).await?;
-    let refused = |error: ingester_core::migrate::ApplyError| {
+    let refused = |error: ingester_store::migrate::ApplyError| {
         let text = error.to_string();
         ensure!(text.contains("migration 0002") && text.contains("later release"), "{text}");
         Ok(())

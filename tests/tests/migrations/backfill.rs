@@ -2,10 +2,10 @@
 
 use crate::kinds::{FIRST_KIND, SECOND_KIND, apply, connect, job, releases, row, second, write};
 use anyhow::{Context as _, Result, ensure};
-use ingester_core::migrate::{Backfill, Filled};
 use ingester_core::schema::base;
-use ingester_core::store::{Change, Store};
 use ingester_core::value::Micros;
+use ingester_store::migrate::{Backfill, Filled};
+use ingester_store::{Change, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;

@@ -3,8 +3,8 @@
 use crate::kinds::{apply, connect, releases, second};
 use anyhow::{Result, ensure};
 use ingester_core::ddl::{Change, ColumnDef, KeyDef, Schema, Step, TableDef, diff, plan};
-use ingester_core::migrate::{drift, schema_of};
 use ingester_core::schema::{Ident, SqlType};
+use ingester_store::migrate::{drift, schema_of};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
 

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use ingester_core::Kind;
-use ingester_core::migrate::{Folder, Options, Released};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::store::{Change, ConnectOptions, Store};
-use ingester_core::value::Row;
+use ingester_core::row::Row;
+use ingester_store::migrate::{Folder, Options, Released};
+use ingester_store::{Change, ConnectOptions, Store};
 use ingester_tests::databases::Database;
 use serde_json::{Value as Json, json};
 

@@ -12,9 +12,9 @@
 use crate::kinds::{FIRST_KIND, SECOND_KIND, connect, job, releases, row, second, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
-use ingester_core::migrate::Progress;
 use ingester_core::schema::base;
-use ingester_core::store::Store;
+use ingester_store::Store;
+use ingester_store::migrate::Progress;
 use ingester_tests::databases::{Database, On, run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,8 +2,9 @@
 
 use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
-use ingester_core::store::{Change, ConnectOptions, Report, Store};
-use ingester_core::value::{Believed, Micros, Row};
+use ingester_core::row::{Believed, Row};
+use ingester_core::value::Micros;
+use ingester_store::{Change, ConnectOptions, Report, Store};
 use ingester_tests::{MariaDb, MySql, SqlServer, skipped_without_mysql};
 use sqlx::{Connection as _, MySqlConnection};
 use std::collections::BTreeMap;

@@ -2,9 +2,9 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::Result;
-use ingester_core::store::guard::{Verdict, Version, verdict};
-use ingester_core::store::{Change, Report};
 use ingester_core::value::Micros;
+use ingester_store::guard::{Verdict, Version, verdict};
+use ingester_store::{Change, Report};
 use ingester_tests::on_every_database;
 use serde_json::json;
 

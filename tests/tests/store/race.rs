@@ -2,8 +2,9 @@
 
 use crate::world::{Stores as _, World, change, kind, model, row};
 use anyhow::Result;
-use ingester_core::store::{Change, ConnectOptions, Retry, Store};
-use ingester_core::value::{Believed, Micros, Row};
+use ingester_core::row::{Believed, Row};
+use ingester_core::value::Micros;
+use ingester_store::{Change, ConnectOptions, Retry, Store};
 use ingester_tests::on_every_database;
 use std::collections::BTreeMap;
 use std::sync::Arc;

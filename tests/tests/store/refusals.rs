@@ -2,7 +2,7 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model, poisoned};
 use anyhow::{Context as _, Result};
-use ingester_core::store::{Address, Change, Class, ConnectOptions, Retry, Store};
+use ingester_store::{Address, Change, Class, ConnectOptions, Retry, Store};
 use ingester_tests::on_every_database;
 use ingester_tests::{MariaDb, shared_mariadb};
 use serde_json::json;

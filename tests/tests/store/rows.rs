@@ -2,9 +2,10 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
+use ingester_core::row::{Believed, Row};
 use ingester_core::schema::base;
-use ingester_core::store::{Change, Reject, Report};
-use ingester_core::value::{Believed, Micros, Row, Value};
+use ingester_core::value::{Micros, Value};
+use ingester_store::{Change, Reject, Report};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 

@@ -2,9 +2,10 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
 use anyhow::{Result, ensure};
-use ingester_core::store::guard::{Verdict, Version, verdict};
-use ingester_core::store::{Change, ConnectOptions, Reject, Report, Store};
-use ingester_core::value::{Believed, Micros, Row};
+use ingester_core::row::{Believed, Row};
+use ingester_core::value::Micros;
+use ingester_store::guard::{Verdict, Version, verdict};
+use ingester_store::{Change, ConnectOptions, Reject, Report, Store};
 use ingester_tests::{Durability, MariaDb, on_every_database};
 use serde_json::{Value as Json, json};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //! speaks the same protocol below.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_core::store::{Address, Class, ConnectOptions, Retry, Store, StoreError, Tls, TlsMode};
+use ingester_store::{Address, Class, ConnectOptions, Retry, Store, StoreError, Tls, TlsMode};
 use ingester_tests::{Durability, MariaDb};
 use std::path::PathBuf;
 use std::process::Command;

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::store::{Change, ConnectOptions, Store};
-use ingester_core::value::Row;
+use ingester_core::row::Row;
+use ingester_store::{Change, ConnectOptions, Store};
 use serde_json::{Value as Json, json};
 
 pub(crate) use ingester_tests::databases::{Database as World, On};
