@@ -334,7 +334,7 @@ mod tests {
     macro_rules! kind {
         ($name:ident, $table:literal, $fields:expr) => {
             struct $name;
-            impl crate::Ingestable for $name {
+            impl ingester_core::Ingestable for $name {
                 const GROUP: &'static str = "example.com";
                 const VERSION: &'static str = "v1";
                 const KIND: &'static str = stringify!($name);
