@@ -1,4 +1,6 @@
 //! The command line, as it is typed.
+//!
+//! May use: ingester-store.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;

@@ -1,5 +1,7 @@
 //! What the program says while it works: lines on standard error, as text for people or JSON for a log collector.
 //!
+//! May use: nothing.
+//!
 //! Neither passwords nor tokens may be in them, at any level. Most libraries below keep to that by themselves: sqlx logs
 //! statements with placeholders and never its connect options (and none at all on MySQL, where some have an object's values in
 //! them), kube marks the `Authorization` header as sensitive, hyper

@@ -1,4 +1,6 @@
 //! What Prometheus and the kubelet ask: `/metrics`, `/healthz`, `/readyz`. No more, and nothing that changes anything.
+//!
+//! May use: ingester-mirror.
 
 use anyhow::anyhow;
 use axum::extract::State;

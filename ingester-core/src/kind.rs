@@ -1,4 +1,6 @@
 //! A kind: what the derive knows about a struct, and its type-erased form that the engine works with.
+//!
+//! May use: schema, value, json, object, protobuf, row.
 
 use crate::json::{self, Reader};
 use crate::object::{Meta, Object};

@@ -1,4 +1,6 @@
 //! What somebody may have meant by a name that is not known. Pure; for keys, kinds and parameters alike.
+//!
+//! May use: nothing.
 
 /// The name in `known` that `name` is most likely a slip of; `None` where all of them are something else.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {

@@ -1,4 +1,6 @@
 //! One Kubernetes object as received: its JSON text and the few metadata fields that the engine needs.
+//!
+//! May use: json, wire.
 
 use crate::json::{self, Kind as JsonKind, Reader};
 use crate::wire::{Time, Timestamp, moment};

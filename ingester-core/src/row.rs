@@ -1,4 +1,6 @@
 //! One object as it goes into its three tables.
+//!
+//! May use: schema, value, object, protobuf.
 
 use crate::object::{Object, Pairs};
 use crate::protobuf::Lost;

@@ -1,4 +1,6 @@
 //! YAML out of Rust values; the way in is [`documents`](crate::documents).
+//!
+//! May use: nothing.
 
 pub use serde_saphyr::ser::Error;
 

@@ -1,6 +1,7 @@
 //! What an object in the cluster and its row should be to each other: one verdict a pair, and the report of all. Pure.
 //!
-//! May use: `store`'s rows and their comparison, `value`, `schema`. Must not: read the cluster or a database.
+//! May use: ingester-core, ingester-store.
+//! Must not: read the cluster or a database.
 //!
 //! Cluster and database are not read at one moment, so a finding is a suspicion until the same object and row, read again,
 //! give the same one.

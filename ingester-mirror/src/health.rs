@@ -1,5 +1,7 @@
 //! How the ingester is: whether it can serve (ready) and whether it must be started anew (alive). The engine says what it
 //! sees, the probes read it.
+//!
+//! May use: nothing.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,8 +2,8 @@
 
 use super::chosen;
 use crate::arguments::{Audit, Format};
+use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
-use crate::{Ending, Failure};
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_mirror::audit::Report;

@@ -2,8 +2,8 @@
 
 use super::chosen;
 use crate::arguments::Backfill as Arguments;
+use crate::ending::{Ending, Failure};
 use crate::output::note;
-use crate::{Ending, Failure};
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;

@@ -2,8 +2,9 @@
 
 use super::Prepared;
 use crate::arguments::{Format, Import};
+use crate::ending::{Ending, Failure};
 use crate::output::{NULL, Table, note, show};
-use crate::{Ending, Failure, Program};
+use crate::program::Program;
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 use ingester_store::import::{Counts, ImportError, Progress, Source, Summary, expand, import};

@@ -1,4 +1,6 @@
 //! One file a command.
+//!
+//! May use: arguments, cluster, database, ending, output, program, server, ingester-core, ingester-mirror, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
@@ -11,7 +13,8 @@ pub(crate) mod run;
 pub(crate) mod schema;
 
 use crate::arguments::Migrations;
-use crate::{Failure, Program};
+use crate::ending::Failure;
+use crate::program::Program;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::ddl::{Schema, diff};

@@ -2,8 +2,8 @@
 
 use super::chosen;
 use crate::arguments::ProtoDecode;
+use crate::ending::{Ending, Failure};
 use crate::output;
-use crate::{Ending, Failure};
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::protobuf::DecodeError;

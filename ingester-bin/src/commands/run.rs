@@ -1,8 +1,9 @@
 //! `ingester run`: from the configuration to the engine, and back in order.
 
 use crate::arguments::Run;
+use crate::ending::{Ending, Failure};
+use crate::program::Program;
 use crate::server::Server;
-use crate::{Ending, Failure, Program};
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::dialect::Dialect;

@@ -4,8 +4,9 @@ use super::{BEHIND, chosen, is_current, released};
 use crate::arguments::{
     DialectName, Format, SchemaApply, SchemaDiff, SchemaGenerate, SchemaPrint, SchemaRevert, SchemaVerify,
 };
+use crate::ending::{Ending, Failure};
 use crate::output::{self, note, show};
-use crate::{Ending, Failure, Program};
+use crate::program::Program;
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;

@@ -1,7 +1,8 @@
 //! What it takes to make one schema out of another, as data: [`diff`] finds the changes, [`plan`] puts them into steps
 //! of one statement each, [`Change::rules`] says what a step costs on which server.
 //!
-//! May use: `schema`, `kind` (a kind's tables). Must not: do I/O, know SQL text (that is `dialect`).
+//! May use: schema, kind.
+//! Must not: do I/O, know SQL text (that is `dialect`).
 
 mod cost;
 mod diff;

@@ -4,8 +4,10 @@
 //! `List` objects. What comes out is JSON text of one object each; whether that object is of a known kind, or even
 //! well-formed JSON inside its brackets, is for the consumer to find out.
 //!
-//! The input is never held: one object at a time, at most [`MAX_DOCUMENT`] bytes of it. May use `serde_json` and
-//! the YAML parser; must not open files, nor know of tables, kinds or schemas.
+//! The input is never held: one object at a time, at most [`MAX_DOCUMENT`] bytes of it.
+//!
+//! May use: nothing.
+//! Must not: open files, know tables, kinds or schemas.
 //!
 //! | file | what it does |
 //! |---|---|

@@ -1,5 +1,7 @@
 //! Reading JSON text, once and tolerantly.
 //!
+//! May use: nothing.
+//!
 //! What lives here: [`Reader`], a pull tokenizer over text; [`from_str`] and [`Reader::decode`], which
 //! decode a typed value straight from the text by serde, without a tree in between; [`Error`], which names
 //! the place in the document. Nothing here knows Kubernetes objects, SQL or protobuf, and nothing does I/O.

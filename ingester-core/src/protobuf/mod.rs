@@ -10,7 +10,8 @@
 //! | `special.rs` | which messages these are, and what Kubernetes' own always write |
 //! | `wire.rs` | varints, tags and lengths |
 //!
-//! May use: `json`, `wire`. Must not: do I/O.
+//! May use: json, wire.
+//! Must not: do I/O.
 //!
 //! The bytes are those that the reference system's Go code writes for the same object: fields in the order of their
 //! numbers, map entries in the order of their keys, zero values left out where proto3 leaves them out and written where

@@ -1,6 +1,7 @@
 //! Where a Rust type meets SQL: [`ColumnValue`] is the only such place.
 //!
-//! May use: `schema`. Must not: do I/O, know SQL text.
+//! May use: schema.
+//! Must not: do I/O, know SQL text.
 
 mod column_value;
 

@@ -2,7 +2,9 @@
 //!
 //! The stanzas `metadataStorage`, `mysql` and `ingester` have the reference system's names and defaults; what is ours
 //! stands beside them. `docs/configuration.md` lists every key. Everything here takes text and returns values; only
-//! [`Config::load`] reads a file. May use `store` for what an address is, and `wire` for durations.
+//! [`Config::load`] reads a file.
+//!
+//! May use: ingester-core, ingester-store.
 //!
 //! | file | what it does |
 //! |---|---|

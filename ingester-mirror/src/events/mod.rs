@@ -1,5 +1,7 @@
 //! Tells people about their objects where they look: Kubernetes Events, as `kubectl describe` shows them.
 //!
+//! May use: metrics, ingester-core.
+//!
 //! Publishing never slows the mirror down. What is said goes into a bounded queue (what finds no place is dropped and
 //! counted), and one task sends it, a few a second. An event that cannot be sent is lost; the log says why, once a minute.
 //!

@@ -2,6 +2,8 @@
 //! client-go and controller-runtime, so that dashboards and alerts for other controllers work here as well; the rest begins
 //! with `ingester_`. `docs/metrics.md` lists them all.
 //!
+//! May use: ingester-core, ingester-store.
+//!
 //! Nothing here is global: each [`Metrics`] has a registry of its own, and nothing here does I/O.
 
 mod controller;

@@ -1,6 +1,7 @@
 //! The live mirror: watch -> queue -> batch -> store -> acknowledge, for each kind on its own.
 //!
-//! May use: everything below. Must not: know SQL text, a particular kind, or arguments.
+//! May use: ingester-core, ingester-store, audit, config, events, health, metrics.
+//! Must not: know SQL text, a particular kind, or arguments.
 //!
 //! | file | what it does |
 //! |---|---|

@@ -1,7 +1,10 @@
 //! Objects out of files into a store, in constant memory however many there are.
 //!
 //! A thread reads and decodes; the caller's task writes. Between them lies a short queue bounded by bytes, so neither
-//! runs away from the other. May use everything below it; must not print (that is the program's).
+//! runs away from the other.
+//!
+//! May use: ingester-core, store.
+//! Must not: print (that is the program's).
 
 mod read;
 mod sources;

@@ -1,7 +1,8 @@
 //! The schema as files that are reviewed and committed (`schema.sql`, numbered migrations, the lock that says what they
 //! add up to), and as it stands in a database: applying migrations, finding drift, filling new columns.
 //!
-//! May use: `schema`, `ddl`, `dialect`, `kind`, `store`. Only [`Folder`] touches files.
+//! May use: ingester-core, store.
+//! Only [`Folder`] touches files.
 
 mod apply;
 mod backfill;

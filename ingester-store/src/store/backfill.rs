@@ -1,6 +1,6 @@
 //! Backfilling columns that were added to tables with rows in them: one page of rows a transaction, and how far it is.
 //!
-//! May use: ingester-core. Must not: decode an object; the caller brings the decoder.
+//! Must not: decode an object; the caller brings the decoder.
 
 use super::{BACKFILLS, Store, StoreError};
 use ingester_core::dialect::Access;

@@ -1,6 +1,4 @@
 //! How statements run on one of sqlx's drivers: parameters in, rows out.
-//!
-//! May use: ingester-core.
 
 /// Implements [`execute`], [`fetch`] and the [`Columns`](ingester_core::dialect::Columns) of a row for one of sqlx's drivers,
 /// whose types share no trait that would serve: its arguments, its rows, how it takes an unsigned number, and as which type

@@ -1,7 +1,8 @@
 //! Runs SQL: connecting, writing batches of rows under the guard, reading them back, recording rejects. One
 //! file a database.
 //!
-//! May use: `schema`, `value`, `dialect`. Must not: hold SQL text (that is `dialect`), know Kubernetes.
+//! May use: ingester-core.
+//! Must not: hold SQL text (that is `ingester_core::dialect`), know Kubernetes.
 //!
 //! # Guarantees
 //! - A batch is one transaction: all of it is stored or nothing.

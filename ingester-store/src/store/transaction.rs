@@ -1,6 +1,4 @@
 //! The connections of one database, whichever it is, and transactions on them.
-//!
-//! May use: ingester-core.
 
 use super::{mysql, sqlite};
 use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
