@@ -340,7 +340,7 @@ fn the_program_carries_its_migrations_along() {
 }
 
 #[test]
-fn the_compiled_descriptors_are_those_of_the_proto_files() {
+fn the_compiled_descriptors_match_the_proto_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
     // Kubernetes' own messages are beside those of the Michelangelo API.
     let kubernetes = root.join("../../../crd-specs/proto");
