@@ -88,7 +88,8 @@ impl Dice {
         let is_object =
             API["kinds"].as_object().unwrap().keys().any(|kind| of == format!("michelangelo.api.v2.{kind}"));
         for (field, declared) in fields_of(of).into_iter().zip(declared) {
-            // Deeper messages get fewer fields. An object inside an object has all of its parts: they are always written.
+            // Deeper messages get fewer fields. An object inside an object has all of its parts: they are always
+            // written.
             if !is_object && (self.roll(2 + u64::from(depth) * 3) != 0 || depth > 7) {
                 continue;
             }

@@ -347,8 +347,8 @@ fn three_megabytes_of_noise_are_kept_or_rejected_briefly() {
         (kind("Project"), vec![Step::Field("metadata"), Step::Field("resourceVersion")], &text),
     ] {
         let refusal = read(kind, &object(kind, &steps, value)).unwrap_err().to_string();
-        // A reason ends up in a log line, so it must not repeat the value. A number is shown whole; its length is limited
-        // elsewhere.
+        // A reason ends up in a log line, so it must not repeat the value. A number is shown whole; its length is
+        // limited elsewhere.
         if path(&steps) != "metadata.resourceVersion" {
             assert!(refusal.len() < 400, "{} bytes of reason for {}", refusal.len(), path(&steps));
         }

@@ -43,8 +43,8 @@ impl Deref for Database {
 }
 
 impl Database {
-    /// A database on the server that all tests share, or on a server of its own. `None` if MySQL is not installed, or if
-    /// the test needs its own server but the environment names one.
+    /// A database on the server that all tests share, or on a server of its own. `None` if MySQL is not installed, or
+    /// if the test needs its own server but the environment names one.
     pub(crate) async fn new(on: On, own: bool, name: &str) -> Result<Option<Self>> {
         let server = match (on, own) {
             (On::MariaDb, false) => Server::Shared(shared_mariadb()?),

@@ -66,8 +66,8 @@ impl Database {
     }
 }
 
-/// The differences between cluster and rows. Empty once the ingester has done its work: every live object has a live row
-/// of its version with its labels, nothing else has one, and no object waits for the ingester.
+/// The differences between cluster and rows. Empty once the ingester has done its work: every live object has a live
+/// row of its version with its labels, nothing else has one, and no object waits for the ingester.
 pub(crate) async fn differences(objects: &Objects, database: &Database) -> Result<Vec<String>> {
     let mut differences = Vec::new();
     for kind in kinds() {

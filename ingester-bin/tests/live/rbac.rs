@@ -73,8 +73,8 @@ async fn the_ingester_uses_exactly_the_rights_that_deploy_grants(world: &mut Wor
         }
     }
 
-    // It is rejected, then rejected in a later version, and again by each resync. So Events are created, and one becomes
-    // a series.
+    // It is rejected, then rejected in a later version, and again by each resync. So Events are created, and one
+    // becomes a series.
     world.objects.create(model("rejected", &"x".repeat(300))).await?;
     let published = async || Ok(world.metrics()?.sum("ingester_events_total", &["result=\"published\""]));
     for round in 1..=2 {
