@@ -1,4 +1,4 @@
-//! Decoding, rows, the `proto` column and the texts of statements, without a database.
+//! Decoding, rows, the `proto` column and rendering statements, without a database.
 
 use crate::objects::{Set, sets};
 use crate::rounds::{Candidate, measure};
@@ -18,23 +18,23 @@ pub(crate) struct Pure {
     /// Objects of each set.
     #[arg(long, default_value_t = 1000)]
     objects: usize,
-    /// Times that each candidate runs over all of them.
+    /// How often each candidate runs over all of them.
     #[arg(long, default_value_t = 41, value_parser = clap::value_parser!(u16).range(3..))]
     rounds: u16,
-    /// Runs this candidate alone, for a profiler; there is no baseline then.
+    /// Runs only this candidate, without a baseline, for a profiler.
     #[arg(long, value_name = "CANDIDATE")]
     only: Option<String>,
 }
 
-/// The candidate that makes rows: the work of a batch beside which rendering its statements stands.
+/// The candidate that makes rows. Rendering the statements of a batch is compared with it.
 const ROWS: &str = "text to row, with protobuf";
 
 /// Rows in a batch, and the candidate that renders the statements of such batches.
 const BATCHES: [(usize, &str); 3] =
     [(1, "statements for 1 row"), (8, "statements for 8 rows"), (256, "statements for 256 rows")];
 
-/// What the store runs to write new versions of objects that have got a label and an annotation, each with the most
-/// rows that it puts into one statement.
+/// The statements that write new versions of objects with a new label and a new annotation, each with the largest
+/// number of rows in one statement.
 const UPSERT: [(Statement, usize); 6] = [
     (Statement::Versions, 128),
     (Statement::Overwrite, 128),
@@ -44,7 +44,7 @@ const UPSERT: [(Statement, usize); 6] = [
     (Statement::WritePairs(Companion::Annotations), 512),
 ];
 
-/// Objects of each set whose instructions are counted: few, since all of it runs fifty times slower then.
+/// Objects of each set whose instructions are counted. Few, because valgrind makes everything fifty times slower.
 const COUNTED: usize = 20;
 
 pub(crate) fn run(arguments: &Pure) -> Result<()> {
@@ -69,13 +69,13 @@ pub(crate) fn count() -> Result<()> {
     Ok(())
 }
 
-/// What the paths need besides a set's texts.
+/// What the paths need in addition to a set's texts.
 struct Ready {
     kind: &'static Kind,
     descriptors: &'static Descriptors,
     message: MessageId,
     objects: Vec<Object>,
-    /// Bytes of protobuf of all objects.
+    /// The size of all objects in protobuf, in bytes.
     written: usize,
 }
 
@@ -96,7 +96,7 @@ impl Ready {
     }
 }
 
-// The paths. What is timed is what is counted: a compiler that inlined them would take their names away.
+// The paths, for both timing and counting. They are never inlined, because the counting finds them by name.
 
 #[inline(never)]
 fn count_serde_json(texts: &[String]) {
@@ -127,7 +127,8 @@ fn count_row(kind: &Kind, texts: &[String]) {
     }
 }
 
-/// Renders the statements that write `objects` in batches of `rows`: how many. MySQL's; SQLite's differ in a few words.
+/// Renders MySQL's statements that write `objects` in batches of `rows`, and returns how many. SQLite's differ in a few
+/// words.
 #[inline(never)]
 fn count_render(table: &Table, objects: usize, rows: usize) -> usize {
     let (mut left, mut rendered) = (objects, 0);
@@ -185,7 +186,7 @@ fn of(set: &Set, arguments: &Pure) -> Result<()> {
         print!("  {:<28} {:>8.0} {:>7.2}x {:>8.2}..{:.2}", took.name, speed, took.ratio, low, high);
         if let Some((rows, _)) = BATCHES.into_iter().find(|(_, name)| *name == took.name) {
             print!(" {:>11.2}", seconds * 1e6 / count_render(table, texts.len(), rows) as f64);
-            // A batch without its database: its rows made, its statements rendered.
+            // A batch without a database: make the rows, render the statements.
             if let Some(made) = made {
                 print!(" {:>8.1} %", 100.0 * seconds / (made + seconds));
             }
