@@ -1,4 +1,4 @@
-//! Decoding, rows, the `proto` column and the texts of statements, without a database.
+//! Decoding, rows, the `proto` column and rendering statements, without a database.
 
 use crate::objects::{Set, sets};
 use crate::rounds::{Candidate, measure};
@@ -21,15 +21,15 @@ pub(crate) struct Pure {
     /// Objects of each set.
     #[arg(long, default_value_t = 1000)]
     objects: usize,
-    /// Times that each candidate runs over all of them.
+    /// How often each candidate runs over all of them.
     #[arg(long, default_value_t = 41, value_parser = clap::value_parser!(u16).range(3..))]
     rounds: u16,
-    /// Runs this candidate alone, for a profiler; there is no baseline then.
+    /// Runs only this candidate, without a baseline, for a profiler.
     #[arg(long, value_name = "CANDIDATE")]
     only: Option<String>,
 }
 
-/// The candidate that makes rows: the work of a batch beside which rendering its statements stands.
+/// The candidate that makes rows. Rendering the statements of a batch is compared with it.
 const ROWS: &str = "text to row, with protobuf";
 
 /// Rows in a batch, and the candidate that renders the statements of such batches.
@@ -39,7 +39,7 @@ const BATCHES: [(usize, &str); 3] =
 /// The most rows that the store puts into one statement, and the most labels.
 const MOST: (usize, usize) = (128, 512);
 
-/// Objects of each set whose instructions are counted: few, since all of it runs fifty times slower then.
+/// Objects of each set whose instructions are counted. Few, because valgrind makes everything fifty times slower.
 const COUNTED: usize = 20;
 
 pub(crate) fn run(arguments: &Pure) -> Result<()> {
@@ -64,13 +64,13 @@ pub(crate) fn count() -> Result<()> {
     Ok(())
 }
 
-/// What the paths need besides a set's texts.
+/// What the paths need in addition to a set's texts.
 struct Ready {
     kind: &'static Kind,
     descriptors: &'static Descriptors,
     message: MessageId,
     objects: Vec<Object>,
-    /// Bytes of protobuf of all objects.
+    /// The size of all objects in protobuf, in bytes.
     written: usize,
     /// The row of the first object: the statements of a batch are as long whatever its rows hold.
     row: Row,
@@ -95,7 +95,7 @@ impl Ready {
     }
 }
 
-// The paths. What is timed is what is counted: a compiler that inlined them would take their names away.
+// The paths, for both timing and counting. They are never inlined, because the counting finds them by name.
 
 #[inline(never)]
 fn count_serde_json(texts: &[String]) {

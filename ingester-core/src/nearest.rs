@@ -26,7 +26,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_slip_a_spelling_and_a_part_of_a_name_are_recognised_and_nothing_else() {
+    fn misspelt_restyled_and_partial_names_are_recognised() {
         let known = ["host", "port", "maxOpenConns", "concurrentReconciles"];
         for (name, meant) in [
             ("hots", Some("host")),

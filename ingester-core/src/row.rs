@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_moment_of_datetime_is_the_year_1000() {
+    fn the_earliest_datetime_is_in_the_year_1000() {
         assert_eq!(Micros(YEAR_1000).sql(), "1000-01-01 00:00:00.000000");
         assert_eq!(Micros::from_sql("1000-01-01 00:00:00.000000"), Some(Micros(YEAR_1000)));
         assert_eq!(Micros::from_sql("2026-03-09 20:36:46.5"), Some(Micros(1_773_088_606_500_000)));

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_live_object_wants_a_live_row_of_its_version() {
+    fn a_live_object_needs_a_live_row_of_its_version() {
         let row = row(7);
         let wanted = live(&row);
         assert_eq!(judge(&TABLE, &wanted, Some(&stored(7, As::Live))), None);
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_the_object_s_version_with_other_contents_is_different() {
+    fn a_row_of_the_same_version_with_other_contents_is_different() {
         let row = row(7);
         let mut altered = stored(7, As::Live);
         altered.values[base::NAME] = Value::text("other");
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn an_evicted_row_is_right_while_its_object_goes_and_afterwards() {
+    fn an_evicted_row_is_right_during_and_after_its_objects_deletion() {
         let row = row(7);
         for version in [6, 7, 8] {
             let evicted = stored(version, As::Evicted);
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_mirrored_is_rejected_with_its_reason() {
+    fn an_object_that_cannot_be_mirrored_is_reported_with_its_reason() {
         let row = row(7);
         let wanted = Wanted::Object { row: &row, terminating: false, leaving: false, rejected: Some("too long") };
         let rejected = Some(Finding::Rejected("too long".into()));
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_is_flat_for_programs() {
+    fn a_report_lists_its_findings_flat_in_json() {
         let mut report = Report::new(9);
         report.add(entry("Model", Finding::Stale { wanted: 7, stored: 6 }));
         let difference = Difference { what: "owner".into(), wanted: "1".into(), stored: "2".into() };

@@ -224,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_nobody_looked_up_is_not_ready() {
+    fn a_kind_whose_crd_was_not_looked_up_is_not_ready() {
         let health = started();
         health.kind("Model", KindState::Synced);
         lacks(&health, &["Project not known yet whether its CRD is installed"]);
     }
 
     #[test]
-    fn listing_again_takes_nothing_back_but_a_new_crd_begins_anew() {
+    fn a_relist_keeps_readiness_and_a_new_crd_resets_it() {
         let health = started();
         health.kind("Project", KindState::Waiting);
         health.kind("Model", KindState::Synced);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_failed_says_why_in_one_line_until_it_goes_on() {
+    fn a_failed_kind_gives_its_reason_in_one_line_until_it_continues() {
         let health = started();
         health.kind("Project", KindState::Waiting);
         health.kind("Model", KindState::Synced);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ready_is_alive_and_what_is_dead_says_why() {
+    fn an_unready_ingester_is_alive_and_a_dead_one_says_why() {
         let health = Health::new(["Model"]);
         assert_eq!(health.alive(), Ok(()));
         health.clone().dead("supervisor", "panicked");

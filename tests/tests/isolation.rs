@@ -1,5 +1,5 @@
-//! Kinds do not touch each other, and objects of a kind do not either: a controller that panics, a decoder that panics, a table
-//! that somebody holds. The engine itself against a real API server, on an embedded database and on MariaDB.
+//! Kinds are isolated from each other, and so are the objects of a kind: a panicking controller, a panicking decoder, a
+//! locked table. The engine with a real API server, on SQLite and on MariaDB.
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// A kind like Model, but for what one method of it does.
+/// A kind like Model, except for one method.
 macro_rules! like_model {
     ($name:ident, plural: $plural:expr, decode: $decode:expr) => {
         struct $name;
@@ -75,7 +75,7 @@ struct Mirror {
 }
 
 impl Mirror {
-    /// Mirrors `kinds` of a namespace of its own into the database.
+    /// Mirrors `kinds` of a new namespace into the database.
     async fn start(namespace: &'static str, kinds: &'static [Kind], url: &str) -> Result<Self> {
         let client = shared_apiserver()?.client().await?;
         let crds: Vec<CustomResourceDefinition> = [Model::crd(), Project::crd()].into_iter().flatten().collect();
@@ -110,7 +110,7 @@ impl Mirror {
         Ok(())
     }
 
-    /// The sum of a metric's series that hold this text.
+    /// The sum of a metric's series that contain this text.
     fn count(&self, series: &str) -> f64 {
         let text = self.metrics.render();
         let lines = text.lines().filter(|line| line.starts_with(series));
@@ -123,7 +123,7 @@ impl Mirror {
     }
 }
 
-/// Waits for what is so within a minute.
+/// Waits up to a minute for a condition.
 async fn until(what: &str, holds: impl AsyncFn() -> bool) {
     let begin = Instant::now();
     while !holds().await {
@@ -148,7 +148,7 @@ const MODELS: &str = "SELECT name FROM model WHERE delete_time IS NULL ORDER BY 
 const PROJECTS: &str = "SELECT name FROM project WHERE delete_time IS NULL ORDER BY name";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_controller_that_panics_is_started_again_and_touches_no_other() -> Result<()> {
+async fn a_panicking_controller_is_restarted_and_affects_no_other() -> Result<()> {
     static KINDS: &[Kind] = &[Kind::of::<PanicsAtOnce>(), Kind::of::<Project>()];
     let folder = tempfile::tempdir()?;
     let url = format!("sqlite://{}?mode=rwc", folder.path().join("test.db").display());
@@ -180,7 +180,7 @@ async fn an_object_that_makes_its_decoder_panic_is_rejected_alone() -> Result<()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_table_that_somebody_holds_delays_its_own_kind_only() -> Result<()> {
+async fn a_locked_table_delays_only_its_own_kind() -> Result<()> {
     static KINDS: &[Kind] = &[Kind::of::<Model>(), Kind::of::<Project>()];
     let url = shared_mariadb()?.create_database("isolation").await?;
     let mirror = Mirror::start("isolation-lock", KINDS, &url).await?;

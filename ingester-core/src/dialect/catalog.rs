@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_s_own_spelling_of_a_type_is_that_type() {
+    fn a_servers_own_spelling_of_a_type_is_the_same_type() {
         for (ty, spellings) in [
             (SqlType::Boolean, &["tinyint(1)", "tinyint"][..]),
             (SqlType::Int, &["int", "int(11)"]),
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn another_type_is_another_type() {
+    fn different_types_are_told_apart() {
         for (ty, spelled) in [
             (SqlType::Int, "bigint"),
             (SqlType::BigInt, "bigint unsigned"),

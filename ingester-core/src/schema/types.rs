@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_type_is_refused() {
+    fn an_unknown_type_is_refused() {
         for name in [
             "",
             "VARCHAR",

@@ -31,7 +31,7 @@ fn mistakes(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_empty_file_and_empty_stanzas_have_every_default() {
+fn an_empty_file_and_empty_sections_have_every_default() {
     for text in
         ["", "\n", "# nothing\n", "---\n", "{}", "mysql:\ningester: {}\nserver: ~\nlog: null\n", "mysql:\n  tls:\n"]
     {
@@ -40,7 +40,7 @@ fn an_empty_file_and_empty_stanzas_have_every_default() {
 }
 
 #[test]
-fn the_documented_defaults_are_the_defaults_and_no_key_is_left_out() {
+fn the_documentation_lists_every_key_with_its_default() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/configuration.md");
     let page = std::fs::read_to_string(path).unwrap();
     let mut blocks = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
@@ -165,20 +165,20 @@ log: { format: json, level: WARN }
 }
 
 #[test]
-fn an_empty_text_is_no_value() {
+fn an_empty_text_counts_as_no_value() {
     let config = parse("mysql: {host: '', user: \"\", password: '', tls: {ca: ''}}\nserver: {address: ''}").unwrap();
     assert_eq!(config.mysql, Mysql::default());
     assert_eq!(config.server.address, None);
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_file_is_named() {
     let error = Config::load(Path::new("no/such.yaml"), &Environment::default(), KINDS).unwrap_err().to_string();
     assert!(error.starts_with("the configuration no/such.yaml: it cannot be read: No such file"), "{error}");
 }
 
 #[test]
-fn a_file_is_read_and_its_mistakes_name_it() {
+fn mistakes_in_a_file_name_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ingester.yaml");
     std::fs::write(&path, "log: {level: debug}").unwrap();

@@ -33,7 +33,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn a_burst_goes_through_at_once_and_then_so_many_a_second() {
+    fn a_burst_passes_at_once_and_then_the_rate_applies() {
         let start = Instant::now();
         let mut bucket = Bucket::new(5, 2, start);
         let waits: Vec<Duration> = (0..4).map(|_| bucket.take(start)).collect();
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_fills_the_bucket_to_its_burst_and_no_further() {
+    fn a_pause_refills_the_bucket_to_its_burst_at_most() {
         let start = Instant::now();
         let mut bucket = Bucket::new(5, 2, start);
         (0..2).for_each(|_| assert_eq!(bucket.take(start), Duration::ZERO));

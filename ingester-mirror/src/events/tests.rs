@@ -88,7 +88,7 @@ async fn a_rejected_object_gets_a_warning_with_its_reason() {
 }
 
 #[tokio::test]
-async fn a_deletion_held_back_is_a_warning_and_a_mended_object_is_not() {
+async fn a_held_deletion_is_a_warning_and_a_fixed_object_is_normal() {
     let (got, _) = said(201, options(), |p| {
         p.held(&KIND, SUBJECT, "disk full");
         p.mirrored(&KIND, SUBJECT);
@@ -101,7 +101,7 @@ async fn a_deletion_held_back_is_a_warning_and_a_mended_object_is_not() {
 }
 
 #[tokio::test]
-async fn the_same_said_again_is_a_series_and_of_a_new_version_a_new_event() {
+async fn a_repeated_event_is_a_series_and_a_new_version_a_new_event() {
     let (got, _) = said(201, options(), |p| {
         p.rejected(&KIND, SUBJECT, "no");
         p.rejected(&KIND, SUBJECT, "no");
@@ -124,7 +124,7 @@ async fn an_event_on_a_cluster_scoped_object_is_in_the_default_namespace() {
 }
 
 #[tokio::test]
-async fn an_object_whose_name_is_no_part_of_an_events_name_gets_its_event_all_the_same() {
+async fn an_object_whose_name_does_not_fit_an_event_name_gets_its_event() {
     for name in ["system:node".to_owned(), "a".repeat(240)] {
         let (got, counts) = said(201, options(), |p| p.rejected(&KIND, Subject { name: &name, ..SUBJECT }, "no")).await;
         assert_eq!(counts, [1, 0, 0]);
@@ -136,7 +136,7 @@ async fn an_object_whose_name_is_no_part_of_an_events_name_gets_its_event_all_th
 }
 
 #[test]
-fn names_that_an_event_may_bear_are_dns_subdomains_with_room_for_a_time() {
+fn names_of_events_are_dns_subdomains_with_room_for_a_time() {
     for name in ["fraud", "a.b-c.9", &"a".repeat(236)] {
         assert!(names_an_event(name), "{name}");
     }
@@ -146,7 +146,7 @@ fn names_that_an_event_may_bear_are_dns_subdomains_with_room_for_a_time() {
 }
 
 #[tokio::test]
-async fn what_finds_no_place_in_the_queue_is_dropped_and_counted() {
+async fn an_event_that_does_not_fit_the_queue_is_dropped_and_counted() {
     // Nothing is sent before the task runs, so the queue fills.
     let (got, counts) = said(201, Options { waiting: 3, ..options() }, |p| {
         (0..10).for_each(|_| p.rejected(&KIND, SUBJECT, "no"));
@@ -156,7 +156,7 @@ async fn what_finds_no_place_in_the_queue_is_dropped_and_counted() {
 }
 
 #[tokio::test]
-async fn events_leave_no_faster_than_they_may() {
+async fn events_are_sent_no_faster_than_the_limit() {
     let begin = Instant::now();
     let (got, _) = said(201, Options { per_second: 20, burst: 1, ..options() }, |p| {
         (0..4).for_each(|_| p.rejected(&KIND, SUBJECT, "no"));
@@ -167,7 +167,7 @@ async fn events_leave_no_faster_than_they_may() {
 }
 
 #[tokio::test]
-async fn an_event_that_is_refused_is_counted_and_the_next_one_is_tried() {
+async fn a_refused_event_is_counted_and_the_next_one_is_sent() {
     for code in [403, 404, 500] {
         let (got, counts) = said(code, options(), |p| {
             p.rejected(&KIND, SUBJECT, "no");
@@ -179,12 +179,12 @@ async fn an_event_that_is_refused_is_counted_and_the_next_one_is_tried() {
 }
 
 #[test]
-fn a_publisher_that_is_off_says_nothing_to_nobody() {
+fn a_publisher_that_is_off_sends_nothing() {
     Publisher::off().rejected(&KIND, SUBJECT, "no");
 }
 
 #[test]
-fn a_long_reason_is_cut_between_characters_and_what_to_do_stays() {
+fn a_long_reason_is_cut_between_characters_and_keeps_the_advice() {
     for reason in ["x".repeat(5000), "\u{1f980}".repeat(2000), "\u{e9}".repeat(600)] {
         let note = note("before: ", &reason, ". After.");
         assert!(note.len() <= NOTE_BYTES && note.len() > NOTE_BYTES - 4, "{}", note.len());
@@ -195,7 +195,7 @@ fn a_long_reason_is_cut_between_characters_and_what_to_do_stays() {
 }
 
 #[test]
-fn a_missing_right_is_told_from_a_namespace_that_is_being_deleted() {
+fn a_missing_right_is_told_apart_from_a_terminating_namespace() {
     let refused = |causes: Value| {
         let status: Status = serde_json::from_value(json!({
             "status": "Failure", "code": 403, "message": "no", "reason": "Forbidden", "details": { "causes": causes }
@@ -208,7 +208,7 @@ fn a_missing_right_is_told_from_a_namespace_that_is_being_deleted() {
 }
 
 #[test]
-fn the_log_says_the_same_once_a_minute() {
+fn the_same_trouble_is_logged_once_a_minute() {
     let (forbidden, other, gone) =
         (Trouble::Forbidden("a".into()), Trouble::Other("b".into()), Trouble::Gone("c".into()));
     let mut complaints = Complaints::default();

@@ -65,7 +65,7 @@ fn model() -> (Metrics, ControllerMetrics) {
 }
 
 #[test]
-fn every_series_is_there_before_anything_happened() {
+fn every_series_exists_from_the_start() {
     let (metrics, _) = model();
     let rendered = Rendered::of(&metrics);
     for (series, value) in &rendered.values {
@@ -97,7 +97,7 @@ fn every_series_is_there_before_anything_happened() {
 }
 
 #[test]
-fn a_kind_has_one_set_of_metrics_however_often_it_is_asked_for() {
+fn asking_for_a_kind_twice_gives_the_same_metrics() {
     let (metrics, model) = model();
     model.written(2);
     metrics.controller("Model").written(3);
@@ -222,7 +222,7 @@ fn histograms_count_into_their_buckets() {
 }
 
 #[test]
-fn a_busy_worker_shows_while_it_works_and_counts_once_for_each_object_when_done() {
+fn a_busy_worker_is_visible_and_counts_each_object_once_when_done() {
     let (metrics, model) = model();
     let name = "{name=\"ingester_Model\"}";
     let work = model.work(3);

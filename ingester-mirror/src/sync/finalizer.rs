@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_finalizer_makes_the_list_and_a_further_one_is_put_at_its_end() {
+    fn the_first_finalizer_creates_the_list_and_later_ones_are_appended() {
         let tests = [
             json!({"op": "test", "path": "/metadata/uid", "value": "u"}),
             json!({"op": "test", "path": "/metadata/resourceVersion", "value": "7"}),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_is_taken_off_wherever_it_stands_and_no_other() {
+    fn our_finalizer_is_removed_at_any_position_and_no_other_is() {
         assert_eq!(removal(&object(&[])), None);
         assert_eq!(removal(&object(&["a/b"])), None);
         let patch = removal(&object(&["a/b", FINALIZER, "c/d"])).unwrap();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_stands_twice_is_taken_off_twice_from_the_end() {
+    fn a_duplicate_finalizer_is_removed_twice_from_the_end() {
         let patch = removal(&object(&[FINALIZER, "a/b", FINALIZER])).unwrap();
         let paths: Vec<&str> = patch.as_array().unwrap().iter().filter_map(|op| op["path"].as_str()).collect();
         assert_eq!(

@@ -147,7 +147,7 @@ mod tests {
     use super::{Known, Standing, State};
 
     #[test]
-    fn what_a_list_did_not_have_is_looked_at_unless_it_was_on_its_way_out() {
+    fn an_object_missing_from_a_list_is_checked_unless_it_was_leaving() {
         let mut known = Known::default();
         for uid in ["here", "gone", "evicted", "deleted"] {
             known.load(uid.into(), 1);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_wish_to_be_deleted_counts_from_when_it_was_first_seen() {
+    async fn the_deletion_delay_counts_from_when_the_request_was_first_seen() {
         let mut known = Known::default();
         let first = known.deleting_since("a");
         tokio::time::advance(std::time::Duration::from_secs(5)).await;

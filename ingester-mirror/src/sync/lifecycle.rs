@@ -163,13 +163,13 @@ mod tests {
     }
 
     #[test]
-    fn a_live_object_is_mirrored_and_adopted() {
+    fn a_live_object_is_mirrored_and_gets_the_finalizer() {
         assert_eq!(plan(&object(&[], &[], false), RULES, NOW), Plan::new(State::Live, Then::Adopt));
         assert_eq!(plan(&object(&["x", OURS], &[], false), RULES, NOW), Plan::new(State::Live, Then::Nothing));
     }
 
     #[test]
-    fn finalizers_are_added_found_or_taken_off_as_the_operator_says() {
+    fn finalizers_are_added_left_or_removed_as_configured() {
         for (finalizer, without, with) in [
             (Finalizer::Ensure, Then::Adopt, Then::Nothing),
             (Finalizer::Existing, Then::Nothing, Then::Nothing),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminating_object_stays_live_for_the_delay_and_then_only_our_finalizer_goes() {
+    fn a_terminating_object_loses_only_our_finalizer_after_the_delay() {
         let meta = object(&[OURS, "x"], &[], true);
         let waiting = plan(&meta, RULES, after(4));
         assert_eq!(waiting, Plan { again: Some(Duration::from_secs(6)), ..Plan::new(State::Live, Then::Nothing) });
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deleting_annotation_deletes_after_the_delay_and_the_second_wait_is_spared() {
+    fn the_deleting_annotation_waits_for_the_delay_only_once() {
         let annotated = [(DELETING, "true")];
         let meta = object(&[OURS], &annotated, false);
         assert_eq!(plan(&meta, RULES, after(3)).again, Some(Duration::from_secs(7)));
@@ -224,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_deletion_gets_it_before_an_eviction() {
+    fn a_requested_deletion_precedes_an_eviction() {
         let both = [(DELETING, "true"), (IMMUTABLE, "true")];
         assert_eq!(plan(&object(&[], &both, false), RULES, after(10)).state, State::Deleted);
         assert_eq!(plan(&object(&[OURS], &both, true), RULES, after(10)).state, State::Deleted);
     }
 
     #[test]
-    fn an_object_that_is_gone_is_deleted_at_once() {
+    fn the_row_of_a_gone_object_is_marked_deleted_at_once() {
         let gone = Circumstances { gone: true, ..NOW };
         for meta in [object(&[OURS], &[], true), object(&[], &[(IMMUTABLE, "true")], false), object(&[], &[], false)] {
             assert_eq!(plan(&meta, RULES, gone), Plan::new(State::Deleted, Then::Nothing));

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn objects_come_in_order_and_once_in_their_latest_version() {
+    async fn each_object_is_taken_once_in_order_with_its_latest_version() {
         let queue = queue(usize::MAX);
         for item in [object("a", 1, false), object("b", 2, false), object("a", 4, false), object("a", 3, false)] {
             queue.push(item).await;
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_state_that_waits_is_not_lost_to_a_wish_to_look() {
+    async fn a_queued_state_is_not_replaced_by_a_refresh() {
         let queue = queue(usize::MAX);
         queue.push(object("a", 1, true)).await;
         queue.push(look("a")).await;
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_due_later_comes_later_and_gives_way_to_news() {
+    async fn delayed_work_comes_later_and_is_replaced_by_newer_states() {
         let queue = queue(usize::MAX);
         queue.push_later(look("a"), Duration::from_secs(10));
         queue.push_later(look("b"), Duration::from_secs(5));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_full_queue_makes_the_watch_wait_but_never_a_worker() {
+    async fn a_full_queue_blocks_the_watch_but_never_a_worker() {
         let queue = queue(1);
         queue.push(object("a", 1, false)).await;
         let blocked = tokio::time::timeout(Duration::from_secs(60), queue.push(object("b", 2, false))).await;
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_in_the_queue_is_drained_whatever_comes_after() {
+    async fn earlier_entries_are_drained_whatever_is_queued_later() {
         let queue = std::sync::Arc::new(queue(usize::MAX));
         queue.drained().await;
         for uid in ["a", "b"] {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn batches_keep_to_their_bytes_but_hold_one_object_at_least() {
+    async fn a_batch_keeps_to_its_bytes_but_has_at_least_one_object() {
         let queue = queue(usize::MAX);
         for uid in ["a", "b", "c"] {
             queue.push(object(uid, 1, false)).await;

@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_kind_is_not_there_only_where_a_server_that_is_ready_says_so() {
+    async fn a_kind_counts_as_missing_only_if_a_ready_server_says_so() {
         let page = || Page { version: 1, next: None, items: vec![] };
         assert_eq!(listed(&[(LIST, 200)]).await, Ok(page()));
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 500)]).await, Err(Refusal::Transient));
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_cut_into_its_items_as_they_stand() {
+    fn a_list_is_split_into_its_items_unchanged() {
         let text = r#"{"kind":"XList","apiVersion":"a/v1","metadata":{"continue":"abc","remainingItemCount":7,
             "resourceVersion":"42"},"items":[{"a":1}, {"b":{"c":[2]}}]}"#;
         let items = vec![r#"{"a":1}"#.into(), r#"{"b":{"c":[2]}}"#.into()];
@@ -533,14 +533,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_an_error() {
+    fn a_response_that_is_no_list_is_an_error() {
         for text in ["", "[]", r#"{"metadata":{"resourceVersion":"x"},"items":[]}"#, r#"{"items":[{}"#] {
             assert!(split(text).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn refusals_follow_the_codes_of_the_api_conventions() {
+    fn api_errors_are_classified_by_the_codes_of_the_api_conventions() {
         for (code, expected) in [
             (404, Refusal::NotFound),
             (409, Refusal::Conflict),
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_would_leave_their_place_in_the_path_are_not_sent() {
+    fn names_that_would_leave_their_url_segment_are_not_sent() {
         for name in ["a", "a.b-c", "system:node"] {
             assert!(is_path_segment(name), "{name}");
         }

@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn what_drops_data_is_refused_and_the_data_are_named() {
+    fn a_change_that_drops_data_is_refused_and_names_the_data() {
         let folder = tempfile::tempdir().unwrap();
         let sql = Folder::new(folder.path());
         sql.generate(&[FIRST, SECOND], &NO).unwrap();
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_of_somebody_s_crate_says_what_is_missing() {
+    fn assert_current_says_what_is_missing_and_how_to_add_it() {
         let folder = tempfile::tempdir().unwrap();
         Folder::new(folder.path()).generate(&[SECOND], &NO).unwrap();
         assert_current(&[SECOND], folder.path());
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_file_should_have_is_refused() {
+    fn an_unsuitable_migration_name_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["", "Add owner", "../up", &"x".repeat(61)] {
             let options = Options { name: Some(name), ..NO };
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_file_that_was_edited_is_written_again() {
+    fn an_edited_schema_file_is_written_again() {
         let folder = tempfile::tempdir().unwrap();
         let sql = Folder::new(folder.path());
         sql.generate(&[FIRST], &NO).unwrap();

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_is_none_says_what_one_looks_like() {
+    fn an_invalid_database_url_is_reported_with_an_example() {
         for (url, part) in [
             ("postgres://db/ma", "`postgres` is not a database"),
             ("mysql://root@db", "names no database"),

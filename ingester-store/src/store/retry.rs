@@ -71,13 +71,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_passing_error_is_tried_again_until_it_has_passed() {
+    async fn a_transient_error_is_retried_until_it_passes() {
         let (times, result) = tried(3, reset).await;
         assert_eq!((times, result.unwrap()), (4, 4));
     }
 
     #[tokio::test]
-    async fn the_attempts_come_to_an_end() {
+    async fn retries_end_after_the_last_attempt() {
         let (times, result) = tried(u32::MAX, reset).await;
         let error = result.unwrap_err();
         assert_eq!((times, error.class()), (4, Class::Transient));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_error_that_does_not_pass_is_not_tried_again() {
+    async fn a_permanent_error_is_not_retried() {
         let (times, result) = tried(1, || sqlx::Error::InvalidArgument("too long".into())).await;
         assert_eq!((times, result.unwrap_err().class()), (1, Class::Object));
     }

@@ -22,7 +22,7 @@ fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
 }
 
 #[test]
-fn of_several_changes_of_one_object_the_latest_stays_in_the_order_of_uids() {
+fn only_the_latest_change_of_each_object_is_kept_in_uid_order() {
     let gone = Change::Tombstone { uid: "a".into(), res_version: 3, delete_time: Micros(0) };
     let changes = vec![
         Change::Row(row("b", 10, &[])),
@@ -38,7 +38,7 @@ fn of_several_changes_of_one_object_the_latest_stays_in_the_order_of_uids() {
 }
 
 #[test]
-fn only_companion_rows_that_differ_are_written_and_deleted() {
+fn only_labels_that_differ_are_written_or_deleted() {
     let pair = |uid: &str, key: &str, value: &str| (uid.to_owned(), key.to_owned(), value.to_owned());
     let stored = [pair("a", "same", "1"), pair("a", "other", "1"), pair("a", "gone", "1"), pair("b", "gone", "2")];
     let (a, b, c) =
@@ -52,7 +52,7 @@ fn only_companion_rows_that_differ_are_written_and_deleted() {
 }
 
 #[test]
-fn pauses_grow_to_the_longest_and_end_with_the_attempts() {
+fn pauses_grow_to_the_longest_one_and_end_with_the_attempts() {
     let retry = Retry { first: Duration::from_millis(100), longest: Duration::from_secs(1), attempts: Some(40) };
     for (attempt, full) in [(1, 100), (2, 200), (3, 400), (4, 800), (5, 1000), (39, 1000)] {
         let pause = retry.pause(attempt).unwrap().as_millis();
@@ -63,7 +63,7 @@ fn pauses_grow_to_the_longest_and_end_with_the_attempts() {
 }
 
 #[test]
-fn errors_that_no_retry_mends_are_not_transient() {
+fn errors_that_a_retry_cannot_fix_are_not_transient() {
     let error = super::StoreError::of("connecting".into(), sqlx::Error::Configuration("no".into()));
     assert_eq!(error.class(), Class::Operator);
     let reset = std::io::Error::from(std::io::ErrorKind::ConnectionReset);

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_is_missing_or_no_pem_is_named_with_its_key_before_anything_is_connected() {
+    async fn a_missing_or_invalid_pem_file_is_named_before_connecting() {
         let folder = tempfile::tempdir().unwrap();
         let (missing, text) = (folder.path().join("missing.pem"), folder.path().join("text.pem"));
         std::fs::write(&text, "no certificate").unwrap();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_says_how_to_encrypt_keeps_what_it_says() {
+    fn tls_parameters_of_a_url_are_kept() {
         let tls = Tls { mode: TlsMode::VerifyIdentity, ..Tls::default() };
         let encrypted = |url: &str| mode(&url.parse::<Address>().unwrap().tls(&tls).unwrap());
         assert_eq!(encrypted("mysql://u:p@h/d"), "VerifyIdentity");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_refused_with_what_to_do() {
+    fn contradictory_tls_settings_are_refused_with_advice() {
         let tls = Tls { ca: Some("/ca.pem".into()), ..Tls::default() };
         let error = nobody().tls(&tls).unwrap_err().to_string();
         assert!(error.contains("does not verify the server (use verify-ca or verify-identity)"), "{error}");

@@ -15,8 +15,8 @@ pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../pr
 /// The migrations of these kinds, which the program carries along.
 pub const SQL: GeneratedSql = ingester_core::generated_sql!("generated-sql");
 
-/// The manifest: every kind that this ingester mirrors. A list cannot be added to another one in a constant, so what is
-/// wanted of other crates is named here too.
+/// The registry: every kind that this ingester mirrors. A constant cannot join two lists, so the kinds of other crates
+/// are listed here, too.
 pub const KINDS: &[Kind] = &[
     Kind::of::<crd_specs::project::Project>(),
     Kind::of::<crd_specs::model_family::ModelFamily>(),

@@ -1,4 +1,4 @@
-//! Functions of another signature than the one they are called with.
+//! Functions with a wrong signature.
 
 use ingester_core::Ingestable;
 use kube::CustomResource;

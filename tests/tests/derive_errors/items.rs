@@ -1,4 +1,4 @@
-//! Items that the derives are not for. What is made of them is used below, which is no error of its own.
+//! Items that the derives do not support. Using the result below is no further error.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable, Kind};
 use kube::CustomResource;

@@ -21,7 +21,7 @@ fn mistake(text: &str, variables: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn nothing_is_done_before_the_storage_is_enabled_and_a_database_named() {
+fn the_gate_stays_closed_without_enabled_storage_and_a_database() {
     assert!(matches!(Config::default().gate(), Ok(Gate::Disabled)));
     let disabled = parse_with("mysql: {host: h, database: d}", &[("DATABASE_URL", "mysql://u@h/d")]).unwrap();
     assert!(matches!(disabled.gate(), Ok(Gate::Disabled)));
@@ -34,7 +34,7 @@ fn nothing_is_done_before_the_storage_is_enabled_and_a_database_named() {
 }
 
 #[test]
-fn the_environment_stands_above_the_file_and_a_url_above_its_parts() {
+fn the_environment_overrides_the_file_and_a_url_its_parts() {
     let both = "
 metadataStorage: {enableMetadataStorage: true, databaseURL: 'sqlite://file.db'}
 mysql: {host: file, port: 3307, user: file, password: file, database: file}
@@ -58,7 +58,7 @@ mysql: {host: file, port: 3307, user: file, password: file, database: file}
 }
 
 #[test]
-fn a_database_named_by_half_says_which_key_is_missing() {
+fn a_half_named_database_is_reported_with_the_missing_key() {
     let host = format!("{ENABLED}mysql: {{host: h}}");
     let database = format!("{ENABLED}mysql: {{database: d}}");
     assert!(mistake(&host, &[]).contains("set `mysql.database` or MYSQL_DB_NAME"));
@@ -68,7 +68,7 @@ fn a_database_named_by_half_says_which_key_is_missing() {
 }
 
 #[test]
-fn a_port_that_kubernetes_made_of_a_service_is_no_port_of_ours() {
+fn a_mysql_port_that_kubernetes_set_for_a_service_is_ignored() {
     let mysql = format!("{ENABLED}mysql: {{host: mysql, database: d}}");
     assert_eq!(address(&mysql, &[("MYSQL_PORT", "tcp://10.0.0.1:3306")]), "mysql://root@mysql:3306/d");
     for port in ["0", "65536", "x", "-1"] {
@@ -78,7 +78,7 @@ fn a_port_that_kubernetes_made_of_a_service_is_no_port_of_ours() {
 }
 
 #[test]
-fn commands_without_a_configuration_ask_the_environment_alone() {
+fn commands_without_a_configuration_use_only_the_environment() {
     let ask = |variables: &[(&str, &str)]| environment(variables).address();
     assert!(ask(&[]).unwrap().is_none());
     // A port and a user name no database.
@@ -92,7 +92,7 @@ fn commands_without_a_configuration_ask_the_environment_alone() {
 }
 
 #[test]
-fn encryption_that_contradicts_itself_is_a_mistake() {
+fn contradictory_tls_settings_are_a_mistake() {
     for (tls, part) in [
         ("cert: /a", "`mysql.tls.cert` is set without `mysql.tls.key`"),
         ("key: /a", "`mysql.tls.key` is set without `mysql.tls.cert`"),

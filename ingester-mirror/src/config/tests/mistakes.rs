@@ -76,7 +76,7 @@ log: verbose
 }
 
 #[test]
-fn a_kind_that_the_manifest_does_not_have_is_a_mistake() {
+fn an_unregistered_kind_is_a_mistake() {
     only(
         "ingester: {kinds: [Modle]}",
         "line 1: `ingester.kinds[0]` is `Modle`; there is no such kind; did you mean `Model`?",
@@ -94,7 +94,7 @@ fn a_kind_that_the_manifest_does_not_have_is_a_mistake() {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_a_mistake() {
+fn a_duplicate_key_is_a_mistake() {
     only(
         "mysql:\n  host: a\n  port: 1\n  host: b\n",
         "line 4: `mysql.host` stands twice, first in line 2; remove one of them",
@@ -107,7 +107,7 @@ fn a_key_that_stands_twice_is_a_mistake() {
 }
 
 #[test]
-fn a_host_is_a_host_alone() {
+fn a_host_with_a_port_or_a_scheme_is_a_mistake() {
     only(
         "mysql: {host: 'db:3306'}",
         "line 1: `mysql.host` is `db:3306`; use the name alone; the port is a key of its own",
@@ -118,7 +118,7 @@ fn a_host_is_a_host_alone() {
 }
 
 #[test]
-fn what_is_no_yaml_says_where() {
+fn invalid_yaml_is_reported_with_its_position() {
     for (text, line, part) in [
         ("mysql:\n\thost: a", 2, "tab"),
         ("mysql: {host: a", 1, "this is no YAML"),
@@ -139,7 +139,7 @@ fn what_is_no_yaml_says_where() {
 }
 
 #[test]
-fn nesting_has_an_end() {
+fn too_deep_nesting_is_a_mistake() {
     let error = mistakes(&"[".repeat(10_000));
     assert!(error[0].contains("nested too deeply"), "{error:?}");
 }

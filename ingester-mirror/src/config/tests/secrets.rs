@@ -17,7 +17,7 @@ fn hidden(text: &str) {
 }
 
 #[test]
-fn the_debug_form_of_a_configuration_has_stars() {
+fn the_debug_output_of_a_configuration_hides_passwords() {
     let text = "
 metadataStorage: {enableMetadataStorage: true, databaseURL: 'mysql://u:hunter2@h/d'}
 mysql: {host: h, database: d, password: hunter2}

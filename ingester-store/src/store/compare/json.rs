@@ -212,7 +212,7 @@ mod tests {
     use super::{places, same_number};
 
     #[test]
-    fn numbers_are_the_same_however_they_are_written() {
+    fn numbers_compare_by_value_however_they_are_written() {
         for (wanted, stored) in [
             ("1", "1.0"),
             ("1", "1e0"),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn other_numbers_are_told_apart() {
+    fn different_numbers_are_told_apart() {
         for (wanted, stored) in [
             ("1", "2"),
             ("1", "-1"),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_places_are_named_and_the_others_counted() {
+    fn the_first_paths_are_named_and_the_others_counted() {
         let found = places(r#"{"a":[1,2,3],"b":{"c.d":true},"e":1}"#, r#"{"b":{"c.d":null},"a":[1,5],"f":"x"}"#, 4);
         let found = found.unwrap();
         let shown: Vec<_> = found.first.iter().map(|place| (place.path.as_str(), place.wanted, place.stored)).collect();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_said_with_its_place() {
+    fn invalid_json_is_reported_with_its_position() {
         let error = places("{}", r#"{"a":}"#, 1).unwrap_err().to_string();
         assert!(error.starts_with("a: line 1 column 6"), "{error}");
         assert!(places("[1]", "[1] 2", 1).is_err());

@@ -86,7 +86,7 @@ fn a_row_that_is_stored_as_it_was_written_has_no_difference() {
 }
 
 #[test]
-fn each_column_but_the_time_of_writing_is_compared() {
+fn every_column_except_update_time_is_compared() {
     for (place, column) in COLUMNS.iter().enumerate() {
         let (row, mut stored) = both();
         match place {
@@ -144,14 +144,14 @@ fn a_difference_shows_both_values() {
 }
 
 #[test]
-fn numbers_that_no_query_tells_apart_are_one() {
+fn numbers_that_no_query_can_tell_apart_are_equal() {
     assert_eq!(found(COUNT, Value::Int(3), Value::UInt(3)), []);
     assert_eq!(found(COUNT, Value::UInt(3), Value::Int(3)), []);
     assert_eq!(found(RATIO, Value::Double(-0.0), Value::Double(0.0)), []);
 }
 
 #[test]
-fn times_of_deletion_and_eviction_are_compared_as_set_or_not() {
+fn delete_and_evict_times_are_compared_as_set_or_not() {
     let (mut row, mut stored) = both();
     (row.delete_time, stored.delete_time) = (Some(Micros(1)), Some(Micros(2)));
     (row.evict_time, stored.evict_time) = (Some(Micros(3)), Some(Micros(4)));
@@ -189,7 +189,7 @@ fn in_json(wanted: &str, stored: &str) -> Vec<Difference> {
 }
 
 #[test]
-fn json_in_mysql_s_spelling_is_no_difference() {
+fn json_in_mysqls_spelling_is_no_difference() {
     for (wanted, stored) in [
         (r#"{"b":1,"a":{"dd":[],"c":{}}}"#, r#"{"a": {"c": {}, "dd": []}, "b": 1}"#),
         (r#"{"a":1,"a":2}"#, r#"{"a": 2}"#),
@@ -204,7 +204,7 @@ fn json_in_mysql_s_spelling_is_no_difference() {
 }
 
 #[test]
-fn json_differs_at_places_with_a_path() {
+fn json_differences_are_reported_by_path() {
     for (wanted, stored, shown) in [
         (
             r#"{"spec":{"owner":"me"}}"#,
@@ -233,7 +233,7 @@ fn json_differs_at_places_with_a_path() {
 }
 
 #[test]
-fn of_many_places_the_first_are_shown_and_the_others_counted() {
+fn of_many_differences_the_first_are_shown_and_the_others_counted() {
     let numbers =
         |first: u32| format!("[{}]", (first..first + 100).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
     let found = in_json(&numbers(0), &numbers(1000));
@@ -243,7 +243,7 @@ fn of_many_places_the_first_are_shown_and_the_others_counted() {
 }
 
 #[test]
-fn what_is_stored_and_is_no_json_is_said_to_be_none() {
+fn stored_text_that_is_not_json_is_reported() {
     let found = in_json("{}", "{");
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].what, "json");
@@ -251,7 +251,7 @@ fn what_is_stored_and_is_no_json_is_said_to_be_none() {
 }
 
 #[test]
-fn long_values_are_shown_where_they_part() {
+fn long_values_are_shown_around_their_first_difference() {
     let long = |end: &str| format!("{}{end}{}", "x".repeat(200), "y".repeat(200));
     let found = found(OWNER, Value::text(long("1")), Value::text(long("2")));
     let shown = |end: &str| format!("…\"{}{end}{}\"…", "x".repeat(20), "y".repeat(59));

@@ -1,4 +1,4 @@
-//! A kind that is written is listed, and has a sample.
+//! Every declared kind is in `KINDS` and has a sample.
 
 use crate::golden::samples;
 use crd_specs::KINDS;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What a source file declares: the type to name in the manifest, and the kind where kube's derive is told of it.
+/// A kind that a source file declares: the type to list in `KINDS`, and the kind's name if `#[kube]` gives it.
 #[derive(Debug, PartialEq)]
 struct Declared {
     ty: String,
@@ -27,7 +27,7 @@ fn declared(source: &str) -> Vec<Declared> {
         }
         let Some((attributes, item)) = rest.split_once("struct ") else { continue };
         let name: String = item.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-        // kube makes the type of the whole object and names it after the kind; without kube the struct is that type.
+        // kube generates the type of the whole object, named after the kind. Without kube the struct is that type.
         let kube = attributes.split_once("#[kube(").map(|(_, kube)| kube);
         let kind =
             kube.and_then(|kube| kube.split_once("kind = \"")?.1.split_once('"')).map(|(kind, _)| kind.to_owned());
@@ -51,14 +51,14 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// `src/gpu/node.rs` is `gpu::node`.
+/// The module of a file: `src/gpu/node.rs` is `gpu::node`.
 fn module(root: &Path, file: &Path) -> String {
     let path = file.strip_prefix(root).unwrap().with_extension("");
     let names: Vec<String> = path.iter().map(|name| name.to_string_lossy().into_owned()).collect();
     names.into_iter().filter(|name| name != "mod").collect::<Vec<_>>().join("::")
 }
 
-/// What `manifest`, the text of lib.rs, lacks to list the kinds that the file of `module` declares.
+/// The lines that `manifest`, the text of lib.rs, lacks to list the kinds that the file of `module` declares.
 fn missing(manifest: &str, module: &str, source: &str) -> Vec<String> {
     let bare: String = manifest.split_whitespace().collect();
     let mut missing = Vec::new();
@@ -76,7 +76,7 @@ fn missing(manifest: &str, module: &str, source: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_kind_that_is_written_is_listed() {
+fn every_declared_kind_is_registered() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let manifest = std::fs::read_to_string(root.join("lib.rs")).unwrap();
     let (mut lacks, mut count) = (Vec::new(), 0);
@@ -94,7 +94,7 @@ fn every_kind_that_is_written_is_listed() {
 }
 
 #[test]
-fn a_kind_that_is_not_listed_is_found_however_it_is_laid_out() {
+fn an_unregistered_kind_is_found_however_it_is_formatted() {
     let source = r#"
         // #[derive(Ingestable)] struct Comment;
         #[derive(CustomResource, Ingestable, Clone)]
