@@ -13,7 +13,7 @@ use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::{self, Surroundings};
 use ingester_store::migrate::{ApplyError, Filled, Progress, Released};
-use ingester_store::{Address, Class, ConnectOptions, Store, StoreError};
+use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -174,7 +174,7 @@ enum Problem {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        if error.class() == Class::Transient { Problem::Passing(error) } else { Problem::Lasting(error.into()) }
+        if error.class() == ErrorClass::Transient { Problem::Passing(error) } else { Problem::Lasting(error.into()) }
     }
 }
 

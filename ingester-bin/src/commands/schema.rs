@@ -69,13 +69,13 @@ pub(crate) async fn diff(arguments: SchemaDiff, kinds: &'static [Kind]) -> Resul
         #[serde(skip_serializing_if = "Option::is_none")]
         table: Option<String>,
         change: String,
-        class: ddl::Class,
+        class: ddl::Cost,
         destructive: bool,
     }
-    let line = |change: &ddl::Change| Line {
+    let line = |change: &ddl::SchemaChange| Line {
         table: change.within().map(|table| table.to_string()),
         change: change.sentence(),
-        class: change.class(server),
+        class: change.cost(server),
         destructive: change.is_destructive(),
     };
     let lines: Vec<Line> = changes.iter().map(line).collect();
@@ -139,8 +139,8 @@ pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<
         Failure::Usage(anyhow!("this program has no migrations built in: name their folder with --sql"))
     })?;
     let taken_back = released.lock().migrations.iter().filter(|migration| migration.version > arguments.to);
-    let inverse: Vec<ddl::Change> =
-        taken_back.flat_map(|migration| &migration.changes).map(ddl::Change::inverse).collect();
+    let inverse: Vec<ddl::SchemaChange> =
+        taken_back.flat_map(|migration| &migration.changes).map(ddl::SchemaChange::inverse).collect();
     let losses = ddl::losses(&inverse);
     if !losses.is_empty() && !arguments.allow_destructive {
         return Err(Failure::Usage(anyhow!(

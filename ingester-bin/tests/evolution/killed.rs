@@ -5,7 +5,7 @@ use crate::{after, before};
 use anyhow::{Result, ensure};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_store::migrate::{Folder as Files, Options};
-use ingester_store::{Change, ConnectOptions, Store};
+use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -44,7 +44,7 @@ async fn a_killed_schema_apply_is_completed_by_the_next_run(database: Database) 
             "spec": {"queue": "q", "owner": "me", "priority": number},
         });
         let object = Object::parse(object.to_string(), ManagedFields::Prune)?;
-        Ok(Change::Row(kind.row(&object)?.unwrap()))
+        Ok(RowChange::Row(kind.row(&object)?.unwrap()))
     };
     let report = store.write(kind.table(), (0..ROWS).map(change).collect::<Result<_>>()?).await?;
     ensure!(report.written as u64 == ROWS, "{report:?}");

@@ -14,7 +14,7 @@ use super::work::{Item, Origin};
 use crate::metrics::Outcome;
 use ingester_core::object::{Meta, Object};
 use ingester_core::row::Row;
-use ingester_store::Change;
+use ingester_store::RowChange;
 use ingester_store::compare::differences;
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ impl Controller {
             let object = self.parse(text).map_err(|(_, reason)| NotEvicted::once_more(reason))?;
             let Some(without) = self.row(&object).map_err(NotEvicted::once_more)? else { return Ok(()) };
             let without = Row { evict_time: row.evict_time, ..without };
-            let written = self.store.write(self.kind.table(), vec![Change::Row(without.clone())]).await;
+            let written = self.store.write(self.kind.table(), vec![RowChange::Row(without.clone())]).await;
             self.count(&written.map_err(|error| NotEvicted::once_more(error.to_string()))?);
             self.read_back(&without).await?;
             last = object.meta().clone();

@@ -1,7 +1,7 @@
 //! What the engine remembers of each object: its version, how its row stands, and when it was last seen. Nothing else of it.
 
 use super::lifecycle::State;
-use ingester_core::row::Believed;
+use ingester_core::row::Expected;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 use tokio::time::Instant;
@@ -30,9 +30,9 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// What this process has written of a row that is live.
-    fn believed(&self) -> Option<Believed> {
+    fn expected(&self) -> Option<Expected> {
         let pairs = self.pairs.filter(|_| self.standing == Standing::Stored(State::Live))?;
-        Some(Believed::Stored { res_version: self.version, pairs })
+        Some(Expected::Stored { res_version: self.version, companions: pairs })
     }
 }
 
@@ -54,8 +54,8 @@ impl Known {
     }
 
     /// What this process thinks to be stored of an object. It knows all live rows; few others are ever written again.
-    pub(crate) fn believed(&self, uid: &str) -> Option<Believed> {
-        self.entries.get(uid).map_or(Some(Believed::Absent), Entry::believed)
+    pub(crate) fn expected(&self, uid: &str) -> Option<Expected> {
+        self.entries.get(uid).map_or(Some(Expected::Absent), Entry::expected)
     }
 
     /// Sets what is known after a commit. What is set counts as seen by a list that is under way.

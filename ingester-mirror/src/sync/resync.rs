@@ -10,7 +10,7 @@ use super::work::{Item, Origin, Work};
 use crate::config::Finalizer;
 use ingester_core::object::Meta;
 use ingester_core::value::Micros;
-use ingester_store::Change;
+use ingester_store::RowChange;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -44,9 +44,9 @@ impl Controller {
                 self.queue.push(Item::new(work, Origin::List)).await;
             }
             // Rejected ones that are gone, and never had a row: what is recorded of them is no longer true.
-            let forget: Vec<Change> = nameless
+            let forget: Vec<RowChange> = nameless
                 .into_iter()
-                .map(|uid| Change::Tombstone { uid: uid.clone(), res_version: version, delete_time: Micros::now() })
+                .map(|uid| RowChange::Tombstone { uid: uid.clone(), res_version: version, delete_time: Micros::now() })
                 .collect();
             for change in &forget {
                 self.known().remove(change.uid());

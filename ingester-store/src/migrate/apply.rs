@@ -11,7 +11,7 @@ use super::released::Released;
 use crate::store::catalog::{Catalog, LiveTable};
 use crate::store::ledger::{Entry, Migrating};
 use crate::store::{Store, StoreError};
-use ingester_core::ddl::{Change, ColumnDef, KeyDef, Schema};
+use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange};
 use ingester_core::dialect::Dialect;
 use ingester_core::kind::Kind;
 use ingester_core::schema::{Ident, SqlType};
@@ -241,32 +241,37 @@ async fn run(
 }
 
 /// Whether a database has what these changes make.
-fn is_done(changes: &[Change], catalog: &Catalog, dialect: Dialect) -> bool {
+fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
     let table = |name: Ident| catalog.tables.get(name.as_str());
     let column = |table: Option<&LiveTable>, column: &ColumnDef| {
         table.and_then(|table| table.column(column.name.as_str())).is_some_and(|found| is(dialect, column, found))
     };
     let key = |name: Ident, key: &KeyDef| table(name).is_some_and(|live| is_key(dialect, name, key, live));
     changes.iter().all(|change| match change {
-        Change::CreateTable(made) => table(made.name).is_some(),
-        Change::DropTable(dropped) => table(dropped.name).is_none(),
-        Change::RenameTable { from, to } => {
-            let handed_on = changes.iter().any(|other| matches!(other, Change::RenameTable { to, .. } if to == from));
+        SchemaChange::CreateTable(made) => table(made.name).is_some(),
+        SchemaChange::DropTable(dropped) => table(dropped.name).is_none(),
+        SchemaChange::RenameTable { from, to } => {
+            let handed_on =
+                changes.iter().any(|other| matches!(other, SchemaChange::RenameTable { to, .. } if to == from));
             table(*to).is_some() && (handed_on || table(*from).is_none())
         }
-        Change::AddColumn { table: name, column: added } => column(table(*name), added),
-        Change::DropColumn { table: name, column: dropped } => table(*name).is_some() && !column(table(*name), dropped),
-        Change::RenameColumn { table: name, column: was, to } => {
+        SchemaChange::AddColumn { table: name, column: added } => column(table(*name), added),
+        SchemaChange::DropColumn { table: name, column: dropped } => {
+            table(*name).is_some() && !column(table(*name), dropped)
+        }
+        SchemaChange::RenameColumn { table: name, column: was, to } => {
             let handed_on =
-                changes.iter().any(|other| matches!(other, Change::RenameColumn { to, .. } if *to == was.name));
+                changes.iter().any(|other| matches!(other, SchemaChange::RenameColumn { to, .. } if *to == was.name));
             column(table(*name), &ColumnDef { name: *to, ..*was })
                 && (handed_on || table(*name).is_some_and(|live| live.column(was.name.as_str()).is_none()))
         }
-        Change::Retype { table: name, to, .. } => column(table(*name), to),
-        Change::PrimaryKey { table: name, to, .. } => table(*name).is_some_and(|live| same(to, &live.primary_key)),
-        Change::AddKey { table: name, key: added } => key(*name, added),
-        Change::DropKey { table: name, key: dropped } => table(*name).is_some() && !key(*name, dropped),
-        Change::RenameKey { table: name, key: was, to } => {
+        SchemaChange::Retype { table: name, to, .. } => column(table(*name), to),
+        SchemaChange::PrimaryKey { table: name, to, .. } => {
+            table(*name).is_some_and(|live| same(to, &live.primary_key))
+        }
+        SchemaChange::AddKey { table: name, key: added } => key(*name, added),
+        SchemaChange::DropKey { table: name, key: dropped } => table(*name).is_some() && !key(*name, dropped),
+        SchemaChange::RenameKey { table: name, key: was, to } => {
             key(*name, &KeyDef { name: *to, columns: was.columns.clone() }) && !key(*name, was)
         }
     })

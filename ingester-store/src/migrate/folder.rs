@@ -2,7 +2,7 @@
 
 use super::lock::{Lock, LockedMigration};
 use super::released::{self, Released};
-use ingester_core::ddl::{self, Change, Phase, Schema, Step};
+use ingester_core::ddl::{self, Phase, Schema, SchemaChange, Step};
 use ingester_core::dialect::Dialect;
 use ingester_core::kind::Kind;
 use sha2::{Digest, Sha256};
@@ -282,19 +282,19 @@ fn described(name: &str) -> Result<String, GenerateError> {
 }
 
 /// A name for changes to which nobody gave one.
-fn described_by(lock: &Lock, changes: &[Change]) -> String {
+fn described_by(lock: &Lock, changes: &[SchemaChange]) -> String {
     let mut kinds = changes.iter().filter_map(|change| match change {
-        Change::CreateTable(table) if table.primary_key.len() == 1 => Some(table.name),
+        SchemaChange::CreateTable(table) if table.primary_key.len() == 1 => Some(table.name),
         _ => None,
     });
-    let only_created = changes.iter().all(|change| matches!(change, Change::CreateTable(_)));
+    let only_created = changes.iter().all(|change| matches!(change, SchemaChange::CreateTable(_)));
     match (lock.migrations.is_empty() && only_created, only_created, kinds.next(), kinds.count()) {
         (true, ..) => "create_tables".to_owned(),
         (_, true, Some(table), 0) => format!("create_{table}"),
         (_, true, Some(_), others) => format!("create_{}_kinds", others + 1),
         _ => {
             let mut tables: Vec<String> =
-                changes.iter().filter_map(Change::within).map(|table| table.to_string()).collect();
+                changes.iter().filter_map(SchemaChange::within).map(|table| table.to_string()).collect();
             tables.dedup();
             match &tables[..] {
                 [table] => format!("change_{table}"),
@@ -308,7 +308,7 @@ fn described_by(lock: &Lock, changes: &[Change]) -> String {
 fn step_name(name: &str, step: &Step, steps: &[Step]) -> String {
     let phase = step.phase.name();
     let alike = steps.iter().filter(|other| other.phase == step.phase).count();
-    match step.changes.first().and_then(Change::within).filter(|_| alike > 1) {
+    match step.changes.first().and_then(SchemaChange::within).filter(|_| alike > 1) {
         Some(table) => format!("{name}_{table}_{phase}"),
         None => format!("{name}_{phase}"),
     }

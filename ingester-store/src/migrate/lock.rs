@@ -1,6 +1,6 @@
 //! `schema.lock.json`: the released schema as data, and the migrations that lead to it with their checksums.
 
-use ingester_core::ddl::{Change, Schema};
+use ingester_core::ddl::{Schema, SchemaChange};
 use ingester_core::schema::Ident;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub struct LockedMigration {
     /// What it does, in words joined by underscores.
     pub description: String,
     /// What it changes: how somebody who was interrupted sees whether it was done.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SchemaChange>,
     /// SHA-256 of each of its files, by path within the folder.
     pub files: BTreeMap<String, String>,
 }
@@ -47,18 +47,18 @@ impl Lock {
         for migration in self.migrations.iter().filter(|migration| applied(migration.version)) {
             for change in &migration.changes {
                 match change {
-                    Change::AddColumn { table, column } => {
+                    SchemaChange::AddColumn { table, column } => {
                         added.push(Added { table: *table, column: column.name, version: migration.version });
                     }
-                    Change::DropColumn { table, column } => {
+                    SchemaChange::DropColumn { table, column } => {
                         added.retain(|added| (added.table, added.column) != (*table, column.name));
                     }
-                    Change::RenameColumn { table, column, to } => added
+                    SchemaChange::RenameColumn { table, column, to } => added
                         .iter_mut()
                         .filter(|added| (added.table, added.column) == (*table, column.name))
                         .for_each(|added| added.column = *to),
-                    Change::DropTable(table) => added.retain(|added| added.table != table.name),
-                    Change::RenameTable { from, to } => {
+                    SchemaChange::DropTable(table) => added.retain(|added| added.table != table.name),
+                    SchemaChange::RenameTable { from, to } => {
                         added.iter_mut().filter(|added| added.table == *from).for_each(|added| added.table = *to);
                     }
                     _ => {}

@@ -2,7 +2,7 @@
 
 use super::catalog::Catalog;
 use super::transaction::{Pool, raw};
-use super::{Class, Store, StoreError, mysql, sqlite};
+use super::{ErrorClass, Store, StoreError, mysql, sqlite};
 use ingester_core::dialect::statements::{CatalogColumns, CatalogKeys, ForgetMigration, SettleMigration};
 use ingester_core::dialect::{Access, Dialect, Query, Statement};
 use sqlx::migrate::{Migrate, MigrateError, Migration};
@@ -228,6 +228,6 @@ fn migrate_failed(doing: &str, error: MigrateError) -> StoreError {
 impl StoreError {
     /// Whether a table was in use for too long for its definition to be changed.
     pub(crate) fn is_passing(&self) -> bool {
-        self.class() == Class::Transient
+        self.class() == ErrorClass::Transient
     }
 }

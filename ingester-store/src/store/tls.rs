@@ -97,7 +97,7 @@ fn check_file(key: &str, path: Option<&Path>, mark: &str) -> Result<(), StoreErr
 #[cfg(test)]
 mod tests {
     use super::{Tls, TlsMode};
-    use crate::store::{Address, Class, ConnectOptions, Store};
+    use crate::store::{Address, ConnectOptions, ErrorClass, Store};
 
     /// An address on which nothing listens: whoever gets as far as connecting fails otherwise.
     fn nobody() -> Address {
@@ -137,7 +137,7 @@ mod tests {
         ] {
             let address = nobody().tls(&tls).unwrap();
             let error = Store::connect(&address, ConnectOptions::default()).await.err().unwrap();
-            assert_eq!(error.class(), Class::Operator);
+            assert_eq!(error.class(), ErrorClass::Operator);
             assert!(error.is_configuration());
             let error = error.to_string();
             assert!(error.contains(key) && error.contains(&*file.to_string_lossy()), "{error}");

@@ -10,7 +10,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_store::migrate::{Folder, Options, Outcome, Released, drift, schema_of};
-use ingester_store::{Change, ConnectOptions, Store};
+use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -167,7 +167,7 @@ pub(crate) async fn migrated(database: Database, case: &Case) -> Result<()> {
     is_at(&store, case.before).await?;
     for (kind, object) in objects(case, case.before)? {
         let row = row(kind, &object).map_err(anyhow::Error::msg)?;
-        let report = store.write(kind.table(), vec![Change::Row(row)]).await?;
+        let report = store.write(kind.table(), vec![RowChange::Row(row)]).await?;
         ensure!(report.written == 1, "{}: {report:?}", object.meta().name);
     }
     let mut rows = Vec::new();

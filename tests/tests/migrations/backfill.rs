@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
 use ingester_store::migrate::{Backfill, Filled};
-use ingester_store::{Change, Store};
+use ingester_store::{RowChange, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -54,7 +54,7 @@ async fn live_deleted_and_evicted_rows_get_the_values_of_a_fresh_import(database
     let mut rows: Vec<_> = (0..3).map(|number| row(&FIRST_KIND, &job(number, 1))).collect();
     rows[1].delete_time = Some(Micros(1_700_000_000_000_000));
     rows[2].evict_time = Some(Micros(1_700_000_000_000_000));
-    store.write(FIRST_KIND.table(), rows.into_iter().map(Change::Row).collect()).await?;
+    store.write(FIRST_KIND.table(), rows.into_iter().map(RowChange::Row).collect()).await?;
     let before =
         database.sql("SELECT uid, res_version, update_time, delete_time, evict_time, json FROM job ORDER BY uid");
     let before = before.await?;

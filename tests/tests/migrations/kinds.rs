@@ -5,7 +5,7 @@ use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_store::migrate::{Folder, Options, Released};
-use ingester_store::{Change, ConnectOptions, Store};
+use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;
 use serde_json::{Value as Json, json};
 
@@ -102,7 +102,7 @@ pub(crate) fn row(kind: &Kind, object: &Json) -> Row {
 
 /// Writes jobs with the columns of a release.
 pub(crate) async fn write(store: &Store, kind: &Kind, jobs: impl IntoIterator<Item = Json>) -> Result<()> {
-    let changes: Vec<Change> = jobs.into_iter().map(|job| Change::Row(row(kind, &job))).collect();
+    let changes: Vec<RowChange> = jobs.into_iter().map(|job| RowChange::Row(row(kind, &job))).collect();
     let count = changes.len();
     let report = store.write(kind.table(), changes).await?;
     anyhow::ensure!(report.written == count, "{report:?}");
