@@ -119,7 +119,7 @@ fn lacks(missing: &[String], kinds: &[Kind], released: Option<&Released>) -> Str
 
 /// Whether the migrations make what the structs need.
 fn is_current(kinds: &[Kind], released: &Released) -> bool {
-    diff(&released.lock().tables, &Schema::of(kinds)).is_empty()
+    diff(&released.lock_file().tables, &Schema::of(kinds)).is_empty()
 }
 
 /// What a person does about migrations that do not.

@@ -12,7 +12,7 @@ use ingester_mirror::events::{Options, Publisher};
 use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::{self, Surroundings};
-use ingester_store::migrate::{ApplyError, Filled, Progress, Released};
+use ingester_store::migrate::{ApplyError, BackfillProgress, Progress, Released};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -128,7 +128,7 @@ async fn mirror(
     health.kinds_looked_up();
     let (publisher, publishing) = Publisher::new(client.clone(), &metrics, Options::default());
     let publishing = tokio::spawn(publishing);
-    let filling = tokio::spawn(fill(
+    let backfilling = tokio::spawn(backfill(
         store.clone(),
         tables.kinds.clone(),
         tables.released,
@@ -140,7 +140,7 @@ async fn mirror(
     sync::run(surroundings, &tables.kinds, config, stop.clone()).await;
     publishing.abort();
     // It ends after the page in hand; where the database is away it is not waited for.
-    let _ = tokio::time::timeout(CLOSE, filling).await;
+    let _ = tokio::time::timeout(CLOSE, backfilling).await;
     if let Ok(store) = Arc::try_unwrap(store) {
         // What is left open after that is closed by the end of the process.
         let _ = tokio::time::timeout(CLOSE, store.close()).await;
@@ -228,7 +228,7 @@ async fn prepared(tables: &Tables, options: ConnectOptions) -> Result<(Store, Ve
 }
 
 /// Fills the columns that migrations have added, one table after the other, beside the mirror.
-async fn fill(
+async fn backfill(
     store: Arc<Store>,
     kinds: Vec<Kind>,
     released: Option<Released>,
@@ -239,7 +239,7 @@ async fn fill(
     let (mut pause, longest) = PAUSES;
     let rate = NonZeroU32::new(rate);
     while !stop.is_cancelled() {
-        let Err(error) = filled(&store, &kinds, released.as_ref(), rate, &metrics, &stop).await else { return };
+        let Err(error) = backfill_once(&store, &kinds, released.as_ref(), rate, &metrics, &stop).await else { return };
         tracing::warn!(%error, "Filling new columns failed, trying again");
         tokio::select! {
             () = stop.cancelled() => {}
@@ -249,7 +249,7 @@ async fn fill(
     }
 }
 
-async fn filled(
+async fn backfill_once(
     store: &Store,
     kinds: &[Kind],
     released: Option<&Released>,
@@ -257,7 +257,7 @@ async fn filled(
     metrics: &Metrics,
     stop: &CancellationToken,
 ) -> Result<(), StoreError> {
-    let backfills = store.incomplete(kinds, released).await?;
+    let backfills = store.incomplete_backfills(kinds, released).await?;
     for backfill in &backfills {
         metrics.controller(backfill.kind.kind()).incomplete_columns(backfill.columns().count());
     }
@@ -267,7 +267,7 @@ async fn filled(
         let columns = columns.join(", ");
         tracing::info!(kind, columns, "Filling new columns from the stored objects");
         let counts = metrics.controller(kind);
-        let mut before = Filled::default();
+        let mut before = BackfillProgress::default();
         let filled = store.backfill(backfill, rate, stop, |now| {
             let (filled, failed) = (now.filled - before.filled, now.failed - before.failed);
             counts.backfilled(filled, now.read - before.read - filled - failed, failed);
@@ -284,7 +284,7 @@ async fn filled(
             return Ok(());
         }
         counts.incomplete_columns(0);
-        let Filled { read, filled, failed, .. } = filled;
+        let BackfillProgress { read, filled, failed, .. } = filled;
         tracing::info!(kind, columns, rows = read, filled, failed, "New columns are complete");
     }
     Ok(())

@@ -19,7 +19,7 @@ const TOLD: Duration = Duration::from_secs(2);
 
 /// What the ledger says of a migration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct LedgerEntry {
     /// Checksum of the text that was run.
     pub(crate) checksum: Vec<u8>,
     /// Whether it began and is not known to have ended.
@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// What the ledger says, by version; nothing where there is none.
-    pub(crate) async fn ledger(&self) -> Result<BTreeMap<i64, Entry>, StoreError> {
+    pub(crate) async fn ledger(&self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
         if !self.tables().await?.contains(LEDGER) {
             return Ok(BTreeMap::new());
         }
@@ -108,7 +108,7 @@ impl Migrating {
     }
 
     /// What the ledger says, by version.
-    pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, Entry>, StoreError> {
+    pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
         let read = on_connection!(self, |connection| async {
             let applied = connection.list_applied_migrations(LEDGER).await?;
             Ok((applied, connection.dirty_version(LEDGER).await?))
@@ -117,7 +117,7 @@ impl Migrating {
         let (applied, dirty) = read.map_err(|error| migrate_failed("reading which migrations were run", error))?;
         let entry = |applied: sqlx::migrate::AppliedMigration| {
             let interrupted = dirty == Some(applied.version);
-            (applied.version, Entry { checksum: applied.checksum.into_owned(), interrupted })
+            (applied.version, LedgerEntry { checksum: applied.checksum.into_owned(), interrupted })
         };
         Ok(applied.into_iter().map(entry).collect())
     }

@@ -106,8 +106,8 @@ mod tests {
 
     fn mode(address: &Address) -> String {
         match &address.options {
-            super::super::connect::Options::MySql(options) => format!("{:?}", options.get_ssl_mode()),
-            super::super::connect::Options::Sqlite(_) => "none".into(),
+            super::super::connect::DriverOptions::MySql(options) => format!("{:?}", options.get_ssl_mode()),
+            super::super::connect::DriverOptions::Sqlite(_) => "none".into(),
         }
     }
 

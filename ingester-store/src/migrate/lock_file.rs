@@ -1,4 +1,4 @@
-//! `schema.lock.json`: the released schema as data, and the migrations that lead to it with their checksums.
+//! `schema.lock_file.json`: the released schema as data, and the migrations that lead to it with their checksums.
 
 use ingester_core::ddl::{Schema, SchemaChange};
 use ingester_core::schema::Ident;
@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 /// The released schema.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lock {
+pub struct LockFile {
     /// The tables, in the order in which they are made.
     pub tables: Schema,
     /// The migrations, in the order in which they run.
-    pub migrations: Vec<LockedMigration>,
+    pub migrations: Vec<ReleasedMigration>,
 }
 
 /// One released migration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LockedMigration {
+pub struct ReleasedMigration {
     /// Its number, from 1.
     pub version: u32,
     /// What it does, in words joined by underscores.
@@ -31,7 +31,7 @@ pub struct LockedMigration {
 
 /// A column that was added to a table with rows in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added {
+pub struct AddedColumn {
     /// Its table, by its present name.
     pub table: Ident,
     /// The column, by its present name.
@@ -40,15 +40,15 @@ pub struct Added {
     pub version: u32,
 }
 
-impl Lock {
+impl LockFile {
     /// The columns that these migrations added to tables, by their present names; those that are gone again are left out.
-    pub fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<Added> {
-        let mut added: Vec<Added> = Vec::new();
+    pub fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<AddedColumn> {
+        let mut added: Vec<AddedColumn> = Vec::new();
         for migration in self.migrations.iter().filter(|migration| applied(migration.version)) {
             for change in &migration.changes {
                 match change {
                     SchemaChange::AddColumn { table, column } => {
-                        added.push(Added { table: *table, column: column.name, version: migration.version });
+                        added.push(AddedColumn { table: *table, column: column.name, version: migration.version });
                     }
                     SchemaChange::DropColumn { table, column } => {
                         added.retain(|added| (added.table, added.column) != (*table, column.name));
@@ -69,7 +69,7 @@ impl Lock {
     }
 }
 
-impl LockedMigration {
+impl ReleasedMigration {
     /// Its number and description, as its files are called: `0002_add_owner`.
     pub fn name(&self) -> String {
         format!("{:04}_{}", self.version, self.description)
