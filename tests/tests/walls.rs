@@ -281,12 +281,7 @@ impl Crate {
             way.push(room);
             // A room inside another is a part of it: what it uses of that one is no circle.
             let outer = room.split("::").next().unwrap_or(room);
-            let found = this
-                .rooms
-                .get(room)?
-                .iter()
-                .filter(|used| *used != outer)
-                .find_map(|used| visit(this, used, way, done));
+            let found = uses.iter().filter(|used| *used != outer).find_map(|used| visit(this, used, way, done));
             way.pop();
             found
         }
