@@ -1,4 +1,4 @@
-//! The kinds of the Michelangelo API, one file a kind, and the manifest that lists them.
+//! The kinds of the Michelangelo API, one file a kind, and the registry that lists them.
 //!
 //! A kind is one annotated struct; everything that the ingester does with it follows from the line in [`KINDS`].
 
