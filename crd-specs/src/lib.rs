@@ -30,7 +30,7 @@ pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../pr
 /// The migrations of these kinds.
 pub const SQL: GeneratedSql = ingester_core::generated_sql!("../generated-sql");
 
-/// The manifest: every kind that is mirrored.
+/// The registry: every kind that is mirrored.
 pub const KINDS: &[Kind] = &[
     Kind::of::<project::Project>(),
     Kind::of::<model_family::ModelFamily>(),

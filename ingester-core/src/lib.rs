@@ -1,4 +1,10 @@
-//! The engine of the ingester: one annotated struct per Kubernetes kind gives its tables, its rows and its CRD.
+//! What a crate of annotated structs needs: the derives, and what follows from a struct without any input or output. One
+//! struct per Kubernetes kind gives its tables, its rows and its CRD.
+//!
+//! Three things to do with it:
+//! - derive [`Ingestable`] for a kind, [`Indexed`] for its status, [`ColumnValue`] for the values of columns;
+//! - list the kinds in a constant, the registry, which `ingester::Program` takes;
+//! - read an [object](object::Object), make its [row](row::Row), compare [schemas](ddl), render [SQL](dialect).
 //!
 //! ```
 //! use ingester_core::{Ingestable, Kind};
@@ -21,9 +27,8 @@
 //! assert_eq!(KINDS[0].table().indexed()[0].name.as_str(), "colour");
 //! ```
 //!
-//! Rooms, from the bottom up: [`schema`], [`value`] and [`json`] are pure data and functions; [`object`], [`wire`] and
-//! [`kind`] turn an object's JSON into a row; [`documents`] splits files into objects; [`dialect`] is the only place that knows SQL text;
-//! [`store`] runs it; [`config`] says where and how.
+//! Values that protobuf and Kubernetes write as JSON have types in [`wire`]; [`wire_enum!`] makes an enum that knows its
+//! names and keeps those that it does not know. The crate `ingester-store` runs the SQL, `ingester-mirror` follows a cluster.
 
 pub mod ddl;
 pub mod dialect;
