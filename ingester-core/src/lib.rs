@@ -42,6 +42,7 @@ pub mod migrate;
 mod nearest;
 pub mod object;
 pub mod protobuf;
+mod registry;
 pub mod schema;
 pub mod store;
 pub mod sync;
@@ -56,19 +57,17 @@ pub use value::ColumnValue;
 /// What the derives' code refers to. Not for anybody else: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::json::Error as JsonError;
     pub use crate::kind::{
-        FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, crd, decode_projection, decode_resource,
-        plural,
+        Definition, FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, RowSource,
     };
     pub use crate::migrate::GeneratedSql;
-    pub use crate::object::{Meta, Object};
+    pub use crate::object::Meta;
+    pub use crate::registry::{count_kinds, join_registries};
     pub use crate::schema::{
         Column, Field, Key, Part, Shape, SqlType, Table, TableParts, check_apart, check_base, check_base_of_status,
         check_column_count, check_composite_key, check_key, check_key_column, check_key_count, check_name,
         check_row_size, check_table_name, check_type, check_was,
     };
-    pub use crate::value::{ColumnValue, Layout, NoLayout, Probe, Values, Writer, named, shape_of};
-    pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    pub use crate::value::{ColumnValue, Layout, NoLayout, Probe, Values, named, shape_of};
     pub use {schemars, serde};
 }

@@ -4,29 +4,25 @@ use crate::context::Context;
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::path::Path;
+use syn::LitStr;
 
 const LOCK: &str = "schema.lock.json";
 
-/// The value; one without files after an error.
-pub(crate) fn expand(context: &Context, folder: &syn::LitStr) -> TokenStream {
-    let private = crate::expand::private(context, None);
-    let (lock, files) = read(context, folder).unwrap_or_default();
-    quote!(#private::GeneratedSql { lock: #lock, files: &[#(#files),*] })
+/// The lock of a folder in which nothing is released yet.
+const EMPTY_LOCK: &str = r#"{"tables": [], "migrations": []}"#;
+
+/// The value, by a path from `root`; one without migrations after an error, and where there is no lock yet.
+pub(crate) fn expand(context: &Context, library: &TokenStream, root: &Path, folder: &LitStr) -> TokenStream {
+    let (lock, files) =
+        read(context, root, folder).unwrap_or_else(|| (quote!(#EMPTY_LOCK), Vec::new()));
+    quote!(#library::__private::GeneratedSql { lock: #lock, files: &[#(#files),*] })
 }
 
-/// The lock's text and the migrations, or `None` after an error.
-fn read(context: &Context, folder: &syn::LitStr) -> Option<(TokenStream, Vec<TokenStream>)> {
-    let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let path = Path::new(&root).join(folder.value());
+/// The lock's text and the migrations. `None` where there is no lock, and after an error.
+fn read(context: &Context, root: &Path, folder: &LitStr) -> Option<(TokenStream, Vec<TokenStream>)> {
+    let path = root.join(folder.value());
     let lock = path.join(LOCK);
     if !lock.is_file() {
-        let shown = path.display();
-        context.error(
-            folder,
-            format!(
-                "there is no {LOCK} in {shown}: begin with one that says `{{\"tables\": [], \"migrations\": []}}` and run `ingester schema generate`"
-            ),
-        );
         return None;
     }
     let mut files = Vec::new();
@@ -47,7 +43,7 @@ fn read(context: &Context, folder: &syn::LitStr) -> Option<(TokenStream, Vec<Tok
 }
 
 /// A path as `include_str!` takes it.
-fn text(context: &Context, folder: &syn::LitStr, path: &Path) -> Option<String> {
+fn text(context: &Context, folder: &LitStr, path: &Path) -> Option<String> {
     let text = path.to_str().map(str::to_owned);
     if text.is_none() {
         context.error(folder, format!("the path {} is not UTF-8", path.display()));

@@ -174,8 +174,8 @@ fn check_all() -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--workspace", "--bins", "--keep-going", "--message-format=json", "--quiet"])
         .current_dir(&workspace)
-        // The workspace's own folder and profile: what lints have been checked with is not compiled again.
-        .env("CARGO_TARGET_DIR", root.join("target"))
+        // The target folder and profile of this very test: what has been compiled for it is not compiled again.
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap())
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);

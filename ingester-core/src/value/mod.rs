@@ -5,7 +5,7 @@
 mod column_value;
 mod row;
 
-pub use column_value::{ColumnValue, Layout, NoLayout, Probe, Writer, named, shape_of};
+pub use column_value::{ColumnValue, Layout, NoLayout, Probe, named, shape_of};
 pub use row::{Believed, Row, RowError};
 
 use std::sync::Arc;

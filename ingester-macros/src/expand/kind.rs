@@ -1,0 +1,176 @@
+//! `#[derive(Ingestable)]`: the columns of the struct, the table that they make, and the kind.
+
+use super::columns::{Columns, Names};
+use super::indexed;
+use crate::model::{Form, KindDeclaration, Record};
+use crate::span::{at, placed};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::spanned::Spanned as _;
+
+/// The code of a struct; that of its kind, where it is known which.
+pub(super) fn expand(record: &Record, kind: Option<&KindDeclaration>) -> TokenStream {
+    let mut names = Names::default();
+    let columns = Columns::new(&record.columns, record.deprecated, &mut names);
+    let (indexed, checks) = (indexed(record, &columns), columns.checks(true));
+    let Some(kind) = kind else { return quote!(#indexed #checks) };
+    let metadata = Columns::new(&kind.metadata, false, &mut names);
+    let (row_source, status) = (row_source(record, kind, &metadata), status(kind));
+    let (table, ingestable) = (table(record, kind, &metadata), ingestable(record, kind));
+    let (column_checks, table_checks) = (column_checks(record, kind, &columns, &metadata), table_checks(kind));
+    quote!(#indexed #row_source #status #table #ingestable #checks #column_checks #table_checks)
+}
+
+/// The filter, and the columns from the metadata.
+fn row_source(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> TokenStream {
+    let ident = &record.ident;
+    let constants = metadata.constants(&quote!(__ingester::Meta));
+    let filter = kind.filter.as_ref().map(|filter| {
+        let call = quote_spanned!(at(filter.span())=> #filter(self));
+        quote! {
+            fn has_row(&self) -> ::core::primitive::bool {
+                #call
+            }
+        }
+    });
+    let write = (!metadata.is_empty()).then(|| {
+        let writes = metadata.writes(&quote!(__meta));
+        quote! {
+            fn write_metadata(__meta: &__ingester::Meta, __out: &mut __ingester::Values) {
+                #writes
+            }
+        }
+    });
+    quote! {
+        #constants
+        #[automatically_derived]
+        impl __ingester::RowSource for #ident {
+            #filter
+            #write
+        }
+    }
+}
+
+/// The columns of the status.
+fn status(kind: &KindDeclaration) -> Option<TokenStream> {
+    let Form::Resource { status: Some(status) } = &kind.form else { return None };
+    Some(quote! {
+        use __ingester::NoFields as _;
+        const __STATUS: &[__ingester::Field] = __ingester::FieldsOf::<#status>::FIELDS;
+    })
+}
+
+/// The table as constants.
+fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> TokenStream {
+    let ident = &record.ident;
+    let (table, metadata) = (&kind.table.text, metadata.names());
+    let status = match &kind.form {
+        Form::Resource { status: Some(_) } => quote!(__STATUS),
+        _ => quote!(&[]),
+    };
+    let keys = kind.keys.iter().map(|key| {
+        let columns = key.columns.iter().map(|column| column.unraw().to_string());
+        quote!(&[#(#columns),*])
+    });
+    let was = kind.table_was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
+    quote! {
+        const __PARTS: __ingester::TableParts = __ingester::TableParts {
+            fields: [<#ident as __ingester::Indexed>::FIELDS, #status, &[#(#metadata),*]],
+            keys: &[#(#keys),*],
+        };
+        const __COLUMNS: [__ingester::Column; __PARTS.column_count()] = __PARTS.columns();
+        const __KEYS: [__ingester::Key; __PARTS.key_count()] = __PARTS.keys(&__COLUMNS);
+        const __TABLE: __ingester::Table = __ingester::Table::derived(#table, &__COLUMNS, &__KEYS) #was;
+    }
+}
+
+/// The kind.
+fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
+    let ident = &record.ident;
+    let KindDeclaration { root, group, version, kind, namespaced, immutable, .. } = declared;
+    let protobuf = match &declared.protobuf {
+        Some(message) => {
+            let name = &message.name;
+            let descriptors = match &message.descriptors {
+                Some(descriptors) => quote!(#descriptors),
+                None => placed(name.span(), quote!(crate::DESCRIPTORS)),
+            };
+            quote!(::core::option::Option::Some(__ingester::Protobuf { message: #name, descriptors: &#descriptors }))
+        }
+        None => quote!(::core::option::Option::None),
+    };
+    let definition = quote! {
+        __ingester::Definition {
+            group: #group,
+            version: #version,
+            kind: #kind,
+            namespaced: #namespaced,
+            table: &__TABLE,
+            immutable: #immutable,
+            protobuf: #protobuf,
+        }
+    };
+    let made = match &declared.form {
+        Form::Resource { status } => {
+            let status = match status {
+                Some(status) => quote!(#status),
+                None => quote!(__ingester::NoStatus),
+            };
+            quote!(__ingester::Kind::custom_resource::<#root, #ident, #status>(#definition))
+        }
+        Form::Projection { plural } => quote!(__ingester::Kind::projection::<#ident>(#definition, #plural)),
+    };
+    quote! {
+        #[automatically_derived]
+        impl __ingester::Ingestable for #root {
+            const KIND: __ingester::Kind = #made;
+        }
+    }
+}
+
+/// The checks of the columns against what else is in the table.
+fn column_checks(
+    record: &Record,
+    kind: &KindDeclaration,
+    columns: &Columns<'_>,
+    metadata: &Columns<'_>,
+) -> TokenStream {
+    let ident = &record.ident;
+    let mut checks = columns.checks_base();
+    checks.extend(metadata.checks(true));
+    checks.extend(metadata.checks_base());
+    checks.extend(metadata.checks_apart(&quote!(<#ident as __ingester::Indexed>::FIELDS), "a field"));
+    if let Form::Resource { status: Some(status) } = &kind.form {
+        checks.extend(columns.checks_apart(&quote!(__STATUS), "the status"));
+        checks.extend(metadata.checks_apart(&quote!(__STATUS), "the status"));
+        checks.extend(placed(status.span(), quote!(const _: () = __ingester::check_base_of_status(__STATUS);)));
+    }
+    checks
+}
+
+/// The checks of the table as a whole, and of `key(...)`: each column on its own, and each key.
+fn table_checks(kind: &KindDeclaration) -> TokenStream {
+    let name = &kind.table.text;
+    let mut checks = placed(
+        kind.table.span,
+        quote! {
+            const _: () = __ingester::check_table_name(#name);
+            const _: () = __ingester::check_column_count(&__TABLE);
+            const _: () = __ingester::check_key_count(&__TABLE);
+            const _: () = __ingester::check_row_size(&__TABLE);
+        },
+    );
+    if let Some(was) = &kind.table_was {
+        let name = was.value();
+        checks.extend(placed(was.span(), quote!(const _: () = __ingester::check_table_name(#name);)));
+    }
+    for (k, key) in kind.keys.iter().enumerate() {
+        for column in &key.columns {
+            let name = column.unraw().to_string();
+            checks.extend(placed(column.span(), quote!(const _: () = __ingester::check_key_column(&__PARTS, #name);)));
+        }
+        checks.extend(placed(key.span, quote!(const _: () = __ingester::check_composite_key(&__PARTS, #k);)));
+    }
+    checks
+}
