@@ -51,10 +51,8 @@ impl<'i> Item<'i> {
         let body = Body::read(context, derive, input);
         if !input.generics.params.is_empty() {
             let what = if derive == Derive::ColumnValue { "column" } else { "table" };
-            context.error(
-                &input.generics,
-                format!("{derive} does not take generics: a {what} needs one concrete type"),
-            );
+            context
+                .error(&input.generics, format!("{derive} does not take generics: a {what} needs one concrete type"));
             return None;
         }
         Some(Item { ident: &input.ident, attributes: &input.attrs, body: body? })

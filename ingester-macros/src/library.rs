@@ -1,8 +1,8 @@
 //! Where `ingester_core` is in the user's crate.
 
 use crate::context::Context;
-use proc_macro2::{Span, TokenStream};
 use proc_macro_crate::FoundCrate;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Ident, Path};
 

@@ -23,8 +23,6 @@ pub(crate) enum Model {
 pub(crate) struct Record {
     pub(crate) ident: Ident,
     pub(crate) columns: Vec<ColumnDeclaration>,
-    /// Whether the code uses something deprecated.
-    pub(crate) deprecated: bool,
 }
 
 /// One `#[index]`: a column, or those of a composite or nested struct.
@@ -70,6 +68,16 @@ pub(crate) struct KindDeclaration {
     pub(crate) metadata: Vec<ColumnDeclaration>,
 }
 
+impl KindDeclaration {
+    /// The type of the status, where there is one.
+    pub(crate) fn status(&self) -> Option<&Path> {
+        match &self.form {
+            Form::Resource { status } => status.as_ref(),
+            Form::Projection { .. } => None,
+        }
+    }
+}
+
 /// What the struct describes.
 pub(crate) enum Form {
     /// The spec of a custom resource that kube derives.
@@ -94,14 +102,14 @@ pub(crate) struct Message {
 pub(crate) struct UnitEnum {
     pub(crate) ident: Ident,
     pub(crate) variants: Vec<NamedVariant>,
-    /// Whether the code uses something deprecated.
-    pub(crate) deprecated: bool,
 }
 
 pub(crate) struct NamedVariant {
     pub(crate) ident: Ident,
     /// Its name in JSON.
     pub(crate) name: String,
+    /// Whether it carries data, which has been reported.
+    pub(crate) data: bool,
 }
 
 /// The traits that the item would have got. They are implemented all the same, as every use of the type would be an

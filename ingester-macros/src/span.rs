@@ -1,10 +1,17 @@
 //! Where rustc points: at the user's own tokens.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 
 /// The place of `span`, but as code of the derive: what the user has switched on for own code does not judge it.
 pub(crate) fn at(span: Span) -> Span {
     Span::call_site().located_at(span)
+}
+
+/// A name that the derive uses: its place stays, but the lints that look at the user's code do not judge the use.
+pub(crate) fn used(ident: &Ident) -> Ident {
+    let mut ident = ident.clone();
+    ident.set_span(at(ident.span()));
+    ident
 }
 
 /// `tokens`, all of them at `span`. rustc points at the whole of an expression, from its first token to its last, so that

@@ -4,8 +4,8 @@
 //!   `//~ ERROR part of the message` on the line that is wrong, `//~^` for the line above (one more `^` for each line),
 //!   `//~|` for the line of the annotation before. `NOTE` in place of `ERROR` is text that belongs to an error of that
 //!   line: a label, note or help. Any error that is not announced fails the test, and any that does not come.
-//! - `derive_hygiene/*.rs` are right, in surroundings that a derive could stumble over. They are compiled in a crate that
-//!   gives ingester-core another name, and must bring neither errors nor warnings.
+//! - `derive_hygiene/*.rs` are right, in surroundings that a derive could stumble over. They are compiled in crates of two
+//!   editions that give ingester-core another name, and must bring neither errors nor warnings.
 //!
 //! All are compiled in one run of cargo, in a workspace of their own under the target folder. Stored texts of rustc's
 //! output would have to follow every line number of ingester-core; the annotations hold what a user reads.
@@ -162,12 +162,14 @@ fn check_all() -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     let workspace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("derive_errors");
     write(
         &workspace.join("Cargo.toml"),
-        "[workspace]\nresolver = \"3\"\nmembers = [\"misuse\", \"hygiene\"]\n\n[profile.dev]\ndebug = \"line-tables-only\"\n\n[profile.dev.package.\"*\"]\nopt-level = 1\n",
+        "[workspace]\nresolver = \"3\"\nmembers = [\"misuse\", \"hygiene\", \"hygiene_2021\"]\n\n[profile.dev]\ndebug = \"line-tables-only\"\n\n[profile.dev.package.\"*\"]\nopt-level = 1\n",
     );
-    for (package, folder, core) in
-        [("misuse", "derive_errors", "ingester-core"), ("hygiene", "derive_hygiene", "core_of_it")]
-    {
-        write(&workspace.join(package).join("Cargo.toml"), &manifest(root, package, folder, core));
+    for (package, edition, folder, core) in [
+        ("misuse", "2024", "derive_errors", "ingester-core"),
+        ("hygiene", "2024", "derive_hygiene", "core_of_it"),
+        ("hygiene_2021", "2021", "derive_hygiene", "core_of_it"),
+    ] {
+        write(&workspace.join(package).join("Cargo.toml"), &manifest(root, package, edition, folder, core));
     }
     // What the workspace uses is there already; nothing is downloaded.
     std::fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
@@ -211,9 +213,9 @@ fn is_count(diagnostic: &Diagnostic) -> bool {
 }
 
 /// One crate: a program for each case, with the dependencies that a user's crate has, in the workspace's versions.
-fn manifest(root: &Path, package: &str, folder: &str, core: &str) -> String {
+fn manifest(root: &Path, package: &str, edition: &str, folder: &str, core: &str) -> String {
     let mut manifest = format!(
-        "[package]\nname = \"{package}\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n[dependencies]\n\
+        "[package]\nname = \"{package}\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\npublish = false\n\n[dependencies]\n\
          {core} = {{ package = \"ingester-core\", path = {:?} }}\n",
         root.join("ingester-core"),
     );

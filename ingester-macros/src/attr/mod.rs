@@ -24,8 +24,6 @@ pub(crate) struct Attributes {
     pub(crate) ingest: Ingest,
     pub(crate) kube: Option<Kube>,
     pub(crate) rename_all: Option<LitStr>,
-    /// Whether the item or a member is deprecated: then the code that uses it must not warn.
-    pub(crate) deprecated: bool,
     /// Of each field or variant, in their order.
     pub(crate) members: Vec<MemberAttributes>,
 }
@@ -44,13 +42,11 @@ impl Attributes {
             Body::Struct(fields) => fields.iter().map(|field| field.attributes).collect(),
             Body::Enum(variants) => variants.iter().map(|variant| variant.attributes).collect(),
         };
-        let is_deprecated = |attributes: &[Attribute]| named(attributes, "deprecated").next().is_some();
         Attributes {
             index: Index::read_all(context, item.attributes),
             ingest: Ingest::read(context, item.attributes),
             kube: Kube::read(item.attributes),
             rename_all: serde::text(item.attributes, "rename_all"),
-            deprecated: is_deprecated(item.attributes) || members.iter().copied().any(is_deprecated),
             members: members.iter().map(|attributes| MemberAttributes::read(context, attributes)).collect(),
         }
     }

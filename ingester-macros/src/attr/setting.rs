@@ -24,7 +24,7 @@ impl Parse for Setting {
         let name = input.call(Ident::parse_any)?;
         let value = if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
-            SettingValue::Is(input.parse()?)
+            SettingValue::Is(bare(input.parse()?))
         } else if input.peek(syn::token::Paren) {
             let content;
             syn::parenthesized!(content in input);
@@ -33,6 +33,14 @@ impl Parse for Setting {
             SettingValue::Flag
         };
         Ok(Setting { name, value })
+    }
+}
+
+/// The expression without the invisible brackets that `macro_rules!` puts around what it was given.
+fn bare(expr: Expr) -> Expr {
+    match expr {
+        Expr::Group(group) => bare(*group.expr),
+        expr => expr,
     }
 }
 

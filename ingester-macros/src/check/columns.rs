@@ -4,7 +4,7 @@ use crate::ast::{Derive, Field, Item};
 use crate::attr::{Attributes, Index};
 use crate::context::Context;
 use crate::model::{ColumnDeclaration, Record, Source};
-use crate::span::at;
+use crate::span::{at, used};
 use proc_macro2::Span;
 use syn::LitStr;
 use syn::ext::IdentExt as _;
@@ -39,14 +39,13 @@ pub(super) fn record(derive: Derive, item: &Item<'_>, fields: &[Field<'_>], attr
             columns.push(of_field(field, &Index::plain(field.ident.span())));
         }
     }
-    Record { ident: item.ident.clone(), columns, deprecated: attributes.deprecated }
+    Record { ident: used(item.ident), columns }
 }
 
 /// The column that an `#[index]` on a field makes.
 fn of_field(field: &Field<'_>, index: &Index) -> ColumnDeclaration {
     let plain = field.ident.unraw().to_string();
-    let mut ident = field.ident.clone();
-    ident.set_span(at(ident.span()));
+    let ident = used(field.ident);
     let source = match (&index.path, &index.with) {
         _ if index.broken => Source::Unknown,
         (None, None) => Source::Field { ident, ty: field.ty.clone() },

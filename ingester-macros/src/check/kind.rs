@@ -6,6 +6,7 @@ use crate::attr::{Attributes, CompositeKey, Ingest, Kube};
 use crate::case::plural;
 use crate::context::Context;
 use crate::model::{ColumnDeclaration, Form, KindDeclaration, Message, Model, TableName};
+use crate::span::used;
 use syn::ext::IdentExt as _;
 use syn::{Ident, LitStr};
 
@@ -106,13 +107,11 @@ fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Ident
     }
     let kind = ingest.kind.clone()?;
     Some(Identity {
-        root: ident.clone(),
+        root: used(ident),
         group: ingest.group.clone()?,
         version: ingest.version.clone()?,
         namespaced: ingest.namespaced.unwrap_or(false),
-        form: Form::Projection {
-            plural: ingest.plural.as_ref().map_or_else(|| plural(&kind.value()), LitStr::value),
-        },
+        form: Form::Projection { plural: ingest.plural.as_ref().map_or_else(|| plural(&kind.value()), LitStr::value) },
         kind,
     })
 }

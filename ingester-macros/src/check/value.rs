@@ -6,6 +6,7 @@ use crate::attr::Attributes;
 use crate::case::rename_variant;
 use crate::context::Context;
 use crate::model::{NamedVariant, Record, UnitEnum};
+use crate::span::used;
 use syn::Fields;
 use syn::ext::IdentExt as _;
 
@@ -43,7 +44,8 @@ pub(super) fn unit_enum(
     let mut named = Vec::new();
     for (variant, member) in variants.iter().zip(&attributes.members) {
         let ident = variant.ident;
-        if !matches!(variant.fields, Fields::Unit) {
+        let data = !matches!(variant.fields, Fields::Unit);
+        if data {
             context.error(
                 variant.fields,
                 format!(
@@ -58,7 +60,7 @@ pub(super) fn unit_enum(
             (None, Some(rule)) => rename_variant(&rule.value(), &plain).unwrap_or(plain),
             (None, None) => plain,
         };
-        named.push(NamedVariant { ident: ident.clone(), name });
+        named.push(NamedVariant { ident: used(ident), name, data });
     }
-    Some(UnitEnum { ident: item.ident.clone(), variants: named, deprecated: attributes.deprecated })
+    Some(UnitEnum { ident: used(item.ident), variants: named })
 }

@@ -1,6 +1,5 @@
 //! The `#[index]`es of a struct: a constant, a check of it and a statement that writes its value for each.
 
-use super::allow_deprecated;
 use crate::model::{ColumnDeclaration, Source};
 use crate::span::{at, placed};
 use proc_macro2::{Span, TokenStream};
@@ -10,13 +9,10 @@ use syn::spanned::Spanned as _;
 use syn::{ExprPath, Ident};
 
 /// The columns that the `#[index]`es of one place make: of the fields, or of the struct.
-pub(super) struct Columns<'m> {
-    columns: Vec<Column<'m>>,
-    deprecated: bool,
-}
+pub(super) struct Columns<'m>(Vec<Column<'m>>);
 
 /// One `#[index]`.
-struct Column<'m> {
+pub(super) struct Column<'m> {
     declared: &'m ColumnDeclaration,
     /// The constant that holds it, of type `Field`.
     constant: Ident,
@@ -44,7 +40,7 @@ impl Names {
 }
 
 impl<'m> Columns<'m> {
-    pub(super) fn new(declared: &'m [ColumnDeclaration], deprecated: bool, names: &mut Names) -> Self {
+    pub(super) fn new(declared: &'m [ColumnDeclaration], names: &mut Names) -> Self {
         let column = |declared: &'m ColumnDeclaration| {
             let name = names.of(&declared.name);
             Column {
@@ -53,73 +49,53 @@ impl<'m> Columns<'m> {
                 function: format_ident!("__value_{name}"),
             }
         };
-        Columns { columns: declared.iter().map(column).collect(), deprecated }
+        Columns(declared.iter().map(column).collect())
     }
 
     /// The constants' names.
     pub(super) fn names(&self) -> Vec<&Ident> {
-        self.columns.iter().map(|column| &column.constant).collect()
+        self.0.iter().map(|column| &column.constant).collect()
     }
 
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
-        self.columns.is_empty()
+        self.0.is_empty()
     }
 
     /// One constant for each, so that a type that fails in one does not hide what is wrong with the others; and the
     /// functions that compute values from a reference to `owner`.
     pub(super) fn constants(&self, owner: &TokenStream) -> TokenStream {
-        let columns = self.columns.iter().map(|column| {
+        let both = |column: &Column<'_>| {
             let (constant, function) = (column.constant(), column.function(owner));
-            let allow = function.as_ref().and_then(|_| allow_deprecated(self.deprecated));
-            quote!(#constant #allow #function)
-        });
-        // Gives a type that cannot be stored a layout all the same, so that its error is reported once.
-        let fallback = self
-            .columns
-            .iter()
-            .any(|column| matches!(column.declared.source, Source::Field { .. }))
-            .then(|| quote!(use __ingester::NoLayout as _;));
-        quote!(#fallback #(#columns)*)
+            quote!(#constant #function)
+        };
+        self.0.iter().map(both).collect()
     }
 
     /// The statements that write the values from `this` into `__out`.
     pub(super) fn writes(&self, this: &TokenStream) -> TokenStream {
-        self.columns.iter().filter_map(|column| column.write(this)).collect()
+        self.0.iter().filter_map(|column| column.write(this)).collect()
     }
 
-    /// The checks of each by itself and of each pair. A composite makes no keys of its own, so that there `keys` is false
-    /// and what they come to is checked where it is used.
-    pub(super) fn checks(&self, keys: bool) -> TokenStream {
+    /// The checks of each by itself, against those before it, and what `more` adds.
+    pub(super) fn checks(&self, more: impl Fn(&Column<'_>) -> TokenStream) -> TokenStream {
         let mut checks = TokenStream::new();
         for (i, column) in self.known().enumerate() {
             checks.extend(column.checks());
-            if keys {
-                checks.extend(column.check_key());
-            }
             for earlier in self.known().take(i) {
                 if may_clash(&earlier.declared.name, &column.declared.name) {
                     let others = &earlier.constant;
                     checks.extend(column.check_apart(&quote!(&[#others]), &earlier.declared.origin));
                 }
             }
+            checks.extend(more(column));
         }
         checks
     }
 
-    /// The checks of each against `others`, a constant slice of fields; `whose` says in words whose those are.
-    pub(super) fn checks_apart(&self, others: &TokenStream, whose: &str) -> TokenStream {
-        self.known().map(|column| column.check_apart(others, whose)).collect()
-    }
-
-    /// The checks of each against what every table has.
-    pub(super) fn checks_base(&self) -> TokenStream {
-        self.known().map(Column::check_base).collect()
-    }
-
     /// Those whose attribute could be read; of the others nothing is known that could be wrong.
     fn known(&self) -> impl Iterator<Item = &Column<'m>> {
-        self.columns.iter().filter(|column| !matches!(column.declared.source, Source::Unknown))
+        self.0.iter().filter(|column| !matches!(column.declared.source, Source::Unknown))
     }
 }
 
@@ -150,7 +126,7 @@ impl Column<'_> {
             [field] => apply(with.as_ref(), placed(with_span, quote!(&__this.#field))),
             _ => along(fields, with.as_ref(), span),
         };
-        let ty = placed(with_span, quote!(impl __ingester::ColumnValue + use<'_>));
+        let ty = placed(with_span, quote!(impl __ingester::ColumnValue));
         Some(quote_spanned!(with_span=> fn #function(__this: &#owner) -> #ty { #body }))
     }
 
@@ -192,19 +168,21 @@ impl Column<'_> {
         checks
     }
 
-    fn check_base(&self) -> TokenStream {
+    /// Against what every table has.
+    pub(super) fn check_base(&self) -> TokenStream {
         let constant = &self.constant;
         placed(self.declared.name_span, quote!(const _: () = __ingester::check_base(&#constant);))
     }
 
-    /// On the type that was given, as that is what makes the key too long, else on the name.
-    fn check_key(&self) -> TokenStream {
+    /// The key that it makes. On the type that was given, as that is what makes a key too long, else on the name.
+    pub(super) fn check_key(&self) -> TokenStream {
         let constant = &self.constant;
         let span = self.declared.ty.as_ref().map_or(self.declared.name_span, |ty| ty.span());
         placed(span, quote!(const _: () = __ingester::check_key(&#constant);))
     }
 
-    fn check_apart(&self, others: &TokenStream, whose: &str) -> TokenStream {
+    /// Against `others`, a constant slice of fields; `whose` says in words whose those are.
+    pub(super) fn check_apart(&self, others: &TokenStream, whose: &str) -> TokenStream {
         let constant = &self.constant;
         placed(self.declared.name_span, quote!(const _: () = __ingester::check_apart(#others, &#constant, #whose);))
     }

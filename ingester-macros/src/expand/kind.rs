@@ -1,10 +1,10 @@
 //! `#[derive(Ingestable)]`: the columns of the struct, the table that they make, and the kind.
 
-use super::columns::{Columns, Names};
+use super::columns::{Column, Columns, Names};
 use super::indexed;
 use crate::model::{Form, KindDeclaration, Record};
 use crate::span::{at, placed};
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
@@ -12,14 +12,16 @@ use syn::spanned::Spanned as _;
 /// The code of a struct; that of its kind, where it is known which.
 pub(super) fn expand(record: &Record, kind: Option<&KindDeclaration>) -> TokenStream {
     let mut names = Names::default();
-    let columns = Columns::new(&record.columns, record.deprecated, &mut names);
-    let (indexed, checks) = (indexed(record, &columns), columns.checks(true));
-    let Some(kind) = kind else { return quote!(#indexed #checks) };
-    let metadata = Columns::new(&kind.metadata, false, &mut names);
-    let (row_source, status) = (row_source(record, kind, &metadata), status(kind));
-    let (table, ingestable) = (table(record, kind, &metadata), ingestable(record, kind));
-    let (column_checks, table_checks) = (column_checks(record, kind, &columns, &metadata), table_checks(kind));
-    quote!(#indexed #row_source #status #table #ingestable #checks #column_checks #table_checks)
+    let columns = Columns::new(&record.columns, &mut names);
+    let indexed = indexed(record, &columns);
+    let Some(kind) = kind else {
+        let checks = columns.checks(|column| column.check_key());
+        return quote!(#indexed #checks);
+    };
+    let metadata = Columns::new(&kind.metadata, &mut names);
+    let (row_source, table) = (row_source(record, kind, &metadata), table(record, kind, &metadata));
+    let (ingestable, checks) = (ingestable(record, kind), checks(record, kind, &columns, &metadata));
+    quote!(#indexed #row_source #table #ingestable #checks)
 }
 
 /// The filter, and the columns from the metadata.
@@ -52,31 +54,23 @@ fn row_source(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -
     }
 }
 
-/// The columns of the status.
-fn status(kind: &KindDeclaration) -> Option<TokenStream> {
-    let Form::Resource { status: Some(status) } = &kind.form else { return None };
-    Some(quote! {
-        use __ingester::NoFields as _;
-        const __STATUS: &[__ingester::Field] = __ingester::FieldsOf::<#status>::FIELDS;
-    })
-}
-
 /// The table as constants.
 fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> TokenStream {
     let ident = &record.ident;
     let (table, metadata) = (&kind.table.text, metadata.names());
-    let status = match &kind.form {
-        Form::Resource { status: Some(_) } => quote!(__STATUS),
-        _ => quote!(&[]),
-    };
+    let status = kind
+        .status()
+        .map(|status| quote!(const __STATUS: &[__ingester::Field] = __ingester::FieldsOf::<#status>::FIELDS;));
+    let of_status = if status.is_some() { quote!(__STATUS) } else { quote!(&[]) };
     let keys = kind.keys.iter().map(|key| {
         let columns = key.columns.iter().map(|column| column.unraw().to_string());
         quote!(&[#(#columns),*])
     });
     let was = kind.table_was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
     quote! {
+        #status
         const __PARTS: __ingester::TableParts = __ingester::TableParts {
-            fields: [<#ident as __ingester::Indexed>::FIELDS, #status, &[#(#metadata),*]],
+            fields: [<#ident as __ingester::Indexed>::FIELDS, #of_status, &[#(#metadata),*]],
             keys: &[#(#keys),*],
         };
         const __COLUMNS: [__ingester::Column; __PARTS.column_count()] = __PARTS.columns();
@@ -129,23 +123,27 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
     }
 }
 
-/// The checks of the columns against what else is in the table.
-fn column_checks(
-    record: &Record,
-    kind: &KindDeclaration,
-    columns: &Columns<'_>,
-    metadata: &Columns<'_>,
-) -> TokenStream {
+/// The checks of the columns, and of the table that they make.
+fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metadata: &Columns<'_>) -> TokenStream {
     let ident = &record.ident;
-    let mut checks = columns.checks_base();
-    checks.extend(metadata.checks(true));
-    checks.extend(metadata.checks_base());
-    checks.extend(metadata.checks_apart(&quote!(<#ident as __ingester::Indexed>::FIELDS), "a field"));
-    if let Form::Resource { status: Some(status) } = &kind.form {
-        checks.extend(columns.checks_apart(&quote!(__STATUS), "the status"));
-        checks.extend(metadata.checks_apart(&quote!(__STATUS), "the status"));
-        checks.extend(placed(status.span(), quote!(const _: () = __ingester::check_base_of_status(__STATUS);)));
+    let of_status = kind.status().map(|status| (status, quote!(__STATUS)));
+    let more = |column: &Column<'_>| {
+        let mut checks = column.check_key();
+        checks.extend(column.check_base());
+        checks.extend(of_status.as_ref().map(|(_, fields)| column.check_apart(fields, "the status")));
+        checks
+    };
+    let mut checks = columns.checks(more);
+    checks.extend(metadata.checks(|column| {
+        let fields = quote!(<#ident as __ingester::Indexed>::FIELDS);
+        let mut checks = column.check_apart(&fields, "a field");
+        checks.extend(more(column));
+        checks
+    }));
+    if let Some((status, fields)) = &of_status {
+        checks.extend(placed(status.span(), quote!(const _: () = __ingester::check_base_of_status(#fields);)));
     }
+    checks.extend(table_checks(kind));
     checks
 }
 
@@ -165,12 +163,13 @@ fn table_checks(kind: &KindDeclaration) -> TokenStream {
         let name = was.value();
         checks.extend(placed(was.span(), quote!(const _: () = __ingester::check_table_name(#name);)));
     }
-    for (k, key) in kind.keys.iter().enumerate() {
+    for (place, key) in kind.keys.iter().enumerate() {
         for column in &key.columns {
             let name = column.unraw().to_string();
             checks.extend(placed(column.span(), quote!(const _: () = __ingester::check_key_column(&__PARTS, #name);)));
         }
-        checks.extend(placed(key.span, quote!(const _: () = __ingester::check_composite_key(&__PARTS, #k);)));
+        let place = Literal::usize_unsuffixed(place);
+        checks.extend(placed(key.span, quote!(const _: () = __ingester::check_composite_key(&__PARTS, #place);)));
     }
     checks
 }

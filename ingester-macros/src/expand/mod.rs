@@ -7,7 +7,7 @@ mod columns;
 mod kind;
 mod refused;
 
-use crate::model::{Model, Record, UnitEnum};
+use crate::model::{ColumnDeclaration, KindDeclaration, Model, NamedVariant, Record, Source, UnitEnum};
 use columns::{Columns, Names};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -21,12 +21,35 @@ pub(crate) fn expand(library: &TokenStream, model: &Model) -> TokenStream {
         Model::UnitEnum(unit_enum) => column_value_of_enum(unit_enum),
         Model::Refused(refused) => refused::expand(refused),
     };
+    let fallbacks = fallbacks(model);
     quote! {
         const _: () = {
             use #library::__private as __ingester;
+            #fallbacks
             #code
         };
     }
+}
+
+/// Traits by which a type that cannot be stored has a layout all the same, so that its error is reported once.
+fn fallbacks(model: &Model) -> TokenStream {
+    let (record, kind) = match model {
+        Model::Kind(record, kind) => (record, kind.as_ref()),
+        Model::Nested(record) | Model::Composite(record) => (record, None),
+        Model::UnitEnum(_) | Model::Refused(_) => return TokenStream::new(),
+    };
+    let is_field = |column: &ColumnDeclaration| matches!(column.source, Source::Field { .. });
+    let layout = record.columns.iter().any(is_field).then(|| {
+        quote!(
+            use __ingester::NoLayout as _;
+        )
+    });
+    let fields = kind.and_then(KindDeclaration::status).map(|_| {
+        quote!(
+            use __ingester::NoFields as _;
+        )
+    });
+    quote!(#layout #fields)
 }
 
 /// `Indexed` of a struct.
@@ -34,10 +57,8 @@ fn indexed(record: &Record, columns: &Columns<'_>) -> TokenStream {
     let ident = &record.ident;
     let (constants, names) = (columns.constants(&quote!(#ident)), columns.names());
     let writes = columns.writes(&quote!(self));
-    let allow = allow_deprecated(record.deprecated);
     quote! {
         #constants
-        #allow
         #[automatically_derived]
         impl __ingester::Indexed for #ident {
             const FIELDS: &'static [__ingester::Field] = &[#(#names),*];
@@ -51,8 +72,8 @@ fn indexed(record: &Record, columns: &Columns<'_>) -> TokenStream {
 /// A struct under `Indexed` is a value too: its columns, each with its own key.
 fn nested(record: &Record) -> TokenStream {
     let ident = &record.ident;
-    let columns = Columns::new(&record.columns, record.deprecated, &mut Names::default());
-    let (indexed, checks) = (indexed(record, &columns), columns.checks(true));
+    let columns = Columns::new(&record.columns, &mut Names::default());
+    let (indexed, checks) = (indexed(record, &columns), columns.checks(|column| column.check_key()));
     quote! {
         #indexed
         const __FIELDS: &[__ingester::Field] = <#ident as __ingester::Indexed>::FIELDS;
@@ -68,18 +89,16 @@ fn nested(record: &Record) -> TokenStream {
     }
 }
 
-/// A composite is one column a field, with one key over all.
+/// A composite is one column a field, with one key over all. What that key comes to is checked where it is used.
 fn composite(record: &Record) -> TokenStream {
     let ident = &record.ident;
-    let columns = Columns::new(&record.columns, record.deprecated, &mut Names::default());
+    let columns = Columns::new(&record.columns, &mut Names::default());
     let (constants, names) = (columns.constants(&quote!(#ident)), columns.names());
-    let (writes, checks) = (columns.writes(&quote!(self)), columns.checks(false));
-    let allow = allow_deprecated(record.deprecated);
+    let (writes, checks) = (columns.writes(&quote!(self)), columns.checks(|_| TokenStream::new()));
     quote! {
         #constants
         const __FIELDS: &[__ingester::Field] = &[#(#names),*];
         const __PARTS: [__ingester::Part; __ingester::Field::count(__FIELDS)] = __ingester::Field::joint_parts(__FIELDS);
-        #allow
         #[automatically_derived]
         impl __ingester::ColumnValue for #ident {
             const SHAPE: __ingester::Shape = __ingester::Shape { parts: &__PARTS };
@@ -94,13 +113,12 @@ fn composite(record: &Record) -> TokenStream {
 /// A unit enum is one column with the variant's name.
 fn column_value_of_enum(unit_enum: &UnitEnum) -> TokenStream {
     let ident = &unit_enum.ident;
-    let allow = allow_deprecated(unit_enum.deprecated);
     let arms = unit_enum.variants.iter().map(|variant| {
-        let (variant, name) = (&variant.ident, &variant.name);
-        quote!(#ident::#variant { .. } => #name)
+        let NamedVariant { ident: variant, name, data } = variant;
+        let data = data.then(|| quote!({ .. }));
+        quote!(#ident::#variant #data => #name)
     });
     quote! {
-        #allow
         #[automatically_derived]
         impl __ingester::ColumnValue for #ident {
             const SHAPE: __ingester::Shape = __ingester::Shape::scalar(__ingester::SqlType::VarChar(255));
@@ -112,10 +130,4 @@ fn column_value_of_enum(unit_enum: &UnitEnum) -> TokenStream {
             }
         }
     }
-}
-
-/// What keeps the use of something deprecated from being a warning about code that nobody wrote. Only where there is
-/// one: a crate that forbids the lint would refuse the attribute.
-fn allow_deprecated(deprecated: bool) -> Option<TokenStream> {
-    deprecated.then(|| quote!(#[allow(deprecated)]))
 }
