@@ -337,3 +337,38 @@ pub fn find<'k>(kinds: &'k [Kind], api_version: &str, kind: &str) -> Option<&'k 
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
     kinds.iter().find(|k| k.kind() == kind && k.group() == group && k.version() == version)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{DecodeError, Definition, Kind, Protobuf, ProtobufError};
+    use crate::fixture::MODEL;
+    use crate::object::{ManagedFields, Object};
+    use crate::protobuf::DescriptorSet;
+
+    static BROKEN: DescriptorSet = DescriptorSet::new(b"not a descriptor set");
+    static EMPTY: DescriptorSet = DescriptorSet::new(b"");
+
+    const fn model(descriptors: &'static DescriptorSet) -> Kind {
+        let protobuf = Some(Protobuf { message: "example.v1.Model", descriptors });
+        Kind::new(Definition { protobuf, ..*MODEL.definition() }, *MODEL.functions())
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_used_is_named() {
+        let object = Object::parse(
+            r#"{"apiVersion": "michelangelo.api/v2", "kind": "Model", "metadata": {"name": "a"}}"#,
+            ManagedFields::Prune,
+        )
+        .unwrap();
+        const BROKEN_KIND: Kind = model(&BROKEN);
+        let error = BROKEN_KIND.row(&object).unwrap_err();
+        assert!(matches!(error, DecodeError::Protobuf(ProtobufError::Descriptors { .. })), "{error:?}");
+        assert!(error.to_string().starts_with("the descriptors of example.v1.Model: "), "{error}");
+
+        let error = model(&EMPTY).protobuf().unwrap().get().unwrap_err();
+        assert_eq!(error, ProtobufError::NoMessage { message: "example.v1.Model" });
+        assert_eq!(error.to_string(), "the descriptors have no message example.v1.Model");
+        // The object itself is stored all the same.
+        assert_eq!(model(&EMPTY).bare_row(&object).unwrap().uid, object.meta().uid);
+    }
+}

@@ -57,9 +57,7 @@ pub use value::ColumnValue;
 /// What the derives' code refers to. Not for anybody else: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::kind::{
-        Definition, FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, RowSource,
-    };
+    pub use crate::kind::{Definition, FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, RowSource};
     pub use crate::migrate::GeneratedSql;
     pub use crate::object::Meta;
     pub use crate::registry::{count_kinds, join_registries};

@@ -176,3 +176,20 @@ impl<'a, T> std::ops::Deref for Single<'a, T> {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Probe;
+
+    #[test]
+    fn a_probe_opens_what_may_be_absent_and_takes_anything_else_as_it_is() {
+        let (plain, one, two) = (7, Some(7), Some(Some(7)));
+        assert_eq!(Probe::new(&plain).__open(), Some(&7));
+        assert_eq!(Probe::new(&one).__open(), Some(&7));
+        assert_eq!(Probe::new(&two).__open(), Some(&7));
+        for absent in [None, Some(None::<i32>)] {
+            assert_eq!(Probe::new(&absent).__open(), None);
+        }
+        assert_eq!(Probe::new(&None::<i32>).__open(), None);
+    }
+}

@@ -29,12 +29,10 @@ fn row_source(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -
     let ident = &record.ident;
     let constants = metadata.constants(&quote!(__ingester::Meta));
     let filter = kind.filter.as_ref().map(|filter| {
-        let call = quote_spanned!(at(filter.span())=> #filter(self));
-        quote! {
-            fn has_row(&self) -> ::core::primitive::bool {
-                #call
-            }
-        }
+        let span = at(filter.span());
+        let ty = placed(span, quote!(::core::primitive::bool));
+        let call = quote_spanned!(span=> #filter(self));
+        quote!(fn has_row(&self) -> #ty { #call })
     });
     let write = (!metadata.is_empty()).then(|| {
         let writes = metadata.writes(&quote!(__meta));
