@@ -33,11 +33,14 @@
 pub mod ddl;
 pub mod dialect;
 pub mod documents;
+#[cfg(test)]
+mod fixture;
 pub mod json;
 pub mod kind;
 pub mod nearest;
 pub mod object;
 pub mod protobuf;
+mod registry;
 pub mod row;
 pub mod schema;
 pub mod value;
@@ -52,18 +55,14 @@ pub use value::ColumnValue;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::ddl::GeneratedSql;
-    pub use crate::json::Error as JsonError;
-    pub use crate::kind::{
-        FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, crd, decode_projection, decode_resource,
-        plural,
-    };
-    pub use crate::object::{Meta, Object};
+    pub use crate::kind::{Definition, FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, RowSource};
+    pub use crate::object::Meta;
+    pub use crate::registry::{count_kinds, join_registries};
     pub use crate::schema::{
         Column, Field, Key, Part, Shape, SqlType, Table, TableParts, check_apart, check_base, check_base_of_status,
         check_column_count, check_composite_key, check_key, check_key_column, check_key_count, check_name,
         check_row_size, check_table_name, check_type, check_was,
     };
-    pub use crate::value::{ColumnValue, Layout, NoLayout, Probe, Values, Writer, named, shape_of};
-    pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    pub use crate::value::{ColumnValue, Layout, NoLayout, Probe, Values, named, shape_of};
     pub use {schemars, serde};
 }

@@ -5,7 +5,7 @@
 
 mod column_value;
 
-pub use column_value::{ColumnValue, Layout, NoLayout, Probe, Writer, named, shape_of};
+pub use column_value::{ColumnValue, Layout, NoLayout, Probe, named, shape_of};
 
 use std::sync::Arc;
 
