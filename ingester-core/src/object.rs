@@ -1,6 +1,6 @@
 //! One Kubernetes object as received: its JSON text and the few metadata fields that the engine needs.
 
-use crate::json::{self, Kind as JsonKind, Reader};
+use crate::json::{self, Reader, TokenKind};
 use crate::wire::{Time, Timestamp, moment};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 const UID_NAMESPACE: uuid::Uuid = uuid::uuid!("8f0ed1a4-57b5-5d6c-9a3d-6d6a3c1f1c2e");
 
 /// Labels or annotations: keys and values, sorted by key, each key once. The object and its row share them.
-pub type Pairs = Arc<[(Box<str>, Box<str>)]>;
+pub type StringMap = Arc<[(Box<str>, Box<str>)]>;
 
 /// What the engine needs to know of an object's metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,9 +28,9 @@ pub struct Meta {
     /// `metadata.deletionTimestamp`
     pub deletion_timestamp: Option<Time>,
     /// `metadata.labels`
-    pub labels: Pairs,
+    pub labels: StringMap,
     /// `metadata.annotations`
-    pub annotations: Pairs,
+    pub annotations: StringMap,
     /// `metadata.finalizers`
     pub finalizers: Box<[Box<str>]>,
 }
@@ -343,7 +343,7 @@ fn member(reader: &Reader<'_>, before: usize, first: bool) -> Range<usize> {
 }
 
 fn null(reader: &mut Reader<'_>) -> Result<bool, json::Error> {
-    if reader.peek()? == JsonKind::Null {
+    if reader.peek()? == TokenKind::Null {
         reader.null()?;
         return Ok(true);
     }
@@ -367,7 +367,7 @@ fn time(reader: &mut Reader<'_>) -> Result<Time, json::Error> {
     moment(&text).map(Time).ok_or_else(wrong)
 }
 
-fn pairs(reader: &mut Reader<'_>) -> Result<Pairs, json::Error> {
+fn pairs(reader: &mut Reader<'_>) -> Result<StringMap, json::Error> {
     let mut pairs: Vec<(Box<str>, Box<str>)> = Vec::new();
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
@@ -410,7 +410,7 @@ impl Identity {
             match key.as_ref() {
                 "apiVersion" => self.api_version = lenient(reader)?,
                 "kind" => self.kind = lenient(reader)?,
-                "metadata" if reader.peek()? == JsonKind::Object => {
+                "metadata" if reader.peek()? == TokenKind::Object => {
                     reader.begin_object()?;
                     while let Some(key) = reader.next_key()? {
                         match key.as_ref() {
@@ -432,8 +432,8 @@ impl Identity {
 /// A string as it is, a number as its digits, anything else as absent.
 fn lenient(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
     Ok(match reader.peek()? {
-        JsonKind::String => Some(reader.string().map(Cow::into_owned)?.into()),
-        JsonKind::Number => Some(reader.number()?.into()),
+        TokenKind::String => Some(reader.string().map(Cow::into_owned)?.into()),
+        TokenKind::Number => Some(reader.number()?.into()),
         _ => {
             reader.skip()?;
             None

@@ -9,7 +9,7 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, Visitor};
 
 use super::key::Key;
 use super::number::{Fault, parse_float, parse_integer};
-use super::{Error, Kind, Reader, float_of_number};
+use super::{Error, Reader, TokenKind, float_of_number};
 
 /// The name by which a newtype asks for the text of a value instead of the value:
 /// `deserializer.deserialize_newtype_struct(RAW_TOKEN, visitor)` calls `visit_borrowed_str` with the text as it
@@ -50,7 +50,7 @@ impl<'de> Reader<'de> {
     fn integer<T: FromStr>(&mut self) -> Result<T, Error> {
         let start = self.offset();
         let token = match self.peek()? {
-            Kind::String => self.string()?,
+            TokenKind::String => self.string()?,
             _ => Cow::Borrowed(self.number()?),
         };
         parse_integer(&token).map_err(|fault| fault.of::<T>(start, self.since(start)))
@@ -61,7 +61,7 @@ impl<'de> Reader<'de> {
     fn float<T: FromStr + Into<f64> + Copy>(&mut self) -> Result<T, Error> {
         let start = self.offset();
         let value = match self.peek()? {
-            Kind::String => parse_float(&self.string()?),
+            TokenKind::String => parse_float(&self.string()?),
             _ => float_of_number(self.number()?).ok_or(Fault::Range),
         };
         value.map_err(|fault| fault.of::<T>(start, self.since(start)))
@@ -216,12 +216,12 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.peek()? {
-            Kind::Object => self.visit_object(visitor, Nulls::Kept),
-            Kind::Array => self.visit_array(visitor, Nulls::Kept),
-            Kind::String => self.deserialize_str(visitor),
-            Kind::Bool => visitor.visit_bool(self.bool()?),
-            Kind::Null => self.deserialize_unit(visitor),
-            Kind::Number => {
+            TokenKind::Object => self.visit_object(visitor, Nulls::Kept),
+            TokenKind::Array => self.visit_array(visitor, Nulls::Kept),
+            TokenKind::String => self.deserialize_str(visitor),
+            TokenKind::Bool => visitor.visit_bool(self.bool()?),
+            TokenKind::Null => self.deserialize_unit(visitor),
+            TokenKind::Number => {
                 let start = self.offset();
                 let token = self.number()?;
                 if !token.starts_with('-') {
@@ -286,7 +286,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.peek()? {
-            Kind::Array | Kind::Null => self.deserialize_seq(visitor),
+            TokenKind::Array | TokenKind::Null => self.deserialize_seq(visitor),
             // The bytes of the string itself: what base64 means is for the type to know.
             _ => match self.string()? {
                 Cow::Borrowed(value) => visitor.visit_borrowed_bytes(value.as_bytes()),
@@ -369,8 +369,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self.peek()? {
-            Kind::String => visitor.visit_enum(CowStrDeserializer::new(self.string()?)),
-            Kind::Object => {
+            TokenKind::String => visitor.visit_enum(CowStrDeserializer::new(self.string()?)),
+            TokenKind::Object => {
                 let start = self.offset();
                 let not_one = || Error::value(start, "expected an object with one entry, whose key is the variant");
                 self.begin_object()?;

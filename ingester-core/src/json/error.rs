@@ -23,7 +23,7 @@ pub struct Error(Box<Inner>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Inner {
-    class: Class,
+    category: Category,
     reason: String,
     /// Absent while the error comes from a visitor, which does not know where it is.
     offset: Option<usize>,
@@ -34,7 +34,7 @@ struct Inner {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum Category {
     /// The text is not JSON.
     Syntax,
     /// The text is JSON, but not of the wanted type.
@@ -43,18 +43,18 @@ enum Class {
 
 impl Error {
     #[cold]
-    fn new(class: Class, offset: Option<usize>, reason: String) -> Self {
-        Self(Box::new(Inner { class, reason, offset, path: String::new(), position: None, located: false }))
+    fn new(category: Category, offset: Option<usize>, reason: String) -> Self {
+        Self(Box::new(Inner { category, reason, offset, path: String::new(), position: None, located: false }))
     }
 
     #[cold]
     pub(super) fn syntax(offset: usize, reason: impl Into<String>) -> Self {
-        Self::new(Class::Syntax, Some(offset), reason.into())
+        Self::new(Category::Syntax, Some(offset), reason.into())
     }
 
     #[cold]
     pub(crate) fn value(offset: usize, reason: impl Into<String>) -> Self {
-        Self::new(Class::Value, Some(offset), reason.into())
+        Self::new(Category::Value, Some(offset), reason.into())
     }
 
     /// Gives an error from a visitor the offset of the value that was read. The innermost value wins.
@@ -65,7 +65,7 @@ impl Error {
     }
 
     pub(super) fn is_syntax(&self) -> bool {
-        self.0.class == Class::Syntax
+        self.0.category == Category::Syntax
     }
 
     /// Byte offset in the text: of the value for a wrong type, of the first wrong byte otherwise.
@@ -94,7 +94,7 @@ impl Error {
         inner.located = true;
         let offset = inner.offset.unwrap_or(0);
         inner.path = join(&inner.path, &path_at(text, offset));
-        if inner.class == Class::Syntax {
+        if inner.category == Category::Syntax {
             inner.position = Some(position_at(text, offset));
         }
         self
@@ -124,7 +124,7 @@ impl std::error::Error for Error {}
 
 impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(Class::Value, None, message.to_string())
+        Self::new(Category::Value, None, message.to_string())
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {

@@ -44,7 +44,7 @@ mod tests;
 pub use de::{RAW_TOKEN, from_str};
 pub use error::Error;
 pub(crate) use error::push_name;
-pub use reader::{Kind, MAX_DEPTH, Reader};
+pub use reader::{MAX_DEPTH, Reader, TokenKind};
 
 /// An integer as JSON writes it, or a string in JSON: no point, no exponent, no leading zeros.
 pub(crate) fn integer<T: std::str::FromStr>(text: &str) -> Option<T> {

@@ -12,7 +12,7 @@ pub const MAX_DEPTH: usize = 100;
 
 /// The kinds of JSON values, as told by the first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// `{`
     Object,
     /// `[`
@@ -98,15 +98,15 @@ impl<'a> Reader<'a> {
 
     /// The kind of the value that comes next.
     #[inline]
-    pub fn peek(&self) -> Result<Kind, Error> {
+    pub fn peek(&self) -> Result<TokenKind, Error> {
         self.at_value()?;
         match self.byte() {
-            b'{' => Ok(Kind::Object),
-            b'[' => Ok(Kind::Array),
-            b'"' => Ok(Kind::String),
-            b'-' | b'0'..=b'9' => Ok(Kind::Number),
-            b't' | b'f' => Ok(Kind::Bool),
-            b'n' => Ok(Kind::Null),
+            b'{' => Ok(TokenKind::Object),
+            b'[' => Ok(TokenKind::Array),
+            b'"' => Ok(TokenKind::String),
+            b'-' | b'0'..=b'9' => Ok(TokenKind::Number),
+            b't' | b'f' => Ok(TokenKind::Bool),
+            b'n' => Ok(TokenKind::Null),
             _ => Err(self.expected("a value")),
         }
     }

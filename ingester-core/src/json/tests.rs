@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::{Error, Kind, MAX_DEPTH, RAW_TOKEN, Reader, from_str};
+use super::{Error, MAX_DEPTH, RAW_TOKEN, Reader, TokenKind, from_str};
 
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -381,10 +381,10 @@ fn the_grammar_is_strict() {
 #[test]
 fn a_reader_is_walked_step_by_step() {
     let mut reader = Reader::new(" {\"a\" : [ 1 , true ] , \"b\\n\" : null } ");
-    assert_eq!(reader.peek(), Ok(Kind::Object));
+    assert_eq!(reader.peek(), Ok(TokenKind::Object));
     reader.begin_object().expect("an object");
     assert_eq!(reader.next_key(), Ok(Some("a".into())));
-    assert_eq!((reader.peek(), reader.offset()), (Ok(Kind::Array), 8));
+    assert_eq!((reader.peek(), reader.offset()), (Ok(TokenKind::Array), 8));
     reader.begin_array().expect("an array");
     assert_eq!(reader.next_element(), Ok(true));
     assert_eq!(reader.number(), Ok("1"));

@@ -7,7 +7,7 @@ use super::batch::{MOST_ROWS, chunks};
 use super::session::{Param, Session};
 use super::{Database, Rejected, Store, StoreError, mysql, sqlite};
 use crate::dialect::{Bookkeeping, Statement};
-use crate::object::Pairs;
+use crate::object::StringMap;
 use crate::schema::{Companion, SqlType, Table, base};
 use crate::value::{Micros, Value};
 use std::collections::HashMap;
@@ -28,9 +28,9 @@ pub struct StoredRow {
     /// cannot have, which SQLite lets people write, comes as what it is.
     pub values: Box<[Value]>,
     /// The rows of the labels table, sorted by key.
-    pub labels: Pairs,
+    pub labels: StringMap,
     /// The rows of the annotations table, sorted by key.
-    pub annotations: Pairs,
+    pub annotations: StringMap,
 }
 
 /// What a live row is known by.
@@ -238,7 +238,7 @@ fn time(value: Option<&Value>) -> Option<Micros> {
 }
 
 /// The server sorts by the key's collation, which may be another than ours when somebody has changed the table.
-fn sorted(pairs: Option<Vec<(Box<str>, Box<str>)>>) -> Pairs {
+fn sorted(pairs: Option<Vec<(Box<str>, Box<str>)>>) -> StringMap {
     let mut pairs = pairs.unwrap_or_default();
     pairs.sort_unstable();
     pairs.into()

@@ -7,7 +7,7 @@ mod json;
 mod tests;
 
 use super::StoredRow;
-use crate::object::Pairs;
+use crate::object::StringMap;
 use crate::schema::{SqlType, Table, base};
 use crate::value::{Micros, Row, Value};
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ fn in_json(name: &str, wanted: &str, stored: &str) -> Vec<Difference> {
     differences
 }
 
-fn in_pairs(what: &str, wanted: &Pairs, stored: &Pairs, differences: &mut Vec<Difference>) {
+fn in_pairs(what: &str, wanted: &StringMap, stored: &StringMap, differences: &mut Vec<Difference>) {
     let mut both: BTreeMap<&str, [Option<&str>; 2]> = BTreeMap::new();
     for (side, pairs) in [wanted, stored].into_iter().enumerate() {
         for (key, value) in pairs.iter() {

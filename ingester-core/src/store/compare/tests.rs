@@ -1,7 +1,7 @@
 //! Each kind of difference, and what is none.
 
 use super::{Difference, differences};
-use crate::object::Pairs;
+use crate::object::StringMap;
 use crate::schema::{Column, Field, Ident, Shape, SqlType, Table, TableParts, base};
 use crate::store::StoredRow;
 use crate::value::{Micros, Row, Value};
@@ -23,7 +23,7 @@ const RATIO: usize = base::JSON + 3;
 const READY: usize = base::JSON + 4;
 const SINCE: usize = base::JSON + 5;
 
-fn pairs(pairs: &[(&str, &str)]) -> Pairs {
+fn pairs(pairs: &[(&str, &str)]) -> StringMap {
     pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
 }
 
