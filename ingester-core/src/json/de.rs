@@ -1,7 +1,6 @@
 //! Decoding of typed values, straight from the tokens. The rules are in the module's documentation.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::str::FromStr;
 
 use serde::de::value::CowStrDeserializer;
@@ -18,8 +17,9 @@ pub const RAW_TOKEN: &str = "$ingester::Raw";
 
 /// Decodes one value; nothing but white space may follow it. See the module's documentation for the rules.
 ///
-/// Fails if the text is not JSON, is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH), or does not fit the
-/// type; the error knows its path.
+/// # Errors
+/// When the text is not JSON, is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH), or does not fit the type; the error
+/// knows its path.
 pub fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
     let mut reader = Reader::new(text);
     let value = reader.decode()?;
@@ -28,21 +28,13 @@ pub fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
 }
 
 impl<'de> Reader<'de> {
-    /// Decodes the value that comes next, like [`from_str`](super::from_str); the path of an error starts at the
-    /// beginning of the reader's text.
+    /// Decodes the value that comes next.
+    ///
+    /// # Errors
+    /// As [`from_str`](super::from_str); the path of an error starts at the beginning of the reader's text.
     pub fn decode<T: Deserialize<'de>>(&mut self) -> Result<T, Error> {
-        let start = self.clone();
-        let mut result = T::deserialize(&mut *self);
-        // Of a repeated key the last entry counts, but serde's derive refuses a field that comes twice, and an
-        // entry that does not count may not fit. Looking ahead for it in every object would cost all of them;
-        // what could not be read is read once more with an eye on it.
-        if result.as_ref().is_err_and(|error| !error.is_syntax()) {
-            *self = start.clone();
-            self.last_wins = true;
-            result = T::deserialize(&mut *self);
-            self.last_wins = start.last_wins;
-        }
-        result.map_err(|error| error.place(start.offset()).locate(self.text()))
+        let (start, text) = (self.offset(), self.text());
+        T::deserialize(self).map_err(|error| error.place(start).locate(text))
     }
 
     /// Takes an integer, or a string that may hold one.
@@ -69,8 +61,7 @@ impl<'de> Reader<'de> {
 
     fn visit_object<V: Visitor<'de>>(&mut self, visitor: V, nulls: Nulls) -> Result<V::Value, Error> {
         self.begin_object()?;
-        let last = if self.last_wins && nulls == Nulls::Absent { Some(last_entries(self.clone())?) } else { None };
-        let mut members = Members { reader: self, nulls, last, done: false };
+        let mut members = Members { reader: self, nulls, done: false };
         let value = visitor.visit_map(&mut members)?;
         match members.done || members.next_key()?.is_none() {
             true => Ok(value),
@@ -80,7 +71,7 @@ impl<'de> Reader<'de> {
 
     fn visit_array<V: Visitor<'de>>(&mut self, visitor: V, nulls: Nulls) -> Result<V::Value, Error> {
         self.begin_array()?;
-        let mut members = Members { reader: self, nulls, last: None, done: false };
+        let mut members = Members { reader: self, nulls, done: false };
         let value = visitor.visit_seq(&mut members)?;
         match members.done || !members.next_element()? {
             true => Ok(value),
@@ -96,24 +87,10 @@ enum Nulls {
     Kept,
 }
 
-/// For each key of the object just opened, the offset of the value that counts.
-fn last_entries(mut reader: Reader<'_>) -> Result<HashMap<Cow<'_, str>, usize>, Error> {
-    let mut last = HashMap::new();
-    while let Some(key) = reader.next_key()? {
-        if !reader.at_null() {
-            last.insert(key, reader.offset());
-        }
-        reader.skip()?;
-    }
-    Ok(last)
-}
-
 /// The members of an open object or array, as serde asks for them.
 struct Members<'r, 'de> {
     reader: &'r mut Reader<'de>,
     nulls: Nulls,
-    /// Offsets of the values that count, when some key is known to come twice.
-    last: Option<HashMap<Cow<'de, str>, usize>>,
     done: bool,
 }
 
@@ -123,8 +100,6 @@ impl<'de> Members<'_, 'de> {
         while let Some(key) = self.reader.next_key()? {
             if self.nulls == Nulls::Absent && self.reader.at_null() {
                 self.reader.null()?;
-            } else if self.last.as_ref().is_some_and(|last| last.get(&key) != Some(&self.reader.offset())) {
-                self.reader.skip()?;
             } else {
                 return Ok(Some(key));
             }

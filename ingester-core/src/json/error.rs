@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::de::{self, Expected, Unexpected};
 
-use super::Reader;
+use super::{Reader, scan};
 
 /// Characters of a value or a key that an error repeats; what is longer is cut.
 const SHOWN: usize = 40;
@@ -57,15 +57,19 @@ impl Error {
         Self::new(Category::Value, Some(offset), reason.into())
     }
 
+    /// The key of the value at `offset` stands in its object already.
+    #[cold]
+    pub(crate) fn duplicate(offset: usize, key: &str) -> Self {
+        let short = shortened(key);
+        let shown = short.as_deref().unwrap_or(key).escape_debug();
+        Self::value(offset, format!("the key `{shown}` appears twice in the same object"))
+    }
+
     /// Gives an error from a visitor the offset of the value that was read. The innermost value wins.
     #[cold]
     pub(super) fn place(mut self, offset: usize) -> Self {
         self.0.offset.get_or_insert(offset);
         self
-    }
-
-    pub(super) fn is_syntax(&self) -> bool {
-        self.0.category == Category::Syntax
     }
 
     /// Byte offset in the text: of the value for a wrong type, of the first wrong byte otherwise.
@@ -134,6 +138,11 @@ impl de::Error for Error {
     // The same words as for a wrong type: serde tells the two apart by how it was written, not by what the user did.
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::invalid_type(found, expected)
+    }
+
+    // One field may have two names, so it is the field that is named and not the key.
+    fn duplicate_field(field: &'static str) -> Self {
+        Self::custom(format_args!("the field `{field}` appears twice in the same object"))
     }
 }
 
@@ -228,9 +237,9 @@ fn path_at(text: &str, offset: usize) -> String {
             },
             b'"' => {
                 let start = at - 1;
-                at = string_end(bytes, at);
-                if at > offset {
-                    break;
+                match scan::string_end(bytes, at) {
+                    Some(end) if end <= offset => at = end,
+                    _ => break,
                 }
                 match steps.last_mut() {
                     Some(Step::Field { key: key @ None, .. }) => *key = Some(start..at),
@@ -239,10 +248,8 @@ fn path_at(text: &str, offset: usize) -> String {
             }
             b' ' | b'\t' | b'\n' | b'\r' | b':' => {}
             _ => {
-                while bytes.get(at).is_some_and(|byte| !b",]} \t\n\r".contains(byte)) {
-                    at += 1;
-                }
-                // The rest of a number is `+-.eE` and alphanumeric, so a longer scalar is where the error is.
+                at = scan::word_end(bytes, at);
+                // A word that goes on behind the offset is where the error is.
                 if at > offset {
                     break;
                 }
@@ -268,17 +275,6 @@ fn finish_member(steps: &mut [Step]) {
     if let Some(Step::Field { done, .. } | Step::Item { done, .. }) = steps.last_mut() {
         *done = true;
     }
-}
-
-/// The offset after the closing quote of the string whose body starts at `at`.
-fn string_end(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(&byte) = bytes.get(at) {
-        at += if byte == b'\\' { 2 } else { 1 };
-        if byte == b'"' {
-            return at;
-        }
-    }
-    bytes.len() + 1
 }
 
 /// Adds a key, given as its JSON text with the quotes.
