@@ -61,16 +61,21 @@ impl<'de> serde::de::Visitor<'de> for TimeVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<jiff::Timestamp, A::Error> {
-        let (mut seconds, mut nanos) = (super::Int64(0), super::Int64(0));
+        let (mut seconds, mut nanos) = (None, None);
         while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
-            match key.as_ref() {
-                "seconds" => seconds = map.next_value::<Option<super::Int64>>()?.unwrap_or_default(),
-                "nanos" => nanos = map.next_value::<Option<super::Int64>>()?.unwrap_or_default(),
+            let (name, number) = match key.as_ref() {
+                "seconds" => ("seconds", &mut seconds),
+                "nanos" => ("nanos", &mut nanos),
                 _ => {
                     map.next_value::<serde::de::IgnoredAny>()?;
+                    continue;
                 }
+            };
+            if number.replace(map.next_value::<Option<super::Int64>>()?.unwrap_or_default()).is_some() {
+                return Err(A::Error::duplicate_field(name));
             }
         }
+        let (seconds, nanos) = (seconds.unwrap_or_default(), nanos.unwrap_or_default());
         let nanos =
             i32::try_from(nanos.0).map_err(|_| A::Error::invalid_value(Unexpected::Signed(nanos.0), &"nanos"))?;
         jiff::Timestamp::new(seconds.0, nanos)
@@ -301,6 +306,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<Timestamp>(text).unwrap(), expected, "{text}");
         }
         assert!(crate::json::from_str::<Timestamp>(r#""yesterday""#).is_err());
+        assert!(crate::json::from_str::<Timestamp>(r#"{"seconds":1,"seconds":1}"#).is_err());
         assert!(crate::json::from_str::<Timestamp>("17").is_err());
     }
 
