@@ -6,7 +6,7 @@
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::encode_special::bytes_of;
 use super::special::Form;
-use super::wire::{WireType, put_length, put_tag, put_varint};
+use super::varint::{WireType, put_length, put_tag, put_varint};
 use crate::json::{Error, Reader, TokenKind, float, float_of_number, integer};
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -3,7 +3,7 @@
 use super::descriptor::{Message, Shape};
 use super::encode::{Encoder, Written};
 use super::special::Form;
-use super::wire::{WireType, put_tag, put_varint};
+use super::varint::{WireType, put_tag, put_varint};
 use crate::json::{Reader, TokenKind, integer};
 use crate::wire::{Duration, moment};
 use base64::Engine as _;

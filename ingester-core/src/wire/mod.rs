@@ -1,6 +1,7 @@
 //! Types for the JSON that protobuf and Kubernetes APIs write: what serde's own types are too strict for.
+//! May use: json, schema, value.
 //!
-//! All of them read every form that occurs and write the canonical one. May use: `value`, `json`.
+//! All of them read every form that occurs and write the canonical one.
 
 mod opaque;
 pub mod schema;
