@@ -1,8 +1,11 @@
 //! One Kubernetes object as received: its JSON text and the few metadata fields that the engine needs.
-//!
 //! May use: json, wire.
+//!
+//! A key that comes twice in the object itself, in its metadata, its labels or its annotations is an error, unless one of
+//! the values is null, which counts as absent. What is in spec and status is for their types to read; what comes from
+//! files has been looked at as a whole.
 
-use crate::json::{self, Kind as JsonKind, Reader};
+use crate::json::{self, Reader, TokenKind};
 use crate::wire::{Time, Timestamp, moment};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,8 +14,9 @@ use std::sync::Arc;
 /// Namespace of the UUIDs that objects without a uid get: UUIDv5 of `ingester` in the URL namespace of RFC 4122.
 const UID_NAMESPACE: uuid::Uuid = uuid::uuid!("8f0ed1a4-57b5-5d6c-9a3d-6d6a3c1f1c2e");
 
-/// Labels or annotations: keys and values, sorted by key, each key once. The object and its row share them.
-pub type Pairs = Arc<[(Box<str>, Box<str>)]>;
+/// Labels or annotations, Go's `map[string]string`: keys and values, sorted by key, each key once. The object and its row
+/// share them.
+pub type StringMap = Arc<[(Box<str>, Box<str>)]>;
 
 /// What the engine needs to know of an object's metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,9 +34,9 @@ pub struct Meta {
     /// `metadata.deletionTimestamp`
     pub deletion_timestamp: Option<Time>,
     /// `metadata.labels`
-    pub labels: Pairs,
+    pub labels: StringMap,
     /// `metadata.annotations`
-    pub annotations: Pairs,
+    pub annotations: StringMap,
     /// `metadata.finalizers`
     pub finalizers: Box<[Box<str>]>,
 }
@@ -51,28 +55,26 @@ pub struct Object {
 #[derive(Clone, Debug)]
 enum Rest {
     /// Not looked at yet: what comes from here on, behind the last of apiVersion, kind and metadata. That is how the API server
-    /// writes an object, and most that are heard of are known already.
+    /// writes an object, and most that are observed are known already.
     Unread(usize),
     /// The text was read to its end.
-    Read(Parts),
+    Read(SpecAndStatus),
 }
 
 /// Where spec and status are in the text.
 #[derive(Clone, Debug, Default)]
-struct Parts {
+struct SpecAndStatus {
     spec: Option<Range<usize>>,
     status: Option<Range<usize>>,
 }
 
 impl Rest {
-    /// Moves the places by what is cut out of the text before them.
-    fn shift(&mut self, cuts: &[Range<usize>]) {
-        let moved = |place: usize| {
-            place - cuts.iter().filter(|cut| cut.end <= place).map(ExactSizeIterator::len).sum::<usize>()
-        };
+    /// Moves the offsets by what is cut out of the text.
+    fn shift(&mut self, cut: &Range<usize>) {
+        let moved = |offset: usize| if cut.end <= offset { offset - cut.len() } else { offset };
         match self {
-            Rest::Unread(place) => *place = moved(*place),
-            Rest::Read(Parts { spec, status }) => {
+            Rest::Unread(offset) => *offset = moved(*offset),
+            Rest::Read(SpecAndStatus { spec, status }) => {
                 for range in [spec, status].into_iter().flatten() {
                     *range = moved(range.start)..moved(range.end);
                 }
@@ -127,37 +129,38 @@ impl Object {
     /// Reads the metadata of `text`. What comes after them is looked at when it is asked for.
     ///
     /// # Errors
-    /// When the text up to there is not that of a JSON object, lacks apiVersion, kind or metadata.name, or its metadata is of a
-    /// wrong type; the error names the path.
+    /// When the text up to there is not that of a JSON object, lacks apiVersion, kind or metadata.name, its metadata is of a
+    /// wrong type, or a key comes twice; the error names the path.
     pub fn parse(text: impl AsRef<str>, managed_fields: ManagedFields) -> Result<Self, ObjectError> {
         let text = text.as_ref();
         let mut found = Found::default();
         found.read(text).map_err(|error| error.locate(text))?;
         let api_version = found.api_version.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("apiVersion"))?;
         let kind = found.kind.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("kind"))?;
-        let mut meta = found.meta;
-        if meta.name.is_empty() {
-            return Err(ObjectError::Missing("metadata.name"));
-        }
-        meta.resource_version = match found.resource_version.as_deref() {
+        let Metadata { uid, namespace, name, resource_version, managed_fields: cut, .. } = found.metadata;
+        let (uid, namespace) = (uid.unwrap_or_default(), namespace.unwrap_or_default());
+        let name = name.filter(|name| !name.is_empty()).ok_or(ObjectError::Missing("metadata.name"))?;
+        let resource_version = match resource_version.as_deref() {
             None | Some("") => 0,
             Some(version) => parse_version(version).ok_or_else(|| ObjectError::ResourceVersion(version.into()))?,
         };
-        if meta.uid.is_empty() {
-            meta.uid = name_based_uid(&api_version, &kind, &meta.namespace, &meta.name);
-        }
+        let uid = if uid.is_empty() { name_based_uid(&api_version, &kind, &namespace, &name) } else { uid };
+        let meta = Meta {
+            uid,
+            namespace,
+            name,
+            resource_version,
+            creation_timestamp: found.metadata.creation_timestamp,
+            deletion_timestamp: found.metadata.deletion_timestamp,
+            labels: found.metadata.labels.unwrap_or_default(),
+            annotations: found.metadata.annotations.unwrap_or_default(),
+            finalizers: found.metadata.finalizers.unwrap_or_default(),
+        };
         let mut rest = found.rest;
-        let text = match managed_fields {
-            ManagedFields::Prune if !found.managed_fields.is_empty() => {
-                let mut left = String::with_capacity(text.len());
-                let mut end = 0;
-                for cut in &found.managed_fields {
-                    left.push_str(&text[end..cut.start]);
-                    end = cut.end;
-                }
-                left.push_str(&text[end..]);
-                rest.shift(&found.managed_fields);
-                left.into()
+        let text = match (cut, managed_fields) {
+            (Some(cut), ManagedFields::Prune) => {
+                rest.shift(&cut);
+                [&text[..cut.start], &text[cut.end..]].concat().into()
             }
             _ => text.into(),
         };
@@ -197,32 +200,29 @@ impl Object {
     /// The texts of `spec` and `status`; an absent one reads as empty.
     ///
     /// # Errors
-    /// When the text behind the metadata is not JSON, or says apiVersion, kind or metadata once more.
+    /// When the text behind the metadata is not JSON, or says apiVersion, kind, metadata, spec or status once more.
     pub fn parts(&self) -> Result<(&str, &str), json::Error> {
-        let Parts { spec, status } = match &self.rest {
-            Rest::Read(parts) => parts.clone(),
-            Rest::Unread(_) => self.read_parts().map_err(|error| error.locate(&self.text))?,
+        let SpecAndStatus { spec, status } = match &self.rest {
+            Rest::Read(both) => both.clone(),
+            Rest::Unread(_) => self.read_rest().map_err(|error| error.locate(&self.text))?,
         };
         Ok((spec.map_or("{}", |range| &self.text[range]), status.map_or("{}", |range| &self.text[range])))
     }
 
-    fn read_parts(&self) -> Result<Parts, json::Error> {
-        let mut parts = Parts::default();
-        let Some(mut reader) = self.unread() else { return Ok(parts) };
+    fn read_rest(&self) -> Result<SpecAndStatus, json::Error> {
+        let mut both = SpecAndStatus::default();
+        let Some(mut reader) = self.unread() else { return Ok(both) };
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
                 _ if null(&mut reader)? => {}
-                "spec" => parts.spec = Some(range(&mut reader)?),
-                "status" => parts.status = Some(range(&mut reader)?),
-                // Of a key that comes twice the last counts, but it is by the first that the object has been known.
-                "apiVersion" | "kind" | "metadata" => {
-                    return Err(json::Error::value(reader.offset(), "said a second time; say it once"));
-                }
+                "spec" => once(&mut both.spec, &key, &mut reader, range)?,
+                "status" => once(&mut both.status, &key, &mut reader, range)?,
+                "apiVersion" | "kind" | "metadata" => return Err(json::Error::duplicate(reader.offset(), &key)),
                 _ => reader.skip()?,
             }
         }
         reader.finish()?;
-        Ok(parts)
+        Ok(both)
     }
 
     /// A reader of the members of the object that come after the metadata, where nobody has read them.
@@ -251,78 +251,86 @@ pub fn name_based_uid(api_version: &str, kind: &str, namespace: &str, name: &str
 
 impl Default for Rest {
     fn default() -> Self {
-        Rest::Read(Parts::default())
+        Rest::Read(SpecAndStatus::default())
     }
 }
 
+/// What a text says, as far as it was read.
 #[derive(Default)]
 struct Found {
     api_version: Option<Box<str>>,
     kind: Option<Box<str>>,
-    meta: Meta,
-    resource_version: Option<Box<str>>,
+    metadata: Metadata,
     rest: Rest,
-    /// Each member of that name, in their order and apart; there is more than one only in a text that repeats its keys.
-    managed_fields: Vec<Range<usize>>,
+}
+
+/// The members of `metadata` that the engine needs.
+#[derive(Default)]
+struct Metadata {
+    uid: Option<Box<str>>,
+    namespace: Option<Box<str>>,
+    name: Option<Box<str>>,
+    resource_version: Option<Box<str>>,
+    creation_timestamp: Option<Time>,
+    deletion_timestamp: Option<Time>,
+    labels: Option<StringMap>,
+    annotations: Option<StringMap>,
+    finalizers: Option<Box<[Box<str>]>>,
+    /// That member with one of its commas.
+    managed_fields: Option<Range<usize>>,
 }
 
 impl Found {
     fn read(&mut self, whole: &str) -> Result<(), json::Error> {
         let mut reader = Reader::new(whole);
         reader.begin_object()?;
-        let (mut parts, mut met) = (Parts::default(), false);
+        let (mut both, mut metadata) = (SpecAndStatus::default(), false);
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
-                // A null is an absent value: of a repeated key the last value that is none counts.
                 _ if null(&mut reader)? => {}
-                "apiVersion" => self.api_version = Some(text(&mut reader)?),
-                "kind" => self.kind = Some(text(&mut reader)?),
+                "apiVersion" => once(&mut self.api_version, &key, &mut reader, text)?,
+                "kind" => once(&mut self.kind, &key, &mut reader, text)?,
+                "metadata" if metadata => return Err(json::Error::duplicate(reader.offset(), &key)),
                 "metadata" => {
-                    self.read_meta(&mut reader)?;
-                    met = true;
+                    self.metadata.read(&mut reader)?;
+                    metadata = true;
                 }
-                "spec" => parts.spec = Some(range(&mut reader)?),
-                "status" => parts.status = Some(range(&mut reader)?),
+                "spec" => once(&mut both.spec, &key, &mut reader, range)?,
+                "status" => once(&mut both.status, &key, &mut reader, range)?,
                 _ => reader.skip()?,
             }
-            let known = met && self.api_version.is_some() && self.kind.is_some();
-            if known && parts.spec.is_none() && parts.status.is_none() {
+            let known = metadata && self.api_version.is_some() && self.kind.is_some();
+            if known && both.spec.is_none() && both.status.is_none() {
                 self.rest = Rest::Unread(reader.offset());
                 return Ok(());
             }
         }
-        self.rest = Rest::Read(parts);
+        self.rest = Rest::Read(both);
         reader.finish()
     }
+}
 
-    fn read_meta(&mut self, reader: &mut Reader<'_>) -> Result<(), json::Error> {
+impl Metadata {
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), json::Error> {
         reader.begin_object()?;
         let mut before_key = reader.offset();
         let mut first = true;
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
-                "managedFields" => {
+                "managedFields" => once(&mut self.managed_fields, &key, reader, |reader| {
                     reader.skip()?;
-                    let cut = member(reader, before_key, first);
-                    match self.managed_fields.last_mut() {
-                        // Both took the comma between them.
-                        Some(last) if last.end > cut.start => last.end = cut.end,
-                        _ => self.managed_fields.push(cut),
-                    }
-                    before_key = reader.offset();
-                    // Without it, the next one is the first.
-                    continue;
-                }
+                    Ok(member(reader, before_key, first))
+                })?,
                 _ if null(reader)? => {}
-                "uid" => self.meta.uid = text(reader)?,
-                "namespace" => self.meta.namespace = text(reader)?,
-                "name" => self.meta.name = text(reader)?,
-                "resourceVersion" => self.resource_version = Some(text(reader)?),
-                "creationTimestamp" => self.meta.creation_timestamp = Some(time(reader)?),
-                "deletionTimestamp" => self.meta.deletion_timestamp = Some(time(reader)?),
-                "labels" => self.meta.labels = pairs(reader)?,
-                "annotations" => self.meta.annotations = pairs(reader)?,
-                "finalizers" => self.meta.finalizers = texts(reader)?,
+                "uid" => once(&mut self.uid, &key, reader, text)?,
+                "namespace" => once(&mut self.namespace, &key, reader, text)?,
+                "name" => once(&mut self.name, &key, reader, text)?,
+                "resourceVersion" => once(&mut self.resource_version, &key, reader, text)?,
+                "creationTimestamp" => once(&mut self.creation_timestamp, &key, reader, time)?,
+                "deletionTimestamp" => once(&mut self.deletion_timestamp, &key, reader, time)?,
+                "labels" => once(&mut self.labels, &key, reader, string_map)?,
+                "annotations" => once(&mut self.annotations, &key, reader, string_map)?,
+                "finalizers" => once(&mut self.finalizers, &key, reader, texts)?,
                 _ => reader.skip()?,
             }
             before_key = reader.offset();
@@ -330,6 +338,20 @@ impl Found {
         }
         Ok(())
     }
+}
+
+/// Reads the value of a key that may come once.
+fn once<'t, T>(
+    place: &mut Option<T>,
+    key: &str,
+    reader: &mut Reader<'t>,
+    read: impl FnOnce(&mut Reader<'t>) -> Result<T, json::Error>,
+) -> Result<(), json::Error> {
+    if place.is_some() {
+        return Err(json::Error::duplicate(reader.offset(), key));
+    }
+    *place = Some(read(reader)?);
+    Ok(())
 }
 
 /// The bytes of one member of an object together with one comma: the one before it, or for the first member the one
@@ -346,7 +368,7 @@ fn member(reader: &Reader<'_>, before: usize, first: bool) -> Range<usize> {
 }
 
 fn null(reader: &mut Reader<'_>) -> Result<bool, json::Error> {
-    if reader.peek()? == JsonKind::Null {
+    if reader.peek()? == TokenKind::Null {
         reader.null()?;
         return Ok(true);
     }
@@ -370,21 +392,21 @@ fn time(reader: &mut Reader<'_>) -> Result<Time, json::Error> {
     moment(&text).map(Time).ok_or_else(wrong)
 }
 
-fn pairs(reader: &mut Reader<'_>) -> Result<Pairs, json::Error> {
-    let mut pairs: Vec<(Box<str>, Box<str>)> = Vec::new();
+fn string_map(reader: &mut Reader<'_>) -> Result<StringMap, json::Error> {
+    let at = reader.offset();
+    let mut entries: Vec<(Box<str>, Box<str>)> = Vec::new();
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
         let key: Box<str> = key.into();
         if !null(reader)? {
-            pairs.push((key, text(reader)?));
+            entries.push((key, text(reader)?));
         }
     }
-    // A stable sort and the last of equal keys: JSON's last one wins, as in Kubernetes.
-    pairs.sort_by(|a, b| a.0.cmp(&b.0));
-    pairs.reverse();
-    pairs.dedup_by(|a, b| a.0 == b.0);
-    pairs.reverse();
-    Ok(pairs.into())
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(pair) => Err(json::Error::duplicate(at, &pair[0].0)),
+        None => Ok(entries.into()),
+    }
 }
 
 fn texts(reader: &mut Reader<'_>) -> Result<Box<[Box<str>]>, json::Error> {
@@ -413,7 +435,7 @@ impl Identity {
             match key.as_ref() {
                 "apiVersion" => self.api_version = lenient(reader)?,
                 "kind" => self.kind = lenient(reader)?,
-                "metadata" if reader.peek()? == JsonKind::Object => {
+                "metadata" if reader.peek()? == TokenKind::Object => {
                     reader.begin_object()?;
                     while let Some(key) = reader.next_key()? {
                         match key.as_ref() {
@@ -435,8 +457,8 @@ impl Identity {
 /// A string as it is, a number as its digits, anything else as absent.
 fn lenient(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
     Ok(match reader.peek()? {
-        JsonKind::String => Some(reader.string().map(Cow::into_owned)?.into()),
-        JsonKind::Number => Some(reader.number()?.into()),
+        TokenKind::String => Some(reader.string().map(Cow::into_owned)?.into()),
+        TokenKind::Number => Some(reader.number()?.into()),
         _ => {
             reader.skip()?;
             None
@@ -466,8 +488,6 @@ mod tests {
             (r#"{"name":"n","managedFields":[],"uid":"u"}"#, r#"{"name":"n","uid":"u"}"#),
             ("{ \"managedFields\" : [ ] , \"name\" : \"n\" }", "{ \"name\" : \"n\" }"),
             ("{\"name\":\"n\" , \"managedFields\":null}", "{\"name\":\"n\"}"),
-            (r#"{"managedFields":[1] , "managedFields":[2],"name":"n"}"#, r#"{"name":"n"}"#),
-            (r#"{"managedFields":[1],"name":"n","managedFields":[2],"managedFields":3}"#, r#"{"name":"n"}"#),
         ] {
             let whole = |metadata: &str| {
                 format!(
@@ -539,20 +559,55 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_sorted_and_of_equal_keys_the_last_wins() {
-        let object = parse(
-            r#"{"apiVersion":"v1","kind":"K","metadata":{"name":"n","labels":{"b":"1","a":"2","b":"3","c":null}}}"#,
-        )
-        .unwrap();
+    fn labels_are_sorted_by_key_and_nulls_left_out() {
+        let object =
+            parse(r#"{"apiVersion":"v1","kind":"K","metadata":{"name":"n","labels":{"b":"1","a":"2","c":null}}}"#)
+                .unwrap();
         let labels: Vec<(&str, &str)> = object.meta().labels.iter().map(|(k, v)| (k.as_ref(), v.as_ref())).collect();
-        assert_eq!(labels, [("a", "2"), ("b", "3")]);
+        assert_eq!(labels, [("a", "2"), ("b", "1")]);
     }
 
     #[test]
-    fn of_repeated_keys_the_last_that_is_not_null_counts() {
+    fn a_key_twice_is_an_error_with_its_path() {
+        let twice = |path: &str, key: &str| format!("{path}: the key `{key}` appears twice in the same object");
+        let whole = |members: &str, metadata: &str| {
+            format!(r#"{{{members}"apiVersion":"v1","kind":"K","metadata":{{"name":"n"{metadata}}}}}"#)
+        };
+        for key in ["apiVersion", "kind"] {
+            let error = parse(&whole(&format!(r#""{key}":"x","#), "")).unwrap_err().to_string();
+            assert_eq!(error, twice(key, key));
+        }
+        for key in ["metadata", "spec", "status"] {
+            let members = format!(r#""spec":{{}},"status":{{}},"{key}":{{"name":"n"}},"#);
+            let error = parse(&whole(&members, "")).unwrap_err().to_string();
+            assert_eq!(error, twice(key, key));
+        }
+        for (key, value) in [
+            ("uid", r#""x""#),
+            ("name", r#""x""#),
+            ("namespace", r#""x""#),
+            ("resourceVersion", r#""1""#),
+            ("creationTimestamp", r#""2026-01-01T00:00:00Z""#),
+            ("deletionTimestamp", r#""2026-01-01T00:00:00Z""#),
+            ("labels", "{}"),
+            ("annotations", "{}"),
+            ("finalizers", "[]"),
+            ("managedFields", "[]"),
+        ] {
+            let error = parse(&whole("", &format!(r#","{key}":{value},"{key}":{value}"#))).unwrap_err().to_string();
+            assert_eq!(error, twice(&format!("metadata.{key}"), key));
+        }
+        for map in ["labels", "annotations"] {
+            let text = whole("", &format!(r#","{map}":{{"a":"1","b":"2","\u0061":"1"}}"#));
+            assert_eq!(parse(&text).unwrap_err().to_string(), twice(&format!("metadata.{map}"), "a"));
+        }
+    }
+
+    #[test]
+    fn a_null_beside_a_value_of_the_same_key_counts_as_absent() {
         let object = parse(
             r#"{"apiVersion":"v1","kind":"K","spec":{"a":1},"spec":null,"metadata":{"managedFields":[1],"name":"n","name":null,
-                "uid":"u","managedFields":[2],"labels":{"a":"1"},"labels":null,"finalizers":[null,"f"]}}"#,
+                "uid":"u","labels":{"a":"1","a":null},"labels":null,"finalizers":[null,"f"]}}"#,
         )
         .unwrap();
         let meta = object.meta();
@@ -579,7 +634,9 @@ mod tests {
             ("", "line 1 column 54: expected a comma or the end of the object, found the end of the text"),
             (r#","spec":{"a":tru}}"#, "spec.a: line 1 column 67: expected true"),
             (r#","spec":{}} x"#, "line 1 column 66: expected the end of the text, found 'x'"),
-            (r#","spec":{},"metadata":{"name":"m"}}"#, "metadata: said a second time; say it once"),
+            (r#","spec":{},"metadata":{"name":"m"}}"#, "metadata: the key `metadata` appears twice in the same object"),
+            (r#","spec":{},"spec":{}}"#, "spec: the key `spec` appears twice in the same object"),
+            (r#","status":{},"status":{}}"#, "status: the key `status` appears twice in the same object"),
         ] {
             let object = parse(&format!("{head}{tail}")).unwrap();
             assert_eq!(object.parts().unwrap_err().to_string(), error, "{tail}");

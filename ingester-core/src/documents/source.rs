@@ -40,7 +40,13 @@ impl Position {
 
     /// Moves behind any bytes.
     pub(super) fn pass_all(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.pass(byte));
+        let feeds = newlines(bytes);
+        if feeds > 0 {
+            self.line += feeds;
+            let last = bytes.iter().rposition(|&byte| byte == b'\n').unwrap_or_default();
+            self.line_start = self.offset + last as u64 + 1;
+        }
+        self.offset += bytes.len() as u64;
     }
 
     /// The place so many bytes before, on the same line.
@@ -48,6 +54,16 @@ impl Position {
         self.offset = self.offset.saturating_sub(bytes as u64).max(self.line_start);
         self
     }
+}
+
+impl Default for Position {
+    fn default() -> Position {
+        Position::START
+    }
+}
+
+pub(super) fn newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 /// A reader which knows where it is.

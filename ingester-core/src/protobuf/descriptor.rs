@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::special::{Form, OBJECT_META, TYPE_META, always};
-use super::wire::WireType;
+use super::varint::WireType;
 use prost_reflect::{Cardinality, DescriptorPool, Kind as Reflected, MessageDescriptor};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -15,7 +15,15 @@ use std::sync::OnceLock;
 /// ```
 pub struct DescriptorSet {
     bytes: &'static [u8],
-    read: OnceLock<Result<Descriptors, String>>,
+    read: OnceLock<Result<Descriptors, DescriptorError>>,
+}
+
+/// Why bytes are no descriptor set, or one that lacks what it refers to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a descriptor set: {reason}")]
+pub struct DescriptorError {
+    /// What is wrong.
+    pub reason: String,
 }
 
 impl DescriptorSet {
@@ -28,8 +36,8 @@ impl DescriptorSet {
     ///
     /// # Errors
     /// When the bytes are no descriptor set, or one that lacks what it refers to.
-    pub fn get(&self) -> Result<&Descriptors, &str> {
-        self.read.get_or_init(|| Descriptors::read(self.bytes)).as_ref().map_err(String::as_str)
+    pub fn get(&self) -> Result<&Descriptors, &DescriptorError> {
+        self.read.get_or_init(|| Descriptors::read(self.bytes)).as_ref()
     }
 }
 
@@ -157,8 +165,8 @@ impl Descriptors {
     ///
     /// # Errors
     /// When it is none, or lacks a file that another one imports.
-    pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        let pool = DescriptorPool::decode(bytes).map_err(|error| format!("not a descriptor set: {error}"))?;
+    pub fn read(bytes: &[u8]) -> Result<Self, DescriptorError> {
+        let pool = DescriptorPool::decode(bytes).map_err(|error| DescriptorError { reason: error.to_string() })?;
         let all: Vec<MessageDescriptor> = pool.all_messages().filter(|message| !message.is_map_entry()).collect();
         let places: HashMap<String, usize> =
             all.iter().enumerate().map(|(place, message)| (message.full_name().to_owned(), place)).collect();

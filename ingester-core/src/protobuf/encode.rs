@@ -6,8 +6,8 @@
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::encode_special::bytes_of;
 use super::special::Form;
-use super::wire::{WireType, put_length, put_tag, put_varint};
-use crate::json::{Error, Kind, Reader, float, float_of_number, integer};
+use super::varint::{WireType, put_length, put_tag, put_varint};
+use crate::json::{Error, Reader, TokenKind, float, float_of_number, integer};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
@@ -140,8 +140,8 @@ impl<'t> Encoder<'_, 't> {
                 _ => None,
             };
             match (message.type_meta, place, reader.peek()?) {
-                (Some(_), Some(place), Kind::String) => inline[place] = Some(reader.string()?.into_owned()),
-                (Some(_), Some(_), Kind::Null) => reader.null()?,
+                (Some(_), Some(place), TokenKind::String) => inline[place] = Some(reader.string()?.into_owned()),
+                (Some(_), Some(_), TokenKind::Null) => reader.null()?,
                 _ => {
                     self.lost.fields += 1;
                     reader.skip()?;
@@ -261,14 +261,14 @@ impl<'t> Encoder<'_, 't> {
     fn member(&mut self, reader: &mut Reader<'t>, field: &Field) -> Result<Option<bool>, Error> {
         let start = self.out.len();
         let kind = reader.peek()?;
-        if kind == Kind::Null && !self.takes_null(field) {
+        if kind == TokenKind::Null && !self.takes_null(field) {
             reader.null()?;
             return Ok(None);
         }
         let written = match field.shape {
             Shape::Single => self.single(reader, field)?,
-            Shape::List { packed } if kind == Kind::Array => self.list(reader, field, packed)?,
-            Shape::Map { key } if kind == Kind::Object => self.map(reader, field, key)?,
+            Shape::List { packed } if kind == TokenKind::Array => self.list(reader, field, packed)?,
+            Shape::Map { key } if kind == TokenKind::Object => self.map(reader, field, key)?,
             Shape::List { .. } | Shape::Map { .. } => self.misfit(reader)?,
         };
         if !written {
@@ -345,7 +345,7 @@ impl<'t> Encoder<'_, 't> {
             if !written {
                 self.lost.values += 1;
                 reader.skip()?;
-            } else if reader.peek()? == Kind::Null && !self.takes_null_element(field.ty) {
+            } else if reader.peek()? == TokenKind::Null && !self.takes_null_element(field.ty) {
                 // As protobuf's own readers: a null is no entry.
                 reader.null()?;
                 written = false;
@@ -413,13 +413,13 @@ impl<'t> Encoder<'_, 't> {
                 put_length(&mut self.out, length);
                 Ok(written)
             }
-            (Type::Text, Kind::String) => {
+            (Type::Text, TokenKind::String) => {
                 let text = reader.string()?;
                 put_varint(&mut self.out, text.len() as u64);
                 self.out.extend_from_slice(text.as_bytes());
                 Ok(true)
             }
-            (Type::Bytes, Kind::String) => {
+            (Type::Bytes, TokenKind::String) => {
                 let text = reader.string()?;
                 match bytes_of(&text) {
                     Some(bytes) => {
@@ -430,12 +430,12 @@ impl<'t> Encoder<'_, 't> {
                     None => self.no_place(),
                 }
             }
-            (Type::Bool, Kind::Bool) => {
+            (Type::Bool, TokenKind::Bool) => {
                 let value = reader.bool()?;
                 self.out.push(u8::from(value));
                 Ok(true)
             }
-            (Type::Enum(of), Kind::String) => {
+            (Type::Enum(of), TokenKind::String) => {
                 let name = reader.string()?;
                 match self.descriptors.enums[of].number(&name) {
                     Some(number) => {
@@ -448,7 +448,7 @@ impl<'t> Encoder<'_, 't> {
                     }
                 }
             }
-            (Type::Enum(_), Kind::Number) => match integer::<i32>(reader.number()?) {
+            (Type::Enum(_), TokenKind::Number) => match integer::<i32>(reader.number()?) {
                 Some(number) => {
                     self.enum_number(number);
                     Ok(true)
@@ -457,16 +457,16 @@ impl<'t> Encoder<'_, 't> {
             },
             (Type::Text | Type::Bytes | Type::Bool | Type::Enum(_), _) => self.misfit(reader),
             // The reader has looked at every digit already.
-            (Type::Double, Kind::Number) => match float_of_number::<f64>(reader.number()?) {
+            (Type::Double, TokenKind::Number) => match float_of_number::<f64>(reader.number()?) {
                 Some(value) => {
                     self.out.extend_from_slice(&value.to_le_bytes());
                     Ok(true)
                 }
                 None => self.no_place(),
             },
-            (_, Kind::String | Kind::Number) => {
+            (_, TokenKind::String | TokenKind::Number) => {
                 let text: Cow<'_, str> =
-                    if kind == Kind::String { reader.string()? } else { Cow::Borrowed(reader.number()?) };
+                    if kind == TokenKind::String { reader.string()? } else { Cow::Borrowed(reader.number()?) };
                 if self.integer_or_float(&text, ty) { Ok(true) } else { self.no_place() }
             }
             _ => self.misfit(reader),

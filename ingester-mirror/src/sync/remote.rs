@@ -451,7 +451,7 @@ fn split(text: &str) -> Result<Page, json::Error> {
                 }
             }
             "items" => {
-                if reader.peek()? == json::Kind::Null {
+                if reader.peek()? == json::TokenKind::Null {
                     reader.null()?;
                     continue;
                 }

@@ -8,7 +8,7 @@ use super::transaction::Transaction;
 use super::{Rejected, Store, StoreError};
 use ingester_core::dialect::Access;
 use ingester_core::dialect::statements::{Live, Names, Newest, Read, ReadCompanion, ReadRejects};
-use ingester_core::object::Pairs;
+use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::HashMap;
@@ -29,9 +29,9 @@ pub struct StoredRow {
     /// cannot have, which SQLite lets people write, comes as what it is.
     pub values: Box<[Value]>,
     /// The rows of the labels table, sorted by key.
-    pub labels: Pairs,
+    pub labels: StringMap,
     /// The rows of the annotations table, sorted by key.
-    pub annotations: Pairs,
+    pub annotations: StringMap,
 }
 
 /// What a live row is known by.
@@ -203,7 +203,7 @@ fn time(value: Option<&Value>) -> Option<Micros> {
 }
 
 /// The server sorts by the key's collation, which may be another than ours when somebody has changed the table.
-fn sorted(pairs: Option<Vec<(Box<str>, Box<str>)>>) -> Pairs {
+fn sorted(pairs: Option<Vec<(Box<str>, Box<str>)>>) -> StringMap {
     let mut pairs = pairs.unwrap_or_default();
     pairs.sort_unstable();
     pairs.into()

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{failure, objects, raw, read, summary};
+use crate::json::MAX_DEPTH;
 
 #[test]
 fn documents_may_follow_each_other_in_any_layout() {
@@ -128,16 +129,16 @@ fn what_is_no_object_says_what_it_is() {
 #[test]
 fn a_bad_line_costs_one_line() {
     let bad = [
-        (r#"{"a": 1,, "b": 2}"#, "line 2 column 9: expected a key in double quotes but found `,`"),
-        (r#"{"a" 1}"#, "line 2 column 6: expected `:` but found `1`"),
-        (r#"{"a": }"#, "line 2 column 7: expected a value but found `}`"),
-        (r#"{"a": 1 "b": 2}"#, "line 2 column 9: expected `,` or `}` but found `\"`"),
-        (r#"{'a': 1}"#, "line 2 column 2: expected a key in double quotes but found `'`"),
-        (r#"{"a": [1, 2}"#, "line 2 column 12: expected `,` or `]` but found `}`"),
-        (r#"{"a": 1}}"#, "line 2 column 9: expected an object but found `}`"),
-        (r#"not json"#, "line 2 column 1: expected an object but found `n`"),
-        (r#"{"a": "b}"#, "line 2 column 10: a string is not closed on its line"),
-        (r#"{"a": "b\"#, "line 2 column 10: a string is not closed on its line"),
+        (r#"{"a": 1,, "b": 2}"#, "line 2 column 9: expected a key, found ','"),
+        (r#"{"a" 1}"#, "line 2 column 6: expected a colon, found '1'"),
+        (r#"{"a": }"#, "line 2 column 7: expected a value, found '}'"),
+        (r#"{"a": 1 "b": 2}"#, "line 2 column 9: expected a comma or the end of the object, found '\"'"),
+        (r#"{'a': 1}"#, "line 2 column 2: expected a key, found '\\''"),
+        (r#"{"a": [1, 2}"#, "line 2 column 12: expected a comma or the end of the array, found '}'"),
+        (r#"{"a": 1}}"#, "line 2 column 9: expected an object, found '}'"),
+        (r#"not json"#, "line 2 column 1: expected an object, found 'n'"),
+        (r#"{"a": "b}"#, "line 2 column 10: expected a closing quote, found the end of the line"),
+        (r#"{"a": "b\"#, "line 2 column 9: invalid escape in a string"),
         (r#"{"a": {"b": 1}"#, "brackets opened on line 2 are never closed"),
         (r#"{"a":"#, "brackets opened on line 2 are never closed"),
         (r#"{"a": 1,"#, "brackets opened on line 2 are never closed"),
@@ -145,8 +146,8 @@ fn a_bad_line_costs_one_line() {
         (r#"{"a": ["#, "brackets opened on line 2 are never closed"),
         (r#"{"a": [{"#, "brackets opened on line 2 are never closed"),
         (r#"{"#, "brackets opened on line 2 are never closed"),
-        ("{\"a\": \"\u{1}\"}", "line 2 column 8: a control character inside a string"),
-        ("{\"a\": \0}", "line 2 column 7: expected a value but found the byte 0x00"),
+        ("{\"a\": \"\u{1}\"}", "line 2 column 8: expected no control character in a string, found '\\u{1}'"),
+        ("{\"a\": \0}", "line 2 column 7: expected a value, found '\\0'"),
     ];
     for (line, error) in bad {
         for feed in ["\n", "\r\n"] {
@@ -167,8 +168,8 @@ fn two_bad_lines_are_two_failures_when_they_differ_from_garbage() {
     assert_eq!(
         summary("{\"a\": [1}\n{\"b\": 1,,}\n{\"name\":\"c\"}\n"),
         [
-            "1 !line 1 column 9: expected `,` or `]` but found `}`",
-            "2 !line 2 column 9: expected a key in double quotes but found `,`",
+            "1 !line 1 column 9: expected a comma or the end of the array, found '}'",
+            "2 !line 2 column 9: expected a key, found ','",
             "3 c"
         ]
     );
@@ -180,9 +181,9 @@ fn consecutive_garbage_is_one_failure_at_its_first_line() {
         summary("{\"name\":\"a\"}\nERROR one\nERROR two\n{ERROR three\n  {\"x\":1}\n{\"name\":\"b\"}\nERROR four\n"),
         [
             "1 a",
-            "2 !line 2 column 1: expected an object but found `E`",
+            "2 !line 2 column 1: expected an object, found 'E'",
             "6 b",
-            "7 !line 7 column 1: expected an object but found `E`"
+            "7 !line 7 column 1: expected an object, found 'E'"
         ]
     );
 }
@@ -195,12 +196,12 @@ fn a_flawed_item_costs_itself_and_not_its_list() {
         ),
         [
             "3 a",
-            "4 !line 4 column 14: expected a value but found `}`",
-            "5 !line 6 column 18: a string is not closed on its line",
+            "4 !line 4 column 14: expected a value, found '}'",
+            "5 !line 6 column 18: expected a closing quote, found the end of the line",
             "9 b"
         ]
     );
-    assert_eq!(summary(r#"[{"name":"a"},]"#), ["1 a", "1 !line 1 column 15: expected a value but found `]`"]);
+    assert_eq!(summary(r#"[{"name":"a"},]"#), ["1 a", "1 !line 1 column 15: expected a value, found ']'"]);
 }
 
 #[test]
@@ -209,14 +210,14 @@ fn an_item_that_unbalances_its_list_costs_the_rest_of_the_list() {
         summary(
             "{\n  \"items\": [\n    {\"name\": \"a\"},\n    {\"x\": ]},\n    {\"name\": \"b\"}\n  ]\n}\n{\"name\": \"c\"}\n"
         ),
-        ["3 a", "4 !line 4 column 11: expected a value but found `]`", "8 c"]
+        ["3 a", "4 !line 4 column 11: expected a value, found ']'", "8 c"]
     );
 }
 
 #[test]
 fn indented_json_that_is_broken_costs_up_to_the_next_document() {
     let text = "{\n  \"a\": [1, 2}\n}\n{\n  \"name\": \"b\"\n}\n";
-    assert_eq!(summary(text), ["1 !line 2 column 13: expected `,` or `]` but found `}`", "4 b"]);
+    assert_eq!(summary(text), ["1 !line 2 column 13: expected a comma or the end of the array, found '}'", "4 b"]);
 }
 
 #[test]
@@ -233,6 +234,8 @@ fn an_end_too_early_is_told_with_the_line_of_the_beginning() {
         "\n\n[\n",
         "\n\n[{},\n",
         "\n\n{\"items\": [\n",
+        "\n\n{\"items\": [\n1",
+        "\n\n{\"items\": [{},\n{}],\n",
         "\n\n{\"a\": \"",
         "\n\n{\"a\": \"\\",
         "\n\n{\"a\": tru",
@@ -249,10 +252,10 @@ fn an_end_too_early_is_told_with_the_line_of_the_beginning() {
 #[test]
 fn nesting_is_bounded() {
     let nested = |depth: usize| format!("{{\"a\":{}1{}}}", "[".repeat(depth), "]".repeat(depth));
-    assert_eq!(raw(nested(249).as_bytes(), 1 << 16).iter().filter(|found| found.content.is_ok()).count(), 1);
-    assert_eq!(failure(nested(250)), "line 1: nested deeper than 250 levels");
-    assert_eq!(failure("{\"a\":".repeat(200_000)), "line 1: nested deeper than 250 levels");
-    assert_eq!(failure("[".repeat(200_000)), "line 1: nested deeper than 250 levels");
+    assert_eq!(raw(nested(MAX_DEPTH - 1).as_bytes(), 1 << 16).iter().filter(|found| found.content.is_ok()).count(), 1);
+    assert_eq!(failure(nested(MAX_DEPTH)), "line 1: nested deeper than 100 levels");
+    assert_eq!(failure("{\"a\":".repeat(200_000)), "line 1: nested deeper than 100 levels");
+    assert_eq!(failure("[".repeat(200_000)), "line 1: nested deeper than 100 levels");
 }
 
 #[test]
@@ -260,4 +263,100 @@ fn lines_without_end_are_read_twice_at_most() {
     // Each line could swallow all that follow: going back from the end of each would take hours.
     let found = raw("{\"a\":[1,\n".repeat(100_000).as_bytes(), 1 << 16);
     assert_eq!(found.len(), 100_000);
+}
+
+#[test]
+fn a_key_twice_is_an_error_of_its_object() {
+    let twice = |place: &str, key: &str| format!("!{place}: the key `{key}` appears twice in the same object");
+    assert_eq!(
+        summary(
+            "{\"name\":\"a\"}\n{\"name\":\"b\",\n \"x\": {\"y\": [{\"z\": 1,\n  \"\\u007a\": 1}]}}\n{\"name\":\"c\"}\n"
+        ),
+        ["1 a".to_owned(), format!("2 {}", twice("line 4 column 3", "z")), "5 c".to_owned()]
+    );
+    let list = "{\"items\": [\n{\"name\": \"a\", \"name\": \"b\"},\n{\"name\": \"c\"}], \"kind\": \"List\"}";
+    assert_eq!(summary(list), [format!("2 {}", twice("line 2 column 15", "name")), "3 c".to_owned()]);
+    let nested = "{\"items\": [{\"kind\": \"List\", \"items\": [{\"x\": 1, \"x\": 2}, {\"name\": \"b\"}]}]}";
+    assert_eq!(summary(nested), [format!("1 {}", twice("line 1 column 48", "x"))]);
+}
+
+#[test]
+fn a_list_with_a_key_twice_fails_next_to_its_items() {
+    for (text, found) in [
+        (
+            "{\"kind\": \"List\",\n\"items\": [\n{\"name\": \"a\"}],\n\"kind\": \"List\"}",
+            ["3 a", "1 !line 4 column 1: the key `kind` appears twice in the same object"],
+        ),
+        (
+            "{\"apiVersion\": \"v1\",\n \"apiVersion\": \"v1\", \"items\": [\n{\"name\": \"a\"}]}",
+            ["3 a", "1 !line 2 column 2: the key `apiVersion` appears twice in the same object"],
+        ),
+        (
+            "{\"items\": [{\"name\": \"a\"}],\n\"items\": [{\"name\": \"b\"}]}",
+            ["1 a", "1 !line 2 column 1: the key `items` appears twice in the same object"],
+        ),
+    ] {
+        assert_eq!(summary(text), found, "{text}");
+    }
+}
+
+#[test]
+fn a_mistake_around_the_items_is_told_with_its_place() {
+    assert_eq!(
+        summary(
+            "{\"kind\": \"List\",\n\"items\": [\n{\"name\": \"a\"}],\n\"metadata\": {\"x\": tru}}\n{\"name\": \"b\"}"
+        ),
+        ["3 a", "1 !line 4 column 19: expected true", "5 b"]
+    );
+    assert_eq!(
+        summary("{\"items\": [\n{\"name\": \"a\"}],,\n\"metadata\": {}}\n{\"name\": \"b\"}"),
+        ["2 a", "1 !line 2 column 16: expected a key, found ','", "4 b"]
+    );
+}
+
+#[test]
+fn words_and_escapes_that_are_no_json_fail_with_their_place() {
+    for (text, error) in [
+        ("{\"a\": 1,\n\"b\": tru}", "line 2 column 6: expected true"),
+        ("{\"a\": 01}", "line 1 column 8: expected a comma or the end of the object, found '1'"),
+        ("{\"a\": -}", "line 1 column 7: expected a digit, found '}'"),
+        ("{\"\u{e9}\":\n\"\u{e9}\\x\"}", "line 2 column 4: invalid escape in a string"),
+    ] {
+        assert_eq!(failure(text), error, "{text}");
+    }
+}
+
+#[test]
+fn nesting_is_counted_from_the_item_of_a_list() {
+    let nested = |depth: usize| format!("{{\"a\":{}1{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
+    for around in ["{\"items\":[X]}", "[X]", "X"] {
+        let with = |depth: usize| around.replace('X', &nested(depth));
+        assert_eq!(objects(with(MAX_DEPTH)).len(), 1, "{around}");
+        assert_eq!(failure(with(MAX_DEPTH + 1)), "line 1: nested deeper than 100 levels", "{around}");
+    }
+}
+
+#[test]
+fn items_behind_an_escaped_quote_are_no_list() {
+    let text = r#"{"x\"items":[{"name":"a"}],"y\\":[],"kind":"List"}"#;
+    assert_eq!(objects(text).len(), 1);
+    // Another spelling is held whole and unpacked then.
+    assert_eq!(summary(r#"{"\u0069tems":[{"name":"a"},{"name":"b"}]}"#), ["1 a", "1 b"]);
+}
+
+#[test]
+fn a_failure_has_what_was_read_of_its_object() {
+    let fragment = |text: &str| match raw(text.as_bytes(), 16).as_slice() {
+        [document] if document.content.is_err() => document.fragment.clone(),
+        other => panic!("one failure expected, not {other:?}"),
+    };
+    for text in
+        ["{\"kind\":\"A\",\"x\":tru}", "{\"kind\":\"A\",\"kind\":\"B\"}", "{\"kind\":\"A\",,}", "{\"kind\":\"A\""]
+    {
+        assert_eq!(fragment(text), text);
+    }
+    assert_eq!(fragment("{\"kind\":\"A\",\"x\":[}\n"), "{\"kind\":\"A\",\"x\":[");
+    assert_eq!(fragment("not json"), "");
+    assert_eq!(fragment("kind: A\nmetadata:\n  name: a\n  name: b\n"), "{\"kind\":\"A\",\"metadata\":{\"name\":\"a\"");
+    assert_eq!(fragment("just text"), "");
 }

@@ -138,6 +138,10 @@ fn a_broken_item_costs_itself() {
         summary("items:\n- name: a\nitems:\n- name: b\n"),
         ["2 a", "3 !line 3 column 1: the key `items` appears twice in the same object"]
     );
+    assert_eq!(
+        summary("kind: List\nx: y\nitems:\n- name: a\na: 1\nx: 2\n"),
+        ["4 a", "5 !line 6 column 1: the key `x` appears twice in the same object"]
+    );
 }
 
 #[test]
@@ -315,7 +319,7 @@ fn bombs_fail_at_their_bound_and_without_a_stack_overflow() {
         ["- ".repeat(200_000), format!("a: {}", "[".repeat(200_000)), format!("--- {}", "{a: ".repeat(200_000)), stairs]
     {
         let error = failure(deep);
-        assert!(error.ends_with("nested deeper than 250 levels"), "{error}");
+        assert!(error.ends_with("nested deeper than 100 levels"), "{error}");
     }
     assert_eq!(failure("? ".repeat(200_000)), "line 1 column 3: a key must be a single value, not an object or a list");
 }

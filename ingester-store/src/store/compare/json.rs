@@ -4,7 +4,7 @@
 //! order of their own, of repeated keys the last (from 8.0.3 on), integers of 64 bits as such, every other number as a
 //! DOUBLE, in a spelling of its own.
 
-use ingester_core::json::{Error, Kind, Reader, push_name};
+use ingester_core::json::{Error, Reader, TokenKind, push_name};
 use std::borrow::Cow;
 
 /// One place at which two texts differ; the two values as they are written, `None` where there is none.
@@ -61,10 +61,10 @@ fn whole(text: &str) -> Result<Node<'_>, Error> {
 fn node<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Error> {
     let start = reader.offset();
     let tree = match reader.peek()? {
-        Kind::Null | Kind::Bool => reader.skip().map(|()| Tree::Literal)?,
-        Kind::Number => reader.number().map(|_| Tree::Number)?,
-        Kind::String => Tree::Text(reader.string()?),
-        Kind::Array => {
+        TokenKind::Null | TokenKind::Bool => reader.skip().map(|()| Tree::Literal)?,
+        TokenKind::Number => reader.number().map(|_| Tree::Number)?,
+        TokenKind::String => Tree::Text(reader.string()?),
+        TokenKind::Array => {
             reader.begin_array()?;
             let mut elements = Vec::new();
             while reader.next_element()? {
@@ -72,7 +72,7 @@ fn node<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Error> {
             }
             Tree::Array(elements)
         }
-        Kind::Object => {
+        TokenKind::Object => {
             reader.begin_object()?;
             let mut members = Vec::new();
             while let Some(key) = reader.next_key()? {

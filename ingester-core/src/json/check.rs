@@ -1,0 +1,76 @@
+//! Whether a text is JSON, and no object in it has a key twice.
+
+use std::borrow::Cow;
+
+use super::{Error, Reader, TokenKind};
+
+/// What is wrong with a text.
+#[derive(Debug, PartialEq)]
+pub(crate) enum CheckError {
+    /// It is not JSON.
+    Syntax(Error),
+    /// A key stands in its object already.
+    Duplicate {
+        /// Where the key stands again.
+        offset: usize,
+        /// The key.
+        key: String,
+    },
+}
+
+/// Checks a whole text, which is one value with white space around it: that it is JSON, and that no object in it has a
+/// key twice, however the key is escaped.
+pub(crate) fn check(text: &str) -> Result<(), CheckError> {
+    let mut reader = Reader::new(text);
+    let mut keys: Vec<(Cow<'_, str>, usize)> = Vec::new();
+    // Of each open container, where the keys of an object begin.
+    let mut open: Vec<Option<usize>> = Vec::new();
+    let syntax = CheckError::Syntax;
+    loop {
+        match reader.peek().map_err(syntax)? {
+            TokenKind::Object => {
+                reader.begin_object().map_err(syntax)?;
+                open.push(Some(keys.len()));
+            }
+            TokenKind::Array => {
+                reader.begin_array().map_err(syntax)?;
+                open.push(None);
+            }
+            _ => reader.skip().map_err(syntax)?,
+        }
+        // On to the next value, and out of the containers that end before it.
+        loop {
+            match open.last() {
+                None => return reader.finish().map_err(syntax),
+                Some(None) => {
+                    if reader.next_element().map_err(syntax)? {
+                        break;
+                    }
+                }
+                Some(Some(first)) => {
+                    let before = reader.offset();
+                    if let Some(key) = reader.next_key().map_err(syntax)? {
+                        keys.push((key, before));
+                        break;
+                    }
+                    distinct(text, &mut keys[*first..])?;
+                    keys.truncate(*first);
+                }
+            }
+            open.pop();
+        }
+    }
+}
+
+/// Fails on the first key that stands among the others already. Each comes with the offset behind the member before.
+fn distinct(text: &str, keys: &mut [(Cow<'_, str>, usize)]) -> Result<(), CheckError> {
+    // Kubernetes writes them in this order.
+    if keys.is_sorted_by(|(a, _), (b, _)| a < b) {
+        return Ok(());
+    }
+    keys.sort_unstable();
+    let twice = keys.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| &pair[1]);
+    let Some((key, before)) = twice.min_by_key(|(_, before)| *before) else { return Ok(()) };
+    let separators = text[*before..].find('"').unwrap_or_default();
+    Err(CheckError::Duplicate { offset: before + separators, key: key.clone().into_owned() })
+}
