@@ -8,7 +8,7 @@ use syn::{ExprPath, Generics, Ident, LitStr, Path, Type};
 /// What an item becomes.
 pub(crate) enum Model {
     /// `Ingestable`. Without a kind where it is not said which, or kube derives no type for it; that has been reported.
-    Kind(Record, Option<KindDeclaration>),
+    Kind(Record, Option<Box<KindDeclaration>>),
     /// `Indexed`.
     Nested(Record),
     /// `ColumnValue` on a struct.

@@ -33,7 +33,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
         if let Some(was) = was {
             context.error(was, "`was` is the table's former name, it cannot be the present one");
         }
-        KindDeclaration {
+        Box::new(KindDeclaration {
             root,
             group,
             version,
@@ -47,7 +47,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             keys: ingest.keys,
             filter: ingest.filter,
             metadata,
-        }
+        })
     });
     Model::Kind(record, kind)
 }

@@ -15,7 +15,7 @@ use quote::quote;
 /// The code for `model`; `library` is the path of `ingester_core`.
 pub(crate) fn expand(library: &TokenStream, model: &Model) -> TokenStream {
     let code = match model {
-        Model::Kind(record, declared) => kind::expand(record, declared.as_ref()),
+        Model::Kind(record, declared) => kind::expand(record, declared.as_deref()),
         Model::Nested(record) => nested(record),
         Model::Composite(record) => composite(record),
         Model::UnitEnum(unit_enum) => column_value_of_enum(unit_enum),
@@ -34,7 +34,7 @@ pub(crate) fn expand(library: &TokenStream, model: &Model) -> TokenStream {
 /// Traits by which a type that cannot be stored has a layout all the same, so that its error is reported once.
 fn fallbacks(model: &Model) -> TokenStream {
     let (record, kind) = match model {
-        Model::Kind(record, kind) => (record, kind.as_ref()),
+        Model::Kind(record, kind) => (record, kind.as_deref()),
         Model::Nested(record) | Model::Composite(record) => (record, None),
         Model::UnitEnum(_) | Model::Refused(_) => return TokenStream::new(),
     };
