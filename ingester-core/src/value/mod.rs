@@ -3,9 +3,10 @@
 //! May use: `schema`. Must not: do I/O, know SQL text.
 
 mod column_value;
+pub(crate) mod derived;
 mod row;
 
-pub use column_value::{ColumnValue, Layout, NoLayout, Probe, named, shape_of};
+pub use column_value::ColumnValue;
 pub use row::{Believed, Row, RowError};
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! The last pass: a [`Model`] as code, constants and one-line delegations. Bodies are in `ingester_core`.
+//! The last pass: a [`Model`] as code, which is constants and one-line delegations. The bodies are in `ingester_core`.
 //!
-//! The code stands in the user's module. So it is in a block of its own, its names begin with two underscores, it uses
-//! nothing of the prelude, and all that it takes from the library goes through one import.
+//! The code stands in the user's module. So it has a block of its own, its names begin with two underscores, it does not
+//! use the prelude, and it reaches the library through one import.
 
 mod columns;
 mod kind;
@@ -31,7 +31,7 @@ pub(crate) fn expand(library: &TokenStream, model: &Model) -> TokenStream {
     }
 }
 
-/// Traits by which a type that cannot be stored has a layout all the same, so that its error is reported once.
+/// Traits that give a type which cannot be stored a layout anyway, so that its error is reported once.
 fn fallbacks(model: &Model) -> TokenStream {
     let (record, kind) = match model {
         Model::Kind(record, kind) => (record, kind.as_deref()),
