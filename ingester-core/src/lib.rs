@@ -55,7 +55,8 @@ pub use value::ColumnValue;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::ddl::GeneratedSql;
-    pub use crate::kind::{Definition, FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, RowSource};
+    pub use crate::kind::derived::{FieldsOf, NoFields, NoStatus, RowSource};
+    pub use crate::kind::{Definition, Indexed, Ingestable, Kind, Protobuf};
     pub use crate::object::Meta;
     pub use crate::registry::{count_kinds, join_registries};
     pub use crate::schema::{
@@ -63,6 +64,7 @@ pub mod __private {
         check_column_count, check_composite_key, check_key, check_key_column, check_key_count, check_name,
         check_row_size, check_table_name, check_type, check_was,
     };
-    pub use crate::value::{ColumnValue, Layout, NoLayout, Probe, Values, named, shape_of};
+    pub use crate::value::derived::{Layout, NoLayout, Probe, named, shape_of};
+    pub use crate::value::{ColumnValue, Values};
     pub use {schemars, serde};
 }

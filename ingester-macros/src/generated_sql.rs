@@ -74,7 +74,7 @@ mod tests {
         let nothing = r#"::ingester_core::__private::GeneratedSql{lock:"{\"tables\":[],\"migrations\":[]}",files:&[]}"#;
         assert_eq!(expanded(root.path()), nothing);
 
-        // Half of a folder: what the lock does not vouch for is not taken.
+        // Migrations without a lock are not released.
         let folder = root.path().join("generated-sql");
         for dialect in ["mysql", "sqlite"] {
             let migrations = folder.join(dialect).join("migrations");
