@@ -3,17 +3,17 @@
 #
 #   tests/install.sh [packages] [mysql] [apiserver]     without arguments: all three
 #
-# Made for Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second
-# run finds it and returns at once; deleting that folder undoes it. Nothing but Debian packages is downloaded, from the
-# mirror that the machine's apt already uses.
+# For Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second run finds it
+# and returns at once; deleting that folder undoes it. It downloads only Debian packages, from the mirror that the machine's
+# apt already uses.
 #
-#   packages   what apt lacks: the MariaDB server, etcd, a C compiler, Python's protobuf, valgrind.
-#   mysql      MySQL out of Debian unstable, unpacked into the cache, never installed. It may be missing: the tests
-#              that need it then say "skipped: no MySQL".
+#   packages   missing Debian packages: the MariaDB server, etcd, a C compiler, Python's protobuf, valgrind.
+#   mysql      MySQL from Debian unstable, unpacked into the cache, never installed. It may be missing: then the tests
+#              that need it print "skipped: no MySQL".
 #   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some minutes, once).
 #
-# If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used, and neither is installed. A database that is named by
-# INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL is not installed either.
+# If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used and neither is installed. Likewise, a database that
+# INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL names is not installed.
 
 set -euo pipefail
 
@@ -21,14 +21,14 @@ cache="${HOME:?}/.cache/ingester-testbed"
 log="$cache/install.log"
 
 mkdir -p "$cache"
-# One installation at a time: two test runs on one machine share the cache. The second waits, then finds all of it done.
+# One installation at a time, because test runs on one machine share the cache. A second one waits, then finds everything done.
 exec 9>"$cache/lock"
 flock 9
 
-# What is for people goes to descriptor 3, everything else to the log.
+# Messages for people go to descriptor 3, everything else to the log.
 exec 3>&1 </dev/null >"$log" 2>&1
 
-# Notes the work that is under way, for the message if it fails: in a file, because a subshell's variables are lost.
+# Records the current work, for the message if it fails. It uses a file, because a subshell's variables are lost.
 do_now() {
   echo "$1" >"$cache/doing"
   echo "--- $1"
@@ -37,7 +37,7 @@ do_now "starting"
 
 say() { echo "testbed: $*" >&3; }
 
-# Removes what must not stay however this script ends.
+# Cleans up, however this script ends.
 made_policy=""
 finish() {
   local code=$?
@@ -63,7 +63,7 @@ has() { PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null; }
 # ---------------------------------------------------------------------------------------------------------------------
 # apt
 
-# Prints "[options] address" of the mirror that this machine's apt has for its own release.
+# Prints "[options] address" of the mirror that this machine's apt uses for its own release.
 mirror() {
   local codename files=() file found
   # shellcheck source=/dev/null
@@ -71,7 +71,7 @@ mirror() {
   for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
     if [[ -f $file ]]; then files+=("$file"); fi
   done
-  # A line: deb [options] address suite components
+  # The format of a line: deb [options] address suite components
   found="$(awk -v codename="$codename" '
     $1 == "deb" {
       options = ""; at = 2
@@ -85,7 +85,7 @@ mirror() {
     for file in /etc/apt/sources.list.d/*.sources; do
       if [[ -f $file ]]; then files+=("$file"); fi
     done
-    # A stanza. A key written into the stanza itself (Signed-By over many lines) gives way to the keys that apt has anyway.
+    # One stanza per entry. An inline key (Signed-By over several lines) is ignored in favour of the keys that apt has.
     found="$(awk -v codename="$codename" -v RS= -F'\n' '
       {
         split("", field)
@@ -112,9 +112,9 @@ mirror() {
   echo "$found"
 }
 
-# Runs apt-get on lists, cache and state of its own in a folder: `private_apt FOLDER ARGUMENTS...`. The system's apt neither
-# sees them nor is seen by them; to this apt no package at all is installed. A mirror that lags behind is good enough: the
-# lists' signatures are checked, their age is not.
+# Runs apt-get with its own lists, cache and state in a folder: `private_apt FOLDER ARGUMENTS...`. It is independent of the
+# system's apt, and considers no package installed. An outdated mirror is good enough: the signatures of the lists are
+# checked, their age is not.
 private_apt() {
   local folder="$1"
   shift
@@ -132,10 +132,10 @@ private_apt() {
     "$@"
 }
 
-# Installs the packages of the system that are named.
+# Installs the named packages on the system.
 install_packages() {
   say "installing $*"
-  # Debian starts a server as soon as it is installed, unless this file says no. The tests start their own.
+  # Debian starts a server as soon as it is installed, unless this file forbids it. The tests start their own servers.
   local policy=/usr/sbin/policy-rc.d
   if [[ ! -e $policy ]]; then
     printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
@@ -157,7 +157,7 @@ packages() {
   do_now "installing Debian packages"
   local started=$SECONDS missing=()
   if [[ -z ${INGESTER_TEST_MARIADB_URL:-} ]]; then
-    # Server and client programs without the service around them; mariadb-install-db needs both.
+    # Server and client programs without the system service; mariadb-install-db needs both.
     has mariadbd && has mariadb-install-db || missing+=(mariadb-server-core)
     has my_print_defaults || missing+=(mariadb-client-core)
   fi
@@ -165,9 +165,9 @@ packages() {
     has etcd || missing+=(etcd-server)
     has openssl || missing+=(openssl)
   fi
-  # SQLite and ring are C, built by their crates.
+  # SQLite and ring contain C, which their crates compile.
   has cc && [[ -e /usr/include/stdio.h ]] || missing+=(gcc libc6-dev)
-  # A protobuf runtime that is not ours, to decode with.
+  # An independent protobuf runtime, for the tests of our encoder.
   /usr/bin/python3 -c 'import google.protobuf' || missing+=(python3-protobuf)
   # Counts instructions.
   has valgrind || missing+=(valgrind)
@@ -188,7 +188,7 @@ mysql() {
     say "mysql: ready (cached)"
     return
   fi
-  # A subshell with its own errexit, not inside a condition, where errexit would be ignored.
+  # A subshell with its own errexit. It is not inside a condition, where errexit would be ignored.
   set +e
   (
     trap - EXIT
@@ -219,7 +219,7 @@ unpack_mysql() {
   private_apt "$part/apt" update
 
   do_now "downloading mysql-server-core and its libraries"
-  # Perl is for the scripts around the server, which nobody runs; a third of the download.
+  # Perl is a third of the download, and only for scripts around the server that the tests do not run.
   local names
   names="$(private_apt "$part/apt" install --print-uris mysql-server-core |
     sed -nE "s/^'[^']*' ([^_]+)_.*/\1/p" | grep -vE '^(perl|libperl|libgdbm)')"
@@ -238,7 +238,7 @@ unpack_mysql() {
   loader="$(cd "$part/root" && find usr -name 'ld-linux*.so.*' -print -quit)"
   libraries="$(cd "$part/root" && dirname "$(find usr/lib -name libc.so.6 -print -quit)")"
   [[ -n $loader && -n $libraries ]]
-  # Debian 12's C library is older than this server's: it brings its own loader and libraries.
+  # Debian 12's C library is too old for this server, so it gets its own loader and libraries.
   cat >"$part/mysqld" <<WRAPPER
 #!/bin/sh
 # Runs MySQL with the libraries beside it. Made by tests/install.sh.
@@ -308,10 +308,10 @@ build_apiserver() {
   local part="$1" go="$2" reflect2="$3" file
 
   do_now "mending the source for Go 1.19"
-  # The vendored reflect2 reads the runtime's structures as they were before Go 1.18: the server would crash.
+  # The vendored reflect2 expects the runtime's structures from before Go 1.18: the server would crash.
   rm -rf vendor/github.com/modern-go/reflect2
   cp --recursive --dereference "$reflect2" vendor/github.com/modern-go/reflect2
-  # reflect.DeepEqual compares two reflect.Value by what they hold since Go 1.18: every empty string would pass for null.
+  # Since Go 1.18 reflect.DeepEqual compares two reflect.Value by content: every empty string would count as null.
   for file in vendor/github.com/go-openapi/validate/type.go vendor/k8s.io/kube-openapi/pkg/validation/validate/type.go; do
     sed -i 's/if data == nil || reflect\.DeepEqual(reflect\.Zero(.*) {$/if data == nil {/' "$file"
     grep -q 'if data == nil {$' "$file"
@@ -320,11 +320,11 @@ build_apiserver() {
   mkdir -p "$part/gopath/src/k8s.io" "$part/tmp"
   ln -s "$part/tree" "$part/gopath/src/k8s.io/kubernetes"
   export GOPATH="$part/gopath" GOCACHE="$part/gocache" GOTMPDIR="$part/tmp" GO111MODULE=off CGO_ENABLED=0 GOFLAGS="" GOTOOLCHAIN=local
-  # GOPATH mode knows a package by the path of the current folder, which has to be the one under GOPATH.
+  # GOPATH mode identifies a package by the path of the current folder, which must be the one under GOPATH.
   cd "$part/gopath/src/k8s.io/kubernetes"
 
   do_now "generating the OpenAPI definitions of kube-apiserver"
-  # The source package leaves this one generated file out.
+  # This generated file is missing in the source package.
   nice "$go" build -o "$part/openapi-gen" ./vendor/k8s.io/kube-openapi/cmd/openapi-gen
   local folders
   folders="$(
@@ -360,7 +360,7 @@ for step in "${steps[@]}"; do
   esac
 done
 
-# What a run left behind that was killed.
+# Leftovers of a killed run.
 rm -rf "$cache"/*.part
 
 for step in "${steps[@]}"; do

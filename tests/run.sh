@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# The test command: installs the servers that the tests need, then checks formatting, lints and runs every test.
+# The test command: installs the servers that the tests need, checks the formatting, lints, and runs every test.
 #
 #   bash tests/run.sh
 #
-# Goes on after a failure, so that one run shows them all; ends with a list of what ran, what failed and what was skipped,
-# and with exit code 0 only if nothing failed.
+# It continues after a failure, so that one run shows all of them. It ends with a list of what ran, failed and was skipped,
+# and exits with 0 only if nothing failed.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# One line a step for the list at the end.
+# One line per step, for the list at the end.
 report=()
 failed=0
 output="$(mktemp)"
 trap 'rm -f "$output"' EXIT
 
-# Runs a step and notes how it ended: `step NAME COMMAND...`. Its output is shown and kept for the counts.
+# Runs a step and records how it ended: `step NAME COMMAND...`. Shows its output, and keeps it for the counts.
 step() {
   local name="$1" started=$SECONDS code=0 note=""
   shift
@@ -23,7 +23,7 @@ step() {
   echo "== $name: $*"
   : >"$output"
   "$@" </dev/null 2>&1 | tee "$output" || code=$?
-  # What cargo test counts, over all test programs.
+  # The sums of cargo test's counts over all test programs.
   if grep -q '^test result:' "$output"; then
     note="$(awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) p += $(i-1); if ($i ~ /^failed/) f += $(i-1); if ($i ~ /^ignored/) g += $(i-1) } }
       END { printf ", %d passed, %d failed, %d ignored", p, f, g }' "$output")"
@@ -40,7 +40,7 @@ step() {
   done < <(grep -o 'skipped: .*' "$output" | sort -u || true)
 }
 
-# The two rustup components that are needed beside the compiler.
+# The two rustup components that are needed in addition to the compiler.
 for component in fmt clippy; do
   if ! cargo "$component" --version >/dev/null 2>&1; then
     echo "cargo $component is missing; install it with: rustup component add ${component/#fmt/rustfmt}" >&2
@@ -51,10 +51,10 @@ done
 
 step "servers" bash tests/install.sh
 step "format" cargo fmt --all --check
-step "lints" cargo clippy --workspace --all-targets -- -D warnings
-step "tests" cargo test --workspace --no-fail-fast
+step "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
+step "tests" cargo test --workspace --locked --no-fail-fast
 if [[ -d tests/outside ]]; then
-  step "tests of the crate outside" cargo test --manifest-path tests/outside/Cargo.toml --target-dir target --no-fail-fast
+  step "tests of the crate outside" cargo test --manifest-path tests/outside/Cargo.toml --target-dir target --locked --no-fail-fast
 else
   report+=("skipped  tests of the crate outside (there is no tests/outside)")
 fi

@@ -1,4 +1,5 @@
-//! What the derives cost the compiler: kinds are checked with all derives, without ours, and not at all.
+//! The cost of the derives for the compiler: `cargo check` of kinds with all derives, of kinds without ours, and of no
+//! kinds.
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
@@ -12,12 +13,12 @@ pub(crate) struct Derive {
     /// Kinds in a crate.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
     kinds: u16,
-    /// Times that each crate is checked.
+    /// How often each crate is checked.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
 }
 
-/// A kind of usual size: 15 fields and 5, structs and an enum among them, 4 columns. `@` is its number.
+/// A kind of usual size: 15 and 5 fields, among them structs and an enum, and 4 columns. `@` is its number.
 const KIND: &str = r#"
 pub mod kind_@ {
     use ingester_core::{ColumnValue, Indexed, Ingestable};
@@ -157,7 +158,7 @@ pub mod kind_@ {
 /// The crates: their names, whether they have kinds, and whether these have our derives.
 const CRATES: [(&str, bool, bool); 3] = [("none", false, false), ("others", true, false), ("all", true, true)];
 
-/// What a kind's derives refer to, in the versions and with the features of the workspace.
+/// The dependencies of a kind's derives, with the versions and features of the workspace.
 const DEPENDENCIES: [&str; 5] = ["k8s-openapi", "kube", "schemars", "serde", "serde_json"];
 
 pub(crate) fn run(arguments: &Derive) -> Result<()> {
@@ -173,7 +174,7 @@ pub(crate) fn run(arguments: &Derive) -> Result<()> {
     let mut times = [const { Vec::new() }; CRATES.len()];
     for _ in 0..arguments.rounds {
         for ((name, text), times) in crates.iter().zip(&mut times) {
-            // The same text, but a newer file.
+            // The same text in a newer file.
             write(&source_of(&folder, name), text)?;
             times.push(check(&folder, name)?);
         }
@@ -192,7 +193,7 @@ pub(crate) fn run(arguments: &Derive) -> Result<()> {
     Ok(())
 }
 
-/// A crate of so many kinds. With our derives, the manifest's lines are part of what a kind costs.
+/// A crate with this many kinds. With our derives, the lines of the registry are part of a kind's cost.
 fn source(kinds: u16, ours: bool) -> String {
     let kind = if ours { KIND.to_owned() } else { without_ours(KIND) };
     let mut text: String = (0..kinds).map(|number| kind.replace('@', &number.to_string())).collect();
@@ -214,7 +215,7 @@ fn without_ours(kind: &str) -> String {
     text
 }
 
-/// A workspace of its own with the crates, under Cargo's default profile as any new one is: no derive is optimized.
+/// A workspace with the crates and Cargo's default profile, like any new workspace: no derive is optimized.
 fn write_manifests(workspace: &Path, folder: &Path) -> Result<()> {
     let manifest = workspace.join("Cargo.toml");
     let manifest = fs::read_to_string(&manifest).with_context(|| format!("reading {}", manifest.display()))?;
@@ -249,8 +250,7 @@ fn write(file: &Path, text: &str) -> Result<()> {
     written.with_context(|| format!("writing {}", file.display()))
 }
 
-/// How long `cargo check` takes. Not incremental: that would measure what the compiler remembers of a text that is the
-/// same.
+/// How long `cargo check` takes. Not incremental, because that would reuse the results for the unchanged text.
 fn check(folder: &Path, name: &str) -> Result<Duration> {
     let start = Instant::now();
     let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))

@@ -1,27 +1,27 @@
-//! Objects written straight into etcd, as the API server would have stored them: through the API each takes two
-//! requests, and a hundred thousand of them half an hour.
+//! Writes objects straight into etcd, as the API server would store them. Through the API each takes two requests, and
+//! a hundred thousand of them half an hour.
 //!
-//! The API server need not be told: its own watch of etcd brings them, as it brings what another API server writes.
+//! The API server observes them through its own watch of etcd, like the writes of another API server.
 
 use crate::live::{NAMESPACE, object};
 use crate::objects::Dice;
 use anyhow::{Context as _, Result, ensure};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ingester_core::Kind;
-use ingester_core::sync::FINALIZER;
+use ingester_mirror::sync::FINALIZER;
 use kube::{Client, Config};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
-/// Objects in a transaction at most; etcd takes 128.
+/// Objects in a transaction, at most; etcd allows 128.
 const OPERATIONS: usize = 100;
-/// Bytes of objects in a transaction, about; etcd takes requests of 1.5 MB.
+/// Bytes of objects in a transaction, about; etcd allows requests of 1.5 MB.
 const BYTES: usize = 1_000_000;
-/// Transactions that are under way at a time.
+/// Concurrent transactions.
 const PARALLEL: usize = 4;
 
-/// Writes as many objects, with the ingester's finalizer or without. Returns etcd's revision after the last of them,
-/// which is what Kubernetes calls resourceVersion.
+/// Writes this many objects, with or without the ingester's finalizer. Returns etcd's revision after the last one,
+/// which Kubernetes calls resourceVersion.
 pub(crate) async fn seed(url: &str, kind: &Kind, objects: usize, adopted: bool) -> Result<u64> {
     let config = Config::new(url.parse().with_context(|| format!("etcd's address {url}"))?);
     let client = Client::try_from(config).context("making a client of etcd")?;
@@ -61,7 +61,7 @@ async fn commit(client: Client, puts: Vec<Value>) -> Result<u64> {
     revision.with_context(|| format!("etcd named no revision: {answer}"))
 }
 
-/// An object as the API server stores it: its resourceVersion is etcd's to say, and who set which field stands with it.
+/// An object as the API server stores it: without a resourceVersion, which is etcd's revision, and with managed fields.
 fn stored(mut object: Value, adopted: bool) -> Option<Value> {
     let metadata = object["metadata"].as_object_mut()?;
     metadata.remove("resourceVersion");
@@ -80,7 +80,7 @@ fn stored(mut object: Value, adopted: bool) -> Option<Value> {
             "fieldsV1": set,
         })
     };
-    // The status is written by a request of its own.
+    // A request of its own writes the status.
     let mut managed = json!([set(&["spec"]), set(&["status"])]);
     for name in ["annotations", "finalizers", "labels"] {
         let value = &object["metadata"][name];
@@ -92,7 +92,7 @@ fn stored(mut object: Value, adopted: bool) -> Option<Value> {
     Some(object)
 }
 
-/// The fields of a value; those of a list are not told apart.
+/// The fields of a value, in the form of managed fields. A list counts as a whole.
 fn fields(value: &Value) -> Value {
     let members = value.as_object().filter(|members| !members.is_empty());
     let own = members.map(|_| (".".to_owned(), json!({})));

@@ -1,6 +1,6 @@
-//! The mirror beside a real API server: the first fill, a restart, memory, and how soon an update is a row.
+//! The mirror with a real API server: the first fill, a restart, memory, and the time from an update to its row.
 //!
-//! The ingester is this very program, in a process of its own, so that its memory is its own too.
+//! The ingester is this same program in a process of its own, so that its memory can be measured.
 
 use crate::etcd;
 use crate::objects::{self, Dice, updated};
@@ -13,8 +13,8 @@ use futures::{AsyncBufReadExt as _, StreamExt as _};
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::store::{ConnectOptions, Store};
-use ingester_core::value::Row;
+use ingester_core::row::Row;
+use ingester_store::{ConnectOptions, Store};
 use ingester_tests::{ApiServer, Durability, Ingester, MariaDb, MySql, SqlServer};
 use kube::Client;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Set for the process that is to be the ingester.
+/// The variable that makes a process the ingester.
 pub(crate) const AS_INGESTER: &str = "INGESTER_BENCH_AS_INGESTER";
 
 #[derive(Args)]
@@ -34,7 +34,7 @@ pub(crate) struct Live {
     /// Objects in the cluster.
     #[arg(long, default_value_t = 20_000)]
     objects: usize,
-    /// Times that each is measured: fills, restarts, bare lists.
+    /// How often fills, restarts and bare lists are measured.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
     /// Seconds of steady updates.
@@ -43,7 +43,7 @@ pub(crate) struct Live {
     /// Updates a second.
     #[arg(long, default_value_t = 40)]
     rate: u64,
-    /// Objects that lack the ingester's finalizer: how long it takes until all have it is measured as well.
+    /// Creates objects without the ingester's finalizer, and measures how long it takes until all have it.
     #[arg(long)]
     adopt: bool,
     /// Reaches the database over TCP instead of its Unix socket.
@@ -63,18 +63,18 @@ pub(crate) enum Which {
     Mysql,
 }
 
-/// Where all objects are.
+/// The namespace of all objects.
 pub(crate) const NAMESPACE: &str = "default";
-/// The counter of rows that are committed.
+/// The counter of committed rows.
 pub(crate) const WRITTEN: &str = "ingester_rows_written_total";
-/// How long anything may take. By default 50 finalizers are added a second.
+/// How long anything may take. By default the ingester adds 50 finalizers a second.
 const DEADLINE: Duration = Duration::from_secs(3600);
 
 pub(crate) fn run(arguments: &Live) -> Result<()> {
     with_database(arguments.database, arguments.pool.as_deref(), async |server| on(server, arguments).await)
 }
 
-/// Starts a database, with its own defaults but for the buffer pool, and does `work` with it.
+/// Starts a database with its own defaults, except for the buffer pool, and does `work` with it.
 pub(crate) fn with_database(
     database: Which,
     pool: Option<&str>,
@@ -96,7 +96,7 @@ pub(crate) fn with_database(
     }
 }
 
-/// What there is to be measured.
+/// One measurement: the servers and the arguments.
 struct Bench<'a> {
     kind: Kind,
     arguments: &'a Live,
@@ -134,7 +134,7 @@ async fn on(server: &SqlServer, arguments: &Live) -> Result<()> {
 }
 
 impl Bench<'_> {
-    /// Brings the objects into the cluster, and waits until the API server has them all.
+    /// Writes the objects into the cluster, and waits until the API server has all of them.
     async fn seed(&self) -> Result<()> {
         let (objects, start) = (self.arguments.objects, Instant::now());
         let address = self.cluster.etcd_url();
@@ -146,8 +146,8 @@ impl Bench<'_> {
         let first = list["items"].as_array().map_or(0, Vec::len) as u64;
         let listed = first + list["metadata"]["remainingItemCount"].as_u64().unwrap_or_default();
         ensure!(listed == objects as u64, "of {objects} objects written into etcd the API server lists {listed}");
-        // A list with a limit is read from etcd. What watches are fed from comes later: an object not older than the
-        // last write is answered once that has come, or refused after three seconds.
+        // A list with a limit is read from etcd. The watch cache follows later: a request for an object not older than
+        // the last write is answered once the cache has it, or refused after three seconds.
         let last = format!("{}/{}?resourceVersion={revision}", self.path, name(&self.kind, objects.saturating_sub(1)));
         loop {
             match self.client.request_text(http::Request::get(&last).body(Vec::new())?).await {
@@ -171,7 +171,7 @@ impl Bench<'_> {
         Ok(inserted)
     }
 
-    /// Fills an empty database three times.
+    /// Fills an empty database, several times.
     async fn fills(&self, report: &mut Report) -> Result<Ingester> {
         let (objects, rounds) = (self.arguments.objects, usize::from(self.arguments.rounds));
         let list = median_of(rounds, async || self.bare_list("gzip").await).await?;
@@ -213,7 +213,7 @@ impl Bench<'_> {
         Ok(ingester)
     }
 
-    /// Starts it three times on a database that has everything.
+    /// Starts it several times on a database that has all rows.
     async fn restarts(&self, ingester: &Ingester, report: &mut Report) -> Result<()> {
         let (mut restarts, mut lists) = (Vec::new(), Vec::new());
         let before = self.server.writing_statements().await?;
@@ -232,7 +232,7 @@ impl Bench<'_> {
         report.memory(ingester, "after a restart")
     }
 
-    /// From the API server's answer to the committed row.
+    /// The time from the API server's answer to the committed row.
     async fn latencies(&self, report: &mut Report) -> Result<()> {
         let (mut latencies, mut heard) = self.updates().await?;
         latencies.sort();
@@ -246,8 +246,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Updates objects one after the other and asks the database for the row until it is there: how long that took each
-    /// time, and how long until somebody who only watches had heard of it.
+    /// Updates objects one after the other, and polls the database until the row is there. Returns how long that took
+    /// each time, and how long it took until a bare watch had observed the update.
     async fn updates(&self) -> Result<(Vec<Duration>, Vec<Duration>)> {
         let mut watch = self.bare_watch().await?;
         let mut connection = MySqlConnection::connect(&self.url).await?;
@@ -274,14 +274,15 @@ impl Bench<'_> {
                     break;
                 }
                 ensure!(answered.elapsed() < DEADLINE, "the row of {uid} stays at {stored}");
-                // Asking without a pause would take a core from those who are to write it. The runtime's timers are too coarse.
+                // Polling without a pause would take a core from the processes that write the row. The runtime's timers
+                // are too coarse.
                 std::thread::sleep(Duration::from_micros(100));
             }
             latencies.push(answered.elapsed());
             loop {
                 let (event, at) = watch.recv().await.context("the bare watch has ended")?;
                 if event == version {
-                    // It may be there before the answer is.
+                    // The event may arrive before the answer.
                     heard.push(at.saturating_duration_since(answered));
                     break;
                 }
@@ -290,7 +291,7 @@ impl Bench<'_> {
         Ok((latencies, heard))
     }
 
-    /// Watches as the ingester does, and looks at nothing but an event's version.
+    /// Watches as the ingester does, but reads only the version of each event.
     async fn bare_watch(&self) -> Result<tokio::sync::mpsc::UnboundedReceiver<(u64, Instant)>> {
         let request = http::Request::get(format!("{}?limit=1", self.path)).body(Vec::new())?;
         let list: Value = serde_json::from_str(&self.client.request_text(request).await?)?;
@@ -312,8 +313,8 @@ impl Bench<'_> {
         Ok(watch)
     }
 
-    /// How long the reference's statements take for one update of the same tables, with nothing else going on and no watch
-    /// before them.
+    /// How long the reference's statements take for one update of the same tables, with nothing else running and no
+    /// watch before them.
     async fn reference_commits(&self) -> Result<Vec<Duration>> {
         let reference = Reference::<MySqlDatabase>::connect(&self.url, self.kind.table(), 1).await?;
         let (mut took, mut dice) = (Vec::new(), Dice::new(17));
@@ -343,7 +344,7 @@ fn name(kind: &Kind, place: usize) -> String {
     format!("{}-{place:06}", kind.kind().to_lowercase())
 }
 
-/// The object of this place. One at a time: as values, a hundred thousand are gigabytes.
+/// The object of this number. One at a time: a hundred thousand parsed objects take gigabytes.
 pub(crate) fn object(dice: &mut Dice, kind: &Kind, place: usize) -> Result<Value> {
     let mut object = objects::values(dice, kind.kind(), 1).pop().context("no object")?;
     object["metadata"]["name"] = json!(name(kind, place));
@@ -359,7 +360,7 @@ pub(crate) fn configuration(url: &str, kind: &Kind) -> String {
     )
 }
 
-/// Reads all objects, page after page, and looks at nothing but where the next page begins; the bytes.
+/// Reads all objects page by page, and parses only the token of the next page. Returns the time and the bytes.
 pub(crate) async fn bare_list(client: &Client, path: &str, encoding: &str) -> Result<(Duration, usize)> {
     let start = Instant::now();
     let (mut bytes, mut next) = (0, String::new());
@@ -368,7 +369,7 @@ pub(crate) async fn bare_list(client: &Client, path: &str, encoding: &str) -> Re
             http::Request::get(format!("{path}?limit=500&continue={next}")).header("accept-encoding", encoding);
         let text = client.request_text(request.body(Vec::new())?).await.context("listing objects")?;
         bytes += text.len();
-        // Of the list's own metadata; no object has such a member.
+        // In the list's own metadata; no object has such a member.
         next = match text.rsplit_once("\"continue\":\"") {
             Some((_, rest)) if !rest.starts_with('"') => rest.split('"').next().unwrap_or_default().to_owned(),
             _ => return Ok((start.elapsed(), bytes)),
@@ -376,8 +377,8 @@ pub(crate) async fn bare_list(client: &Client, path: &str, encoding: &str) -> Re
     }
 }
 
-/// How long the rows of as many objects take by statements without semantics on two connections, and then updates of
-/// some of them.
+/// How long hand-written statements without semantics take on two connections, for the rows of this many objects, and
+/// then for updates of some of them.
 pub(crate) async fn by_hand(server: &SqlServer, kind: &Kind, objects: usize, updates: usize) -> Result<[Duration; 2]> {
     const BATCH: usize = 200;
     let url = crate::store::url(server, "by_hand").await?;
@@ -392,7 +393,7 @@ pub(crate) async fn by_hand(server: &SqlServer, kind: &Kind, objects: usize, upd
     Ok([inserted, start.elapsed() - inserted])
 }
 
-/// Rows of new objects and of updates of the first of them, in the order of their uids, for two connections.
+/// Rows of new objects and of updates of the first ones, in uid order, for two connections.
 fn rows(kind: &Kind, objects: usize, updates: usize) -> Result<Vec<Rows>> {
     let row = |object: &Value| -> Result<Row> {
         let object = Object::parse(object.to_string(), ManagedFields::Prune)?;
@@ -414,7 +415,7 @@ fn rows(kind: &Kind, objects: usize, updates: usize) -> Result<Vec<Rows>> {
     Ok(halves.into())
 }
 
-/// Waits until a counter has come this far.
+/// Waits until a counter has reached a value.
 pub(crate) async fn until(ingester: &Ingester, metric: &str, goal: usize) -> Result<Instant> {
     let deadline = Instant::now() + DEADLINE;
     loop {
@@ -423,7 +424,7 @@ pub(crate) async fn until(ingester: &Ingester, metric: &str, goal: usize) -> Res
             return Ok(Instant::now());
         }
         ensure!(Instant::now() < deadline, "{metric} stays at {value}: {}", ingester.logs()?);
-        // Asking costs the measured process something, too.
+        // Scraping costs the measured process time, too.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -452,7 +453,7 @@ pub(crate) async fn settled(ingester: &Ingester) -> Result<()> {
     }
 }
 
-/// How many live rows are of a later version.
+/// The number of live rows with a later version.
 pub(crate) async fn count(url: &str, kind: &Kind, version: u64) -> Result<u64> {
     let mut connection = MySqlConnection::connect(url).await?;
     let table = &kind.table().name;
@@ -491,21 +492,21 @@ fn sum(text: &str, metric: &str) -> f64 {
     series.sum()
 }
 
-/// For how long a process has computed.
+/// The CPU time of a process.
 pub(crate) fn cpu(process: Option<u32>) -> Result<Duration> {
     let id = process.context("a process does not run")?;
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).context("reading a process's times")?;
-    // Behind the program's name, the 12th and 13th field: hundredths of a second in the program and in the kernel.
+    // The 12th and 13th field after the program's name: hundredths of a second in user and kernel mode.
     let (_, fields) = stat.rsplit_once(") ").context("a process's times")?;
     let ticks = fields.split(' ').skip(11).take(2).map(str::parse::<u64>).sum::<Result<u64, _>>()?;
     Ok(Duration::from_millis(ticks * 10))
 }
 
-/// What was measured, for one table at the end.
+/// The results, for one table at the end.
 #[derive(Default)]
 pub(crate) struct Report {
     rows: Vec<[String; 4]>,
-    /// MB, by when they were looked at.
+    /// Memory in MB, and when it was measured.
     resident: Vec<(String, f64)>,
     most: f64,
 }
@@ -515,7 +516,7 @@ impl Report {
         self.rows.push([what.to_owned(), number(figure, unit), String::new(), String::new()]);
     }
 
-    /// A time and the baseline's, in seconds or milliseconds.
+    /// A time beside the baseline's, in seconds or milliseconds.
     pub(crate) fn beside(&mut self, what: &str, unit: &str, figure: Duration, baseline: Duration) {
         let [figure, baseline] =
             [figure, baseline].map(|time| time.as_secs_f64() * if unit == "ms" { 1e3 } else { 1.0 });
@@ -523,7 +524,7 @@ impl Report {
         self.rows.push([what.to_owned(), number(figure, unit), number(baseline, unit), ratio]);
     }
 
-    /// Prints what the process has in memory, and what it had at most.
+    /// Records the memory of the process, and its peak.
     pub(crate) fn memory(&mut self, ingester: &Ingester, when: &str) -> Result<()> {
         let id = ingester.process().id().context("the ingester does not run")?;
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).context("reading a process's memory")?;

@@ -1,4 +1,4 @@
-//! Measurements, each beside its baseline in the same run.
+//! Benchmarks, each beside its baseline in the same run.
 //!
 //!     cargo run --release -p ingester-bench -- pure
 //!     cargo run --release -p ingester-bench -- store
@@ -6,8 +6,8 @@
 //!     cargo run --release -p ingester-bench -- synthetic
 //!     cargo run --release -p ingester-bench -- derive
 //!
-//! Machines are noisy: rounds of all candidates take turns, and what is printed are medians and, of each round, the ratio to the
-//! baseline's time in that very round.
+//! Machines are noisy. So the candidates take turns in rounds, and the output shows medians, and ratios to the baseline
+//! of the same round.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is measured is printed")]
 
@@ -33,17 +33,17 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum What {
-    /// What is done to an object before it goes to the database, in MB of JSON a second, beside serde_json's `Value`.
+    /// The work on an object before the database, in MB of JSON a second, beside serde_json's `Value`.
     Pure(pure::Pure),
-    /// Writing to databases, beside the reference system's statements and beside a loop without any semantics.
+    /// Writes to databases, beside the reference system's statements and beside a loop without semantics.
     Store(store::Databases),
-    /// The whole mirror beside a real API server: first fill, restart, memory, latency of updates.
+    /// The whole mirror with a real API server: first fill, restart, memory, latency of updates.
     Live(live::Live),
-    /// The whole mirror beside a source that costs next to nothing: first fill, a burst of updates, memory.
+    /// The whole mirror with a source that costs almost nothing: first fill, a burst of updates, memory.
     Synthetic(synthetic::Synthetic),
-    /// What our derives cost the compiler, in ms a kind, beside the other derives of a kind.
+    /// The cost of our derives for the compiler, in ms a kind, beside the other derives of a kind.
     Derive(derive::Derive),
-    /// Runs the pure paths once, for `tests/instructions.rs` to count.
+    /// Runs the pure paths once, so that `tests/instructions.rs` can count their instructions.
     #[command(hide = true)]
     Count,
 }

@@ -1,4 +1,4 @@
-//! Objects as clusters have them: 3 to 6 KB of JSON, 4 labels, 4 annotations. The same ones in every run.
+//! Realistic objects: 3 to 6 KB of JSON, 4 labels, 4 annotations. The same ones in every run.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ pub(crate) struct Set {
     pub(crate) texts: Vec<String>,
 }
 
-/// Objects whose weight is in nested messages with times, and in numbers.
+/// Two kinds of objects: one with many nested messages and times, one with many numbers.
 pub(crate) fn sets(objects: usize) -> Vec<Set> {
     let texts = |kind| values(&mut Dice::new(7), kind, objects).iter().map(Value::to_string).collect();
     ["PipelineRun", "Model"].map(|kind| Set { kind, texts: texts(kind) }).into()
@@ -29,7 +29,7 @@ pub(crate) fn updated(dice: &mut Dice, object: &Value) -> Value {
     object
 }
 
-/// A later version: one label is gone, one is new, one has another value.
+/// A later version: one label is removed, one is added, one has another value.
 pub(crate) fn relabelled(dice: &mut Dice, object: &Value) -> Value {
     let mut object = object.clone();
     next_version(&mut object);
@@ -113,7 +113,7 @@ fn object(dice: &mut Dice, kind: &str, place: usize, make: fn(&mut Dice) -> Valu
     object
 }
 
-/// Most of it is steps that were run, each with times, inputs and outputs.
+/// Most of it is executed steps, each with times, inputs and outputs.
 fn pipeline_run(dice: &mut Dice) -> Value {
     let steps: Vec<Value> = (0..6 + dice.roll(4)).map(|number| step(dice, number, true)).collect();
     json!({

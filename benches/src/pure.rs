@@ -1,4 +1,4 @@
-//! Decoding, rows, the `proto` column and the texts of statements, without a database.
+//! Decoding, rows, the `proto` column and rendering statements, without a database.
 
 use crate::objects::{Set, sets};
 use crate::rounds::{Candidate, measure};
@@ -6,11 +6,14 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use crd_specs::KINDS;
 use ingester_core::Kind;
+use ingester_core::dialect::statements::{Overwrite, ReadCompanion, Versions, WriteCompanion};
 use ingester_core::dialect::{Dialect, Statement};
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::protobuf::{Descriptors, MessageId};
-use ingester_core::schema::{Companion, Table};
+use ingester_core::row::Row;
+use ingester_core::schema::Companion;
+use ingester_core::value::Micros;
 use std::hint::black_box;
 
 #[derive(Args)]
@@ -18,33 +21,25 @@ pub(crate) struct Pure {
     /// Objects of each set.
     #[arg(long, default_value_t = 1000)]
     objects: usize,
-    /// Times that each candidate runs over all of them.
+    /// How often each candidate runs over all of them.
     #[arg(long, default_value_t = 41, value_parser = clap::value_parser!(u16).range(3..))]
     rounds: u16,
-    /// Runs this candidate alone, for a profiler; there is no baseline then.
+    /// Runs only this candidate, without a baseline, for a profiler.
     #[arg(long, value_name = "CANDIDATE")]
     only: Option<String>,
 }
 
-/// The candidate that makes rows: the work of a batch beside which rendering its statements stands.
+/// The candidate that makes rows. Rendering the statements of a batch is compared with it.
 const ROWS: &str = "text to row, with protobuf";
 
 /// Rows in a batch, and the candidate that renders the statements of such batches.
 const BATCHES: [(usize, &str); 3] =
     [(1, "statements for 1 row"), (8, "statements for 8 rows"), (256, "statements for 256 rows")];
 
-/// What the store runs to write new versions of objects that have got a label and an annotation, each with the most
-/// rows that it puts into one statement.
-const UPSERT: [(Statement, usize); 6] = [
-    (Statement::Versions, 128),
-    (Statement::Overwrite, 128),
-    (Statement::ReadPairs(Companion::Labels), 128),
-    (Statement::WritePairs(Companion::Labels), 512),
-    (Statement::ReadPairs(Companion::Annotations), 128),
-    (Statement::WritePairs(Companion::Annotations), 512),
-];
+/// The most rows that the store puts into one statement, and the most labels.
+const MOST: (usize, usize) = (128, 512);
 
-/// Objects of each set whose instructions are counted: few, since all of it runs fifty times slower then.
+/// Objects of each set whose instructions are counted. Few, because valgrind makes everything fifty times slower.
 const COUNTED: usize = 20;
 
 pub(crate) fn run(arguments: &Pure) -> Result<()> {
@@ -63,20 +58,22 @@ pub(crate) fn count() -> Result<()> {
         count_protobuf(&ready);
         count_row(ready.kind, &set.texts);
         for (rows, _) in BATCHES {
-            count_render(ready.kind.table(), set.texts.len(), rows);
+            count_render(&ready, set.texts.len(), rows);
         }
     }
     Ok(())
 }
 
-/// What the paths need besides a set's texts.
+/// What the paths need in addition to a set's texts.
 struct Ready {
     kind: &'static Kind,
     descriptors: &'static Descriptors,
     message: MessageId,
     objects: Vec<Object>,
-    /// Bytes of protobuf of all objects.
+    /// The size of all objects in protobuf, in bytes.
     written: usize,
+    /// The row of the first object: the statements of a batch are as long whatever its rows hold.
+    row: Row,
 }
 
 impl Ready {
@@ -92,11 +89,13 @@ impl Ready {
             anyhow::ensure!(lost.is_nothing(), "the generated objects have fields that are none: {}", object.text());
             written += bytes.len();
         }
-        Ok(Ready { kind, descriptors, message, objects, written })
+        let first = objects.first().context("an object")?;
+        let row = kind.row(first)?.context("a row")?;
+        Ok(Ready { kind, descriptors, message, objects, written, row })
     }
 }
 
-// The paths. What is timed is what is counted: a compiler that inlined them would take their names away.
+// The paths, for both timing and counting. They are never inlined, because the counting finds them by name.
 
 #[inline(never)]
 fn count_serde_json(texts: &[String]) {
@@ -127,30 +126,48 @@ fn count_row(kind: &Kind, texts: &[String]) {
     }
 }
 
-/// Renders the statements that write `objects` in batches of `rows`: how many. MySQL's; SQLite's differ in a few words.
+/// Renders the statements that write new versions of `objects`, which have got a label and an annotation, in batches of
+/// `rows`: how many. MySQL's; SQLite's differ in a few words.
 #[inline(never)]
-fn count_render(table: &Table, objects: usize, rows: usize) -> usize {
+fn count_render(ready: &Ready, objects: usize, rows: usize) -> usize {
+    let (rows_of, labels) = ([&ready.row; MOST.0], [("uid", "key", "value"); MOST.1]);
+    let uids = ["uid"; MOST.0];
+    let table = ready.kind.table();
     let (mut left, mut rendered) = (objects, 0);
     while left > 0 {
         let batch = left.min(rows);
         left -= batch;
-        for (statement, most) in UPSERT {
-            let mut left = batch;
-            while left > 0 {
-                let rows = left.min(most);
-                left -= rows;
-                rendered += 1;
-                black_box(Dialect::MySql.statement(black_box(statement), table, rows));
-            }
+        rendered += each(batch, MOST.0, |rows| render(&Versions { table, uids: &uids[..rows] }));
+        let update_time = Micros(0);
+        rendered += each(batch, MOST.0, |rows| render(&Overwrite { table, rows: &rows_of[..rows], update_time }));
+        for companion in Companion::ALL {
+            rendered += each(batch, MOST.0, |rows| render(&ReadCompanion { table, companion, uids: &uids[..rows] }));
+            rendered += each(batch, MOST.1, |rows| render(&WriteCompanion { table, companion, rows: &labels[..rows] }));
         }
     }
     rendered
 }
 
+/// Calls `statement` for portions of at most `most` rows: how many.
+fn each(mut rows: usize, most: usize, statement: impl Fn(usize)) -> usize {
+    let mut portions = 0;
+    while rows > 0 {
+        let portion = rows.min(most);
+        rows -= portion;
+        portions += 1;
+        statement(portion);
+    }
+    portions
+}
+
+fn render(statement: &impl Statement) {
+    black_box(black_box(statement).sql(Dialect::MySql));
+}
+
 fn of(set: &Set, arguments: &Pure) -> Result<()> {
     let rounds = usize::from(arguments.rounds);
     let ready = &Ready::of(set)?;
-    let (texts, kind, table) = (&set.texts, ready.kind, ready.kind.table());
+    let (texts, kind) = (&set.texts, ready.kind);
     let bytes: usize = texts.iter().map(String::len).sum();
     let mut candidates = vec![
         Candidate { name: "serde_json to Value", run: Box::new(|| count_serde_json(texts)) },
@@ -160,7 +177,7 @@ fn of(set: &Set, arguments: &Pure) -> Result<()> {
     ];
     for (rows, name) in BATCHES {
         let run = move || {
-            count_render(table, texts.len(), rows);
+            count_render(ready, texts.len(), rows);
         };
         candidates.push(Candidate { name, run: Box::new(run) });
     }
@@ -184,7 +201,7 @@ fn of(set: &Set, arguments: &Pure) -> Result<()> {
         let speed = bytes as f64 / seconds / 1e6;
         print!("  {:<28} {:>8.0} {:>7.2}x {:>8.2}..{:.2}", took.name, speed, took.ratio, low, high);
         if let Some((rows, _)) = BATCHES.into_iter().find(|(_, name)| *name == took.name) {
-            print!(" {:>11.2}", seconds * 1e6 / count_render(table, texts.len(), rows) as f64);
+            print!(" {:>11.2}", seconds * 1e6 / count_render(ready, texts.len(), rows) as f64);
             // A batch without its database: its rows made, its statements rendered.
             if let Some(made) = made {
                 print!(" {:>8.1} %", 100.0 * seconds / (made + seconds));

@@ -1,22 +1,23 @@
-//! What ours is measured against: the statements of the reference system, and the fastest statements without any semantics.
+//! The baselines: the statements of the reference system, and the fastest statements without semantics.
 
 use crate::store::{Phase, Rows};
 use anyhow::Result;
+use ingester_core::row::Row;
 use ingester_core::schema::{Companion, Table, base};
-use ingester_core::value::{Micros, Row, Value};
+use ingester_core::value::{Micros, Value};
 use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// A database and its spelling of what is written here.
+/// A database and its dialect.
 pub(crate) trait Engine: sqlx::Database {
     /// Whether only one connection writes at a time.
     const ONE_WRITER: bool;
-    /// Of an insert, up to the assignments.
+    /// The upsert clause of an INSERT, up to the assignments.
     const ON_CONFLICT: &'static str;
-    /// What begins a transaction.
+    /// The statement that begins a transaction.
     const BEGIN: &'static str;
-    /// What empties a table, up to its name.
+    /// The statement that empties a table, up to its name.
     const EMPTY: &'static str;
 
     /// The assignment of the value that could not be inserted.
@@ -30,7 +31,7 @@ pub(crate) trait Engine: sqlx::Database {
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
     /// Empties a kind's tables.
     fn empty(connection: &mut Self::Connection, table: &Table) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
-    /// Runs a prepared statement; one that is not kept is prepared each time.
+    /// Runs a prepared statement. Unless it is `kept`, it is prepared each time.
     fn run(
         connection: &mut Self::Connection,
         sql: String,
@@ -170,7 +171,7 @@ fn companion_name(table: &Table, companion: Companion) -> String {
     format!("{}_{suffix}", table.name)
 }
 
-/// `INSERT` of some rows with these columns.
+/// An `INSERT` of some rows with these columns.
 fn insert(table: &str, columns: &[String], rows: usize) -> String {
     let names: Vec<String> = columns.iter().map(|column| format!("`{column}`")).collect();
     let row = format!("({})", vec!["?"; columns.len()].join(", "));
@@ -200,8 +201,9 @@ async fn connect<D: Engine>(url: &str) -> Result<D::Connection> {
     Ok(connection)
 }
 
-/// The reference system: every object in a transaction of its own, every label and annotation deleted and inserted again, one by
-/// one; each statement is prepared, run and forgotten, 24 round trips in all with four labels and four annotations.
+/// The reference system: each object in a transaction of its own, all labels and annotations deleted and inserted again
+/// one by one. Each statement is prepared, run and closed: 24 round trips in all, with four labels and four
+/// annotations.
 pub(crate) struct Reference<D: Engine> {
     table: &'static Table,
     connections: Vec<Arc<tokio::sync::Mutex<D::Connection>>>,
@@ -216,7 +218,7 @@ impl<D: Engine> Reference<D> {
         Ok(Reference { table, connections })
     }
 
-    /// Writes the slices, each by its worker; how many deadlocks there were.
+    /// Writes the slices, each by its own worker. Returns the number of deadlocks.
     pub(crate) async fn write(&self, slices: &[Rows], phase: Phase) -> Result<u64> {
         let mut tasks = tokio::task::JoinSet::new();
         for (slice, connection) in slices.iter().zip(&self.connections) {
@@ -225,7 +227,7 @@ impl<D: Engine> Reference<D> {
                 let mut connection = connection.lock().await;
                 let mut deadlocks = 0;
                 for row in &slice[phase as usize] {
-                    // A deadlock's victim has to begin anew.
+                    // The victim of a deadlock has to start again.
                     while let Err(error) = Self::object(&mut connection, table, row, phase).await {
                         if !D::is_deadlock(&error) {
                             return Err(error.into());
@@ -265,8 +267,8 @@ impl<D: Engine> Reference<D> {
     }
 }
 
-/// The fastest statements: many rows each, prepared once, and nothing is ever read. It knows what is new and what has changed,
-/// as no mirror can.
+/// The fastest statements: many rows each, prepared once, and nothing is read. They rely on knowing what is new and
+/// what has changed, which no mirror can.
 pub(crate) struct Handmade<D: Engine> {
     table: &'static Table,
     connections: Vec<Arc<tokio::sync::Mutex<D::Connection>>>,
@@ -299,7 +301,7 @@ impl<D: Engine> Handmade<D> {
         Ok(())
     }
 
-    /// Inserts the main row of one object, with a commit of its own.
+    /// Inserts the main row of one object and commits it.
     pub(crate) async fn insert_one(&self, row: &Row) -> Result<()> {
         let mut connection = self.connections[0].lock().await;
         let sql = insert(self.table.name.as_str(), &columns(self.table), 1);

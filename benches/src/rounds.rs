@@ -1,4 +1,4 @@
-//! Candidates that take turns, so that what disturbs the machine disturbs all of them.
+//! Candidates that take turns, so that a disturbance of the machine affects all of them.
 
 use std::time::{Duration, Instant};
 
@@ -8,22 +8,22 @@ pub(crate) struct Candidate<'a> {
     pub(crate) run: Box<dyn FnMut() + 'a>,
 }
 
-/// How long a candidate took.
+/// The time of a candidate.
 pub(crate) struct Took {
     pub(crate) name: &'static str,
     /// The median over the rounds.
     pub(crate) median: Duration,
     /// The median of the rounds' ratios to the first candidate.
     pub(crate) ratio: f64,
-    /// The lowest and the highest of these ratios, without the outermost tenth of them at either end.
+    /// The lowest and the highest of these ratios, without a tenth of them at either end.
     pub(crate) spread: (f64, f64),
 }
 
-/// Runs the candidates in turn, one round after the other, after one that does not count. The first one is the baseline.
+/// Runs the candidates in turn, in rounds, after one round that does not count. The first one is the baseline.
 pub(crate) fn measure(mut candidates: Vec<Candidate<'_>>, rounds: usize) -> Vec<Took> {
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); candidates.len()];
     for round in 0..=rounds {
-        // Each begins as often as the others do.
+        // Each candidate goes first equally often.
         for place in 0..candidates.len() {
             let place = (place + round) % candidates.len();
             let start = Instant::now();

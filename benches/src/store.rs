@@ -1,7 +1,7 @@
-//! Writing to a database: our batches beside the reference system's statements and beside a loop that knows nothing.
+//! Writes to a database: our batches beside the reference system's statements and beside a loop without semantics.
 //!
-//! All candidates write rows of the same make, made beforehand, into tables of their own in one server. In each round they take
-//! turns, and each begins with empty tables: what one has left behind in the server's memory is not another's to wait for.
+//! All candidates write the same sort of rows, made beforehand, into tables of their own in one server. They take turns
+//! in each round, and each begins with empty tables, so that none waits for what another left in the server's memory.
 
 use crate::objects::{self, Dice, relabelled, updated};
 use crate::reference::{Engine, Handmade, Reference};
@@ -11,9 +11,10 @@ use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
+use ingester_core::row::{Believed, Row};
 use ingester_core::schema::{Table, base};
-use ingester_core::store::{Change, ConnectOptions, Store};
-use ingester_core::value::{Believed, Micros, Row, Value};
+use ingester_core::value::{Micros, Value};
+use ingester_store::{Change, ConnectOptions, Store};
 use ingester_tests::{Durability, MariaDb, MySql, SqlServer};
 use sqlx::Connection as _;
 use std::ops::Deref;
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 
 #[derive(Args)]
 pub(crate) struct Databases {
-    /// Which databases; all of them without it.
+    /// Which databases; all by default.
     #[arg(long, value_enum)]
     database: Vec<Which>,
     /// Objects that each candidate writes in each round, into empty tables.
@@ -34,10 +35,10 @@ pub(crate) struct Databases {
     /// InnoDB's buffer pool, such as `2G`; the server's default without it.
     #[arg(long)]
     pool: Option<String>,
-    /// Connections of our batches and of the hand-made ones.
+    /// Connections of our batches and of the hand-written loop.
     #[arg(long, default_value_t = 2)]
     workers: usize,
-    /// Rows without their protobuf, which is a third of their bytes.
+    /// Writes rows without their protobuf, which is a third of their bytes.
     #[arg(long)]
     without_proto: bool,
 }
@@ -49,24 +50,24 @@ enum Which {
     Sqlite,
 }
 
-/// What is done to every object, one after the other.
+/// What happens to every object, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Insert,
     Update,
-    /// One label goes, one comes, one changes.
+    /// One label is removed, one is added, one changes.
     Relabel,
     Tombstone,
 }
 
 const PHASES: [Phase; 4] = [Phase::Insert, Phase::Update, Phase::Relabel, Phase::Tombstone];
 
-/// The rows of one slice of objects: what each phase writes.
+/// The rows of one slice of objects, by phase.
 pub(crate) type Rows = Arc<[Vec<Row>; 4]>;
 
 /// Objects in a batch, as the controllers take them.
 const BATCH: usize = 256;
-/// Objects in a hand-made batch.
+/// Objects in a batch of the hand-written loop.
 const HANDMADE: usize = 200;
 
 pub(crate) fn run(arguments: &Databases) -> Result<()> {
@@ -101,8 +102,9 @@ async fn on_server(name: &str, server: &SqlServer, arguments: &Databases) -> Res
     on::<sqlx::MySql>(name, urls, arguments).await
 }
 
-/// A new database, over the server's socket where it is ours: the reference's statements are forgotten after each use, and TCP, as
-/// sqlx sets it up, waits up to 40 ms for an answer to that. The reference's own driver does not.
+/// A new database, through the server's socket if the server is ours. The reference's statements are closed after each
+/// use, and with sqlx's TCP settings that waits up to 40 ms for an acknowledgement. The reference's own driver does not
+/// wait.
 pub(crate) async fn url(server: &SqlServer, database: &str) -> Result<String> {
     let url = server.create_database(database).await?;
     Ok(match server.socket() {
@@ -111,7 +113,7 @@ pub(crate) async fn url(server: &SqlServer, database: &str) -> Result<String> {
     })
 }
 
-/// How fast each candidate was in a phase: objects a second, one number a round.
+/// The speed of each candidate in a phase: objects a second, one number for each round.
 #[derive(Default)]
 struct Speeds(Vec<f64>);
 
@@ -230,7 +232,7 @@ pub(crate) fn slices(kind: &Kind, dice: &mut Dice, objects: usize, workers: usiz
         let mut gone = row(&relabel)?;
         gone.delete_time = Some(Micros::now());
         let mut phases = [row(&object)?, row(&update)?, row(&relabel)?, gone];
-        // As a controller knows what it has written itself.
+        // A controller knows what it wrote itself.
         phases[0].believed = Some(Believed::Absent);
         for place in 1..phases.len() {
             let (before, pairs) = (phases[place - 1].res_version, phases[place - 1].pairs_hash());
@@ -254,10 +256,10 @@ pub(crate) fn slices(kind: &Kind, dice: &mut Dice, objects: usize, workers: usiz
     Ok(slices)
 }
 
-/// What each worker writes, batch after batch. Rows are handed over, as a controller does; making copies is no part of writing.
+/// The batches of each worker. They own their rows, as in a controller: copying is not part of writing.
 fn batches(slices: &[Rows], phase: Phase) -> Vec<Vec<Vec<Change>>> {
     let change = |row: &Row| match (phase, row.delete_time) {
-        // Marking alone, as the others do it.
+        // Only the mark, like the other candidates.
         (Phase::Tombstone, Some(delete_time)) => {
             Change::Tombstone { uid: row.uid.clone(), res_version: row.res_version, delete_time }
         }
@@ -287,14 +289,14 @@ async fn write(store: &Arc<Store>, table: &'static Table, workers: Vec<Vec<Vec<C
     Ok(())
 }
 
-/// How long a commit takes where there is nothing else to do: one object, beside one insert of its main row alone.
+/// How long one object takes on an idle server, beside one insert of its main row alone.
 async fn one<D: Engine>(name: &str, kind: &Kind, store: &Store, handmade: &Handmade<D>, dice: &mut Dice) -> Result<()> {
     const TIMES: usize = 200;
     let slices = slices(kind, dice, 2 * TIMES, 1)?;
     let [new, update, ..] = &*slices[0];
     let (mut inserts, mut updates, mut baseline) = (Vec::new(), Vec::new(), Vec::new());
     for place in 0..TIMES {
-        // In turns, so that a slow moment of the disk is everybody's.
+        // In turns, so that a slow moment of the disk affects all of them.
         let start = Instant::now();
         store.write(kind.table(), vec![Change::Row(new[place].clone())]).await?;
         inserts.push(start.elapsed());

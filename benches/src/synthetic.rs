@@ -1,8 +1,8 @@
-//! The mirror beside a source that costs next to nothing: the first fill, and a burst of updates.
+//! The mirror with a source that costs almost nothing: the first fill, and a burst of updates.
 //!
-//! A kube-apiserver takes longer for an object than anything that comes after it. This source answers as one does, for
-//! one kind, from texts that were made before; it does not compress. It is this very program, in a process of its own,
-//! so that its CPU time is not the ingester's.
+//! A kube-apiserver spends more time on an object than everything after it. This source answers like one, for one kind,
+//! from texts that were rendered beforehand; it does not compress. It is this same program in a process of its own, so
+//! that its CPU time is not counted as the ingester's.
 
 use crate::live::{self, AS_INGESTER, NAMESPACE, Report, WRITTEN, Which, bare_list, cpu, median, median_of};
 use crate::objects::{Dice, updated};
@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-/// Set, to the number of objects, for the process that is to be the source.
+/// The variable that makes a process the source; its value is the number of objects.
 pub(crate) const AS_SOURCE: &str = "INGESTER_BENCH_AS_SOURCE";
 
 #[derive(Args)]
@@ -39,7 +39,7 @@ pub(crate) struct Synthetic {
     /// Which database.
     #[arg(long, value_enum, default_value = "mariadb")]
     database: Which,
-    /// Objects that the source has.
+    /// Objects in the source.
     #[arg(long, default_value_t = 20_000)]
     objects: usize,
     /// Updates in a burst, each of another object.
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Synthetic) -> Result<()> {
     live::with_database(arguments.database, arguments.pool.as_deref(), async |server| on(server, arguments).await)
 }
 
-/// What the rounds took.
+/// The times of the rounds.
 #[derive(Default)]
 struct Times {
     inserts: Vec<Duration>,
@@ -144,7 +144,7 @@ async fn on(server: &SqlServer, arguments: &Synthetic) -> Result<()> {
     Ok(())
 }
 
-/// The process that is the source, and what it has been told.
+/// The process of the source, and the number of updates that it was asked for.
 struct Running {
     process: Child,
     client: Client,
@@ -181,12 +181,12 @@ impl Running {
         kubeconfig.to_string()
     }
 
-    /// The version that it is at.
+    /// Its current version.
     fn version(&self) -> u64 {
         (self.objects + self.sent) as u64
     }
 
-    /// Has it send updates of the next objects in turn.
+    /// Makes it send updates of the next objects in turn.
     async fn burst(&mut self, events: usize) -> Result<()> {
         let request = http::Request::post(format!("/burst?events={events}")).body(Vec::new())?;
         self.client.request_text(request).await.context("asking the source for updates")?;
@@ -194,7 +194,7 @@ impl Running {
         Ok(())
     }
 
-    /// How long it takes to read a burst and look at nothing but where its lines end.
+    /// How long it takes to read a burst and only find its line ends.
     async fn bare_watch(&mut self, events: usize) -> Result<Duration> {
         let path = format!("{}?watch=true&timeoutSeconds=600&resourceVersion={}", self.path, self.version());
         let request = http::Request::get(path).header("accept-encoding", "identity").body(Vec::new())?;
@@ -215,27 +215,27 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It ends with its input, too.
+        // It also ends when its input does.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// A text before and behind its resourceVersion.
+/// An object's text before and after its resourceVersion.
 type Rendered = [Box<str>; 2];
 
-/// Some objects, and how many updates there were, of one object after the other, round and round. Whatever is asked for
-/// follows from these.
+/// Some objects, and the number of updates so far. Updates go through the objects in turn, again and again. Every
+/// answer follows from these two.
 struct Source {
     kind: Kind,
-    /// Two states of each object, which take turns.
+    /// Two states of each object, which alternate.
     objects: Vec<[Rendered; 2]>,
     sent: watch::Sender<usize>,
 }
 
-/// Is the source until the process that started this one is gone.
+/// Serves as the source until the parent process is gone.
 pub(crate) fn serve(objects: &str) -> Result<()> {
-    // The other end of the input is let go of however that process ends.
+    // The kernel closes the other end of the input however the parent ends.
     std::thread::spawn(|| {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         std::process::exit(0);
@@ -245,7 +245,7 @@ pub(crate) fn serve(objects: &str) -> Result<()> {
     runtime.block_on(async {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("listening")?;
         println!("{}", listener.local_addr()?.port());
-        // As the API server does: the end of an answer does not wait for the acknowledgement of what was sent before.
+        // Like the API server: the end of an answer does not wait for the acknowledgement of earlier packets.
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         axum::serve(listener, Router::new().fallback(answer).with_state(Arc::new(source))).await?;
         Ok(())
@@ -315,7 +315,7 @@ impl Source {
                 text(StatusCode::OK, Body::from_stream(self.watch(after, Duration::from_secs(seconds))))
             }
             ("GET", ["apis", .., last]) if *last == plural => text(StatusCode::OK, self.list(uri, sent, metadata)?),
-            // Every object has its finalizer: there is nothing to patch.
+            // Every object has the finalizer, so there is nothing to patch.
             ("GET" | "PATCH", ["apis", .., last, name]) if *last == plural => {
                 let place = name.rsplit('-').next()?.parse().ok()?;
                 text(StatusCode::OK, self.item(place, sent, metadata)?)
@@ -325,13 +325,13 @@ impl Source {
         Some(response)
     }
 
-    /// An object after so many updates of it. Before any, the version of all is their number; each update adds one.
+    /// An object after this many updates of it. The first versions are the objects' numbers; each update adds one.
     fn object(&self, place: usize, updates: usize) -> Option<String> {
         let [before, behind] = &self.objects.get(place)?[updates % 2];
         Some(format!("{before}{}{behind}", place + 1 + updates * self.objects.len()))
     }
 
-    /// An object, or its metadata alone, after so many updates of whichever.
+    /// An object, or its metadata alone, after this many updates in total.
     fn item(&self, place: usize, sent: usize, metadata: bool) -> Option<String> {
         let objects = self.objects.len();
         let object = self.object(place, (sent + objects).checked_sub(1 + place)? / objects)?;
@@ -343,7 +343,7 @@ impl Source {
         Some(format!(r#"{{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{metadata}}}"#))
     }
 
-    /// One page. What it is continued with says the version of the first one, and where the next begins.
+    /// One page. Its continue token has the version of the first page, and the start of the next one.
     fn list(&self, uri: &Uri, sent: usize, metadata: bool) -> Option<String> {
         let (sent, begin) = match parameter(uri, "continue") {
             Some(token) => {
@@ -375,7 +375,7 @@ impl Source {
         Some(page)
     }
 
-    /// The updates after the first `after`, as soon as they are there.
+    /// The updates after the first `after`, as soon as they exist.
     fn watch(
         self: Arc<Self>,
         after: usize,

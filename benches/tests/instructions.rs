@@ -1,8 +1,8 @@
-//! What the pure paths cost in instructions, as a ratio to serde_json's on the same objects: a guard that holds where
-//! time cannot be measured, on machines that others share.
+//! The instructions of the pure paths, as ratios to serde_json's on the same objects. Unlike time, they can be tested
+//! on shared machines.
 //!
-//! The program is of the dev profile: a release build would cost CI several minutes more. So this guards against work
-//! that is done twice, not against what an optimizer would do.
+//! The program has the dev profile, because a release build would cost CI several more minutes. So this guards against
+//! work done twice, not against worse optimization.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use std::process::Command;
 const BASELINE: &str = "count_serde_json";
 const PATHS: [&str; 4] = ["count_parse", "count_protobuf", "count_row", "count_render"];
 
-/// How far a ratio may be from what is expected: hash maps seeded by chance and another C library are well within.
+/// How far a ratio may be from the expected one. Randomly seeded hash maps and another C library stay well within it.
 const TOLERANCE: f64 = 0.05;
 
 const EXPECTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/instructions.txt");
@@ -31,7 +31,7 @@ fn the_pure_paths_take_as_many_instructions_as_before() -> Result<()> {
         }
         result => result.context("starting valgrind")?,
     };
-    // Another compiler makes other instructions of the same code.
+    // Another compiler generates other instructions from the same code.
     let compiler = compiler()?;
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         let mut text = format!("# Instructions, dev profile, for one of {BASELINE}. Written by: {UPDATE}\n");
@@ -65,12 +65,12 @@ fn the_pure_paths_take_as_many_instructions_as_before() -> Result<()> {
         let percent = 100.0 * more;
         writeln!(wrong, "{path}: expected {ratio:.4}, found {found:.4} ({percent:+.1} %); {remedy}: {UPDATE}")?;
     }
-    // All of them off by the same: it is the baseline that has changed.
+    // If all are off by the same factor, the baseline has changed.
     ensure!(wrong.is_empty(), "instructions for one of {BASELINE} that are not those of {EXPECTED}:\n{wrong}");
     Ok(())
 }
 
-/// Says so past the test harness, which hides what a passing test prints.
+/// Reports a skipped test. Bypasses the test harness, which hides the output of a passing test.
 fn skipped(why: &str) -> Result<()> {
     writeln!(std::io::stderr(), "skipped: instruction counts ({why})").context("writing to standard error")
 }
@@ -86,7 +86,7 @@ fn compiler() -> Result<String> {
     Ok(format!("{}, {}", String::from_utf8_lossy(&output.stdout).trim(), std::env::consts::ARCH))
 }
 
-/// The instructions of each path for one of the baseline's, in one run.
+/// The instructions of each path, as a ratio to the baseline's, in one run.
 fn ratios() -> Result<Vec<f64>> {
     let folder = tempfile::tempdir().context("making a temporary folder")?;
     let profile = folder.path().join("profile");
@@ -115,8 +115,8 @@ fn run(profile: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The instructions of each function of ours by its last name, with all that it calls: `cfn=` names who is called, the
-/// line after `calls=` ends with what these calls took.
+/// The instructions of each function of ours by its last name, including its callees: `cfn=` names the called function,
+/// and the line after `calls=` ends with the instructions of these calls.
 fn inclusive(profile: &str) -> Result<HashMap<&str, u64>> {
     ensure!(profile.lines().any(|line| line == "events: Ir"), "callgrind has counted something but instructions");
     let (mut counts, mut called) = (HashMap::new(), None);
@@ -135,7 +135,7 @@ fn inclusive(profile: &str) -> Result<HashMap<&str, u64>> {
     Ok(counts)
 }
 
-/// `function` of `crate::module::function`, and of the same with a hash behind it.
+/// The `function` in `crate::module::function`, with or without a hash after it.
 fn last(name: &str) -> &str {
     let is_hash =
         |part: &str| part.len() == 17 && part.starts_with('h') && part[1..].bytes().all(|b| b.is_ascii_hexdigit());
@@ -143,7 +143,7 @@ fn last(name: &str) -> &str {
 }
 
 #[test]
-fn a_profile_is_read() -> Result<()> {
+fn a_callgrind_profile_is_summed_by_function() -> Result<()> {
     let profile = "\
 events: Ir
 fn=ingester_bench::main

@@ -20,7 +20,7 @@ fn root(crd: &Value) -> &Value {
 }
 
 #[test]
-fn names_version_and_scope_are_those_of_the_api() {
+fn crds_have_the_names_version_and_scope_of_the_api() {
     for kind in KINDS {
         let (crd, api) = (crd(kind), places::kind(kind));
         assert_eq!(crd["apiVersion"], "apiextensions.k8s.io/v1");
@@ -32,7 +32,7 @@ fn names_version_and_scope_are_those_of_the_api() {
         assert_eq!(names["kind"], api["kind"], "{kind:?}");
         assert_eq!(names["plural"], api["plural"], "{kind:?}");
         assert_eq!(names["singular"], api["singular"], "{kind:?}");
-        // Where it is not given, the API server takes the kind with `List` behind it.
+        // Without a list kind, the API server appends `List` to the kind.
         assert_eq!(names.get("listKind").unwrap_or(&json!(format!("{}List", kind.kind()))), &api["list_kind"]);
         for (ours, theirs) in [("shortNames", "short_names"), ("categories", "categories")] {
             assert_eq!(names.get(ours).unwrap_or(&json!([])), &api[theirs], "{kind:?}");
@@ -56,14 +56,14 @@ fn names_version_and_scope_are_those_of_the_api() {
 }
 
 #[test]
-fn every_ingested_kind_of_the_api_is_in_the_manifest() {
+fn every_ingested_kind_of_the_api_is_registered() {
     let api = API["kinds"].as_object().unwrap().values().filter(|kind| kind["ingested"] == true);
     let api: BTreeSet<&str> = api.map(|kind| kind["kind"].as_str().unwrap()).collect();
     assert_eq!(KINDS.iter().map(Kind::kind).collect::<BTreeSet<_>>(), api);
 }
 
 #[test]
-fn every_field_of_the_api_stands_in_the_crd_at_its_path_and_no_other_does() {
+fn every_crd_has_exactly_the_fields_of_the_api() {
     let mut problems = Vec::new();
     let mut seen = 0;
     for kind in KINDS {
@@ -81,7 +81,7 @@ fn every_field_of_the_api_stands_in_the_crd_at_its_path_and_no_other_does() {
     assert!(seen > 500, "only {seen} fields were compared");
 }
 
-/// Looks for exactly `names` among the properties of a schema.
+/// Checks that a schema has exactly the properties `names`.
 fn compare_names(node: &Value, names: &[&str], path: &str, problems: &mut Vec<String>) {
     let names: BTreeSet<&str> = names.iter().copied().collect();
     let found = node["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
@@ -89,7 +89,7 @@ fn compare_names(node: &Value, names: &[&str], path: &str, problems: &mut Vec<St
     problems.extend(found.difference(&names).map(|name| format!("{path}.{name} is not in the API")));
 }
 
-/// Compares a schema with a message of the API, and its properties with the message's fields.
+/// Compares a schema with a message of the API, field by field.
 fn compare(
     node: &Value,
     message: &'static str,
@@ -127,7 +127,7 @@ fn compare(
     }
 }
 
-/// A schema without what is said for people, and without what is inside of it; the names of an enum sorted.
+/// A schema without its descriptions and its children. The names of an enum are sorted.
 fn headed(node: &Value) -> Value {
     let Value::Object(node) = node else { return Value::Null };
     let mut head = node.clone();
@@ -138,7 +138,7 @@ fn headed(node: &Value) -> Value {
     Value::Object(head)
 }
 
-/// The schema of one value of a field, as [`headed`] gives it.
+/// The expected schema of one value of a field, in the form of [`headed`].
 fn expected(field: &Field) -> Value {
     match field.ty {
         Type::Text => json!({ "type": "string" }),
@@ -155,12 +155,12 @@ fn expected(field: &Field) -> Value {
         Type::Timestamp => json!({ "type": "string", "format": "date-time" }),
         Type::Time => json!({ "x-kubernetes-preserve-unknown-fields": true }),
         Type::Duration => json!({ "type": "string" }),
-        // A message that contains itself: a schema cannot, so it stays open.
+        // A message that contains itself. A schema cannot be recursive, so it stays open.
         Type::Opaque | Type::Message => json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true }),
     }
 }
 
-/// Names and numbers of an enum of the API, by number.
+/// The names and numbers of an enum of the API, ordered by number.
 fn numbers(name: &str) -> Vec<(&'static str, i32)> {
     let values = API["enums"][name]["values"].as_object().unwrap();
     let mut numbers: Vec<_> =
@@ -229,17 +229,17 @@ fn walk(node: &Value, path: &str, look: &mut impl FnMut(&Value, &str)) {
     }
 }
 
-// Kubernetes documentation, "Specifying a structural schema"; `x-kubernetes-int-or-string` and
-// `x-kubernetes-preserve-unknown-fields` stand in for a type.
+// Kubernetes documentation, "Specifying a structural schema". A node with `x-kubernetes-int-or-string` or
+// `x-kubernetes-preserve-unknown-fields` needs no type.
 #[test]
-fn every_crd_is_structural_and_leaves_objects_as_the_client_sent_them() {
+fn every_crd_is_structural_and_keeps_objects_as_sent() {
     for kind in KINDS {
         let crd = crd(kind);
         walk(root(&crd), kind.kind(), &mut |node, path| {
             let object = node.as_object().unwrap_or_else(|| panic!("{path} is {node}, not a schema"));
             for name in object.keys() {
-                // Whatever is not listed: defaults and nullable change what is stored, required lists and value
-                // checks refuse what the reference system's CRDs take, the rest is not structural.
+                // Everything else is out: `default` and `nullable` change what is stored, `required` and value
+                // validation reject what the reference system's CRDs accept, and the rest is not structural.
                 let allowed = [
                     "type",
                     "format",
@@ -281,7 +281,7 @@ fn every_crd_is_structural_and_leaves_objects_as_the_client_sent_them() {
 }
 
 #[test]
-fn every_property_of_a_crd_has_a_description_that_speaks_of_the_crd() {
+fn every_property_of_a_crd_has_a_description_for_its_users() {
     let mut problems = BTreeSet::new();
     for kind in KINDS {
         let crd = crd(kind);
@@ -291,7 +291,7 @@ fn every_property_of_a_crd_has_a_description_that_speaks_of_the_crd() {
         });
         walk(root(&crd), kind.kind(), &mut |node, path| {
             let Some(description) = node.get("description") else {
-                // Items and entries are described by what holds them.
+                // The description of a list or map covers its items and entries.
                 if !path.ends_with("[]") && !path.ends_with(".*") {
                     problems.insert(format!("{path} has no description"));
                 }
@@ -314,7 +314,7 @@ fn every_property_of_a_crd_has_a_description_that_speaks_of_the_crd() {
     assert!(problems.is_empty(), "\n{}", problems.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
-/// Values of a field that are read, as JSON texts.
+/// JSON values that a field accepts.
 fn right(field: &Field) -> Vec<String> {
     let texts: &[&str] = match field.ty {
         Type::Text => &[r#""""#, r#""text""#, r#""17""#, r#""a \"quote\" \u00e9 \ud83e\udd80""#],
@@ -343,7 +343,7 @@ fn right(field: &Field) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// Values of a field that are not read.
+/// JSON values that a field rejects.
 fn wrong(field: &Field) -> &'static [&'static str] {
     match field.ty {
         Type::Text => &["17", "true", "{}", r#"["text"]"#],
@@ -354,7 +354,7 @@ fn wrong(field: &Field) -> &'static [&'static str] {
         Type::Enum => &["true", "1.5", "{}", "[]"],
         Type::Timestamp | Type::Time => &[r#""yesterday""#, "17", "true", "[]"],
         Type::Duration => &[r#""soon""#, "17", "{}"],
-        // It is kept, not looked into.
+        // Stored without being decoded, so no value is wrong.
         Type::Opaque => &[],
         Type::Message => &[r#""text""#, "17", "true"],
     }
@@ -394,16 +394,16 @@ fn every_field_reads_the_values_of_its_type() {
 }
 
 #[test]
-fn null_is_absent_in_every_field_item_and_entry() {
+fn null_counts_as_absent_in_every_field_item_and_entry() {
     for_every_field(|place| {
         assert_reads(place, &place.steps, "null");
         assert_reads(place, &place.value(), "null");
     });
 }
 
-// Unknown fields are ignored, so a field whose name is misspelt reads everything: this finds it.
+// Unknown fields are ignored, so a struct field with a misspelt name would accept any value. This test finds it.
 #[test]
-fn every_field_refuses_the_values_of_other_types_and_names_itself() {
+fn every_field_rejects_values_of_other_types_with_its_path() {
     for_every_field(|place| {
         for value in wrong(&place.field) {
             assert_refuses(place, &place.value(), value);

@@ -1,9 +1,9 @@
-//! The generated files that are committed are what the code gives.
+//! The committed generated files match the code.
 
 use crd_specs::KINDS;
 use ingester_core::documents::documents;
-use ingester_core::migrate::{Folder, Lock};
 use ingester_core::yaml;
+use ingester_store::migrate::{Folder, Lock};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ fn generated_sql() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated-sql")
 }
 
-/// The CRD of each kind by the name of its file.
+/// The CRD of each kind, by file name.
 fn expected() -> BTreeMap<String, String> {
     let name = |kind: &ingester_core::Kind| format!("{}.{}.yaml", kind.plural(), kind.group());
     KINDS.iter().filter_map(|kind| Some((name(kind), yaml::to_string(&kind.crd()?).unwrap()))).collect()
 }
 
-/// Every file below `folder` by its path in it.
+/// Every file below `folder`, by its path relative to it.
 fn files(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
@@ -54,13 +54,13 @@ fn the_crds_are_current() {
 }
 
 #[test]
-fn a_crd_is_the_same_after_its_way_through_yaml() {
+fn a_crd_survives_the_round_trip_through_yaml() {
     for kind in KINDS {
         let crd = kind.crd().unwrap();
         let text = yaml::to_string(&crd).unwrap();
         let value = serde_json::to_value(&crd).unwrap();
         assert_eq!(serde_saphyr::from_str::<Value>(&text).unwrap(), value, "{kind:?}");
-        // Once more by the reader that objects come through.
+        // Also through the reader that objects go through.
         let found: Vec<_> = documents(text.as_bytes()).map(|document| document.unwrap().content.unwrap()).collect();
         assert_eq!(found.len(), 1, "{kind:?}");
         assert_eq!(serde_json::from_str::<Value>(&found[0]).unwrap(), value, "{kind:?}");
@@ -75,7 +75,7 @@ fn the_generated_sql_is_current() {
 }
 
 #[test]
-fn the_generated_sql_has_no_file_that_nobody_generates() {
+fn the_generated_sql_has_no_stray_file() {
     let lock = std::fs::read_to_string(generated_sql().join("schema.lock.json"));
     let lock: Lock = serde_json::from_str(&lock.unwrap_or_else(|error| panic!("{error}: {SQL}"))).unwrap();
     let migrations = lock.migrations.iter().flat_map(|migration| migration.files.keys().cloned());
@@ -85,7 +85,7 @@ fn the_generated_sql_has_no_file_that_nobody_generates() {
 }
 
 #[test]
-fn the_lock_knows_the_tables_of_all_kinds() {
+fn the_lock_file_has_the_tables_of_every_kind() {
     let lock = std::fs::read_to_string(generated_sql().join("schema.lock.json")).unwrap();
     let lock: Lock = serde_json::from_str(&lock).unwrap();
     let tables: BTreeSet<&str> = lock.tables.tables.iter().map(|table| table.name.as_str()).collect();

@@ -1,10 +1,10 @@
-//! Objects of all kinds with every field of the API, made from a number, in the form in which they are read back.
+//! Generates objects of every kind with every field of the API from a seed, in the form in which decoding prints them.
 
 use crate::places::{API, Shape};
 use ingester_core::Kind;
 use serde_json::{Map, Value as Json, json};
 
-/// A small generator of numbers that proptest can shrink: one seed makes one object.
+/// A small random number generator that proptest can shrink: one seed makes one object.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -44,7 +44,7 @@ impl Dice {
         second.to_string().replace('Z', &format!("{fraction}Z"))
     }
 
-    /// A value that is not zero, in the form in which it is read back.
+    /// A non-zero value, in the form in which decoding prints it.
     fn value(&mut self, of: &'static str, depth: u32) -> Json {
         match of {
             "string" => json!(self.text()),
@@ -88,7 +88,8 @@ impl Dice {
         let is_object =
             API["kinds"].as_object().unwrap().keys().any(|kind| of == format!("michelangelo.api.v2.{kind}"));
         for (field, declared) in fields_of(of).into_iter().zip(declared) {
-            // The deeper, the fewer; but an object inside of one has all of its parts, which are written in any case.
+            // Deeper messages get fewer fields. An object inside an object has all of its parts: they are always
+            // written.
             if !is_object && (self.roll(2 + u64::from(depth) * 3) != 0 || depth > 7) {
                 continue;
             }
@@ -126,7 +127,7 @@ impl Dice {
     }
 }
 
-/// Zero is left out, so it is another number here.
+/// Proto3 leaves zero out, so it becomes another number.
 trait NonZero {
     fn take_nonzero(self) -> Json;
 }

@@ -1,4 +1,4 @@
-//! Objects go in, the columns that the reference system gives them come out.
+//! Golden vectors: objects, and the columns that the reference system stores for them.
 
 use crate::objects::{column, json, object, read, row, same};
 use crate::places::Step;
@@ -6,26 +6,27 @@ use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::documents::documents;
 use ingester_core::kind::{DecodeError, find};
+use ingester_core::row::RowError;
 use ingester_core::schema::SqlType;
-use ingester_core::value::{RowError, Value};
+use ingester_core::value::Value;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Inputs with the values of their indexed columns.
+/// Objects with the expected values of their indexed columns.
 pub(crate) static VECTORS: LazyLock<Vec<Json>> =
     LazyLock::new(|| serde_json::from_str(include_str!("data/golden.json")).unwrap());
 
-/// The indexed columns of each kind: type, source, values for the sample.
+/// The indexed columns of each kind: type, source, and values for the sample.
 pub(crate) static EXPECTED: LazyLock<Json> =
     LazyLock::new(|| serde_json::from_str(include_str!("data/expected_columns.json")).unwrap());
 
-/// Columns that the reference system does not have, with their sources.
+/// Columns that the reference system lacks, with their sources.
 pub(crate) const EXTRA: [(&str, &str, &str); 2] =
     [("RayCluster", "ray_version", "spec.rayVersion"), ("RayJob", "entrypoint", "spec.entrypoint")];
 
-/// A column and where it comes from, `spec.sourcePipelineRun.name`.
+/// A column and the path that it is read from, such as `spec.sourcePipelineRun.name`.
 pub(crate) struct Source {
     pub(crate) column: String,
     pub(crate) path: String,
@@ -47,7 +48,7 @@ pub(crate) fn sources(kind: &Kind) -> Vec<Source> {
     expected.chain(extra).collect()
 }
 
-/// `spec.source_pipeline_run.name` as JSON has it: `spec.sourcePipelineRun.name`.
+/// A path in JSON's names: `spec.source_pipeline_run.name` becomes `spec.sourcePipelineRun.name`.
 pub(crate) fn camel(path: &str) -> String {
     let mut camel = String::new();
     let mut upper = false;
@@ -66,7 +67,7 @@ pub(crate) fn kind_of(object: &Json) -> &'static Kind {
     find(KINDS, api_version, kind).unwrap_or_else(|| panic!("{api_version} {kind} is not in the manifest"))
 }
 
-/// What the path leads to; null where it leads nowhere.
+/// The value at a path; null if there is none.
 fn at<'j>(object: &'j Json, path: &str) -> &'j Json {
     path.split('.').fold(object, |value, name| &value[name])
 }
@@ -83,7 +84,7 @@ fn borrowed(pairs: &[(Box<str>, Box<str>)]) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn every_vector_gives_the_columns_of_the_reference_system_and_no_others() {
+fn every_vector_gives_exactly_the_columns_of_the_reference_system() {
     assert_eq!(VECTORS.len(), 29);
     for vector in VECTORS.iter() {
         let (label, input) = (&vector["label"], &vector["input"]);
@@ -104,7 +105,7 @@ fn every_vector_gives_the_columns_of_the_reference_system_and_no_others() {
 }
 
 #[test]
-fn the_base_columns_and_companion_rows_are_the_metadata() {
+fn base_columns_labels_and_annotations_come_from_the_metadata() {
     for vector in VECTORS.iter() {
         let (label, input) = (&vector["label"], &vector["input"]);
         let kind = kind_of(input);
@@ -133,7 +134,7 @@ fn the_base_columns_and_companion_rows_are_the_metadata() {
 }
 
 #[test]
-fn the_json_column_is_the_text_that_came_in() {
+fn the_json_column_is_the_text_as_received() {
     for vector in VECTORS.iter() {
         let input = &vector["input"];
         for text in [input.to_string(), serde_json::to_string_pretty(input).unwrap()] {
@@ -143,7 +144,7 @@ fn the_json_column_is_the_text_that_came_in() {
 }
 
 #[test]
-fn the_json_column_is_without_managed_fields_and_nothing_else() {
+fn the_json_column_leaves_out_only_managed_fields() {
     let managed = json!([{"manager": "kubectl", "operation": "Apply", "fieldsV1": {"f:spec": {"f:tier": {}}}}]);
     for vector in VECTORS.iter() {
         let input = &vector["input"];
@@ -175,7 +176,7 @@ fn the_samples_give_the_columns_of_the_reference_system() {
     assert_eq!(kinds.len(), 13, "one sample a kind");
 }
 
-/// The files of `samples/`: name and text.
+/// The files of `samples/`, as name and text.
 pub(crate) fn samples() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -189,7 +190,7 @@ fn steps(path: &str) -> Vec<Step> {
     path.split('.').map(|name| Step::Field(name.to_owned().leak())).collect()
 }
 
-/// A value for a column, as JSON has it, that is not the zero value.
+/// A non-zero value for a column, in JSON.
 fn some_value(ty: SqlType) -> Json {
     match ty {
         SqlType::VarChar(_) => json!("some text"),
@@ -209,7 +210,7 @@ fn zero(ty: SqlType) -> Value {
 }
 
 #[test]
-fn each_column_is_filled_from_its_own_path_alone() {
+fn each_column_is_read_from_its_own_path_alone() {
     for kind in KINDS {
         let empty = row(kind, &object(kind, &[Step::Field("spec")], "{}"));
         for source in sources(kind) {
@@ -218,13 +219,13 @@ fn each_column_is_filled_from_its_own_path_alone() {
             let row = row(kind, &object(kind, &steps(&source.path), &value.to_string()));
             let found = column(kind, &row, &source.column);
             assert!(same(found, &value), "{kind:?}: {} from {} is {found}", source.column, source.path);
-            // What stands beside it in the same message is there now, though empty; everything else is as it was.
+            // The parent message is present now, so its other fields have zero values. Everything else is unchanged.
             let parent = source.path.rsplit_once('.').unwrap().0;
             for other in sources(kind).iter().filter(|other| other.column != source.column) {
                 let found = column(kind, &row, &other.column);
                 let ty = type_of(kind, &other.column);
                 let beside = other.path.rsplit_once('.').unwrap().0 == parent;
-                // A time is a message itself: it stays absent.
+                // A time is itself a message, so it stays absent.
                 let expected = if beside && other.nullable && ty != SqlType::DateTime {
                     zero(ty)
                 } else {
@@ -241,10 +242,10 @@ fn type_of(kind: &Kind, name: &str) -> SqlType {
 }
 
 #[test]
-fn an_absent_parent_is_null_and_an_absent_value_is_zero() {
+fn an_absent_parent_gives_null_and_an_absent_value_zero() {
     for kind in KINDS {
         let absent = row(kind, &object(kind, &[Step::Field("spec")], "{}"));
-        // Spec and status may be empty, null, or not there.
+        // Spec and status may be empty, null, or absent.
         for (section, text) in [("spec", "null"), ("status", "{}"), ("status", "null")] {
             assert_eq!(row(kind, &object(kind, &[Step::Field(section)], text)).values[11..], absent.values[11..]);
         }
@@ -253,7 +254,7 @@ fn an_absent_parent_is_null_and_an_absent_value_is_zero() {
             let ty = type_of(kind, &source.column);
             match (source.nullable, value) {
                 (true, Value::Null) => {}
-                // An enum's zero value is its first name.
+                // The zero value of an enum is its first name.
                 (false, Value::Text(name)) if name.ends_with("_INVALID") => assert_eq!(ty, SqlType::VarChar(255)),
                 (false, value) => assert_eq!(*value, zero(ty), "{kind:?}: {}", source.column),
                 (true, value) => panic!("{kind:?}: {} is {value}, not NULL", source.column),
@@ -263,11 +264,11 @@ fn an_absent_parent_is_null_and_an_absent_value_is_zero() {
 }
 
 #[test]
-fn text_fits_its_column_to_the_last_character_and_is_refused_beyond() {
+fn text_is_rejected_one_character_beyond_its_columns_length() {
     for kind in KINDS {
         for source in sources(kind) {
             let SqlType::VarChar(length) = type_of(kind, &source.column) else { continue };
-            // Four bytes each: it is characters that count.
+            // Four bytes each: the limit counts characters, not bytes.
             let full = "🦀".repeat(length.into());
             let text = object(kind, &steps(&source.path), &json!(full).to_string());
             assert_eq!(*column(kind, &row(kind, &text), &source.column), Value::text(full.as_str()));

@@ -1,15 +1,16 @@
-//! Objects as JSON text, and what becomes of them.
+//! Objects as JSON text, and their rows.
 
 use crate::places::{ENTRY, Step};
 use ingester_core::Kind;
 use ingester_core::kind::DecodeError;
 use ingester_core::object::{ManagedFields, Object, ObjectError};
+use ingester_core::row::Row;
 use ingester_core::schema::base;
-use ingester_core::value::{Row, Value};
+use ingester_core::value::Value;
 use ingester_core::wire::Timestamp;
 use std::fmt;
 
-/// Why a text has no row.
+/// Why an object has no row.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     Object(ObjectError),
@@ -17,13 +18,13 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The path of the field that is wrong, where that is what is wrong.
+    /// The path of the wrong field, if the error names one.
     pub(crate) fn path(&self) -> Option<&str> {
         match self {
             Refusal::Object(ObjectError::Json(error)) | Refusal::Decode(DecodeError::Json(error)) => Some(error.path()),
             Refusal::Object(ObjectError::Missing(path)) => Some(path),
             Refusal::Object(ObjectError::ResourceVersion(_)) => Some("metadata.resourceVersion"),
-            Refusal::Decode(DecodeError::Row(_) | DecodeError::Descriptors(_)) => None,
+            Refusal::Decode(DecodeError::Row(_) | DecodeError::Protobuf(_)) => None,
         }
     }
 }
@@ -37,14 +38,14 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The row of an object, as every way into the ingester makes it.
+/// The row of an object, made as `run` and `import` make it.
 pub(crate) fn read(kind: &Kind, text: &str) -> Result<Row, Refusal> {
     let object = Object::parse(text, ManagedFields::Prune).map_err(Refusal::Object)?;
     let row = kind.row(&object).map_err(Refusal::Decode)?;
     Ok(row.unwrap_or_else(|| panic!("{kind:?} leaves objects out")))
 }
 
-/// As [`read`], of an object that must have a row.
+/// Like [`read`], but the object must have a row.
 pub(crate) fn row(kind: &Kind, text: &str) -> Row {
     read(kind, text).unwrap_or_else(|refusal| panic!("{kind:?}: {refusal}\n{text}"))
 }
@@ -63,7 +64,7 @@ pub(crate) fn json(row: &Row) -> &str {
     }
 }
 
-/// Whether a column's value is the one that `expected` writes in JSON; times compare as moments.
+/// Whether a column's value equals `expected`, which is JSON. Times compare as instants.
 pub(crate) fn same(value: &Value, expected: &serde_json::Value) -> bool {
     use serde_json::Value as Json;
     match (value, expected) {
@@ -79,7 +80,7 @@ pub(crate) fn same(value: &Value, expected: &serde_json::Value) -> bool {
     }
 }
 
-/// An object of `kind` that has, apart from what every object needs, only `value` at the end of `steps`.
+/// An object of `kind` with the fields that every object needs, and `value` at the end of `steps`.
 pub(crate) fn object(kind: &Kind, steps: &[Step], value: &str) -> String {
     let mut members = vec![
         ("apiVersion", format!("{:?}", kind.api_version())),
@@ -88,7 +89,7 @@ pub(crate) fn object(kind: &Kind, steps: &[Step], value: &str) -> String {
     ];
     let (Step::Field(top), inner) = (steps[0], &steps[1..]) else { panic!("an object has fields") };
     let value = match (top, inner.first()) {
-        // Metadata keeps its name, without which nothing is an object.
+        // Keep the name: every object needs one.
         ("metadata", Some(Step::Field(field))) if *field != "name" => {
             format!(r#"{{"name":"a",{:?}:{}}}"#, field, within(&inner[1..], value))
         }

@@ -1,4 +1,4 @@
-//! The Michelangelo API as `data/api.json` describes it, and the places in an object where its fields stand.
+//! The Michelangelo API as `data/api.json` describes it, and the paths of its fields in an object.
 
 use ingester_core::Kind;
 use serde_json::Value;
@@ -29,9 +29,9 @@ pub(crate) enum Type {
     /// Kubernetes' `metav1.Time`.
     Time,
     Duration,
-    /// A message of Kubernetes or protobuf that is kept and not looked into.
+    /// A message of Kubernetes or protobuf that is stored without being decoded.
     Opaque,
-    /// A message whose fields are columns' sources, or could be.
+    /// A message whose fields are, or could be, sources of columns.
     Message,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Field {
     pub(crate) of: &'static str,
 }
 
-/// One step on the way from an object's root to a value.
+/// One step of a path from an object's root to a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Step {
     /// Into the field of this name.
@@ -57,17 +57,17 @@ pub(crate) enum Step {
     Entry,
 }
 
-/// A field at its place in the objects of a kind.
+/// A field and its path in the objects of a kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) kind: &'static Kind,
-    /// From the root to the field itself: its last step is the field's name.
+    /// The path from the root. Its last step is the field's name.
     pub(crate) steps: Vec<Step>,
     pub(crate) field: Field,
 }
 
 impl Place {
-    /// The steps to one value of the field: its item or entry, where it is a list or a map.
+    /// The path to one value of the field: to an item of a list, or an entry of a map.
     pub(crate) fn value(&self) -> Vec<Step> {
         let mut steps = self.steps.clone();
         steps.extend(self.field.shape.step());
@@ -85,10 +85,10 @@ impl Shape {
     }
 }
 
-/// The key under which [`Step::Entry`] goes.
+/// The key that [`Step::Entry`] stands for.
 pub(crate) const ENTRY: &str = "entry";
 
-/// The path as errors write it: `spec.workers[0].minInstances`.
+/// The path as error messages write it: `spec.workers[0].minInstances`.
 pub(crate) fn path(steps: &[Step]) -> String {
     let mut path = String::new();
     for step in steps {
@@ -108,7 +108,7 @@ pub(crate) fn path(steps: &[Step]) -> String {
     path
 }
 
-/// What the API says of a kind.
+/// The API's description of a kind.
 pub(crate) fn kind(kind: &Kind) -> &'static Value {
     API["kinds"].get(kind.kind()).unwrap_or_else(|| panic!("{kind:?} is not a kind of the API"))
 }
@@ -149,7 +149,7 @@ fn type_of(name: &str) -> Type {
         "google.protobuf.Duration" => Type::Duration,
         "google.protobuf.Struct" | "google.protobuf.Any" => Type::Opaque,
         "k8s.io.apimachinery.pkg.apis.meta.v1.Time" => Type::Time,
-        // The one message of Kubernetes that a column is read from.
+        // The only Kubernetes message that a column is read from.
         "k8s.io.apimachinery.pkg.apis.meta.v1.TypeMeta" => Type::Message,
         _ if API["enums"].get(name).is_some() => Type::Enum,
         _ if name.starts_with("k8s.io.") => Type::Opaque,
@@ -158,8 +158,7 @@ fn type_of(name: &str) -> Type {
     }
 }
 
-/// Every field that objects of `kind` can have in spec and status. Messages that contain themselves are followed one
-/// level down.
+/// Every field that objects of `kind` can have in spec and status. Recursive messages are followed one level down.
 pub(crate) fn places(kind: &'static Kind) -> Vec<Place> {
     let mut places = Vec::new();
     for name in ["spec", "status"] {

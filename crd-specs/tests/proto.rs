@@ -1,4 +1,4 @@
-//! The `proto` column: bytes that the reference system's readers decode, and the way back.
+//! The `proto` column: the reference system can decode its bytes, and they decode back to the object.
 
 use crate::generator::Dice;
 use crate::golden::{VECTORS, kind_of};
@@ -38,7 +38,7 @@ fn decoded(kind: &Kind, bytes: &[u8]) -> Json {
 }
 
 #[test]
-fn the_compiled_descriptors_are_those_of_the_proto_files() {
+fn the_compiled_descriptors_match_the_proto_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
     let mut compiler = protox::Compiler::new([&root]).unwrap();
     compiler.include_imports(true).include_source_info(false);
@@ -53,7 +53,7 @@ fn the_compiled_descriptors_are_those_of_the_proto_files() {
 }
 
 #[test]
-fn every_kind_names_a_message_that_is_described() {
+fn every_kind_names_a_message_that_has_a_descriptor() {
     for kind in KINDS {
         let name = kind.protobuf().unwrap_or_else(|| panic!("{kind:?} has no message")).message;
         assert_eq!(name, format!("michelangelo.api.v2.{}", kind.kind()));
@@ -62,12 +62,12 @@ fn every_kind_names_a_message_that_is_described() {
 }
 
 #[test]
-fn every_message_field_and_number_of_the_api_is_described() {
-    // A field is described as the API says where its value comes out under its name and nothing else does.
+fn the_descriptors_have_every_message_field_and_number_of_the_api() {
+    // The descriptors must give each field of the API its number.
     let (mut messages, mut seen) = (0, 0);
     for (name, of) in API["messages"].as_object().unwrap() {
         let Some(id) = descriptors().message(name) else {
-            // What no kind reaches is not compiled in.
+            // Messages that no kind uses are not compiled in.
             assert!(of["well_known"] == true || !name.starts_with("michelangelo.api.v2."), "{name} is not described");
             continue;
         };
@@ -90,7 +90,7 @@ fn every_vector_gives_the_bytes_of_the_reference_system() {
         let ours = proto(kind, input);
         let mut expected = unhex(vector["proto_hex"].as_str().unwrap());
         if vector["proto_map_order_varies"] == true {
-            // Their maps come in any order; reading and writing puts the entries into the order of their keys.
+            // The reference writes map entries in any order. Decoding and encoding again sorts them by key.
             let text = descriptors().decode(message(kind), &expected).unwrap();
             let (sorted, lost) = descriptors().encode(message(kind), &text).unwrap();
             assert_eq!((sorted.len(), lost), (expected.len(), Lost::default()), "{label}");
@@ -107,14 +107,14 @@ fn every_vector_reads_back_as_the_json_of_the_reference_system() {
         let kind = kind_of(&vector["input"]);
         let bytes = unhex(vector["proto_hex"].as_str().unwrap());
         let mut expected = vector["json_column"].clone();
-        // Go writes the lists of the metadata where they are empty, too.
+        // Go also writes the empty lists of the metadata.
         expected["metadata"].as_object_mut().unwrap().retain(|_, value| !value.is_null());
         assert_eq!(decoded(kind, &bytes), expected, "{}", vector["label"]);
     }
 }
 
 #[test]
-fn an_object_without_anything_has_its_four_parts() {
+fn an_empty_object_is_written_with_its_four_fields() {
     let kind = &KINDS[0];
     let (bytes, lost) = descriptors().encode(message(kind), "{}").unwrap();
     assert!(lost.is_nothing());
@@ -124,7 +124,7 @@ fn an_object_without_anything_has_its_four_parts() {
 }
 
 #[test]
-fn an_object_that_cannot_be_decoded_keeps_its_bytes_too() {
+fn an_object_that_cannot_be_decoded_still_has_its_proto_bytes() {
     let kind = KINDS.iter().find(|kind| kind.kind() == "Model").unwrap();
     let text = json!({"apiVersion": "michelangelo.api/v2", "kind": "Model",
         "metadata": {"name": "a", "namespace": "b", "uid": "u", "resourceVersion": "1"},
@@ -137,7 +137,7 @@ fn an_object_that_cannot_be_decoded_keeps_its_bytes_too() {
     assert_eq!(decoded(kind, bytes)["spec"], json!({"trainingFramework": "pytorch"}));
 }
 
-/// Where two values differ first, and how; numbers compare by what they are worth.
+/// The first difference of two values, and its path. Numbers compare by value.
 fn difference(left: &Json, right: &Json, path: &str) -> Option<String> {
     match (left, right) {
         (Json::Number(a), Json::Number(b)) if a.as_f64() == b.as_f64() => None,
@@ -164,7 +164,7 @@ proptest! {
     #![proptest_config(cases(400))]
 
     #[test]
-    fn what_goes_in_comes_back_of_every_kind(seed: u64) {
+    fn objects_of_every_kind_survive_the_round_trip(seed: u64) {
         for kind in KINDS {
             let object = Dice(seed).object(kind);
             let (bytes, lost) = descriptors().encode(message(kind), &object.to_string()).unwrap();
@@ -181,21 +181,21 @@ proptest! {
     #![proptest_config(cases(4000))]
 
     #[test]
-    fn whatever_the_json_is_the_bytes_are_a_message(target in crate::tolerance::target(), json in crate::tolerance::any_json()) {
+    fn any_json_that_encodes_gives_a_readable_message(target in crate::tolerance::target(), json in crate::tolerance::any_json()) {
         let (kind, steps) = target;
         let text = crate::objects::object(kind, &steps, &json);
         if let Ok((bytes, _)) = descriptors().encode(message(kind), &text) {
             let back = descriptors().decode(message(kind), &bytes);
             prop_assert!(back.is_ok(), "{}: {:?}", text, back);
             let (again, lost) = descriptors().encode(message(kind), &back.unwrap()).unwrap();
-            // What a message holds its JSON says, but for numbers that JSON has no name for.
+            // The JSON of a message holds everything in it, except numbers that JSON has no name for.
             prop_assert_eq!(again, bytes, "{}", text);
             prop_assert!(lost.is_nothing(), "{}: {:?}", text, lost);
         }
     }
 
     #[test]
-    fn bytes_that_are_no_message_are_told_from_one_and_nothing_panics(bytes: Vec<u8>) {
+    fn decoding_arbitrary_bytes_never_panics(bytes: Vec<u8>) {
         let _ = descriptors().decode(message(&KINDS[0]), &bytes);
     }
 }

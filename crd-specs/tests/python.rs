@@ -1,4 +1,4 @@
-//! The bytes of the `proto` column, decoded by a protobuf runtime that is not ours and compared field by field.
+//! The bytes of the `proto` column, decoded by Python's protobuf runtime and compared field by field.
 
 use crate::generator::Dice;
 use crate::golden::{VECTORS, kind_of};
@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A Python that has protobuf's runtime: Debian's own first, as another one in the path has other packages.
+/// A Python with the protobuf runtime. Debian's own comes first: another one in the path may lack the package.
 fn python() -> &'static str {
     let has = |python: &&str| {
         let probe = Command::new(python).args(["-c", "import google.protobuf"]).stderr(Stdio::null()).status();
@@ -27,7 +27,7 @@ fn task(kind: &Kind, input: &Json, said: &Json) -> Json {
     json!({"message": kind.protobuf().unwrap().message, "bytes": hex, "object": said})
 }
 
-/// Runs the tasks, and returns what the script printed: disagreements, and the counts at last.
+/// Runs the tasks, and returns what the script printed: the differences, then the counts.
 fn decode(tasks: &[Json]) -> (Vec<String>, Json) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut child = Command::new(python())
@@ -39,7 +39,7 @@ fn decode(tasks: &[Json]) -> (Vec<String>, Json) {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     let text: String = tasks.iter().map(|task| format!("{task}\n")).collect();
-    // Beside reading, so that neither waits for the other.
+    // Writes on its own thread, so that writing and reading do not block each other.
     let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
@@ -50,11 +50,11 @@ fn decode(tasks: &[Json]) -> (Vec<String>, Json) {
 }
 
 #[test]
-fn another_runtime_reads_what_the_objects_say() {
+fn pythons_protobuf_runtime_reads_the_same_values() {
     let mut tasks = Vec::new();
     for vector in VECTORS.iter() {
         let mut said = vector["json_column"].clone();
-        // Go writes the lists of the metadata where they are empty, too.
+        // Go also writes the empty lists of the metadata.
         said["metadata"].as_object_mut().unwrap().retain(|_, value| !value.is_null());
         tasks.push(task(kind_of(&vector["input"]), &vector["input"], &said));
     }
@@ -67,12 +67,12 @@ fn another_runtime_reads_what_the_objects_say() {
     let (wrong, counts) = decode(&tasks);
     assert!(wrong.is_empty(), "{} disagreements:\n{}", wrong.len(), wrong.join("\n"));
     assert_eq!(counts["messages"], tasks.len());
-    // So that a comparison that passes over everything is found out.
+    // A comparison that skips everything must not pass.
     assert!(counts["fields"].as_u64().unwrap() > 20_000, "{counts}");
 }
 
 #[test]
-fn a_disagreement_is_seen() {
+fn the_comparison_reports_wrong_and_missing_values() {
     let vector = &VECTORS[0];
     let kind = kind_of(&vector["input"]);
     let mut said = vector["json_column"].clone();

@@ -1,4 +1,4 @@
-//! The tables of the kinds are those that the reference system's generator makes, with the documented extras.
+//! The tables of the kinds are those of the reference system's generator, plus the documented extras.
 
 use crate::golden::{EXPECTED, EXTRA};
 use crd_specs::KINDS;
@@ -6,7 +6,7 @@ use ingester_core::Kind;
 use ingester_core::schema::{Column, Companion, Key, SqlType};
 use std::collections::BTreeSet;
 
-/// Name, type and whether it may be NULL.
+/// Name, type, and whether the column may be NULL.
 fn described(columns: &[Column]) -> Vec<(&str, String, bool)> {
     columns.iter().map(|column| (column.name.as_str(), column.ty.to_string(), column.nullable)).collect()
 }
@@ -67,7 +67,7 @@ fn every_main_table_begins_with_the_base_columns() {
 }
 
 #[test]
-fn the_companion_tables_hold_every_label_and_annotation_that_kubernetes_allows() {
+fn every_label_and_annotation_that_kubernetes_allows_fits_its_table() {
     let labels =
         owned(&[("obj_uid", "VARCHAR(64)", false), ("key", "VARCHAR(317)", false), ("value", "VARCHAR(63)", false)]);
     let annotations =
@@ -88,7 +88,7 @@ fn the_indexed_columns_are_those_of_the_generator_and_the_extras() {
             .iter()
             .map(|column| {
                 let ty = match column["generator"].as_str().unwrap() {
-                    // A moment has microseconds with us.
+                    // We store times with microseconds.
                     "DATETIME" => "DATETIME(6)",
                     other => other,
                 };
@@ -106,7 +106,7 @@ fn the_indexed_columns_are_those_of_the_generator_and_the_extras() {
         assert_eq!(found.len(), expected.len(), "{kind:?}: a column twice");
         assert!(found.iter().all(|(.., nullable)| *nullable), "{kind:?}: a column added later is NULL at first");
     }
-    // Each of the four types is there, or the comparison above says less than it seems to.
+    // Every type must occur, or the comparison above proves less than it seems to.
     let types: BTreeSet<String> =
         KINDS.iter().flat_map(|kind| kind.table().indexed()).map(|column| column.ty.to_string()).collect();
     let types: Vec<&str> = types.iter().map(String::as_str).collect();
@@ -129,7 +129,7 @@ fn the_keys_are_those_of_the_contract_and_of_the_generator() {
 }
 
 #[test]
-fn every_indexed_column_stands_in_a_key() {
+fn every_indexed_column_is_in_a_key() {
     for kind in KINDS {
         let keys = keys(kind);
         for column in kind.table().indexed() {
@@ -139,7 +139,7 @@ fn every_indexed_column_stands_in_a_key() {
 }
 
 // MySQL Reference Manual, "InnoDB Limits", "Identifier Length Limits" and "Limits on Table Column Count and Row Size".
-// The derives refuse what exceeds them; this adds the numbers up once more, from the types' spelling.
+// The derives reject what exceeds them. This test adds the sizes up independently, from the names of the types.
 #[test]
 fn every_table_keeps_to_the_limits_of_innodb() {
     let bytes = |ty: SqlType| -> usize {

@@ -1,5 +1,5 @@
-//! Whatever stands in an object, it is read or refused with a reason that names the place; nothing panics, and nothing
-//! that the kinds do not know is lost.
+//! Any object is either decoded or rejected with a reason that names the path. Nothing panics, and unknown fields are
+//! kept.
 
 use crate::golden::sources;
 use crate::objects::{Refusal, column, json, object, read, row};
@@ -8,17 +8,18 @@ use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::kind::DecodeError;
 use ingester_core::object::{ManagedFields, Object};
+use ingester_core::row::RowError;
 use ingester_core::schema::BASE_COLUMNS;
-use ingester_core::value::{RowError, Value};
+use ingester_core::value::Value;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::json;
 use std::sync::LazyLock;
 
-/// Where something is put: a kind, and the steps to a value in its objects.
+/// Where a test puts a value: a kind, and a path in its objects.
 pub(crate) type Target = (&'static Kind, Vec<Step>);
 
-/// Every field, item and entry of spec and status, the sections themselves, and what is read of the metadata.
+/// Every field, item and entry of spec and status, the sections themselves, and the metadata that the ingester reads.
 static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
     let mut targets = Vec::new();
     for kind in KINDS {
@@ -62,11 +63,11 @@ pub(crate) fn target() -> impl Strategy<Value = Target> {
     select(&**TARGETS)
 }
 
-/// The places whose value is a message, for which a field may be unknown.
+/// The fields whose value is a message, which may have unknown fields.
 static MESSAGES: LazyLock<Vec<Place>> =
     LazyLock::new(|| KINDS.iter().flat_map(places).filter(|place| place.field.ty == Type::Message).collect());
 
-/// Any JSON, as text: a `serde_json::Value` has no key twice and no number beyond its types.
+/// Any JSON, as text: a `serde_json::Value` can hold neither duplicate keys nor numbers beyond its types.
 pub(crate) fn any_json() -> impl Strategy<Value = String> {
     const NUMBERS: &[&str] = &[
         "0",
@@ -119,12 +120,12 @@ pub(crate) fn any_json() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether `found` is `wanted` or lies inside of it.
+/// Whether the path `found` is `wanted` or lies below it.
 fn within(found: &str, wanted: &str) -> bool {
     found.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Whether a value at `place` may be what `error` complains of: it feeds the column, or a part of it does.
+/// Whether a value at `place` can cause `error`: the column of the error is read from it, or from a part of it.
 fn feeds(kind: &Kind, place: &str, error: &RowError) -> bool {
     let column = match error {
         RowError::TooLong { column, .. } | RowError::OutOfRange { column, .. } => column,
@@ -147,7 +148,7 @@ fn feeds(kind: &Kind, place: &str, error: &RowError) -> bool {
         .any(|(name, path)| name == *column && (within(place, &path) || within(&path, place)))
 }
 
-/// Puts `value` at the target; it must be read and kept, or refused by name.
+/// Puts `value` at the target. The object must be decoded and kept, or rejected with the path.
 fn judge((kind, steps): &Target, value: &str) -> Result<(), TestCaseError> {
     let text = object(kind, steps, value);
     let place = path(steps);
@@ -185,12 +186,12 @@ proptest! {
     #![proptest_config(cases(4000))]
 
     #[test]
-    fn any_json_in_any_place_is_read_or_refused_by_name(target in target(), value in any_json()) {
+    fn any_json_at_any_path_is_read_or_rejected_with_its_path(target in target(), value in any_json()) {
         judge(&target, &value)?;
     }
 
     #[test]
-    fn an_unknown_field_of_any_message_changes_nothing_and_is_kept(place in select(&**MESSAGES), value in any_json()) {
+    fn an_unknown_field_is_kept_and_changes_no_column(place in select(&**MESSAGES), value in any_json()) {
         let steps = place.value();
         let with = object(place.kind, &steps, &format!(r#"{{"unknownField":{value}}}"#));
         let without = object(place.kind, &steps, "{}");
@@ -204,19 +205,19 @@ proptest! {
     #![proptest_config(cases(1000))]
 
     #[test]
-    fn any_json_as_the_whole_object_is_read_or_refused(value in any_json()) {
+    fn any_json_as_the_whole_object_never_panics(value in any_json()) {
         for kind in KINDS {
             let _ = read(kind, &value);
         }
     }
 
     #[test]
-    fn any_text_as_the_whole_object_is_refused(text in any::<String>()) {
+    fn arbitrary_text_as_the_whole_object_is_rejected(text in any::<String>()) {
         prop_assert!(read(&KINDS[0], &text).is_err());
     }
 
     #[test]
-    fn two_fields_may_be_wrong_at_once(first in target(), second in target(), values in (any_json(), any_json())) {
+    fn two_wrong_fields_at_once_never_panic(first in target(), second in target(), values in (any_json(), any_json())) {
         let (kind, steps) = &first;
         let text = object(kind, steps, &values.0);
         let other = object(kind, &second.1, &values.1);
@@ -229,7 +230,7 @@ proptest! {
 }
 
 #[test]
-fn an_object_that_ends_early_is_refused() {
+fn a_truncated_object_is_rejected() {
     for kind in KINDS {
         let text = object(kind, &[Step::Field("spec")], r#"{"description":"é","tier":3,"more":[{"a":null}]}"#);
         row(kind, &text);
@@ -239,19 +240,19 @@ fn an_object_that_ends_early_is_refused() {
     }
 }
 
-/// `levels` of objects and arrays around nothing.
+/// `levels` of nesting around a number.
 fn nested(open: &str, close: &str, levels: usize) -> String {
     format!("{}1{}", open.repeat(levels), close.repeat(levels))
 }
 
 #[test]
-fn two_hundred_thousand_levels_are_an_error_wherever_they_stand() {
+fn two_hundred_thousand_levels_are_an_error_in_every_field() {
     let forms =
         [("[", "]"), (r#"{"a":"#, "}"), (r#"[{"a":"#, "}]"), (r#"{"subSteps":["#, "]}"), ("[", ""), ("{\"a\":", "")];
     let run = KINDS.iter().find(|kind| kind.kind() == "PipelineRun").unwrap();
     let tops = ["apiVersion", "kind", "metadata", "spec", "status", "more"].map(|top| vec![Step::Field(top)]);
     let metadata = METADATA.map(|name| vec![Step::Field("metadata"), Step::Field(name)]);
-    // One field of each type and shape: the decoder knows no more.
+    // One field of each type and shape: the decoder makes no other distinction.
     let mut known = Vec::new();
     let mut fields = places(run);
     fields.retain(|place| {
@@ -273,19 +274,19 @@ fn two_hundred_thousand_levels_are_an_error_wherever_they_stand() {
     assert!(refusal.contains("spec.input[0][0]") && refusal.contains("nested deeper than 100 levels"), "{refusal}");
 }
 
-// Each level of a step goes through the step's own decoder, so this is the deepest that the stack ever gets.
+// Each nested step recurses through the decoder of its type, so the stack gets no deeper than this.
 #[test]
-fn steps_of_steps_are_read_as_deep_as_json_may_be_on_a_small_stack() {
+fn recursive_steps_reach_the_depth_limit_on_a_small_stack() {
     let run = KINDS.iter().find(|kind| kind.kind() == "PipelineRun").unwrap();
     let read_nested = move |open: &str, close: &str, levels: usize| {
         let steps = nested(open, close, levels).replace('1', r#"{"state":2}"#);
         let at = [Step::Field("status"), Step::Field("steps"), Step::Item];
         read(run, &object(run, &at, &steps)).map(drop).map_err(|refusal| refusal.to_string())
     };
-    // Three levels are above the first step, and one is the last step: ninety-six are left.
+    // Three levels are above the first step, and the last step is one: ninety-six are left.
     let sub_steps = move |levels| read_nested(r#"{"name":"s","subSteps":["#, "]}", levels);
     let attempts = move |levels| read_nested(r#"{"attemptDetails":[{"stepInfo":"#, "}]}", levels);
-    // A worker thread of the runtime has 2 MiB.
+    // The stack of a runtime worker thread is 2 MiB.
     let small = std::thread::Builder::new().stack_size(2 << 20);
     let thread = small.spawn(move || ([sub_steps(48), attempts(32)], [sub_steps(49), attempts(33)])).unwrap();
     let (fit, too_deep) = thread.join().unwrap();
@@ -295,7 +296,7 @@ fn steps_of_steps_are_read_as_deep_as_json_may_be_on_a_small_stack() {
     }
 }
 
-/// Three million bytes of letters that repeat in no short cycle.
+/// Three million letters without a short cycle.
 fn noise() -> String {
     let mut state = 1u32;
     let next = |_| {
@@ -306,7 +307,7 @@ fn noise() -> String {
 }
 
 #[test]
-fn three_megabytes_of_noise_are_kept_or_refused() {
+fn three_megabytes_of_noise_are_kept_or_rejected_briefly() {
     let noise = noise();
     let text = json!(noise).to_string();
     let key = format!("{{{text}:1}}");
@@ -348,7 +349,8 @@ fn three_megabytes_of_noise_are_kept_or_refused() {
         (kind("Project"), vec![Step::Field("metadata"), Step::Field("resourceVersion")], &text),
     ] {
         let refusal = read(kind, &object(kind, &steps, value)).unwrap_err().to_string();
-        // A log line is for people: it shows where, not all of it. (The number is shown whole: it has a limit of its own.)
+        // A reason ends up in a log line, so it must not repeat the value. A number is shown whole; its length is
+        // limited elsewhere.
         if path(&steps) != "metadata.resourceVersion" {
             assert!(refusal.len() < 400, "{} bytes of reason for {}", refusal.len(), path(&steps));
         }
@@ -400,7 +402,7 @@ fn column_key_twice_is_an_error_with_its_path() {
 }
 
 #[test]
-fn huge_numbers_are_refused_as_numbers_and_kept_to_the_digit_elsewhere() {
+fn huge_numbers_are_rejected_in_number_fields_and_kept_elsewhere() {
     let digits = "9".repeat(5000);
     let fraction = format!("0.{}", "3".repeat(5000));
     let huge = [digits.as_str(), &format!("-{digits}"), "1e400", "-1e400", &format!("1e{digits}")];
@@ -430,7 +432,7 @@ fn huge_numbers_are_refused_as_numbers_and_kept_to_the_digit_elsewhere() {
 }
 
 #[test]
-fn text_without_managed_fields_is_not_touched_by_the_cut() {
+fn cutting_managed_fields_changes_nothing_else() {
     for members in [
         r#""managedFields":[],"name":"a""#,
         r#""name":"a","managedFields":[]"#,

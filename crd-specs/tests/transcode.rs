@@ -1,11 +1,11 @@
-//! What holds of the transcoder whatever it is given; also the body of the fuzz target in `tests/fuzz/`.
+//! What the transcoder guarantees for any input. Also the body of the fuzz target in `tests/fuzz/`.
 
 use crd_specs::{DESCRIPTORS, KINDS};
 
-/// Runs one input: the first byte says which kind and which way, the rest is JSON text or a message.
+/// Runs one input: the first byte selects the kind and the direction, the rest is JSON text or a message.
 ///
 /// # Panics
-/// Where something does not hold.
+/// When a guarantee is broken.
 pub(crate) fn check(input: &[u8]) {
     let Some((first, rest)) = input.split_first() else { return };
     let (Ok(descriptors), kind) = (DESCRIPTORS.get(), &KINDS[usize::from(first >> 1) % KINDS.len()]) else {
@@ -19,7 +19,7 @@ pub(crate) fn check(input: &[u8]) {
     let Some(text) = text else { return };
     let bytes = match descriptors.encode(message, &text) {
         Ok((bytes, _)) => bytes,
-        // What was read of a message is JSON, if not nested too deep for an object.
+        // A decoded message is valid JSON, but may be nested too deep for an object.
         Err(error) => {
             assert!(first & 1 == 0 || error.reason().contains("nested deeper"), "{error}: {text}");
             return;
@@ -27,7 +27,7 @@ pub(crate) fn check(input: &[u8]) {
     };
     let back = descriptors.decode(message, &bytes).expect("what is written is a message");
     let (again, lost) = descriptors.encode(message, &back).expect("what is read is JSON");
-    // What a message of ours holds its JSON says, so that nothing changes any more.
+    // Decoding loses nothing, so encoding again gives the same bytes.
     assert!(lost.is_nothing(), "{lost:?} in {back}");
     assert_eq!(again, bytes, "{back}");
 }
@@ -36,9 +36,9 @@ pub(crate) fn check(input: &[u8]) {
 mod tests {
     use std::path::Path;
 
-    /// What the fuzzer found worth keeping, one file an input.
+    /// The corpus that the fuzzer kept, one file per input.
     #[test]
-    fn the_corpus_holds() {
+    fn every_input_of_the_fuzz_corpus_passes() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fuzz/corpus/transcode");
         let mut inputs = 0;
         for file in std::fs::read_dir(folder).unwrap() {

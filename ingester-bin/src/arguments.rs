@@ -1,4 +1,6 @@
 //! The command line, as it is typed.
+//!
+//! May use: ingester-store.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -249,7 +251,7 @@ pub(crate) struct Backfill {
     #[arg(long = "column", value_name = "COLUMN")]
     pub(crate) columns: Vec<String>,
     /// Rows a second, at most; 0 for no limit.
-    #[arg(long, value_name = "ROWS", default_value_t = ingester_core::migrate::RATE)]
+    #[arg(long, value_name = "ROWS", default_value_t = ingester_store::migrate::RATE)]
     pub(crate) rate: u32,
     /// The kind.
     #[arg(value_name = "KIND")]

@@ -1,7 +1,9 @@
 //! Which cluster is meant, as kubectl finds it.
+//!
+//! May use: arguments, ending.
 
-use crate::Failure;
 use crate::arguments::Cluster;
+use crate::ending::Failure;
 use anyhow::anyhow;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};

@@ -1,21 +1,28 @@
 //! Which database is meant: the argument, else the environment, else a file beside.
+//!
+//! May use: arguments, ending, ingester-core, ingester-mirror, ingester-store.
 
-use crate::Failure;
 use crate::arguments::{ConfigFile, Database, Target};
+use crate::ending::Failure;
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::config::Environment;
-use ingester_core::config::Gate;
-use ingester_core::store::Address;
+use ingester_mirror::config::{Config, Environment, Gate};
+use ingester_store::Address;
 
 /// The database when nobody names one.
 const DEFAULT: &str = "sqlite://ingester.db";
+
+/// The configuration in a file, with the environment above it.
+pub(crate) fn configuration(file: &ConfigFile, kinds: &[Kind]) -> Result<Config, Failure> {
+    let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
+    Config::load(&file.config, &Environment::of_process(), &names).map_err(|error| Failure::Usage(error.into()))
+}
 
 impl Target {
     /// Reads the address.
     pub(crate) fn address(&self, kinds: &[Kind]) -> Result<Address, Failure> {
         let Some(file) = &self.config else { return self.database.address() };
-        let config = crate::configuration(&ConfigFile { config: file.clone() }, kinds)?;
+        let config = configuration(&ConfigFile { config: file.clone() }, kinds)?;
         match config.gate().map_err(|error| Failure::Usage(error.into()))? {
             Gate::Open(address) => Ok(address),
             Gate::Disabled | Gate::NoDatabase => {
@@ -36,7 +43,7 @@ impl Database {
             Some(address) => Ok(address),
             None => {
                 let url = self.database_url.as_deref().unwrap_or(DEFAULT);
-                url.parse().map_err(|error: ingester_core::store::StoreError| Failure::Usage(error.into()))
+                url.parse().map_err(|error: ingester_store::StoreError| Failure::Usage(error.into()))
             }
         }
     }

@@ -23,40 +23,24 @@ mod arguments;
 mod cluster;
 mod commands;
 mod database;
+mod ending;
 mod logging;
 mod output;
+mod program;
 mod server;
 
 use anyhow::anyhow;
-use arguments::{Arguments, Command, ConfigFile, Finalizers, Proto, Schema};
+pub use program::Program;
+
+use arguments::{Arguments, Command, Finalizers, Proto, Schema};
 use clap::Parser;
+use database::configuration;
+use ending::{Ending, Failure};
 use ingester_core::Kind;
-use ingester_core::config::{Config, Environment, LogFormat};
-use ingester_core::migrate::GeneratedSql;
-use ingester_core::store::StoreError;
+use ingester_mirror::config::LogFormat;
 use std::process::ExitCode;
 
-/// The program for some kinds.
-#[derive(Clone, Copy, Debug)]
-pub struct Program {
-    kinds: &'static [Kind],
-    sql: Option<GeneratedSql>,
-}
-
 impl Program {
-    /// The program for these kinds.
-    pub const fn new(kinds: &'static [Kind]) -> Self {
-        Program { kinds, sql: None }
-    }
-
-    /// With their migrations built in, by [`generated_sql!`](ingester_core::generated_sql). Without them it makes tables that
-    /// are missing and changes none.
-    #[must_use]
-    pub const fn sql(mut self, sql: GeneratedSql) -> Self {
-        self.sql = Some(sql);
-        self
-    }
-
     /// Runs with the arguments of this process.
     pub fn main(self) -> ExitCode {
         let arguments = Arguments::parse();
@@ -66,35 +50,6 @@ impl Program {
             Err(Failure::Work(error)) => fail(&error, 1),
             Err(Failure::Usage(error)) => fail(&error, 2),
         }
-    }
-}
-
-/// How a command ended; the numbers are the exit codes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    /// Done.
-    Done,
-    /// The work found a problem: rejected objects, differences.
-    Problem,
-}
-
-/// Why a command did not end. Wrong use and configuration exit with 2, work that failed with 1.
-enum Failure {
-    /// Wrong use or configuration: the arguments, a path that is not there, a database that takes no rows from this user.
-    Usage(anyhow::Error),
-    /// The work failed.
-    Work(anyhow::Error),
-}
-
-impl From<anyhow::Error> for Failure {
-    fn from(error: anyhow::Error) -> Self {
-        Failure::Work(error)
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        if error.is_configuration() { Failure::Usage(error.into()) } else { Failure::Work(error.into()) }
     }
 }
 
@@ -147,11 +102,6 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
     }
-}
-
-fn configuration(file: &ConfigFile, kinds: &[Kind]) -> Result<Config, Failure> {
-    let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
-    Config::load(&file.config, &Environment::of_process(), &names).map_err(|error| Failure::Usage(error.into()))
 }
 
 /// Does asynchronous work in threads of its own.

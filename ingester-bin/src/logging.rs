@@ -1,5 +1,7 @@
 //! What the program says while it works: lines on standard error, as text for people or JSON for a log collector.
 //!
+//! May use: nothing.
+//!
 //! Neither passwords nor tokens may be in them, at any level. Most libraries below keep to that by themselves: sqlx logs
 //! statements with placeholders and never its connect options (and none at all on MySQL, where some have an object's values in
 //! them), kube marks the `Authorization` header as sensitive, hyper
@@ -92,7 +94,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::{Format, dispatch, filter};
-    use ingester_core::store::{Address, ConnectOptions, Retry, Store};
+    use ingester_store::{Address, ConnectOptions, Retry, Store};
     use kube::api::{Api, DynamicObject, ListParams};
     use kube::core::{ApiResource, GroupVersionKind};
     use serde_json::Value;
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_one_object_a_line_with_the_fields_beside_the_message() {
+    fn a_json_log_line_has_its_fields_beside_the_message() {
         let text = logged(Format::Json, "info", true, say_something);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 1, "{text}");
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn text_has_colours_only_where_they_are_asked_for() {
+    fn text_logs_have_colours_only_on_request() {
         let plain = logged(Format::Text, "info", false, say_something);
         assert!(plain.contains("INFO") && plain.contains("kind=\"Model\""), "{plain}");
         assert!(!plain.contains('\u{1b}'), "{plain}");
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_level_is_an_error_with_its_origin_and_the_levels_there_are() {
+    fn an_unknown_level_is_an_error_naming_its_source_and_the_levels() {
         for (text, part) in [
             ("inof", "inof"),
             ("info,sqlx=loud", "sqlx=loud"),
@@ -187,15 +189,13 @@ mod tests {
             let start = format!("RUST_LOG of the environment is `{text}`, of which `{part}` ");
             assert!(error.starts_with(&start) && error.contains("use off, error, warn, info"), "{error}");
         }
-        for text in
-            ["info", "WARN", "off", "info, sqlx=warn", "", "warn,", "ingester_core::store=trace", "[x{a=1}]=info"]
-        {
+        for text in ["info", "WARN", "off", "info, sqlx=warn", "", "warn,", "ingester_store=trace", "[x{a=1}]=info"] {
             assert!(filter(text, "here").is_ok(), "{text}");
         }
     }
 
     #[test]
-    fn parts_that_show_too_much_are_kept_out_at_every_level() {
+    fn targets_that_may_log_secrets_are_filtered_at_every_level() {
         let text = logged(Format::Text, "trace", false, || {
             tracing::warn!(target: "kube_client::client", "an answer");
             tracing::debug!(target: "kube_runtime::watcher", "an error");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_in_no_line_at_any_level() {
+    fn no_log_line_contains_a_token_at_any_level() {
         for (status, body) in [
             ("200 OK", r#"{"kind":"ModelList","apiVersion":"michelangelo.api/v2","metadata":{},"items":[]}"#),
             ("200 OK", "{\"token\": \"Unspeakable\", \"items\": 3}"),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_in_no_line_at_any_level() {
+    fn no_log_line_contains_a_password_at_any_level() {
         let text = traced(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,6 @@
 //! What goes to standard output (data) and standard error (everything else).
+//!
+//! May use: arguments, ingester-core.
 
 use crate::arguments::Format;
 use anyhow::anyhow;

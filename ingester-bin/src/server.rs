@@ -1,12 +1,14 @@
 //! What Prometheus and the kubelet ask: `/metrics`, `/healthz`, `/readyz`. No more, and nothing that changes anything.
+//!
+//! May use: ingester-mirror.
 
 use anyhow::anyhow;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, routing};
-use ingester_core::health::{Check, Health};
-use ingester_core::metrics::Metrics;
+use ingester_mirror::health::{Check, Health};
+use ingester_mirror::metrics::Metrics;
 use std::future::IntoFuture as _;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -121,8 +123,8 @@ fn probe(name: &str, uri: &Uri, checks: Vec<Check>, failure: StatusCode) -> Resp
 #[cfg(test)]
 mod tests {
     use super::{Server, everywhere};
-    use ingester_core::health::{Health, KindState};
-    use ingester_core::metrics::Metrics;
+    use ingester_mirror::health::{Health, KindState};
+    use ingester_mirror::metrics::Metrics;
     use std::net::SocketAddr;
     use std::time::Duration;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn metrics_come_in_the_text_format() {
+    async fn metrics_are_served_in_prometheus_text_format() {
         let running = start().await;
         running.metrics.controller("Model").written(3);
         let (status, head, body) = running.ask("GET", "/metrics").await;
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn liveness_ends_with_a_dead_task() {
+    async fn a_dead_task_fails_the_liveness_probe() {
         let running = start().await;
         assert_eq!(running.get("/healthz").await, body(200, "ok"), "what is not ready is alive");
         running.health.dead("supervisor", "panicked at x");
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_stops_within_a_second_whatever_is_connected() {
+    async fn the_server_stops_within_a_second_despite_open_connections() {
         let running = start().await;
         // One that asked and stays, one that never says anything, one that stops in the middle of its request.
         let mut idle = TcpStream::connect(running.address).await.unwrap();
@@ -256,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_that_cannot_be_had_is_named_with_its_key() {
+    async fn an_unusable_address_is_reported_with_its_key() {
         let running = start().await;
         for address in [running.address.to_string(), "nonsense".into(), "127.0.0.1".into(), ":99999".into()] {
             let error = Server::bind(&address).await.unwrap_err().to_string();
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_alone_is_every_address_of_the_machine() {
+    fn a_port_alone_means_every_address_of_the_machine() {
         let addresses = everywhere(":8080").map(|addresses| addresses.map(|address| address.to_string()));
         assert_eq!(addresses, Some(["[::]:8080".to_owned(), "0.0.0.0:8080".to_owned()]));
         for address in ["127.0.0.1:8080", ":http", "::1", ""] {

@@ -1,7 +1,9 @@
 //! What somebody may have meant by a name that is not known. Pure; for keys, kinds and parameters alike.
+//!
+//! May use: nothing.
 
 /// The name in `known` that `name` is most likely a slip of; `None` where all of them are something else.
-pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let folded = fold(name);
     let distance = |known: &str| strsim::damerau_levenshtein(&folded, &fold(known));
     let near = known.iter().map(|known| (distance(known), *known)).min_by_key(|(distance, _)| *distance);
@@ -24,7 +26,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_slip_a_spelling_and_a_part_of_a_name_are_recognised_and_nothing_else() {
+    fn misspelt_restyled_and_partial_names_are_recognised() {
         let known = ["host", "port", "maxOpenConns", "concurrentReconciles"];
         for (name, meant) in [
             ("hots", Some("host")),

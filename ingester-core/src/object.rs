@@ -242,7 +242,8 @@ fn parse_version(version: &str) -> Option<u64> {
     version.parse().ok()
 }
 
-pub(crate) fn name_based_uid(api_version: &str, kind: &str, namespace: &str, name: &str) -> Box<str> {
+/// The uid of an object that has none: a UUIDv5 of what it is called.
+pub fn name_based_uid(api_version: &str, kind: &str, namespace: &str, name: &str) -> Box<str> {
     let identity = format!("{api_version}/{kind}/{namespace}/{name}");
     uuid::Uuid::new_v5(&UID_NAMESPACE, identity.as_bytes()).to_string().into()
 }

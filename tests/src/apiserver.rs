@@ -1,7 +1,7 @@
 //! A private Kubernetes API server with its etcd: no nodes, no controllers, only the API.
 //!
-//! It knows two users: one who may do everything, and the ingester's service account, to which RBAC applies. What the service
-//! account asks for is in an audit log. Its data can be copied, put back and compacted.
+//! It has two users: an administrator, and the ingester's service account, to which RBAC applies. An audit log records
+//! the requests of the service account. The data can be copied, restored and compacted.
 
 mod audit;
 mod etcd;
@@ -26,11 +26,11 @@ use crate::process::{Home, Process, ask_port, cache_folder, find_program, free_p
 
 /// A running etcd and kube-apiserver.
 ///
-/// [`stop`](Self::stop), [`kill`](Self::kill) and [`restart`](Self::restart) act on kube-apiserver; [`etcd`](Self::etcd)
-/// gives the other one. Their data and their ports stay.
+/// [`stop`](Self::stop), [`kill`](Self::kill) and [`restart`](Self::restart) act on kube-apiserver;
+/// [`etcd`](Self::etcd) returns the other process. Data and ports stay the same.
 #[derive(Debug)]
 pub struct ApiServer {
-    // Fields are dropped in this order: etcd goes last.
+    // Fields drop in this order: etcd last.
     apiserver: Process,
     etcd: Process,
     home: Arc<Home>,
@@ -78,7 +78,7 @@ impl ApiServer {
         let mut apiserver = Command::new(program("kube-apiserver")?);
         apiserver
             .args([format!("--etcd-servers={client_url}"), format!("--secure-port={port}")])
-            // Advertising a loopback address is refused unless nobody is told about it.
+            // A loopback address is refused unless it is advertised to nobody.
             .args(["--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none"])
             .args(["--authorization-mode=RBAC", "--service-cluster-ip-range=10.0.0.0/24"])
             .args(["--service-account-issuer=https://localhost", "--disable-admission-plugins=ServiceAccount"])
@@ -138,13 +138,13 @@ impl ApiServer {
         &self.etcd
     }
 
-    /// Where etcd listens for clients, `http://127.0.0.1:<port>`.
+    /// The URL on which etcd listens for clients, `http://127.0.0.1:<port>`.
     #[must_use]
     pub fn etcd_url(&self) -> String {
         format!("http://127.0.0.1:{}", self.etcd_port)
     }
 
-    /// Ends kube-apiserver in order and waits for its end.
+    /// Stops kube-apiserver gracefully and waits for its end.
     ///
     /// # Errors
     /// When signals cannot be sent.
@@ -160,7 +160,7 @@ impl ApiServer {
         self.apiserver.kill()
     }
 
-    /// Starts again what does not run of the two, after stopping kube-apiserver if it does, and waits until it answers.
+    /// Restarts kube-apiserver, starts etcd if it does not run, and waits until the API server answers.
     ///
     /// # Errors
     /// When one of them does not become ready in two minutes.
@@ -185,8 +185,8 @@ fn program(name: &str) -> Result<PathBuf> {
     if cached.is_file() { Ok(cached) } else { find_program(name) }
 }
 
-/// Whether the API server says that it is ready and has the namespace `default`, which it makes a moment after saying so.
-/// Asks in a thread with a runtime of its own: the caller may be inside one.
+/// Whether the API server is ready and has the namespace `default`, which it creates a moment after it becomes ready.
+/// Asks on a thread with a runtime of its own, because the caller may be inside one.
 fn is_ready(kubeconfig: &Path) -> bool {
     thread::scope(|scope| {
         let asking = scope.spawn(|| -> Result<bool> {
@@ -203,7 +203,8 @@ fn is_ready(kubeconfig: &Path) -> bool {
     })
 }
 
-/// One API server for all tests of a test program, started by the first that asks. Each test uses a namespace of its own.
+/// One API server for all tests of a test program, started by the first test that asks. Each test uses its own
+/// namespace.
 ///
 /// # Errors
 /// As [`ApiServer::start`]; every caller gets the same one.

@@ -14,11 +14,11 @@ use tokio::time::{Instant, sleep};
 /// How long the API server may take to serve all of them.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Creates the CRDs that are not there and waits until each is established and its objects can be listed.
+/// Creates the missing CRDs and waits until each is established and its objects can be listed.
 ///
 /// # Errors
-/// When the API server refuses one, finds its schema not structural (it would be served all the same, and prune nothing),
-/// or does not serve all in a minute.
+/// When the API server refuses one, or does not serve all of them within a minute. Also when it finds a schema not
+/// structural: it would serve such a kind, but prune nothing.
 pub async fn install(client: &Client, crds: &[CustomResourceDefinition]) -> Result<()> {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     for crd in crds {
@@ -35,7 +35,7 @@ pub async fn install(client: &Client, crds: &[CustomResourceDefinition]) -> Resu
             let conditions = api.get(&name).await?.status.and_then(|status| status.conditions).unwrap_or_default();
             let is = |what: &str, value: &str| conditions.iter().any(|c| c.type_ == what && c.status == value);
             ensure!(!is("NonStructuralSchema", "True"), "{name}: {conditions:?}");
-            // Established comes a moment before every handler has its schema.
+            // The condition Established is true a moment before every handler has the schema.
             if is("Established", "True") && is("NamesAccepted", "True") && is_served(client, crd).await? {
                 break;
             }

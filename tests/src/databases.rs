@@ -1,4 +1,4 @@
-//! An empty database of each kind for a test, and a look into it by the test's own SQL.
+//! An empty database of each kind for a test, and SQL of the test's own on it.
 
 use crate::{shared_mariadb, shared_mysql, skipped_without_mysql};
 use anyhow::{Context as _, Result};
@@ -18,9 +18,9 @@ pub enum On {
 
 /// One empty database.
 pub struct Database {
-    /// What it is.
+    /// Its kind.
     pub on: On,
-    /// Where it is.
+    /// Its URL.
     pub url: String,
     _folder: Option<tempfile::TempDir>,
 }
@@ -47,7 +47,7 @@ macro_rules! on_every_database {
     )* };
 }
 
-/// Runs a test on an empty database; on MySQL only where it is installed. `name` is the test's path.
+/// Runs a test on an empty database; on MySQL only if it is installed. `name` is the test's path.
 ///
 /// # Errors
 /// The test's.
@@ -65,13 +65,13 @@ pub fn run<F: Future<Output = Result<()>>>(name: &str, on: On, test: impl FnOnce
 }
 
 impl Database {
-    /// An empty database that is called after `name`, a path such as `store::rows::a_test_mysql`: the part after the first
-    /// colons must be unique within the test program. `None` where there is no MySQL.
+    /// An empty database named after `name`, a path such as `store::rows::a_test_mysql`. The part after the first
+    /// colons must be unique within the test program. `None` if MySQL is not installed.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub async fn new(name: &str, on: On) -> Result<Option<Self>> {
-        // The end of the path, short enough for a name.
+        // The end of the path, short enough for the name of a database.
         let name: String = name.split("::").skip(1).collect::<Vec<_>>().join("_");
         let name = name.get(name.len().saturating_sub(60)..).unwrap_or(&name).to_owned();
         Ok(Some(match on {
@@ -88,7 +88,7 @@ impl Database {
         }))
     }
 
-    /// Runs SQL on a connection of its own; every cell as text, bytes that are none as hexadecimal digits.
+    /// Runs SQL on a connection of its own. Returns every cell as text; bytes that are not text, as hexadecimal digits.
     ///
     /// # Errors
     /// The database's.
@@ -108,7 +108,7 @@ impl Database {
                 .with_context(|| sql.to_owned())?;
             let cell = |row: &D::Row, place| match row.try_get_unchecked::<Option<String>, _>(place) {
                 Ok(text) => Ok(text),
-                // Bytes, as hexadecimal digits.
+                // Not text: hexadecimal digits.
                 Err(_) => row
                     .try_get_unchecked::<Option<Vec<u8>>, _>(place)
                     .map(|bytes| bytes.map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())),
@@ -126,17 +126,17 @@ impl Database {
         }
     }
 
-    /// The one cell of the one row.
+    /// The only cell of the only row.
     ///
     /// # Errors
-    /// The database's, or when it is another number of cells.
+    /// The database's, or when there are more or fewer cells.
     pub async fn cell(&self, sql: &str) -> Result<Option<String>> {
         let rows = self.sql(sql).await?;
         anyhow::ensure!(rows.len() == 1 && rows[0].len() == 1, "{sql} gave {rows:?}");
         Ok(rows[0][0].clone())
     }
 
-    /// A number of rows.
+    /// The number of rows.
     ///
     /// # Errors
     /// The database's.

@@ -1,5 +1,5 @@
-//! One HTTP request to a port of 127.0.0.1, without a runtime: HTTP/1.0, so that the end of the answer is the end of the
-//! connection.
+//! One HTTP request to a port of 127.0.0.1, without a runtime. It is HTTP/1.0, so the response ends when the connection
+//! does.
 
 use std::{
     io::{Read as _, Write as _},

@@ -1,4 +1,4 @@
-//! The ingester as a program: a process with a configuration file, its log, its HTTP server and its end.
+//! The ingester as a process: its configuration file, its log, its HTTP server and its end.
 
 use std::{
     fs::{self, File},
@@ -15,7 +15,7 @@ use crate::{
     process::{Home, Process, free_port, wait_until},
 };
 
-/// What would reach past the configuration file into the program.
+/// Variables that would override the configuration file.
 const REMOVED: [&str; 8] = [
     "RUST_LOG",
     "DATABASE_URL",
@@ -39,7 +39,7 @@ pub struct Ingester {
     port: u16,
 }
 
-/// The program and what every run of it is given.
+/// The program, and the arguments and environment of every run.
 #[derive(Debug)]
 struct Program {
     binary: PathBuf,
@@ -71,8 +71,8 @@ pub struct Ran {
 impl Ingester {
     /// Starts `<binary> run --config <file>` and returns at once; see [`wait_ready`](Self::wait_ready).
     ///
-    /// `config` is the text of the file, YAML; the stanza `server`, with the address of a free port, is added to it.
-    /// `kubeconfig` is given in `KUBECONFIG`. Of the variables that the program reads, only those of `environment` are set.
+    /// `config` is the YAML of the file; the section `server`, with the address of a free port, is added to it. `kubeconfig`
+    /// goes into `KUBECONFIG`. Of the variables that the program reads, only those of `environment` are set.
     ///
     /// # Errors
     /// When the file cannot be written or the program not be started.
@@ -99,7 +99,7 @@ impl Ingester {
         &self.process
     }
 
-    /// Everything that it wrote since it was first started, its restarts included.
+    /// Everything that it wrote since its first start, across restarts.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -140,7 +140,7 @@ impl Ingester {
         .with_context(|| self.process.last_words())
     }
 
-    /// Waits until it ends by itself, and says how.
+    /// Waits until it exits by itself, and returns its status.
     ///
     /// # Errors
     /// When it still runs after `deadline`; the message holds the end of its output.
@@ -172,7 +172,7 @@ impl Ingester {
         self.process.kill()
     }
 
-    /// Starts it again, with the same configuration, after stopping it if it runs. Returns at once.
+    /// Starts it again with the same configuration, and stops it first if it runs. Returns at once.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -181,8 +181,8 @@ impl Ingester {
         self.process.spawn()
     }
 
-    /// Runs another command of the program with the same configuration file and environment, `["audit", "Model"]`, to its
-    /// end. [`start`](Self::start) need not be running for it.
+    /// Runs another command, such as `["audit", "Model"]`, to its end, with the same configuration file and
+    /// environment. The ingester itself need not be running.
     ///
     /// # Errors
     /// When it cannot be started, or takes over two minutes.

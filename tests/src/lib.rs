@@ -2,18 +2,18 @@
 //!
 //! - [`databases`]: an empty database of each kind for a test.
 //! - [`MariaDb`] and [`MySql`]: databases; [`SqlServer`] is what they have in common.
-//! - [`ApiServer`]: etcd and a Kubernetes API server; [`install`] brings CustomResourceDefinitions to it.
-//! - [`Ingester`]: the ingester itself, as a program in a process of its own.
+//! - [`ApiServer`]: etcd and a Kubernetes API server; [`install`] creates CustomResourceDefinitions in it.
+//! - [`Ingester`]: the ingester itself, in a process of its own.
 //!
-//! Every server listens on a free port of 127.0.0.1, keeps its data in a temporary folder of its own, and is gone together
-//! with that folder when its value is dropped, when the test panics, and when the test process is killed. A server can be
-//! stopped, killed and started again on the same port with the same data.
+//! Every server listens on a free port of 127.0.0.1 and keeps its data in a temporary folder. Server and folder are
+//! removed when the value is dropped, when the test panics, and when the test process is killed. A server can be
+//! stopped, killed and restarted on the same port with the same data.
 //!
 //! `tests/install.sh` installs the programs; nothing here downloads anything. The functions that start servers block for
-//! seconds, also when an asynchronous test calls them: nothing else runs in such a test at that point.
+//! seconds, even in asynchronous tests, where nothing else runs meanwhile.
 //!
-//! What does not belong here: anything of the ingester's code; [`Ingester`] is told where the program is. This crate must stay
-//! usable for tests of any of its parts.
+//! The ingester's own code does not belong here: [`Ingester`] gets the path of the program. So this crate can test any
+//! part of it.
 
 pub mod apiserver;
 pub mod crds;
@@ -37,10 +37,10 @@ pub use sql_server::{Durability, SqlServer};
 /// The command that installs every server, for error messages.
 pub(crate) const INSTALL: &str = "bash tests/install.sh";
 
-/// Says that a test did not do its work because MySQL is not installed: one line `skipped: no MySQL (<test>)` on standard
-/// error, past the test harness, which hides what a passing test prints.
+/// Reports that a test was skipped because MySQL is not installed: one line `skipped: no MySQL (<test>)` on standard
+/// error. It bypasses the test harness, which hides the output of a passing test.
 pub fn skipped_without_mysql() {
     let thread = std::thread::current();
-    // The harness names a test's thread after the test. Where nobody listens any more, there is nobody to tell.
+    // The harness names a test's thread after the test. If standard error is closed, there is nobody to tell.
     let _ = writeln!(std::io::stderr(), "skipped: no MySQL ({})", thread.name().unwrap_or("unnamed test"));
 }

@@ -22,8 +22,8 @@ impl MariaDb {
         Self::start_with(Durability::Fast, &[])
     }
 
-    /// Starts a server with further options of `mariadbd`, such as `--innodb-buffer-pool-size=1G`. They have no effect on a
-    /// server that the environment names.
+    /// Starts a server with further options of `mariadbd`, such as `--innodb-buffer-pool-size=1G`. Ignored for a server
+    /// that the environment names.
     ///
     /// # Errors
     /// As [`MariaDb::start`].
@@ -42,8 +42,8 @@ impl MariaDb {
             .arg(path_option("--datadir", &data))
             // Root logs in over TCP without a password, as on MySQL after --initialize-insecure.
             .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
-            // Where the machine's own name cannot be looked up it would refuse; the name is of no use to a server on
-            // 127.0.0.1.
+            // Without this it refuses to run if the machine's own name cannot be resolved, which a server on 127.0.0.1
+            // does not need.
             .arg("--force")
             .args(user_option());
         home.run("mariadb-install-db", install).context("making MariaDB's data folder")?;
@@ -62,7 +62,7 @@ impl Deref for MariaDb {
     }
 }
 
-/// One server for all tests of a test program, started by the first that asks. Each test makes a database of its own.
+/// One server for all tests of a test program, started by the first test that asks. Each test creates its own database.
 ///
 /// # Errors
 /// As [`MariaDb::start`]; every caller gets the same one.

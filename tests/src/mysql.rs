@@ -13,12 +13,12 @@ use crate::{
 #[derive(Debug)]
 pub struct MySql(SqlServer);
 
-/// MySQL makes root@localhost alone; where 127.0.0.1 does not resolve to that name, root could not log in over TCP.
+/// MySQL creates only root@localhost. If 127.0.0.1 does not resolve to that name, root could not log in over TCP.
 const ROOT: &str = "CREATE USER 'root'@'127.0.0.1';\nGRANT ALL ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;\n";
 
 impl MySql {
-    /// Starts a server with [`Durability::Fast`]; takes about four seconds. `None` when MySQL is not installed: the test then
-    /// calls [`skipped_without_mysql`](crate::skipped_without_mysql) and is done.
+    /// Starts a server with [`Durability::Fast`]; takes about four seconds. `None` if MySQL is not installed: the test
+    /// then calls [`skipped_without_mysql`](crate::skipped_without_mysql) and returns.
     ///
     /// # Errors
     /// When it is installed but does not start.
@@ -26,8 +26,8 @@ impl MySql {
         Self::start_with(Durability::Fast, &[])
     }
 
-    /// Starts a server with further options of `mysqld`, such as `--innodb-buffer-pool-size=1G`. They have no effect on a
-    /// server that the environment names.
+    /// Starts a server with further options of `mysqld`, such as `--innodb-buffer-pool-size=1G`. Ignored for a server
+    /// that the environment names.
     ///
     /// # Errors
     /// As [`MySql::start`].
@@ -53,7 +53,7 @@ impl MySql {
         home.run("mysqld-initialize", initialize).context("making MySQL's data folder")?;
 
         let mut server = Command::new(program);
-        // Debian's default is a folder that only an installed package has.
+        // Debian's default is a folder that exists only if the package is installed.
         server.arg("--secure-file-priv=NULL");
         SqlServer::start("mysqld", home, server, &data, durability, options)
             .map(|server| Some(Self(server)))
@@ -69,7 +69,7 @@ impl Deref for MySql {
     }
 }
 
-/// One server for all tests of a test program, started by the first that asks. Each test makes a database of its own.
+/// One server for all tests of a test program, started by the first test that asks. Each test creates its own database.
 ///
 /// # Errors
 /// As [`MySql::start`]; every caller gets the same one.

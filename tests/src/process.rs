@@ -1,10 +1,10 @@
 //! Child processes that never outlive the test: folders, ports, start, stop.
 //!
-//! Two lines of defence. Values stop their server when they are dropped, which a panic does as well. And each [`Home`] has a
-//! keeper, a shell that waits for the end of its standard input: the kernel closes that pipe however the test process ends,
-//! and the keeper then kills what is left and removes the folder. It is what cleans up after `static` values (never dropped)
-//! and after `kill -9`. (PR_SET_PDEATHSIG would not do: it fires when the *thread* that started the child ends, and every
-//! test is a thread.)
+//! There are two lines of defence. A value stops its server when it is dropped, also by a panic. And each [`Home`] has
+//! a keeper, a shell that waits for the end of its standard input: the kernel closes that pipe however the test process
+//! ends, and the keeper then kills what is left and removes the folder. So it cleans up after `static` values, which
+//! are never dropped, and after `kill -9`. (PR_SET_PDEATHSIG does not work here: it fires when the *thread* that
+//! started the child ends, and every test is a thread.)
 
 use std::{
     collections::{BTreeSet, hash_map::RandomState},
@@ -23,11 +23,11 @@ use std::{
 use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
 
-/// How long a server may take to become ready. Generous: the machine may be busy compiling.
+/// How long a server may take to become ready. It is generous because the machine may be busy compiling.
 pub(crate) const START_DEADLINE: Duration = Duration::from_secs(120);
 /// How long a server may take to end by itself before it is killed.
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
-/// The same when its data is about to be thrown away.
+/// The same, when its data is about to be deleted.
 const DROP_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Tries a condition every few milliseconds until it holds.
@@ -47,10 +47,10 @@ pub fn wait_until(what: &str, deadline: Duration, mut condition: impl FnMut() ->
     }
 }
 
-/// A port of 127.0.0.1 that nobody listens on, and that is given out once in this process.
+/// A free port of 127.0.0.1, which this process gives out only once.
 ///
-/// Ports are taken below the range from which Linux serves outgoing connections (32768 and up): otherwise any client could
-/// be sitting on the port when its server is started again.
+/// It is below the range of outgoing connections on Linux (32768 and up). Otherwise a client could occupy the port when
+/// its server is restarted.
 pub(crate) fn free_port() -> Result<u16> {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     let mut given = lock(&GIVEN);
@@ -66,15 +66,15 @@ pub(crate) fn free_port() -> Result<u16> {
     bail!("no free port between 20000 and 32000 on 127.0.0.1")
 }
 
-/// True when this process is root's. Database servers refuse to run as root unless told to.
+/// Whether this process runs as root. Database servers refuse to, unless told otherwise.
 pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 
-/// Finds a program in PATH and in the folders of system programs, which PATH often lacks.
+/// Finds a program in PATH, or in the folders of system programs, which PATH often lacks.
 ///
 /// # Errors
-/// When it is nowhere: the message names the command that installs it.
+/// When it is not found; the message names the command that installs it.
 pub(crate) fn find_program(name: &str) -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -84,18 +84,18 @@ pub(crate) fn find_program(name: &str) -> Result<PathBuf> {
         .with_context(|| format!("{name} is not installed; install it with: {}", crate::INSTALL))
 }
 
-/// The folder where `tests/install.sh` puts what is not a package of the system.
+/// The folder where `tests/install.sh` puts everything that is not a system package.
 pub(crate) fn cache_folder() -> Result<PathBuf> {
     let home = std::env::var_os("HOME").context("HOME is not set: the testbed's programs are under ~/.cache")?;
     Ok(PathBuf::from(home).join(".cache/ingester-testbed"))
 }
 
-/// A poisoned lock only says that another test panicked.
+/// Locks a mutex. A poisoned one only means that another test panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A temporary folder and the keeper that empties the house when this process is gone.
+/// A temporary folder, and the keeper that removes it when this process is gone.
 #[derive(Debug)]
 pub struct Home {
     folder: TempDir,
@@ -105,11 +105,11 @@ pub struct Home {
 #[derive(Debug)]
 struct Keeper {
     shell: Child,
-    /// Lines `+ID` and `-ID` tell which process groups live. Its end is the signal.
+    /// Lines `+ID` and `-ID` register and unregister process groups. Closing it tells the keeper to clean up.
     orders: Option<ChildStdin>,
 }
 
-/// Keeps the list of process groups; at the end of its input kills them all and removes the folder given as `$1`.
+/// Keeps the list of process groups. At the end of its input it kills them all and removes the folder `$1`.
 const KEEPER: &str = r#"
 trap '' INT TERM HUP
 alive=' '
@@ -130,10 +130,10 @@ done
 "#;
 
 impl Home {
-    /// Makes the folder, `<name>-` and random letters, where the system keeps temporary files.
+    /// Creates the folder, `<name>-` and random letters, in the system's folder of temporary files.
     ///
     /// # Errors
-    /// When the folder cannot be made or no shell can be started.
+    /// When the folder cannot be created or no shell can be started.
     pub fn new(name: &str) -> Result<Arc<Self>> {
         let folder =
             tempfile::Builder::new().prefix(&format!("{name}-")).tempdir().context("making a temporary folder")?;
@@ -143,10 +143,10 @@ impl Home {
             .arg(folder.path())
             .current_dir("/")
             .stdin(Stdio::piped())
-            // Whoever reads this process's output must not wait for the keeper.
+            // A reader of this process's output must not wait for the keeper.
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // Ctrl-C reaches the group of the test process, not this one.
+            // Ctrl-C must reach only the test process's own group.
             .process_group(0)
             .spawn()
             .context("starting the shell that cleans up")?;
@@ -154,7 +154,7 @@ impl Home {
         Ok(Arc::new(Self { folder, keeper: Mutex::new(Keeper { shell, orders }) }))
     }
 
-    /// Where the servers of this home keep their files.
+    /// The folder in which the servers of this home keep their files.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
@@ -166,7 +166,7 @@ impl Home {
         writeln!(orders, "{sign}{group}").context("telling the keeper about a process")
     }
 
-    /// Runs a program to its end, its output going to the file `<name>.log` of this folder.
+    /// Runs a program to its end. Its output goes to `<name>.log` in this folder.
     ///
     /// # Errors
     /// When it cannot be started, fails (the message holds the end of its output), or takes over two minutes.
@@ -191,15 +191,15 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         let keeper = self.keeper.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // The keeper removes the folder too; both doing it is harmless, and after this line it is done.
+        // The keeper removes the folder, too, which is harmless. After this line it is gone.
         drop(keeper.orders.take());
         let _ = keeper.shell.wait();
     }
 }
 
-/// One server program: started, stopped, killed and started again with the same arguments.
+/// One server program, which can be started, stopped, killed and restarted with the same arguments.
 ///
-/// It runs in a process group of its own, so that nothing it starts is forgotten. Dropping it ends it.
+/// It runs in a process group of its own, so that its children end with it. Dropping the value ends it.
 #[derive(Debug)]
 pub struct Process {
     name: String,
@@ -215,8 +215,9 @@ struct State {
 }
 
 impl Process {
-    /// Describes a program; nothing runs yet. Its output goes to `<name>.log` in the folder of `home`, its temporary files to
-    /// `tmp` there: a MariaDB that starts deletes the temporary tables that it finds, those of other servers as well.
+    /// Describes a program; nothing runs yet. Its output goes to `<name>.log` in the folder of `home`, and its
+    /// temporary files to `tmp` there: MariaDB deletes all temporary tables that it finds at its start, even those of
+    /// other servers.
     pub(crate) fn new(home: &Arc<Home>, name: &str, mut command: Command) -> Self {
         command.current_dir(home.path()).env("TMPDIR", home.path().join("tmp")).stdin(Stdio::null()).process_group(0);
         Self {
@@ -271,7 +272,7 @@ impl Process {
         matches!(child.try_wait(), Ok(None)).then(|| child.id())
     }
 
-    /// Asks the program to end and waits for it; after 20 seconds kills it. Nothing to do if it does not run.
+    /// Sends SIGTERM and waits; kills the program after 20 seconds. Does nothing if it does not run.
     ///
     /// # Errors
     /// When signals cannot be sent.
@@ -279,8 +280,8 @@ impl Process {
         self.end(STOP_DEADLINE).map(drop)
     }
 
-    /// Asks the program to end (SIGTERM), waits at most `grace`, kills it if it still runs then, and says how it ended:
-    /// by a signal if it had to be killed. `None` if it does not run.
+    /// Sends SIGTERM, waits at most `grace`, then kills the program if it still runs. Returns how it ended: by a signal
+    /// if it had to be killed. `None` if it does not run.
     ///
     /// # Errors
     /// When signals cannot be sent.
@@ -288,7 +289,7 @@ impl Process {
         self.end(grace)
     }
 
-    /// Kills the program at once, as a crash would (SIGKILL), and waits until it is gone.
+    /// Kills the program with SIGKILL, like a crash, and waits until it is gone.
     ///
     /// # Errors
     /// When signals cannot be sent.
@@ -296,34 +297,33 @@ impl Process {
         self.end(Duration::ZERO).map(drop)
     }
 
-    /// Stops the program's clock (SIGSTOP): it runs on where it was at [`thaw`](Self::thaw), as after a pause of the machine.
-    /// Nothing to do if it does not run. [`kill`](Self::kill) works on a frozen program, [`stop`](Self::stop) runs into its
-    /// deadline.
+    /// Suspends the program (SIGSTOP) until [`thaw`](Self::thaw), like a pause of the machine. Does nothing if it does
+    /// not run. [`kill`](Self::kill) works on a frozen program; [`stop`](Self::stop) runs into its deadline.
     pub fn freeze(&self) {
         if let Some(id) = self.id() {
             signal("STOP", id);
         }
     }
 
-    /// Lets a frozen program run on (SIGCONT).
+    /// Resumes a frozen program (SIGCONT).
     pub fn thaw(&self) {
         if let Some(id) = self.id() {
             signal("CONT", id);
         }
     }
 
-    /// Ends the program: politely if `grace` is not zero, then by force.
+    /// Ends the program: with SIGTERM if `grace` is not zero, then with SIGKILL.
     fn end(&self, grace: Duration) -> Result<Option<ExitStatus>> {
         let mut state = lock(&self.state);
         let Some(child) = &mut state.child else { return Ok(None) };
         let group = child.id();
         if child.try_wait()?.is_none() && !grace.is_zero() {
             signal("TERM", group);
-            // Running into the deadline is what the next line is for.
+            // If the deadline passes, the next line kills it.
             let _ = wait_until(&self.name, grace, || Ok(child.try_wait()?.is_some()));
         }
-        // To the whole group, even if its first process has ended: it may have started others. (The number of a group that
-        // is empty could be somebody else's by now, but Linux hands numbers out in a circle of at least 32768.)
+        // Signal the whole group, even if its first process has ended: it may have children. (The id of an empty group
+        // could belong to another one by now, but Linux reuses ids only after at least 32768 others.)
         signal("KILL", group);
         let status = child.wait().with_context(|| format!("waiting for the end of {}", self.name))?;
         state.child = None;
@@ -331,7 +331,7 @@ impl Process {
         Ok(Some(status))
     }
 
-    /// How the program ended, if it has ended by itself.
+    /// The exit status, if the program has ended by itself.
     ///
     /// # Errors
     /// When it was not started, or was ended by one of these methods.
@@ -342,13 +342,13 @@ impl Process {
         }
     }
 
-    /// The file that all its output goes to, of all its runs.
+    /// The file with the output of all its runs.
     #[must_use]
     pub fn log(&self) -> &Path {
         &self.log
     }
 
-    /// The end of its output, for messages: the folder with the whole of it is gone by the time anyone reads them.
+    /// The end of its output, for error messages: the folder with the rest is gone when somebody reads them.
     pub(crate) fn last_words(&self) -> String {
         let log = fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&log);
@@ -360,14 +360,14 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // A failure here leaves the rest to the keeper.
+        // If this fails, the keeper does the rest.
         let _ = self.end(DROP_DEADLINE);
     }
 }
 
-/// Sends a signal to a process group. A group that is gone is no error.
+/// Sends a signal to a process group. It is no error if the group is gone.
 fn signal(signal: &str, group: u32) {
-    // The shell's own `kill`: the program of that name is not installed everywhere.
+    // The shell's built-in `kill`: the program of that name is not installed everywhere.
     let _ = Command::new("sh")
         .args(["-c", r#"kill -s "$1" -- "-$2""#, "sh", signal, &group.to_string()])
         .stdin(Stdio::null())
@@ -376,7 +376,7 @@ fn signal(signal: &str, group: u32) {
         .status();
 }
 
-/// Sends bytes to a port of 127.0.0.1 and returns the first bytes that come back; `None` when nobody answers in time.
+/// Sends bytes to a port of 127.0.0.1 and returns the first bytes of the answer; `None` if there is none in time.
 pub(crate) fn ask_port(port: u16, question: &[u8]) -> Option<Vec<u8>> {
     let timeout = Some(Duration::from_secs(2));
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()?;

@@ -1,4 +1,4 @@
-//! What the databases that speak MySQL's protocol have in common.
+//! What MariaDB and MySQL have in common.
 
 use std::{
     collections::BTreeMap,
@@ -12,14 +12,14 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, mysql::MySqlConn
 
 use crate::process::{Home, Process, ask_port, free_port, is_root};
 
-/// What a private server does for the data of a committed transaction.
+/// How safe a private server keeps committed data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Commits survive the death of the server process, not that of the machine: the log goes to the operating system at
-    /// each commit and to the disk once a second. For tests, also for those that kill the server.
+    /// Commits survive a crash of the server process, but not of the machine: each commit writes the log to the
+    /// operating system, which flushes it to disk once a second. For tests, including those that kill the server.
     #[default]
     Fast,
-    /// The server's own defaults: commits are on the disk before they are answered. For measurements.
+    /// The server's own defaults: a commit is on disk before it is answered. For measurements.
     Durable,
 }
 
@@ -60,16 +60,16 @@ const WRITING: &[&str] = &[
     "Com_update_multi",
 ];
 
-/// A running database server: one of ours, or the one that an environment variable names.
+/// A running database server: one that we started, or the one that an environment variable names.
 ///
-/// The methods that stop it are for servers that belong to one test alone: the others of a shared one would fail with it.
+/// Call the methods that stop it only on a server that belongs to one test: other tests on a shared one would fail.
 #[derive(Debug)]
 pub struct SqlServer {
-    /// Everything of its URLs before the database: `mysql://root@127.0.0.1:20123`.
+    /// The part of its URLs before the database: `mysql://root@127.0.0.1:20123`.
     address: String,
-    /// Everything of its URLs after the database: empty, or `?` and parameters.
+    /// The part of its URLs after the database: empty, or `?` and parameters.
     parameters: String,
-    /// `None`: not started by this process.
+    /// `None` if this process did not start it.
     running: Option<Running>,
 }
 
@@ -134,8 +134,8 @@ impl SqlServer {
         })
     }
 
-    /// The URL of a database on this server, for a user who may do everything. The database need not exist yet; with an empty
-    /// name it is the URL of the server.
+    /// The URL of a database on this server, for an administrator. The database need not exist yet. With an empty name
+    /// it is the URL of the server.
     #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("{}/{database}{}", self.address, self.parameters)
@@ -165,11 +165,11 @@ impl SqlServer {
         self.running.as_ref().map(|running| &running.process)
     }
 
-    /// Makes an empty database, dropping one of that name, and returns its URL. Tests that share a server each use a name of
-    /// their own.
+    /// Creates an empty database, after dropping one of that name, and returns its URL. Tests that share a server use
+    /// different names.
     ///
     /// # Errors
-    /// When the name is not made of ASCII letters, digits and `_`, at most 64 of them, or the server refuses.
+    /// When the name is not 1 to 64 ASCII letters, digits and `_`, or the server refuses.
     pub async fn create_database(&self, name: &str) -> Result<String> {
         ensure!(
             (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
@@ -188,9 +188,9 @@ impl SqlServer {
         Ok(self.url(name))
     }
 
-    /// How many statements of each kind that changes data or tables the server has been sent since it started, by the name of
-    /// its counter (`Com_insert`); prepared statements count when they are executed. A statement counts whether or not it
-    /// changed anything, so that a test may say that there was none. The server must belong to the test alone.
+    /// The number of statements that write data or tables since the server started, by the name of the server's counter
+    /// (`Com_insert`). A prepared statement counts when it is executed, whether or not it changed anything. So a test
+    /// can prove that there was none. The server must belong to the test alone.
     ///
     /// # Errors
     /// When the server cannot be asked, or lacks one of the counters.
@@ -212,7 +212,7 @@ impl SqlServer {
         Ok(counts)
     }
 
-    /// Shuts the server down in order and waits for its end. Its data and its port stay.
+    /// Shuts the server down gracefully and waits for its end. Data and port stay the same.
     ///
     /// # Errors
     /// When the server was not started by this process.
@@ -220,7 +220,7 @@ impl SqlServer {
         self.ours()?.process.stop()
     }
 
-    /// Kills the server as a crash would and waits for its end. Its data and its port stay.
+    /// Kills the server, like a crash, and waits for its end. Data and port stay the same.
     ///
     /// # Errors
     /// When the server was not started by this process.
@@ -228,7 +228,7 @@ impl SqlServer {
         self.ours()?.process.kill()
     }
 
-    /// Starts the server again, on the same data and port, and waits until it answers. One that still runs is stopped first.
+    /// Restarts the server on the same data and port, and waits until it answers. Stops it first if it still runs.
     ///
     /// # Errors
     /// When the server was not started by this process, or does not become ready in two minutes.
@@ -252,8 +252,8 @@ impl Running {
     }
 }
 
-/// Whether a server greets on this port: the fifth byte it sends is its protocol's version, 10, where an error has 255
-/// (MySQL's "Protocol::HandshakeV10").
+/// Whether a server greets on this port: the fifth byte that it sends is the protocol's version, 10; an error has 255
+/// there (MySQL's "Protocol::HandshakeV10").
 fn answers(port: u16) -> bool {
     ask_port(port, b"").is_some_and(|greeting| greeting.get(4) == Some(&10))
 }
@@ -266,7 +266,7 @@ pub(crate) fn path_option(name: &str, path: &Path) -> std::ffi::OsString {
     option
 }
 
-/// What a server needs to be told to run as root.
+/// The option that lets a server run as root, if this process does.
 pub(crate) fn user_option() -> Option<&'static str> {
     is_root().then_some("--user=root")
 }

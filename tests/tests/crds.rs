@@ -1,4 +1,4 @@
-//! The CRDs on a real API server: it takes them, and it keeps what clients send.
+//! The CRDs on a real API server: it accepts them, and keeps everything that clients send.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::{install, shared_apiserver};
@@ -8,7 +8,7 @@ use kube::api::{Api, DynamicObject, GroupVersionKind, Patch, PatchParams, PostPa
 use kube::core::{ApiResource, ObjectMeta};
 use serde_json::{Value as Json, json};
 
-/// What the server alone may set is left to it.
+/// Leaves out the fields that only the server may set.
 fn sendable(mut object: Json, name: &str) -> Json {
     if let Some(metadata) = object["metadata"].as_object_mut() {
         for field in [
@@ -28,7 +28,7 @@ fn sendable(mut object: Json, name: &str) -> Json {
     object
 }
 
-/// Creates the object with its status and reads it back; spec, status, labels and annotations must be what was sent.
+/// Creates the object with its status and reads it back. Spec, status, labels and annotations must be unchanged.
 async fn is_kept(client: &Client, object: Json, name: &str) -> Result<()> {
     let kind = crd_specs::KINDS.iter().find(|kind| kind.kind() == object["kind"]).context("a kind of ours")?;
     let gvk = GroupVersionKind::gvk(kind.group(), kind.version(), kind.kind());
@@ -53,7 +53,7 @@ async fn is_kept(client: &Client, object: Json, name: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_api_server_takes_the_crds_and_keeps_every_field_of_the_samples_and_golden_objects() -> Result<()> {
+async fn the_api_server_accepts_the_crds_and_keeps_every_field() -> Result<()> {
     let server = shared_apiserver()?;
     let client = server.client().await?;
     let namespace = Namespace {

@@ -1,14 +1,14 @@
-//! The derives from outside, as a user's compiler sees them.
+//! The derives as a user's compiler sees them.
 //!
-//! - `derive_errors/*.rs` are misuses. What rustc must say of them stands in them as in rustc's own tests:
-//!   `//~ ERROR part of the message` on the line that is wrong, `//~^` for the line above (one more `^` for each line),
-//!   `//~|` for the line of the annotation before. `NOTE` in place of `ERROR` is text that belongs to an error of that
-//!   line: a label, note or help. Any error that is not announced fails the test, and any that does not come.
-//! - `derive_hygiene/*.rs` are right, in surroundings that a derive could stumble over. They are compiled in a crate that
-//!   gives ingester-core another name, and must bring neither errors nor warnings.
+//! - `derive_errors/*.rs` are misuses, annotated with the expected errors like rustc's own tests:
+//!   `//~ ERROR part of the message` on the wrong line, `//~^` for the line above (one more `^` for each further line),
+//!   `//~|` for the line of the previous annotation. `NOTE` in place of `ERROR` is a label, note or help of an error on
+//!   that line. A missing error fails the test, and so does one without an annotation.
+//! - `derive_hygiene/*.rs` are correct, in scopes that could confuse a derive. They are compiled in crates of two
+//!   editions that rename ingester-core, and must give neither errors nor warnings.
 //!
-//! All are compiled in one run of cargo, in a workspace of their own under the target folder. Stored texts of rustc's
-//! output would have to follow every line number of ingester-core; the annotations hold what a user reads.
+//! All are compiled in one run of cargo, in a workspace of their own in the target folder. Stored output of rustc would
+//! change with every line number of ingester-core; the annotations contain only what a user reads.
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
@@ -19,33 +19,33 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// What rustc says about one place.
+/// One diagnostic of rustc.
 #[derive(Debug, Clone, PartialEq)]
 struct Diagnostic {
     level: String,
-    /// The line of the primary span in the case's own file, where there is one.
+    /// The line of the primary span, if it is in the case's own file.
     line: Option<usize>,
     message: String,
     /// Labels, notes and help.
     details: Vec<String>,
-    /// All of it, as a user sees it.
+    /// The whole diagnostic, as a user sees it.
     rendered: String,
 }
 
-/// What a case says that rustc says.
+/// One annotation of a case: an expected error, or a part of one.
 #[derive(Debug, PartialEq)]
 struct Expected {
     line: usize,
-    /// An error; otherwise a part of one.
+    /// Whether it is an error; otherwise it is a part of one.
     is_error: bool,
     text: String,
 }
 
-/// The diagnostics of every case, by its path.
+/// The diagnostics of every case, by path.
 static RUN: LazyLock<BTreeMap<PathBuf, Vec<Diagnostic>>> = LazyLock::new(check_all);
 
 #[test]
-fn every_misuse_is_an_error_on_the_users_own_tokens_and_all_come_at_once() {
+fn every_misuse_is_an_error_on_the_users_own_tokens_all_at_once() {
     let mut report = String::new();
     for path in cases("derive_errors") {
         let source = std::fs::read_to_string(&path).unwrap();
@@ -61,7 +61,7 @@ fn every_misuse_is_an_error_on_the_users_own_tokens_and_all_come_at_once() {
 }
 
 #[test]
-fn right_code_compiles_without_a_warning_whatever_stands_around_it() {
+fn correct_code_compiles_without_warnings_in_any_scope() {
     let mut report = String::new();
     for path in cases("derive_hygiene") {
         for diagnostic in diagnostics(&path) {
@@ -72,7 +72,7 @@ fn right_code_compiles_without_a_warning_whatever_stands_around_it() {
 }
 
 #[test]
-fn an_error_too_many_too_few_or_elsewhere_is_a_difference() {
+fn an_extra_missing_or_misplaced_error_is_a_difference() {
     let error = |line, message: &str| Diagnostic {
         level: "error".into(),
         line,
@@ -93,19 +93,13 @@ fn an_error_too_many_too_few_or_elsewhere_is_a_difference() {
     assert!(compare(&expected, &[first, second, error(None, "elsewhere")]).contains("unexpected"));
 }
 
-/// What is different, in words; empty where nothing is.
+/// The differences, in words; empty if there are none.
 fn compare(expected: &[Expected], errors: &[Diagnostic]) -> String {
     let mut report = String::new();
-    // A path or function that is wrong is wrong for the column's type and for its value: rustc says the same twice.
-    let mut left: Vec<&Diagnostic> = Vec::new();
-    for error in errors {
-        if !left.iter().any(|said| said.line == error.line && said.message == error.message) {
-            left.push(error);
-        }
-    }
+    let mut left: Vec<&Diagnostic> = errors.iter().collect();
     for Expected { line, is_error, text } in expected {
         if *is_error {
-            // The longest announcement takes what fits; two of one line are told apart by their texts.
+            // Two errors on one line are told apart by their texts.
             match left.iter().position(|error| error.line == Some(*line) && error.message.contains(text)) {
                 Some(place) => drop(left.remove(place)),
                 None => _ = writeln!(report, "missing: line {line}: {text}"),
@@ -123,7 +117,7 @@ fn compare(expected: &[Expected], errors: &[Diagnostic]) -> String {
     report
 }
 
-/// The annotations of a case, each with the line that it is about.
+/// The annotations of a case, each with the line that it refers to.
 fn annotations(source: &str) -> Vec<Expected> {
     let mut annotations: Vec<Expected> = Vec::new();
     for (place, line) in source.lines().enumerate() {
@@ -162,20 +156,22 @@ fn check_all() -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     let workspace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("derive_errors");
     write(
         &workspace.join("Cargo.toml"),
-        "[workspace]\nresolver = \"3\"\nmembers = [\"misuse\", \"hygiene\"]\n\n[profile.dev]\ndebug = \"line-tables-only\"\n\n[profile.dev.package.\"*\"]\nopt-level = 1\n",
+        "[workspace]\nresolver = \"3\"\nmembers = [\"misuse\", \"hygiene\", \"hygiene_2021\"]\n\n[profile.dev]\ndebug = \"line-tables-only\"\n\n[profile.dev.package.\"*\"]\nopt-level = 1\n",
     );
-    for (package, folder, core) in
-        [("misuse", "derive_errors", "ingester-core"), ("hygiene", "derive_hygiene", "core_of_it")]
-    {
-        write(&workspace.join(package).join("Cargo.toml"), &manifest(root, package, folder, core));
+    for (package, edition, folder, core) in [
+        ("misuse", "2024", "derive_errors", "ingester-core"),
+        ("hygiene", "2024", "derive_hygiene", "core_of_it"),
+        ("hygiene_2021", "2021", "derive_hygiene", "core_of_it"),
+    ] {
+        write(&workspace.join(package).join("Cargo.toml"), &manifest(root, package, edition, folder, core));
     }
-    // What the workspace uses is there already; nothing is downloaded.
+    // All dependencies are those of the workspace, so nothing is downloaded.
     std::fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--workspace", "--bins", "--keep-going", "--message-format=json", "--quiet"])
         .current_dir(&workspace)
-        // The workspace's own folder and profile: what lints have been checked with is not compiled again.
-        .env("CARGO_TARGET_DIR", root.join("target"))
+        // The target folder and profile of this very test: what has been compiled for it is not compiled again.
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap())
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -191,7 +187,7 @@ fn check_all() -> BTreeMap<PathBuf, Vec<Diagnostic>> {
         let diagnostic = diagnostic(&line["message"], &workspace, &file);
         let level = diagnostic.level.as_str();
         if file.starts_with(root.join("tests")) {
-            // A count of what has been said already.
+            // Skip the summaries, which count the other diagnostics.
             if level != "failure-note" && !diagnostic.message.starts_with("aborting due to") && !is_count(&diagnostic) {
                 found.entry(file).or_default().push(diagnostic);
             }
@@ -205,15 +201,16 @@ fn check_all() -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     found
 }
 
-/// Whether this is "3 warnings emitted".
+/// Whether this is a summary such as "3 warnings emitted".
 fn is_count(diagnostic: &Diagnostic) -> bool {
     diagnostic.level == "warning" && diagnostic.line.is_none() && diagnostic.message.ends_with("emitted")
 }
 
-/// One crate: a program for each case, with the dependencies that a user's crate has, in the workspace's versions.
-fn manifest(root: &Path, package: &str, folder: &str, core: &str) -> String {
+/// The manifest of a crate with one program for each case, and the dependencies of a user's crate in the workspace's
+/// versions.
+fn manifest(root: &Path, package: &str, edition: &str, folder: &str, core: &str) -> String {
     let mut manifest = format!(
-        "[package]\nname = \"{package}\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n[dependencies]\n\
+        "[package]\nname = \"{package}\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\npublish = false\n\n[dependencies]\n\
          {core} = {{ package = \"ingester-core\", path = {:?} }}\n",
         root.join("ingester-core"),
     );
@@ -226,13 +223,13 @@ fn manifest(root: &Path, package: &str, folder: &str, core: &str) -> String {
     }
     for case in cases(folder) {
         let name = case.file_stem().unwrap().to_str().unwrap().to_owned();
-        // Names of programs are one namespace in a workspace's target folder.
+        // All programs share the target folder, so their names must differ.
         let _ = write!(manifest, "\n[[bin]]\nname = \"{package}_{name}\"\npath = {case:?}\n");
     }
     manifest
 }
 
-/// Writes a file where it differs, so that cargo sees what is unchanged as such.
+/// Writes a file only if it differs, so that cargo rebuilds only what has changed.
 fn write(path: &Path, text: &str) {
     if std::fs::read_to_string(path).is_ok_and(|present| present == text) {
         return;
@@ -242,7 +239,7 @@ fn write(path: &Path, text: &str) {
 }
 
 fn diagnostic(message: &Value, workspace: &Path, file: &Path) -> Diagnostic {
-    // rustc writes the path of a type where another of that name may be meant.
+    // rustc writes the full path of a type if its name is ambiguous.
     let text = |value: &Value| value.as_str().unwrap_or_default().replace("std::string::String", "String");
     let none = Vec::new();
     let spans = message["spans"].as_array().unwrap_or(&none);

@@ -1,8 +1,8 @@
-//! The manifests of `deploy/`: whole, of Kubernetes' own types, and of one mind with the kinds and the configuration.
+//! The manifests of `deploy/` are complete, fit Kubernetes' own types, and agree with the kinds and the configuration.
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
-use ingester_core::config::{Config, Environment, Gate};
+use ingester_mirror::config::{Config, Environment, Gate};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, Container, Namespace, PodSpec, Probe, Secret, ServiceAccount};
@@ -24,7 +24,7 @@ fn document(file: &str) -> Json {
     serde_saphyr::from_str(&text).expect(file)
 }
 
-/// A file as Kubernetes' own type, which must know every field of it.
+/// A file as Kubernetes' own type, which must have all of its fields.
 #[track_caller]
 fn typed<T: DeserializeOwned + Serialize>(file: &str) -> T {
     let written = document(file);
@@ -47,7 +47,7 @@ fn only(pod: &PodSpec) -> &Container {
     &pod.containers[0]
 }
 
-/// What the container finds in its environment, out of the ConfigMap and the Secret.
+/// The environment of a container, from the ConfigMap and the Secret.
 fn environment(container: &Container) -> BTreeMap<String, String> {
     let (config, secret) = (typed::<ConfigMap>("configmap.yaml"), typed::<Secret>("secret.yaml"));
     let value = |from: &k8s_openapi::api::core::v1::EnvVarSource| {
@@ -69,7 +69,7 @@ fn config() -> (Config, Environment) {
     let container = only(&pod);
     let arguments: Vec<&str> = container.args.as_ref().unwrap().iter().map(String::as_str).collect();
     let ["run", "--config", path] = arguments[..] else { panic!("{arguments:?}") };
-    // The path is where the ConfigMap's key is mounted.
+    // The ConfigMap's key must be mounted at this path.
     let (folder, file) = path.rsplit_once('/').unwrap();
     let mount = container.volume_mounts.as_ref().unwrap().iter().find(|mount| mount.mount_path == folder).unwrap();
     let volume = pod.volumes.as_ref().unwrap().iter().find(|volume| volume.name == mount.name).unwrap();
@@ -85,7 +85,7 @@ fn config() -> (Config, Environment) {
 }
 
 #[test]
-fn every_file_is_installed_and_every_installed_file_is_there() {
+fn every_file_is_in_the_kustomization_and_every_entry_exists() {
     let kustomization = document("kustomization.yaml");
     let keys: Vec<&String> = kustomization.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["apiVersion", "kind", "resources"]);
@@ -102,7 +102,7 @@ fn every_file_is_installed_and_every_installed_file_is_there() {
 }
 
 #[test]
-fn every_object_is_of_its_type_and_in_the_namespace() {
+fn every_object_fits_its_type_and_is_in_the_namespace() {
     let namespace: Namespace = typed("namespace.yaml");
     assert_eq!(namespace.metadata.name.as_deref(), Some("ingester"));
     let account: ServiceAccount = typed("serviceaccount.yaml");
@@ -129,7 +129,7 @@ fn every_object_is_of_its_type_and_in_the_namespace() {
 }
 
 #[test]
-fn the_role_has_every_kind_of_the_manifest_and_nothing_else() {
+fn the_role_covers_exactly_the_registered_kinds() {
     let rules = typed::<ClusterRole>("clusterrole.yaml").rules.unwrap();
     let groups: BTreeSet<&str> = crd_specs::KINDS.iter().map(|kind| kind.group()).collect();
     assert_eq!(groups, BTreeSet::from(["michelangelo.api"]), "a kind of another group needs a rule of its own");
@@ -162,7 +162,7 @@ fn both_gates_are_open_and_both_pods_name_the_same_database() {
 }
 
 #[test]
-fn the_file_names_no_server_that_the_environment_names_too() {
+fn the_configuration_file_leaves_the_server_to_the_environment() {
     let map: ConfigMap = typed("configmap.yaml");
     let file: Json = serde_saphyr::from_str(&map.data.unwrap()["ingester.yaml"]).unwrap();
     for key in ["host", "port", "database", "user", "password"] {
@@ -171,7 +171,7 @@ fn the_file_names_no_server_that_the_environment_names_too() {
 }
 
 #[test]
-fn probes_and_scraping_ask_where_the_configuration_serves() {
+fn probes_and_scraping_use_the_configured_port() {
     let (config, _) = config();
     let port: i32 = config.server.address.as_ref().unwrap().rsplit_once(':').unwrap().1.parse().unwrap();
     let pod = deployment();
@@ -199,7 +199,7 @@ fn probes_and_scraping_ask_where_the_configuration_serves() {
 }
 
 #[test]
-fn pods_have_no_right_that_they_do_not_need() {
+fn pods_have_only_the_privileges_that_they_need() {
     for pod in [deployment(), job()] {
         let context = serde_json::to_value(pod.security_context.as_ref().unwrap()).unwrap();
         assert_eq!(context["runAsNonRoot"], true);
@@ -221,21 +221,21 @@ fn pods_have_no_right_that_they_do_not_need() {
         assert_eq!(pod.enable_service_links, Some(false));
         assert_eq!((pod.host_network, pod.host_pid, pod.host_ipc), (None, None, None));
     }
-    // Only who talks to the API server has a token for it.
+    // Only the pod that talks to the API server has a token.
     assert_eq!(deployment().automount_service_account_token, Some(true));
     assert_eq!(job().automount_service_account_token, Some(false));
     assert_eq!(typed::<ServiceAccount>("serviceaccount.yaml").automount_service_account_token, Some(false));
 }
 
 #[test]
-fn the_schema_job_is_tried_again_and_goes_by_itself() {
+fn the_schema_job_is_retried_and_removed_automatically() {
     let spec = typed::<Job>("schema-job.yaml").spec.unwrap();
     assert!(spec.backoff_limit.is_some() && spec.ttl_seconds_after_finished.is_some());
     assert_eq!(job().restart_policy.as_deref(), Some("OnFailure"));
 }
 
 #[test]
-fn the_image_has_what_the_manifests_start() {
+fn the_image_contains_the_program_that_the_manifests_start() {
     let text = std::fs::read_to_string(root().join("deploy/Dockerfile")).unwrap();
     for line in [
         r#"ENTRYPOINT ["/usr/local/bin/ingester"]"#,
@@ -244,9 +244,10 @@ fn the_image_has_what_the_manifests_start() {
     ] {
         assert!(text.lines().any(|known| known == line), "no line `{line}`");
     }
-    // What is built is sent to the builder; the migrations are built in.
+    // The builder needs these sources; the migrations are compiled in.
     let ignored = std::fs::read_to_string(root().join(".dockerignore")).unwrap();
-    for needed in ["Cargo.toml", "Cargo.lock", "generated-sql", "ingester-bin", "ingester-core", "ingester-macros"] {
+    let crates = ["crd-specs", "ingester-bin", "ingester-core", "ingester-macros", "ingester-mirror", "ingester-store"];
+    for needed in ["Cargo.toml", "Cargo.lock", "generated-sql"].into_iter().chain(crates) {
         assert!(root().join(needed).exists());
         assert!(!ignored.lines().any(|line| line.trim_end_matches('/') == needed), "{needed} is ignored");
     }

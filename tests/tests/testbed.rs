@@ -1,4 +1,4 @@
-//! The testbed itself: each server starts, answers, survives what tests do to it, and leaves nothing behind.
+//! The testbed itself: each server starts, answers, survives stops and kills, and leaves nothing behind.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -37,8 +37,8 @@ async fn version(server: &SqlServer) -> Result<String> {
     Ok(version)
 }
 
-/// Whether a process runs. One that has ended and only waits to be noticed does not: where the first process of a container
-/// adopts orphans and never looks at them, they stay so for good.
+/// Whether a process runs. A zombie does not: in a container whose first process never reaps orphans, zombies stay for
+/// good.
 fn runs(id: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{id}/status")).is_ok_and(|status| !status.contains("\nState:\tZ"))
 }
@@ -54,7 +54,7 @@ fn is_used(folder: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// A committed row is there after a crash and after an orderly stop, at the same URL; after the drop nothing is left.
+/// A committed row survives a crash and a stop, at the same URL. After the drop nothing is left.
 async fn keeps_its_data_until_it_is_dropped(server: impl std::ops::Deref<Target = SqlServer>) -> Result<()> {
     let Some(folder) = server.folder().map(Path::to_owned) else { return Ok(()) };
     let url = server.create_database("kept").await?;
@@ -82,14 +82,14 @@ async fn keeps_its_data_until_it_is_dropped(server: impl std::ops::Deref<Target 
 }
 
 #[tokio::test]
-async fn mariadb_tells_its_version() -> Result<()> {
+async fn mariadb_answers_with_its_version() -> Result<()> {
     let version = version(shared_mariadb()?).await?;
     assert!(version.contains("MariaDB"), "{version}");
     Ok(())
 }
 
 #[tokio::test]
-async fn mysql_tells_its_version() -> Result<()> {
+async fn mysql_answers_with_its_version() -> Result<()> {
     let Some(server) = shared_mysql()? else {
         skipped_without_mysql();
         return Ok(());
@@ -128,7 +128,7 @@ async fn a_durable_server_has_its_own_defaults() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_database_is_made_anew_each_time() -> Result<()> {
+async fn create_database_replaces_an_existing_one() -> Result<()> {
     let server = shared_mariadb()?;
     let url = server.create_database("made_anew").await?;
     sqlx::query("CREATE TABLE t (a INT)").execute(&mut connect(&url).await?).await?;
@@ -182,7 +182,7 @@ async fn the_api_server_keeps_its_data_until_it_is_dropped() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_snapshot_brings_back_objects_and_versions_as_often_as_it_is_put_back() -> Result<()> {
+async fn a_snapshot_restores_objects_and_versions_every_time() -> Result<()> {
     let server = ApiServer::start()?;
     let maps: Api<ConfigMap> = Api::namespaced(server.client().await?, "default");
     let create = async |name: &str| {
@@ -212,9 +212,9 @@ async fn a_snapshot_brings_back_objects_and_versions_as_often_as_it_is_put_back(
     Ok(())
 }
 
-/// The first event of a watch from this version on: the name of its object, or the code of its error.
+/// The first event of a watch from this version: the name of its object, or the code of its error.
 async fn first_event(maps: &Api<ConfigMap>, version: &str) -> Result<Result<String, u16>> {
-    // A newer API server refuses where an older one answers with an error as its first event.
+    // A newer API server refuses the watch; an older one sends the error as the first event.
     let mut answer = match maps
         .clone()
         .into_client()
@@ -255,7 +255,7 @@ async fn after_a_compaction_and_a_restart_an_old_watch_is_gone() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_service_account_may_do_what_is_granted_and_the_audit_log_has_all_that_it_tried() -> Result<()> {
+async fn the_service_account_has_only_granted_rights_and_is_audited() -> Result<()> {
     let server = shared_apiserver()?;
     let admin = server.client().await?;
     let maps: Api<ConfigMap> = Api::namespaced(server.service_account_client().await?, "default");
@@ -279,13 +279,13 @@ async fn the_service_account_may_do_what_is_granted_and_the_audit_log_has_all_th
     }))?;
     Api::all(admin.clone()).create(&PostParams::default(), &role).await?;
     Api::all(admin).create(&PostParams::default(), &binding).await?;
-    // The authorizer learns of them a moment later.
+    // The authorizer observes them a moment later.
     let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
     while let Err(error) = maps.get_opt("nothing").await {
         ensure!(tokio::time::Instant::now() < deadline, "{error}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // One that ends at once: some servers write a watch into the log at its end.
+    // A watch that ends at once, because some servers log a watch at its end.
     drop(maps.watch(&WatchParams::default(), "0").await?);
     maps.clone().into_client().apiserver_version().await?;
     let audit = loop {
@@ -304,7 +304,7 @@ async fn the_service_account_may_do_what_is_granted_and_the_audit_log_has_all_th
     Ok(())
 }
 
-/// Each statement counts once, sent as text or prepared; reading counts nowhere.
+/// Each writing statement counts once, whether sent as text or prepared. Reads do not count.
 async fn counts_statements(server: &SqlServer) -> Result<()> {
     let url = server.create_database("counted").await?;
     let mut connection = connect(&url).await?;
@@ -329,7 +329,7 @@ async fn counts_statements(server: &SqlServer) -> Result<()> {
             let mut expected = server.writing_statements().await?;
             *expected.get_mut(counter).with_context(|| counter.to_owned())? += 1;
             if prepared {
-                // The rows that the text has written are of no matter.
+                // It may fail because of the rows that the text has written, but it counts.
                 let _ = sqlx::query(AssertSqlSafe(statement)).execute(&mut connection).await;
             } else {
                 sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await.context(statement)?;
@@ -355,7 +355,7 @@ async fn mysql_counts_the_statements_that_write() -> Result<()> {
     counts_statements(&server).await
 }
 
-/// A program that says how it was started, ends in order when it is asked to, and knows one other command.
+/// A program that prints how it was started, exits on SIGTERM, and has one other command.
 const PROGRAM: &str = r#"#!/bin/sh
 echo "$* $KUBECONFIG $MYSQL_PASSWORD"
 cat "$3" 2>&1
@@ -366,11 +366,11 @@ esac
 "#;
 
 #[test]
-fn the_ingester_is_a_program_that_is_started_stopped_killed_and_asked() -> Result<()> {
+fn the_ingester_process_is_started_stopped_killed_and_queried() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let program = folder.path().join("program");
-    // Written by another process: a file that this one has open for writing cannot be run, and a child that another test is
-    // just starting would have it open too.
+    // Another process writes it: a file that is open for writing cannot be executed, and a child that another test is
+    // starting would inherit it open.
     let write = r#"printf %s "$2" >"$1" && chmod +x "$1""#;
     let written = Command::new("sh").args(["-c", write, "sh"]).arg(&program).arg(PROGRAM).status()?;
     ensure!(written.success());
@@ -415,7 +415,7 @@ fn a_test_that_panics_leaves_nothing_behind() -> Result<()> {
     let id = server.process().and_then(|process| process.id()).context("the server runs")?;
     let panicked = panic::catch_unwind(panic::AssertUnwindSafe(move || {
         let _server = server;
-        // As a panic, without its message.
+        // Like a panic, but without the message.
         panic::resume_unwind(Box::new("a failing test"));
     }));
     assert!(panicked.is_err());
@@ -423,7 +423,7 @@ fn a_test_that_panics_leaves_nothing_behind() -> Result<()> {
     Ok(())
 }
 
-/// The program that the next test kills: this test alone, in a process of its own.
+/// The process that the next test kills: it runs this test alone.
 #[test]
 #[ignore = "part of a_test_program_that_is_killed_leaves_nothing_behind"]
 fn start_a_shared_server_and_wait_to_be_killed() -> Result<()> {
@@ -431,7 +431,7 @@ fn start_a_shared_server_and_wait_to_be_killed() -> Result<()> {
     let server = shared_mariadb()?;
     let folder = server.folder().context("a server of our own")?;
     let id = server.process().and_then(|process| process.id()).context("the server runs")?;
-    // Past the test harness, which would keep it until the end.
+    // Bypasses the test harness, which would hold the output back until the end.
     writeln!(std::io::stdout(), "\nstarted {id} {}", folder.display())?;
     std::thread::sleep(Duration::from_secs(300));
     Ok(())

@@ -2,17 +2,17 @@
 
 use super::chosen;
 use crate::arguments::{Audit, Format};
+use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
-use crate::{Ending, Failure};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::audit::Report;
-use ingester_core::config::{Config, Gate};
-use ingester_core::events::Publisher;
-use ingester_core::health::Health;
-use ingester_core::metrics::Metrics;
-use ingester_core::store::Store;
-use ingester_core::sync::{self, Surroundings};
+use ingester_mirror::audit::Report;
+use ingester_mirror::config::{Config, Gate};
+use ingester_mirror::events::Publisher;
+use ingester_mirror::health::Health;
+use ingester_mirror::metrics::Metrics;
+use ingester_mirror::sync::{self, Surroundings};
+use ingester_store::Store;
 use std::sync::Arc;
 
 pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind]) -> Result<Ending, Failure> {

@@ -2,13 +2,13 @@
 
 use super::chosen;
 use crate::arguments::Backfill as Arguments;
+use crate::ending::{Ending, Failure};
 use crate::output::note;
-use crate::{Ending, Failure};
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
-use ingester_core::migrate::Backfill;
-use ingester_core::store::{ConnectOptions, Store};
+use ingester_store::migrate::Backfill;
+use ingester_store::{ConnectOptions, Store};
 use std::num::NonZeroU32;
 use tokio_util::sync::CancellationToken;
 

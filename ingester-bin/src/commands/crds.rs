@@ -2,8 +2,8 @@
 
 use super::chosen;
 use crate::arguments::Crds;
+use crate::ending::{Ending, Failure};
 use crate::output::{note, print};
-use crate::{Ending, Failure};
 use anyhow::anyhow;
 use ingester_core::Kind;
 

@@ -2,12 +2,12 @@
 
 use super::chosen;
 use crate::arguments::FinalizersRemove;
+use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, print};
-use crate::{Ending, Failure};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::config::Config;
-use ingester_core::sync::remove_finalizers;
+use ingester_mirror::config::Config;
+use ingester_mirror::sync::remove_finalizers;
 
 pub(crate) async fn remove(
     arguments: &FinalizersRemove,

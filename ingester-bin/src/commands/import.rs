@@ -2,12 +2,13 @@
 
 use super::Prepared;
 use crate::arguments::{Format, Import};
+use crate::ending::{Ending, Failure};
 use crate::output::{NULL, Table, note, show};
-use crate::{Ending, Failure, Program};
+use crate::program::Program;
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
-use ingester_core::import::{Counts, ImportError, Progress, Source, Summary, expand, import};
-use ingester_core::store::{ConnectOptions, Store, StoreError};
+use ingester_store::import::{Counts, ImportError, Progress, Source, Summary, expand, import};
+use ingester_store::{ConnectOptions, Store, StoreError};
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

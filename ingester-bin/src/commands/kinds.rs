@@ -1,8 +1,8 @@
 //! `ingester kinds`
 
 use crate::arguments::Kinds;
+use crate::ending::{Ending, Failure};
 use crate::output::{Table, show};
-use crate::{Ending, Failure};
 use ingester_core::Kind;
 use serde::Serialize;
 

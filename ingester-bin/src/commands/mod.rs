@@ -1,4 +1,6 @@
 //! One file a command.
+//!
+//! May use: arguments, cluster, database, ending, output, program, server, ingester-core, ingester-mirror, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
@@ -11,12 +13,13 @@ pub(crate) mod run;
 pub(crate) mod schema;
 
 use crate::arguments::Migrations;
-use crate::{Failure, Program};
+use crate::ending::Failure;
+use crate::program::Program;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::ddl::{Schema, diff};
-use ingester_core::migrate::{Folder, Released};
-use ingester_core::store::Store;
+use ingester_store::Store;
+use ingester_store::migrate::{Folder, Released};
 
 /// The kinds that were named, without regard to case; all when none was.
 fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure> {

@@ -2,14 +2,14 @@
 
 use super::chosen;
 use crate::arguments::ProtoDecode;
+use crate::ending::{Ending, Failure};
 use crate::output;
-use crate::{Ending, Failure};
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::protobuf::DecodeError;
 use ingester_core::schema::base;
-use ingester_core::store::{ConnectOptions, Store};
 use ingester_core::value::Value;
+use ingester_store::{ConnectOptions, Store};
 
 pub(crate) async fn decode(arguments: ProtoDecode, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let address = arguments.target.address(kinds)?;

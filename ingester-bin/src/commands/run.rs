@@ -1,18 +1,19 @@
 //! `ingester run`: from the configuration to the engine, and back in order.
 
 use crate::arguments::Run;
+use crate::ending::{Ending, Failure};
+use crate::program::Program;
 use crate::server::Server;
-use crate::{Ending, Failure, Program};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::config::{Config, Gate};
 use ingester_core::dialect::Dialect;
-use ingester_core::events::{Options, Publisher};
-use ingester_core::health::Health;
-use ingester_core::metrics::Metrics;
-use ingester_core::migrate::{ApplyError, Filled, Progress, Released};
-use ingester_core::store::{Address, Class, ConnectOptions, Store, StoreError};
-use ingester_core::sync::{self, Surroundings};
+use ingester_mirror::config::{Config, Gate};
+use ingester_mirror::events::{Options, Publisher};
+use ingester_mirror::health::Health;
+use ingester_mirror::metrics::Metrics;
+use ingester_mirror::sync::{self, Surroundings};
+use ingester_store::migrate::{ApplyError, Filled, Progress, Released};
+use ingester_store::{Address, Class, ConnectOptions, Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;

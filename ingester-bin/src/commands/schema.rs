@@ -4,15 +4,16 @@ use super::{BEHIND, chosen, is_current, released};
 use crate::arguments::{
     DialectName, Format, SchemaApply, SchemaDiff, SchemaGenerate, SchemaPrint, SchemaRevert, SchemaVerify,
 };
+use crate::ending::{Ending, Failure};
 use crate::output::{self, note, show};
-use crate::{Ending, Failure, Program};
+use crate::program::Program;
 use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
 use ingester_core::ddl::{self, Schema, Server};
 use ingester_core::dialect::Dialect;
-use ingester_core::migrate::{ApplyError, Drift, Folder, Options, Progress, drift, schema_of};
-use ingester_core::store::{ConnectOptions, Store};
+use ingester_store::migrate::{ApplyError, Drift, Folder, Options, Progress, drift, schema_of};
+use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
 
 pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<Ending, Failure> {

@@ -1,20 +1,20 @@
-//! Which database is meant, and what is said where it is the wrong one.
+//! Which database a command uses, and the messages when it cannot.
 
 use crate::program::{Folder, Ran, SAMPLES, finish, model, query};
 use std::process::Command;
 
-/// What no message may hold.
+/// A password that no message may contain.
 const PASSWORD: &str = "hunter2";
 
 #[test]
-fn without_a_name_the_database_is_a_file_beside() {
+fn the_default_database_is_a_file_in_the_current_folder() {
     let folder = Folder::new();
     folder.run(&["import", SAMPLES]).exits(0).says(&["sqlite://ingester.db"]);
     assert_eq!(query(&folder.path().join("ingester.db"), "SELECT COUNT(*) FROM project"), ["1"]);
 }
 
 #[test]
-fn the_argument_beats_the_url_of_the_environment_which_beats_its_parts() {
+fn the_database_is_taken_from_argument_then_url_then_mysql_variables() {
     let folder = Folder::new();
     let import = |arguments: &[&str], variables: &[(&str, &str)]| {
         let arguments = [&["import"], arguments, &[SAMPLES]].concat();
@@ -25,7 +25,7 @@ fn the_argument_beats_the_url_of_the_environment_which_beats_its_parts() {
     import(&[], &[url, host, name]).exits(0);
     assert!(folder.path().join("argument.db").exists() && folder.path().join("url.db").exists());
     import(&[], &[host, name, ("MYSQL_PORT", "1")]).exits(2).says(&["mysql://root@127.0.0.1:1/d"]);
-    // Set to nothing is not set.
+    // An empty variable counts as unset.
     import(&[], &[("DATABASE_URL", ""), ("MYSQL_HOST", ""), ("MYSQL_DB_NAME", "")])
         .exits(0)
         .says(&["sqlite://ingester.db"]);
@@ -36,7 +36,7 @@ fn the_argument_beats_the_url_of_the_environment_which_beats_its_parts() {
 }
 
 #[test]
-fn wrong_use_is_told_apart_from_work_that_failed() {
+fn wrong_usage_exits_with_2_and_touches_no_database() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     folder.run(&[]).exits(2).says(&["Usage: ingester", "import", "schema", "crds", "kinds"]);
@@ -48,12 +48,12 @@ fn wrong_use_is_told_apart_from_work_that_failed() {
     folder.run(&["import", "nowhere.yaml"]).exits(2).says(&["cannot read nowhere.yaml", "No such file"]);
     folder.run(&["import", SAMPLES, "nowhere"]).exits(2).says(&["cannot read nowhere"]);
     folder.run(&["import", "empty"]).exits(2).says(&["no .yaml, .yml, .json, .jsonl or .ndjson file in empty"]);
-    // None of them got as far as a database.
+    // None of them created a database.
     assert!(!folder.path().join("ingester.db").exists());
 }
 
 #[test]
-fn a_url_that_is_none_says_what_one_looks_like() {
+fn an_invalid_database_url_is_reported_with_an_example() {
     let folder = Folder::new();
     let import = |url: &str| folder.run(&["import", "--database-url", url, SAMPLES]).exits(2);
     let example = "mysql://user:password@host:3306/database or sqlite://file.db";
@@ -68,7 +68,7 @@ fn a_url_that_is_none_says_what_one_looks_like() {
 }
 
 #[test]
-fn a_file_that_cannot_be_the_database_says_why() {
+fn an_unusable_database_file_is_reported_with_the_reason() {
     let folder = Folder::new();
     folder.write("text.db", "this is a text that is longer than the header of a database, which has a hundred bytes, so that it is looked at");
     let import = |url: &str| folder.run(&["import", "--database-url", url, SAMPLES]).exits(2);
@@ -79,7 +79,7 @@ fn a_file_that_cannot_be_the_database_says_why() {
 }
 
 #[test]
-fn a_database_that_may_only_be_read_is_wrong_use() {
+fn a_read_only_database_exits_with_2() {
     let folder = Folder::new();
     folder.import(&[SAMPLES]).exits(0);
     folder.write("more.yaml", model("more", &[], &[]));
@@ -87,7 +87,7 @@ fn a_database_that_may_only_be_read_is_wrong_use() {
         let ran = folder.run(&["import", "--database-url", url, "more.yaml"]).exits(2);
         ran.says(&["read-only", "allow writing, or name another file"]);
     };
-    // The tables are there, and the tables are missing.
+    // With tables, and without.
     read_only("sqlite://test.db?mode=ro");
     folder.write("empty.db", "");
     read_only("sqlite://empty.db?mode=ro");
@@ -95,7 +95,7 @@ fn a_database_that_may_only_be_read_is_wrong_use() {
 }
 
 #[test]
-fn a_file_without_write_permission_is_wrong_use() {
+fn a_database_file_without_write_permission_exits_with_2() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = Folder::new();
     folder.import(&[SAMPLES]).exits(0);
@@ -109,7 +109,7 @@ fn a_file_without_write_permission_is_wrong_use() {
 }
 
 #[test]
-fn a_server_that_is_not_there_says_what_to_look_at() {
+fn an_unreachable_server_is_reported_with_what_to_check() {
     let folder = Folder::new();
     // Nothing listens on port 1.
     let ran = folder.run(&["import", "--database-url", "mysql://u@127.0.0.1:1/d", SAMPLES]).exits(2);
@@ -117,7 +117,7 @@ fn a_server_that_is_not_there_says_what_to_look_at() {
 }
 
 #[test]
-fn no_message_holds_a_password() {
+fn no_message_contains_a_password() {
     let folder = Folder::new();
     let at = |rest: &str| format!("mysql://user:{PASSWORD}@{rest}");
     let urls = [
@@ -142,7 +142,7 @@ fn no_message_holds_a_password() {
     let mut by_parts = folder.command(&["import", SAMPLES]);
     by_parts.envs(parts).env("MYSQL_PASSWORD", PASSWORD);
     commands.push(by_parts);
-    // Side by side: each that finds no server tries for a while.
+    // In parallel: each command without a server retries for a while.
     let all: Vec<Ran> = std::thread::scope(|scope| {
         let runs: Vec<_> =
             commands.iter_mut().map(|command| scope.spawn(|| finish(command.env("RUST_LOG", "trace")))).collect();
@@ -156,7 +156,7 @@ fn no_message_holds_a_password() {
 }
 
 #[test]
-fn help_does_not_show_what_the_environment_holds() {
+fn help_never_shows_values_of_the_environment() {
     let folder = Folder::new();
     for arguments in [["import", "--help"], ["import", "-h"], ["help", "import"]] {
         let mut command = folder.command(&arguments);

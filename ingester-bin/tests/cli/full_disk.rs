@@ -1,4 +1,4 @@
-//! A disk that is full: the work fails, and nothing that was stored is lost or halved.
+//! A full disk: the import fails, and what was stored stays, in whole batches.
 
 use crate::program::{Folder, SAMPLES, model_json, query};
 use serde_json::json;
@@ -6,18 +6,18 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A small disk, made of memory.
+/// A small tmpfs.
 struct Disk(PathBuf);
 
 impl Disk {
-    /// Mounts it; `None` where that is not permitted.
+    /// Mounts it; `None` if this user may not.
     fn mount(path: PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir_all(&path).unwrap();
         let mounted = mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"], &path);
         mounted.then(|| Disk(path))
     }
 
-    /// Fills it but for so many bytes.
+    /// Fills the disk until only `bytes` are free.
     fn leave(&self, bytes: u64) {
         let mut filler = std::fs::File::create(self.0.join("filler")).unwrap();
         let block = vec![0; 256 * 1024];
@@ -37,14 +37,14 @@ fn mount(arguments: &[&str], path: &Path) -> bool {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Lazily: whatever still looks into it is about to end.
+        // Lazily: processes that still have files open are about to end.
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).output();
     }
 }
 
 #[test]
-fn a_full_disk_stops_the_import_and_what_is_stored_is_whole_batches() {
-    // Several batches.
+fn a_full_disk_stops_the_import_after_a_whole_batch() {
+    // Enough for several batches.
     const OBJECTS: u64 = 12_000;
     let folder = Folder::new();
     let Some(disk) = Disk::mount(folder.path().join("disk"), "128m") else {
@@ -60,7 +60,7 @@ fn a_full_disk_stops_the_import_and_what_is_stored_is_whole_batches() {
     };
     folder.write("many.ndjson", (0..OBJECTS).map(object).collect::<String>());
 
-    // With more and more room, until all is stored.
+    // Give it more room at each step, until everything is stored.
     let mut stored = Vec::new();
     let finished = (1..20).find_map(|step| {
         disk.leave(step * 6 * 1024 * 1024);
@@ -81,9 +81,9 @@ fn a_full_disk_stops_the_import_and_what_is_stored_is_whole_batches() {
     assert_eq!(query(&disk.0.join("test.db"), "SELECT COUNT(*) FROM model"), [OBJECTS.to_string()]);
 }
 
-/// Checks that the database is intact and holds whole batches; returns how many rows there are.
+/// Checks that the database is intact and holds only whole batches. Returns the number of rows.
 fn whole_batches(folder: &Folder, disk: &Disk) -> u64 {
-    // Looked at elsewhere: on the disk is no room even for that.
+    // Work on a copy elsewhere: the disk has no room even for reading.
     for name in ["test.db", "test.db-wal"] {
         let _ = std::fs::remove_file(folder.path().join(name));
         if disk.0.join(name).exists() {
@@ -91,7 +91,7 @@ fn whole_batches(folder: &Folder, disk: &Disk) -> u64 {
         }
     }
     assert_eq!(folder.query("PRAGMA integrity_check"), ["ok"]);
-    // A batch has one update_time, and none but the very last is smaller than the others.
+    // The rows of a batch share one update_time, and only the last batch is smaller than the others.
     let sizes = folder.query("SELECT DISTINCT COUNT(*) FROM model GROUP BY update_time");
     assert!(sizes.len() <= 1, "{sizes:?}");
     let torn = "SELECT COUNT(*) FROM model WHERE 2 <> (SELECT COUNT(*) FROM model_labels WHERE obj_uid = uid)
@@ -103,7 +103,7 @@ fn whole_batches(folder: &Folder, disk: &Disk) -> u64 {
 }
 
 #[test]
-fn a_disk_too_small_for_the_tables_says_so() {
+fn a_disk_too_small_for_the_tables_is_reported() {
     let folder = Folder::new();
     let Some(_disk) = Disk::mount(folder.path().join("disk"), "64k") else {
         eprintln!("skipped: this user may not mount a small disk");
@@ -114,7 +114,7 @@ fn a_disk_too_small_for_the_tables_says_so() {
 }
 
 #[test]
-fn a_database_on_a_read_only_disk_is_wrong_use() {
+fn a_database_on_a_read_only_disk_exits_with_2() {
     let folder = Folder::new();
     let Some(disk) = Disk::mount(folder.path().join("disk"), "8m") else {
         eprintln!("skipped: this user may not mount a small disk");

@@ -38,7 +38,7 @@ const LIST: &str = r#"{
 }
 "#;
 
-/// What of [`LIST`] is in the database.
+/// The stored rows of [`LIST`].
 fn stored_list(folder: &Folder) -> Vec<String> {
     folder.query(
         "SELECT uid, name, res_version, create_time, owner, revision_id, json ->> '$.metadata.managedFields' FROM model
@@ -54,7 +54,7 @@ const STORED_LIST: [&str; 3] = [
 ];
 
 #[test]
-fn the_samples_are_one_row_in_each_kinds_table() {
+fn importing_the_samples_stores_one_row_of_each_kind() {
     let folder = Folder::new();
     let ran = folder.import(&[SAMPLES]).exits(0).says(&["made 39 tables in sqlite://test.db"]);
     assert_eq!(ran.out.lines().count(), 1 + 13, "{}", ran.out);
@@ -79,13 +79,13 @@ fn the_samples_are_one_row_in_each_kinds_table() {
     assert_eq!(folder.query("SELECT COUNT(*) FROM ingester_rejects"), ["0"]);
 }
 
-/// How a sample of a kind is named.
+/// The name of the sample of a kind.
 fn sample(kind: &str) -> String {
     if kind == "ModelFamily" { "model-family".into() } else { kind.to_lowercase() }
 }
 
 #[test]
-fn a_second_import_writes_again_what_has_no_version_and_leaves_the_rest_alone() {
+fn a_second_import_rewrites_only_objects_without_a_version() {
     let folder = Folder::new();
     folder.write("list.json", LIST);
     folder.import(&[SAMPLES, "list.json"]).exits(0);
@@ -107,7 +107,7 @@ fn a_second_import_writes_again_what_has_no_version_and_leaves_the_rest_alone() 
 }
 
 #[test]
-fn an_edited_object_loses_the_labels_that_it_no_longer_has() {
+fn labels_removed_from_an_object_are_deleted() {
     let folder = Folder::new();
     folder.import_input(&model("a", &["labels: {gone: 'yes', stays: 'yes', changes: before}"], &[])).exits(0);
     folder
@@ -121,7 +121,7 @@ fn an_edited_object_loses_the_labels_that_it_no_longer_has() {
 }
 
 #[test]
-fn a_list_gives_the_same_rows_as_json_as_yaml_and_as_lines() {
+fn json_yaml_and_line_input_give_the_same_rows() {
     let list: Value = serde_json::from_str(LIST).unwrap();
     let yaml = ingester_core::yaml::to_string(&list).unwrap();
     assert!(yaml.contains("- apiVersion: michelangelo.api/v2"), "{yaml}");
@@ -141,7 +141,7 @@ fn a_list_gives_the_same_rows_as_json_as_yaml_and_as_lines() {
 }
 
 #[test]
-fn standard_input_is_read_where_the_path_is_a_dash() {
+fn a_dash_as_path_reads_standard_input() {
     let folder = Folder::new();
     folder.import_input(LIST).exits(0);
     assert_eq!(stored_list(&folder), STORED_LIST);
@@ -151,7 +151,7 @@ fn standard_input_is_read_where_the_path_is_a_dash() {
 }
 
 #[test]
-fn a_folder_is_read_with_all_below_it_and_without_other_files() {
+fn a_folder_is_read_recursively_without_other_files() {
     let folder = Folder::new();
     folder.write("in/b.yml", model("b", &[], &[]));
     folder.write("in/deep/er/a.YAML", model("a", &[], &[]));
@@ -159,33 +159,33 @@ fn a_folder_is_read_with_all_below_it_and_without_other_files() {
     folder.write("in/README.md", "# not an object");
     folder.write("in/empty.yaml", "");
     folder.write("in/comments.yaml", "# nothing\n---\n# at all\n");
-    // A link that leads back up must not make it run for ever.
+    // A link back up must not cause an endless loop.
     std::os::unix::fs::symlink("..", folder.path().join("in/deep/up.yaml")).unwrap();
     let ran = folder.import(&["in"]).exits(0);
     assert_eq!(ran.counts("Model"), [3, 3, 0, 0, 0, 0]);
     assert_eq!(folder.query("SELECT name FROM model ORDER BY name"), ["a", "b", "c"]);
 
-    // A file that is named itself is read whatever it is called.
+    // A file that is named on the command line is read whatever its extension.
     folder.write("objects.txt", model("d", &[], &[]));
     assert_eq!(folder.import(&["objects.txt"]).exits(0).counts("Model"), [1, 1, 0, 0, 0, 0]);
 }
 
 #[test]
-fn an_import_of_nothing_says_so() {
+fn an_import_without_objects_says_so() {
     let folder = Folder::new();
     folder.write("empty.yaml", "");
     folder.import(&["empty.yaml"]).exits(0).says(&["there was no object to import"]);
 }
 
 #[test]
-fn of_two_objects_with_one_name_the_later_stands() {
+fn of_two_objects_with_the_same_name_the_later_one_is_stored() {
     let folder = Folder::new();
     folder.write("in/a.yaml", model("same", &[], &["source: first"]));
     folder.write("in/b.yaml", model("same", &[], &["source: second"]));
     assert_eq!(folder.import(&["in"]).exits(0).counts("Model"), [2, 1, 0, 1, 0, 0]);
     assert_eq!(folder.query("SELECT name, source FROM model"), ["same|second"]);
 
-    // Two uids are two objects: one was deleted and made again.
+    // Two uids are two objects: one was deleted and recreated.
     let of = |uid: &str, version: &str| {
         model("again", &[&format!("uid: {uid}"), &format!("resourceVersion: '{version}'")], &[])
     };
@@ -197,7 +197,7 @@ fn of_two_objects_with_one_name_the_later_stands() {
 }
 
 #[test]
-fn more_objects_than_one_batch_holds_all_arrive() {
+fn an_import_of_several_batches_stores_every_object() {
     let folder = Folder::new();
     let objects: String = (0..2000)
         .map(|i| model_json(json!({"name": format!("m{i}"), "labels": {"i": i.to_string()}}), json!({"revisionId": i})))
@@ -209,7 +209,7 @@ fn more_objects_than_one_batch_holds_all_arrive() {
 }
 
 #[test]
-fn show_prints_the_first_rows_without_the_columns_that_say_nothing() {
+fn show_prints_the_first_rows_without_empty_columns() {
     let folder = Folder::new();
     let objects: Vec<String> = (0..9).map(|i| model(&format!("m{i}"), &[], &[])).collect();
     folder.write("models.yaml", objects.join("---\n"));
@@ -221,7 +221,7 @@ fn show_prints_the_first_rows_without_the_columns_that_say_nothing() {
     assert!(ran.out.contains(
         "\nModelFamily (table `modelfamily`)\nNAMESPACE   NAME    MODEL_FAMILY_NAME\nml          churn   churn\n"
     ));
-    // Five where no number is given, by namespace and name.
+    // Five rows by default, ordered by namespace and name.
     assert_eq!(lines.len(), 1 + 5, "{models}");
     assert!(!lines[0].contains(&"TRAINING_FRAMEWORK"), "{models}");
     assert_eq!(
@@ -229,7 +229,7 @@ fn show_prints_the_first_rows_without_the_columns_that_say_nothing() {
         (vec!["NAMESPACE", "NAME", "OWNER", "MODEL_KIND"], vec!["ml", "churn", "ada"])
     );
     assert_eq!(lines[5][1], "m3");
-    // Kinds without objects are not mentioned.
+    // Kinds without objects are left out.
     assert!(!ran.out.contains("Pipeline"), "{}", ran.out);
 
     let ran = folder.import(&["--show=1", "models.yaml"]).exits(0);
@@ -239,7 +239,7 @@ fn show_prints_the_first_rows_without_the_columns_that_say_nothing() {
 }
 
 #[test]
-fn programs_get_the_counts_as_json_or_yaml() {
+fn counts_are_printed_as_json_or_yaml_on_request() {
     let folder = Folder::new();
     folder.write("in/a.json", LIST);
     folder.write("in/b.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n");
@@ -267,7 +267,7 @@ fn programs_get_the_counts_as_json_or_yaml() {
 }
 
 #[test]
-fn whoever_stops_reading_the_output_does_not_change_how_it_ends() {
+fn a_closed_output_pipe_does_not_change_the_exit_code() {
     let folder = Folder::new();
     folder.write("good.json", LIST);
     folder.write("bad.yaml", "kind: Model\n");

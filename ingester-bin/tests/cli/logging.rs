@@ -1,9 +1,9 @@
-//! What the program says while it works.
+//! What the program logs.
 
 use crate::program::{Folder, finish, model};
 
 #[test]
-fn a_level_that_is_none_is_wrong_use_and_says_which_there_are() {
+fn an_unknown_log_level_exits_with_2_and_lists_the_levels() {
     for level in ["inof", "ingester=loud", "a=b=c"] {
         let folder = Folder::new();
         let ran = finish(folder.command(&["kinds"]).env("RUST_LOG", level)).exits(2);
@@ -13,7 +13,7 @@ fn a_level_that_is_none_is_wrong_use_and_says_which_there_are() {
 }
 
 #[test]
-fn nothing_is_logged_unless_asked_for_and_then_without_colours_into_a_pipe() {
+fn logging_is_off_by_default_and_has_no_colours_in_a_pipe() {
     let folder = Folder::new();
     folder.write("model.yaml", model("fraud", &[], &["description: Unspeakable"]));
     let import = ["import", "--database-url", "sqlite://test.db", "model.yaml"];

@@ -1,5 +1,5 @@
-//! The program from outside: arguments in, rows, output and exit code out. On SQLite; other databases are tested with the
-//! store, and the engine's parts in their own crates.
+//! The program from outside: arguments in; rows, output and exit code out. On SQLite. The store's tests cover the other
+//! databases, and each crate tests its own parts.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]

@@ -1,4 +1,4 @@
-//! Running the program in a folder of its own, and looking at what it left there.
+//! Runs the program in a folder of its own, and reads what it left there.
 
 use sqlx::{Connection as _, Row as _};
 use std::io::Write as _;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 /// The samples of `crd-specs`, one object of each kind.
 pub(crate) const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crd-specs/samples");
 
-/// Where [`Folder::import`] stores.
+/// The database of [`Folder::import`].
 const DATABASE: &str = "test.db";
 
 /// A temporary folder in which the program runs.
@@ -30,7 +30,7 @@ impl Ran {
         self
     }
 
-    /// Checks that standard error has all these parts.
+    /// Checks that standard error contains all these parts.
     #[track_caller]
     pub(crate) fn says(self, parts: &[&str]) -> Self {
         for part in parts {
@@ -63,7 +63,7 @@ impl Folder {
         self.0.path()
     }
 
-    /// Writes a file, and the folders on its way.
+    /// Writes a file, and creates its parent folders.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -71,7 +71,7 @@ impl Folder {
         path
     }
 
-    /// The program in this folder, away from whatever database the caller's environment names.
+    /// The program in this folder, without the database variables of the caller's environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ingester"));
         for variable in
@@ -133,7 +133,7 @@ pub(crate) fn query(file: &Path, sql: &str) -> Vec<String> {
     })
 }
 
-/// A model as YAML: further lines of the metadata and of the spec, each indented by two blanks.
+/// A model as YAML, with further lines for its metadata and spec.
 pub(crate) fn model(name: &str, metadata: &[&str], spec: &[&str]) -> String {
     let lines = |lines: &[&str]| lines.iter().map(|line| format!("  {line}\n")).collect::<String>();
     format!(

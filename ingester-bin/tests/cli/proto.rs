@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const DATABASE: [&str; 2] = ["--database-url", "sqlite://test.db"];
 
 #[test]
-fn what_is_stored_is_printed_as_json() {
+fn decode_prints_the_stored_message_as_json() {
     let folder = Folder::new();
     let metadata = ["uid: u-1", "resourceVersion: '7'", "labels: {team: pricing}"];
     folder.write("model.yaml", model("iris", &metadata, &["kind: MODEL_KIND_REGRESSION", "unheardOf: 1"]));
@@ -26,7 +26,7 @@ fn what_is_stored_is_printed_as_json() {
 }
 
 #[test]
-fn what_cannot_be_printed_is_said() {
+fn decode_reports_unknown_objects_and_broken_bytes() {
     let folder = Folder::new();
     folder.import(&[SAMPLES]).exits(0);
     let decode = |arguments: &[&str]| folder.run(&[&["proto", "decode"], arguments, &DATABASE[..]].concat());
@@ -38,7 +38,7 @@ fn what_cannot_be_printed_is_said() {
 }
 
 #[test]
-fn rows_from_before_their_message_are_filled() {
+fn backfill_fills_proto_in_rows_that_lack_it() {
     let folder = Folder::new();
     folder.import(&[SAMPLES]).exits(0);
     let bytes = folder.query("SELECT HEX(proto) FROM model");

@@ -1,9 +1,9 @@
-//! What is bad in the input: each bad document is named, every good one is stored.
+//! Bad input: each bad document is named, every good one is stored.
 
 use crate::program::{Folder, Ran, model, model_json};
 use serde_json::json;
 
-/// A document that is rejected, and what the message about it says.
+/// A rejected document, and what its message contains.
 struct Bad {
     file: &'static str,
     document: u32,
@@ -15,7 +15,7 @@ const fn bad(file: &'static str, document: u32, line: u32, says: &'static [&'sta
     Bad { file, document, line, says }
 }
 
-/// Checks that these are the rejected documents, no more and no fewer.
+/// Checks that exactly these documents were rejected.
 #[track_caller]
 fn are_rejected(ran: &Ran, bad: &[Bad]) {
     let mut rejected = ran.rejected();
@@ -46,7 +46,7 @@ fn a_bad_document_is_named_and_every_good_one_is_stored() {
         "long.yaml",
         format!("{}---\n{}", model("long", &[], &[&format!("description: {}", "ü".repeat(769))]), good("g6")),
     );
-    // As many characters as the column holds, twice as many bytes.
+    // As many characters as the column holds, in twice as many bytes.
     write("not-too-long.yaml", model("g7", &[], &[&format!("description: {}", "ü".repeat(768))]));
     write("noname.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {namespace: ml}\n".into());
     write("nokind.yaml", "apiVersion: michelangelo.api/v2\nmetadata: {name: x}\n".into());
@@ -103,7 +103,7 @@ fn json_good(name: &str) -> String {
 }
 
 #[test]
-fn a_rejected_object_is_recorded_until_it_is_mended() {
+fn a_rejected_object_is_recorded_until_a_good_version_is_stored() {
     let folder = Folder::new();
     let (long, version) = (format!("description: {}", "x".repeat(769)), "resourceVersion: abc");
     folder.write("a.yaml", model("long", &["uid: u-1", "resourceVersion: '7'"], &[&long]));
@@ -113,7 +113,7 @@ fn a_rejected_object_is_recorded_until_it_is_mended() {
     folder.import(&["a.yaml", "b.yaml", "c.yaml", "d.yaml"]).exits(1);
     let recorded = "SELECT name, group_ver, kind, namespace, res_version, reason FROM ingester_rejects ORDER BY name";
     let rows = folder.query(recorded);
-    // What is of no kind of ours is nobody's to mend.
+    // Documents of unknown kinds are not recorded: nobody has to fix them.
     assert_eq!(rows.len(), 3, "{rows:?}");
     assert!(
         rows[0].starts_with("large|michelangelo.api/v2|Model|ml|18446744073709551615|18446744073709551615 is larger"),
@@ -133,7 +133,7 @@ fn a_rejected_object_is_recorded_until_it_is_mended() {
         ["3"]
     );
 
-    // Again the same: still one record each.
+    // The same files again: still one record each.
     folder.import(&["a.yaml", "b.yaml", "c.yaml"]).exits(1);
     assert_eq!(folder.query("SELECT COUNT(*) FROM ingester_rejects"), ["3"]);
 
@@ -178,7 +178,7 @@ fn a_key_twice_rejects_its_object_in_either_format() {
 }
 
 #[test]
-fn sql_in_names_and_values_is_stored_as_it_is() {
+fn sql_in_names_and_values_is_stored_literally() {
     let folder = Folder::new();
     let evil = "'; DROP TABLE model; --";
     let marks = "`back` \"double\" 'single' \\ \\' %s ? $1 :x \u{0}nul\u{0} \u{202e}ö😀\n\ttab";
@@ -201,11 +201,11 @@ fn sql_in_names_and_values_is_stored_as_it_is() {
     assert_eq!(folder.query("SELECT HEX(key), HEX(value) FROM model_annotations"), [format!("{marks}|{marks}")]);
     assert_eq!(folder.query("SELECT JSON_VALID(json) FROM model"), ["1"]);
 
-    // And again, so that reading it back for a comparison is no danger either.
+    // Import it again: comparing with the stored row is safe, too.
     folder.import(&["a.json"]).exits(0);
     assert_eq!(folder.query("SELECT COUNT(*), (SELECT COUNT(*) FROM model_labels) FROM model"), ["1|2"]);
 
-    // In a message and in the record of a reject too.
+    // The message and the record of a reject are safe, too.
     folder.write(
         "b.yaml",
         model("\"'; DROP TABLE ingester_rejects; --\"", &["resourceVersion: \"'; DROP TABLE model; --\""], &[]),
@@ -231,7 +231,7 @@ fn control_characters_of_a_document_do_not_reach_the_terminal() {
 }
 
 #[test]
-fn a_megabyte_in_a_name_or_value_does_not_fill_the_screen() {
+fn a_megabyte_in_a_name_or_value_is_shortened_in_messages() {
     let folder = Folder::new();
     let long = "x".repeat(1_000_000);
     let of = |metadata| model_json(metadata, json!({}));
@@ -248,13 +248,13 @@ fn a_megabyte_in_a_name_or_value_does_not_fill_the_screen() {
     let ran = folder.import(&["a.ndjson"]).exits(1);
     assert_eq!(ran.rejected().len(), objects.len(), "{}", ran.err.len());
     assert!(ran.err.lines().all(|line| line.chars().count() < 2500), "{}", ran.err);
-    // The object's name is recorded as far as the column holds it.
+    // A recorded name is cut to the column's length.
     let lengths = folder.query("SELECT name, LENGTH(namespace), LENGTH(reason) < 20000 FROM ingester_rejects WHERE LENGTH(name) = 1 ORDER BY 1");
     assert_eq!(lengths, ["a|256|1", "b|0|1", "c|0|1", "d|0|1", "e|0|1"]);
 }
 
 #[test]
-fn two_hundred_thousand_levels_of_nesting_are_refused_and_what_follows_is_stored() {
+fn too_deep_nesting_is_rejected_and_later_documents_are_stored() {
     let deep = 200_000;
     let (open, close) = ("[".repeat(deep), "]".repeat(deep));
     let head = "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: deep}\nspec:";
@@ -286,8 +286,8 @@ fn two_hundred_thousand_levels_of_nesting_are_refused_and_what_follows_is_stored
 }
 
 #[test]
-fn three_megabytes_of_noise_are_refused_in_a_few_lines() {
-    // Noise that is the same in every run: Marsaglia's xorshift.
+fn three_megabytes_of_noise_are_rejected_in_a_few_lines() {
+    // The same noise in every run: Marsaglia's xorshift.
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let noise: Vec<u8> = std::iter::repeat_with(|| {
         state ^= state << 13;
@@ -313,7 +313,7 @@ fn three_megabytes_of_noise_are_refused_in_a_few_lines() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_named_and_the_others_are_imported() {
+fn an_unreadable_file_is_named_and_the_others_are_imported() {
     let folder = Folder::new();
     folder.write("in/a.yaml", model("a", &[], &[]));
     std::os::unix::fs::symlink("nowhere.yaml", folder.path().join("in/b.yaml")).unwrap();

@@ -5,20 +5,20 @@ use ingester_core::documents::documents;
 use serde_json::Value;
 
 #[test]
-fn the_schema_is_what_the_client_of_the_database_takes() {
+fn the_printed_schema_runs_in_the_databases_client() {
     let folder = Folder::new();
     let mysql = folder.run(&["schema", "print"]).exits(0).out;
     assert_eq!(mysql.matches("CREATE TABLE IF NOT EXISTS `").count(), 39);
     assert_eq!(folder.run(&["schema", "print", "--dialect", "mysql"]).exits(0).out, mysql);
     let sqlite = folder.run(&["schema", "print", "--dialect", "sqlite"]).exits(0).out;
     assert_eq!(sqlite.matches("CREATE TABLE IF NOT EXISTS \"").count(), 39);
-    // It is repeatable, and an import finds nothing missing afterwards.
+    // It can be run twice, and the import then has no table to create.
     folder.query(&sqlite);
     folder.query(&sqlite);
     let ran = folder.import(&[crate::program::SAMPLES]).exits(0);
     assert!(!ran.err.contains("made"), "{}", ran.err);
 
-    // By kind, plural or table, without regard to case.
+    // By kind, plural or table, ignoring case.
     let one = folder.run(&["schema", "print", "ModelFamily"]).exits(0).out;
     assert_eq!(one.matches("CREATE TABLE").count(), 3);
     assert_eq!(folder.run(&["schema", "print", "modelfamilys"]).exits(0).out, one);
@@ -28,7 +28,7 @@ fn the_schema_is_what_the_client_of_the_database_takes() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn a_closed_output_pipe_is_no_failure() {
     let folder = Folder::new();
     for arguments in [&["schema", "print"] as &[&str], &["crds"], &["kinds"], &["kinds", "-o", "yaml"]] {
         let (reader, writer) = std::io::pipe().unwrap();
@@ -66,7 +66,7 @@ fn kinds_are_listed_with_their_columns() {
 }
 
 #[test]
-fn crds_are_printed_or_written_one_a_kind() {
+fn crds_are_printed_or_written_to_one_file_per_kind() {
     let folder = Folder::new();
     let printed = folder.run(&["crds"]).exits(0).out;
     let printed: Vec<Value> = crds(&printed);
@@ -115,14 +115,14 @@ fn generated_files_are_checked_against_the_code() {
     check().exits(0).says(&["generated-sql is current"]);
     folder.run(&["schema", "generate"]).exits(0).says(&["generated-sql is current"]);
 
-    // What can be made again is made again.
+    // A derived file is written again.
     std::fs::remove_file(folder.path().join("generated-sql/mysql/schema.sql")).unwrap();
     let ran = check().exits(1).says(&["differs: generated-sql/mysql/schema.sql"]);
     assert!(!ran.err.contains("migration"), "{}", ran.err);
     folder.run(&["schema", "generate"]).exits(0);
     check().exits(0);
 
-    // A released migration is not.
+    // A released migration is never rewritten.
     let path = "generated-sql/mysql/migrations/0001_create_tables.up.sql";
     let text = std::fs::read_to_string(folder.path().join(path)).unwrap();
     folder.write(path, format!("{text}-- a small change\n"));

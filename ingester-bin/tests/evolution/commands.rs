@@ -1,8 +1,8 @@
-//! The commands on SQLite: what they say, and how they exit.
+//! The schema commands on SQLite: their output and exit codes.
 
 use crate::program::{Folder, SAMPLES};
 use crate::{after, before};
-use ingester_core::migrate::{Folder as Files, Options};
+use ingester_store::migrate::{Folder as Files, Options};
 use serde_json::Value;
 
 const DATABASE: [&str; 2] = ["--database-url", "sqlite://test.db"];
@@ -12,7 +12,7 @@ fn schema(folder: &Folder, arguments: &[&str]) -> crate::program::Ran {
 }
 
 #[test]
-fn a_database_is_made_verified_disturbed_and_told_so() {
+fn verify_and_diff_report_changes_made_by_hand() {
     let folder = Folder::new();
     let ran = schema(&folder, &["verify"]);
     assert_ne!(ran.code, Some(0), "there is no such file");
@@ -50,7 +50,7 @@ fn a_database_is_made_verified_disturbed_and_told_so() {
 }
 
 #[test]
-fn changes_are_generated_applied_and_taken_back() {
+fn changes_are_generated_applied_and_reverted() {
     let folder = Folder::new();
     let files = Files::new(folder.path().join("sql"));
     files.generate(before::KINDS, &Options::default()).unwrap();
@@ -71,12 +71,12 @@ fn changes_are_generated_applied_and_taken_back() {
     schema(&folder, &revert).exits(0).says(&["has run nothing after 1"]);
     schema(&folder, &["apply", "--sql", "nowhere"]).exits(2).says(&["nowhere is no folder of generated SQL"]);
 
-    // The program's own migrations are others.
+    // The program's own migrations are different ones.
     schema(&folder, &["apply"]).exits(2).says(&["another migration", "0001_create_tables"]);
 }
 
 #[test]
-fn an_import_makes_the_tables_of_an_empty_database_and_changes_none() {
+fn import_creates_missing_tables_and_alters_none() {
     let folder = Folder::new();
     folder.import(&[SAMPLES]).exits(0).says(&["made 39 tables"]);
     schema(&folder, &["verify"]).exits(0);
@@ -86,7 +86,7 @@ fn an_import_makes_the_tables_of_an_empty_database_and_changes_none() {
 }
 
 #[test]
-fn columns_are_filled_by_hand() {
+fn the_backfill_command_fills_columns() {
     let folder = Folder::new();
     folder.import(&[SAMPLES]).exits(0);
     let algorithm = folder.query("SELECT algorithm FROM model");
@@ -108,7 +108,7 @@ fn columns_are_filled_by_hand() {
 }
 
 #[test]
-fn a_name_and_a_loss_are_asked_for() {
+fn generate_checks_its_name_and_refuses_to_drop_data() {
     let folder = Folder::new();
     folder
         .run(&["schema", "generate", "--name", "First kinds"])
@@ -116,7 +116,7 @@ fn a_name_and_a_loss_are_asked_for() {
         .says(&["`First kinds` is no name", "add_owner"]);
     let ran = folder.run(&["schema", "generate", "--name", "first_kinds"]).exits(0);
     ran.says(&["new migration: 0001_first_kinds"]);
-    // What was released has more than the structs: a table nobody declares any more.
+    // The released schema has a table that no struct declares any more.
     let lock = folder.path().join("generated-sql/schema.lock.json");
     let text = std::fs::read_to_string(&lock).unwrap();
     let mut released: Value = serde_json::from_str(&text).unwrap();

@@ -1,11 +1,11 @@
-//! `schema apply` is killed at random moments. Whatever it was doing, the next one goes on.
+//! Kills `schema apply` at random moments. Whatever it was doing, the next run completes it.
 
 use crate::program::Folder;
 use crate::{after, before};
 use anyhow::{Result, ensure};
-use ingester_core::migrate::{Folder as Files, Options};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::store::{Change, ConnectOptions, Store};
+use ingester_store::migrate::{Folder as Files, Options};
+use ingester_store::{Change, ConnectOptions, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -14,19 +14,19 @@ use std::process::Stdio;
 use std::time::Duration;
 
 on_every_database! {
-    whenever_it_is_killed_the_next_run_ends_in_the_right_schema
+    a_killed_schema_apply_is_completed_by_the_next_run
 }
 
 const KILLS: u32 = 20;
 const ROWS: u64 = 300;
 
-async fn whenever_it_is_killed_the_next_run_ends_in_the_right_schema(database: Database) -> Result<()> {
+async fn a_killed_schema_apply_is_completed_by_the_next_run(database: Database) -> Result<()> {
     let folder = Folder::new();
     let files = Files::new(folder.path().join("sql"));
     let options = Options { name: Some("change"), allow_destructive: true };
     files.generate(before::KINDS, &Options::default())?;
     let first = files.released()?;
-    // There and back and there again: every kind of statement, several times.
+    // Forward, back and forward again, so that every kind of statement runs several times.
     for kinds in [after::KINDS, before::KINDS, after::KINDS] {
         files.generate(kinds, &options)?;
     }
@@ -60,7 +60,7 @@ async fn whenever_it_is_killed_the_next_run_ends_in_the_right_schema(database: D
         round += 1;
         tokio::time::sleep(Duration::from_millis(20 + RandomState::new().hash_one(round) % 300)).await;
         match child.try_wait()? {
-            // It was faster: the same once more.
+            // It ended before the kill: take the migrations back and try again.
             Some(ended) => {
                 ensure!(ended.success() || ended.code() == Some(1), "{ended}");
                 ensure!(folder.run(&apply).code == Some(0));

@@ -1,4 +1,4 @@
-//! `ingester schema` and `ingester backfill` as a person types them; and `schema apply` killed at any moment.
+//! `ingester schema` and `ingester backfill` from the command line, and `schema apply` killed at any moment.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]

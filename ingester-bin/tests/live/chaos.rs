@@ -1,4 +1,4 @@
-//! An ingester that is killed again and again.
+//! Kills the ingester again and again.
 
 use anyhow::{Context as _, Result, ensure};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -12,20 +12,18 @@ use crate::settings::Settings;
 use crate::world::World;
 
 on_both_databases! { Own::NOTHING =>
-    an_ingester_that_is_killed_twenty_times_loses_nothing_and_leaves_nothing_behind
+    twenty_kills_lose_nothing_and_leave_nothing_behind
 }
 
 const OBJECTS: usize = 2_000;
 const KILLS: usize = 20;
 
-/// Every run meets other moments; what they were is in the message of a failure.
+/// The kills come at different moments in each run. A failure's message lists them.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-async fn an_ingester_that_is_killed_twenty_times_loses_nothing_and_leaves_nothing_behind(
-    world: &mut World,
-) -> Result<()> {
+async fn twenty_kills_lose_nothing_and_leave_nothing_behind(world: &mut World) -> Result<()> {
     world.start_with(&Settings {
         deletion_delay: "200ms",
         ingester: vec!["finalizerRate: 1000"],
@@ -35,7 +33,7 @@ async fn an_ingester_that_is_killed_twenty_times_loses_nothing_and_leaves_nothin
     let slice = churn.steps / (KILLS + 1);
     let mut moments = Vec::new();
     for kill in 0..KILLS {
-        // In every second life it comes to the end of its first list, in the others the moment may be before.
+        // Every second run finishes its first list before it is killed. The others may not.
         if kill % 2 == 0 {
             world.ingester().wait_ready(DEADLINE)?;
         }

@@ -1,4 +1,4 @@
-//! Objects of all kinds that are created, changed and deleted, as fast as the test allows and whatever the servers do.
+//! Creates, changes and deletes objects of all kinds, at the test's pace, and keeps trying while servers are down.
 
 use anyhow::{Result, bail, ensure};
 use kube::ResourceExt as _;
@@ -12,29 +12,29 @@ use tokio::time::{Instant, sleep};
 
 use crate::objects::{Objects, kinds, object};
 
-/// Tasks that work on objects of their own.
+/// Tasks, each with objects of its own.
 const WORKERS: usize = 16;
 
-/// Objects that a worker has in hand.
+/// Objects that a worker handles at a time.
 const HAND: usize = 20;
 
-/// How long one step may be tried: servers are down for seconds.
+/// How long one step is retried. Servers are down for seconds only.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// What happens to an object, one after the other.
+/// One step in the life of an object.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Create,
     /// New labels and annotations.
     Change(u32),
     Delete,
-    /// `michelangelo/Deleting` or `michelangelo/Immutable`.
+    /// Sets `michelangelo/Deleting` or `michelangelo/Immutable`.
     Annotate(&'static str),
-    /// Its finalizers are taken off, and it is deleted.
+    /// Removes all finalizers and deletes it.
     Force,
 }
 
-/// The life of the object of this number. Half of them stay.
+/// The steps of object `number`. Half of the objects are still there at the end.
 fn life(number: usize) -> Vec<Step> {
     use Step::{Annotate, Change, Create, Delete, Force};
     let mut life = vec![Create, Change(1), Change(2)];
@@ -42,7 +42,7 @@ fn life(number: usize) -> Vec<Step> {
         0 => life.push(Delete),
         1 => life.push(Annotate("michelangelo/Deleting")),
         2 => life.push(Annotate("michelangelo/Immutable")),
-        // Under the same name again, as soon as the first is gone.
+        // Recreated under the same name as soon as the first is gone.
         3 => life.extend([Delete, Create, Change(3)]),
         4 => life.push(Force),
         _ => life.push(Change(3)),
@@ -50,7 +50,7 @@ fn life(number: usize) -> Vec<Step> {
     life
 }
 
-/// A churn that is going on.
+/// A running churn.
 pub(crate) struct Churn {
     workers: JoinSet<Result<()>>,
     allowed: Arc<Semaphore>,
@@ -60,7 +60,7 @@ pub(crate) struct Churn {
 }
 
 impl Churn {
-    /// Of so many objects. Nothing is done before it is [allowed](Self::allow).
+    /// A churn of `count` objects. It waits until steps are [allowed](Self::allow).
     pub(crate) fn new(objects: &Objects, count: usize) -> Self {
         let allowed = Arc::new(Semaphore::new(0));
         let (counter, done) = watch::channel(0);
@@ -90,24 +90,24 @@ impl Churn {
         Churn { workers, allowed, done, steps: (0..count).map(|number| life(number).len()).sum() }
     }
 
-    /// Lets it do so many more steps.
+    /// Allows `steps` more steps.
     pub(crate) fn allow(&self, steps: usize) {
         self.allowed.add_permits(steps);
     }
 
-    /// Waits until so many steps have been done.
+    /// Waits until `steps` steps are done.
     pub(crate) async fn reached(&mut self, steps: usize) -> Result<()> {
         ensure!(steps <= self.steps, "there are only {} steps", self.steps);
         let mut done = self.done.clone();
         let reached = done.wait_for(|done| *done >= steps);
         tokio::select! {
             reached = reached => reached.map(drop).map_err(Into::into),
-            // One that ends well has done its part.
+            // Workers that end without an error are simply finished.
             failed = first_failure(&mut self.workers) => failed,
         }
     }
 
-    /// Lets it do all that is left and waits for it.
+    /// Allows all remaining steps and waits for them.
     pub(crate) async fn finish(mut self) -> Result<()> {
         self.allow(self.steps);
         while let Some(ended) = self.workers.join_next().await {
@@ -117,7 +117,7 @@ impl Churn {
     }
 }
 
-/// Never returns while no worker fails.
+/// Returns only when a worker fails.
 async fn first_failure(workers: &mut JoinSet<Result<()>>) -> Result<()> {
     while let Some(ended) = workers.join_next().await {
         ended??;
@@ -125,7 +125,7 @@ async fn first_failure(workers: &mut JoinSet<Result<()>>) -> Result<()> {
     std::future::pending().await
 }
 
-/// Does one step, again and again until the API server has taken it.
+/// Retries one step until the API server accepts it.
 async fn persist(objects: &Objects, kind: &str, name: &str, step: Step) -> Result<()> {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -141,7 +141,7 @@ async fn attempt(objects: &Objects, kind: &str, name: &str, step: Step) -> kube:
     let api = objects.api(kind);
     let code = |error: &kube::Error| if let kube::Error::Api(error) = error { error.code } else { 0 };
     let patch = async |patch: Json| match api.patch(name, &PatchParams::default(), &Patch::Merge(&patch)).await {
-        // What has gone by another way is not changed any more.
+        // Gone already: nothing to change.
         Err(error) if code(&error) == 404 => Ok(()),
         patched => patched.map(drop),
     };
@@ -156,7 +156,7 @@ async fn attempt(objects: &Objects, kind: &str, name: &str, step: Step) -> kube:
             let object: DynamicObject = serde_json::from_value(object).map_err(kube::Error::SerdeError)?;
             match api.create(&PostParams::default(), &object).await {
                 Err(error) if code(&error) == 409 => match api.get_opt(name).await? {
-                    // An earlier attempt, of which the answer was lost.
+                    // An earlier attempt succeeded, but its answer was lost.
                     Some(object) if object.metadata.deletion_timestamp.is_none() && !object.labels().is_empty() => {
                         Ok(())
                     }

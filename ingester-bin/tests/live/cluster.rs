@@ -13,11 +13,11 @@ use tokio::sync::OnceCell;
 
 use crate::eventually::eventually;
 
-/// The manifests with which people install the ingester.
+/// The manifests that install the ingester.
 const DEPLOY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy");
 
-/// What of them is for the API server alone: kind, plural, version, whether it has a namespace. In the order in which they
-/// refer to each other.
+/// The manifests that matter to the API server alone: kind, plural, version, and whether it is namespaced. Each refers
+/// only to earlier ones.
 const RIGHTS: [(&str, &str, &str, bool); 6] = [
     ("Namespace", "namespaces", "v1", false),
     ("ServiceAccount", "serviceaccounts", "v1", true),
@@ -27,7 +27,7 @@ const RIGHTS: [(&str, &str, &str, bool); 6] = [
     ("RoleBinding", "rolebindings", "rbac.authorization.k8s.io/v1", true),
 ];
 
-/// An API server that all tests share, or one of the test's own, to be killed and put back.
+/// The API server that all tests share, or one of the test's own, which it may kill and restore.
 pub(crate) enum Cluster {
     Shared(&'static ApiServer),
     Own(Box<ApiServer>),
@@ -59,7 +59,7 @@ impl Cluster {
     }
 }
 
-/// The CRDs of all kinds, and what [`SERVICE_ACCOUNT`] may do.
+/// Installs the CRDs of all kinds and the rights of [`SERVICE_ACCOUNT`].
 async fn furnish(server: &ApiServer) -> Result<()> {
     let client = server.client().await?;
     let crds: Vec<_> = crd_specs::KINDS.iter().filter_map(|kind| kind.crd()).collect();
@@ -67,7 +67,7 @@ async fn furnish(server: &ApiServer) -> Result<()> {
     install(&client, &crds).await?;
     let manifests = manifests()?;
     if manifests.is_empty() {
-        // Nothing to install: the other tests go on, and the test of the rights says what is missing.
+        // No manifests. Let the other tests run with all rights; the test of the rights reports what is missing.
         create(&client, &all_rights()).await?;
     }
     for (kind, ..) in RIGHTS {
@@ -78,7 +78,7 @@ async fn furnish(server: &ApiServer) -> Result<()> {
     authorizer_knows(&client).await
 }
 
-/// The documents of `deploy/` that give the service account its rights; none where the folder is not there.
+/// The documents of `deploy/` that give the service account its rights; none if there is no such folder.
 pub(crate) fn manifests() -> Result<Vec<Json>> {
     let mut files = Vec::new();
     if Path::new(DEPLOY).is_dir() {
@@ -139,8 +139,8 @@ async fn create(client: &Client, manifest: &Json) -> Result<()> {
     }
 }
 
-/// Waits until the API server's authorizer has heard of the binding. Asked on behalf of the account, so that the question is
-/// not in the audit log of what the account does.
+/// Waits until the API server's authorizer has observed the binding. Asks on behalf of the account, so that the request
+/// is not in the audit log of what the account does.
 async fn authorizer_knows(client: &Client) -> Result<()> {
     let review: SubjectAccessReview = serde_json::from_value(json!({
         "metadata": {},

@@ -1,4 +1,4 @@
-//! The database of one test, and a look into it that does not go through the ingester.
+//! The database of one test, and direct access to it that bypasses the ingester.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::{MariaDb, MySql, SqlServer, shared_mariadb, shared_mysql};
@@ -29,7 +29,7 @@ enum Server {
     MySql(MySql),
 }
 
-/// The server, as the testbed knows it.
+/// The testbed's server.
 impl Deref for Database {
     type Target = SqlServer;
 
@@ -43,8 +43,8 @@ impl Deref for Database {
 }
 
 impl Database {
-    /// A database on the server that all tests share, or on a server of its own. `None` where MySQL is not installed, or a
-    /// server of its own cannot be had because the environment names one.
+    /// A database on the server that all tests share, or on a server of its own. `None` if MySQL is not installed, or
+    /// if the test needs its own server but the environment names one.
     pub(crate) async fn new(on: On, own: bool, name: &str) -> Result<Option<Self>> {
         let server = match (on, own) {
             (On::MariaDb, false) => Server::Shared(shared_mariadb()?),
@@ -66,8 +66,8 @@ impl Database {
         Ok(Some(database))
     }
 
-    /// The stanza `mysql` for it; `None` for a server that the environment names: that one has a URL only.
-    pub(crate) fn stanza(&self) -> Option<Mysql> {
+    /// The section `mysql` for it; `None` for a server that the environment names, which has only a URL.
+    pub(crate) fn section(&self) -> Option<Mysql> {
         self.port().map(|port| Mysql {
             host: "127.0.0.1".to_owned(),
             port,
@@ -77,10 +77,10 @@ impl Database {
         })
     }
 
-    /// Runs SQL of the test's own; every cell as text.
+    /// Runs SQL and returns every cell as text.
     pub(crate) async fn sql(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         let mut connection = self.connection.lock().await;
-        // Taken out: one that has failed is not put back.
+        // Take the connection out, so that a failed one is not reused.
         let mut open = match connection.take() {
             Some(open) => open,
             None => MySqlConnection::connect(&self.url).await.context("connecting to the test's database")?,
@@ -101,7 +101,7 @@ impl Database {
         Ok(rows[0][0].clone())
     }
 
-    /// A number of rows: `model WHERE name = 'a'`.
+    /// The number of rows `from` a table and condition, such as `model WHERE name = 'a'`.
     pub(crate) async fn count(&self, from: &str) -> Result<u64> {
         Ok(self.cell(&format!("SELECT COUNT(*) FROM {from}")).await?.context("a count")?.parse()?)
     }

@@ -1,4 +1,4 @@
-//! What Prometheus and the kubelet ask.
+//! The endpoints for Prometheus and the kubelet.
 
 use anyhow::{Context as _, Result};
 use ingester_tests::install;
@@ -13,20 +13,20 @@ use crate::on_both_databases;
 use crate::world::World;
 
 on_both_databases! { Own::DATABASE =>
-    after_some_work_every_metric_has_moved
+    every_metric_moves_when_its_work_is_done
 }
 
 on_both_databases! { Own::CLUSTER =>
-    the_ingester_is_ready_once_it_has_listed_and_alive_before
-    a_kind_that_is_not_installed_holds_nothing_up_and_is_mirrored_once_it_is
+    the_ingester_is_alive_at_once_and_ready_after_its_first_list
+    a_kind_that_is_not_installed_blocks_nothing_and_is_mirrored_later
 }
 
 const MODEL: &str = "kind=\"Model\"";
 const CONTROLLER: &str = "controller=\"ingester_Model\"";
 const QUEUE: &str = "name=\"ingester_Model\"";
 
-async fn after_some_work_every_metric_has_moved(world: &mut World) -> Result<()> {
-    // An orphan: a row whose object has gone while nobody looked.
+async fn every_metric_moves_when_its_work_is_done(world: &mut World) -> Result<()> {
+    // An orphan: a row whose object was deleted while the ingester was down.
     world.start()?;
     world.objects.create(model("orphan", "x")).await?;
     world.settled().await?;
@@ -36,7 +36,7 @@ async fn after_some_work_every_metric_has_moved(world: &mut World) -> Result<()>
     world.restart()?;
     world.row_that("deleted", "Model", "orphan", |row| row.deleted).await?;
 
-    // An object that does not fit its column, deletions, an eviction, and a database that is away for a moment.
+    // An object that does not fit its column, a deletion, an eviction, and a short outage of the database.
     world.objects.create(model("rejected", &"x".repeat(300))).await?;
     for name in ["deleted", "evicted"] {
         world.objects.create(model(name, "x")).await?;
@@ -84,7 +84,7 @@ async fn after_some_work_every_metric_has_moved(world: &mut World) -> Result<()>
     ] {
         assert!(metrics.sum(name, labels) > 0.0, "{name} {labels:?}");
     }
-    // And these are there, whether or not anything had to be skipped or waited.
+    // These series exist whether or not anything was skipped or queued.
     for (name, labels) in [
         ("workqueue_depth", &[QUEUE][..]),
         ("workqueue_retries_total", &[QUEUE]),
@@ -102,7 +102,7 @@ async fn after_some_work_every_metric_has_moved(world: &mut World) -> Result<()>
     Ok(())
 }
 
-async fn the_ingester_is_ready_once_it_has_listed_and_alive_before(world: &mut World) -> Result<()> {
+async fn the_ingester_is_alive_at_once_and_ready_after_its_first_list(world: &mut World) -> Result<()> {
     world.objects.create(model("a", "x")).await?;
     world.cluster.kill()?;
     world.launch(&world.settings())?;
@@ -112,12 +112,12 @@ async fn the_ingester_is_ready_once_it_has_listed_and_alive_before(world: &mut W
     assert_eq!(probe("/nothing").await?, 404);
     world.cluster.restart()?;
     eventually("the ingester to be ready", async || probe("/readyz").await, |status| *status == 200).await?;
-    // Ready means that readers find what the cluster has.
+    // Ready means that the rows are there.
     assert!(world.row("Model", "a").await?.is_some_and(|row| row.is_live()));
     Ok(())
 }
 
-async fn a_kind_that_is_not_installed_holds_nothing_up_and_is_mirrored_once_it_is(world: &mut World) -> Result<()> {
+async fn a_kind_that_is_not_installed_blocks_nothing_and_is_mirrored_later(world: &mut World) -> Result<()> {
     let crds: Api<CustomResourceDefinition> = Api::all(world.objects.client.clone());
     let name = "triggerruns.michelangelo.api";
     let crd = crd_specs::KINDS.iter().find(|kind| kind.kind() == "TriggerRun").and_then(|kind| kind.crd());
@@ -137,7 +137,7 @@ async fn a_kind_that_is_not_installed_holds_nothing_up_and_is_mirrored_once_it_i
         world.settled().await?;
         assert!(world.row("TriggerRun", round).await?.is_some_and(|row| row.is_live()), "{round}");
         assert_eq!(world.ingester().probe("/readyz")?, 200, "{round}");
-        // Its objects go with it, and our finalizer on them must not hold it up.
+        // Deleting the CRD deletes its objects. Our finalizer on them must not block that.
         uninstall().await?;
         world.row_that("deleted", "TriggerRun", round, |row| row.deleted).await?;
         assert_eq!(world.ingester().probe("/readyz")?, 200, "{round}");

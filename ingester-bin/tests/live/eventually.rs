@@ -1,20 +1,20 @@
-//! Waiting for a condition: the only way in which these tests wait.
+//! Waits for a condition. These tests wait in no other way.
 
 use anyhow::{Context as _, Result, bail};
 use std::fmt::Debug;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long anything may take. Generous: the machine may be busy with other tests.
+/// How long anything may take. It is generous because other tests may keep the machine busy.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Between two looks.
+/// The pause between two checks.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Looks until what is seen `holds`, and returns it. A look that fails is one that does not hold.
+/// Calls `look` until its result `holds`, and returns that result. An error counts as not holding.
 ///
 /// # Errors
-/// After [`DEADLINE`], with what was seen last.
+/// After [`DEADLINE`], with the last result.
 pub(crate) async fn eventually<T: Debug>(
     what: &str,
     look: impl AsyncFnMut() -> Result<T>,

@@ -1,4 +1,4 @@
-//! Columns and tables that are not as the program wants them, under a running mirror.
+//! Schemas that differ from the program's, under a running mirror.
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -9,12 +9,12 @@ use crate::settings::Settings;
 use crate::world::World;
 
 on_both_databases! { Own::NOTHING =>
-    columns_that_are_not_complete_are_filled_by_itself_beside_the_mirror
-    a_database_that_lacks_a_column_is_waited_for
-    a_database_of_a_later_release_is_served_while_it_has_what_is_needed
+    incomplete_columns_are_backfilled_while_the_mirror_runs
+    the_ingester_waits_for_a_missing_column
+    a_database_of_a_later_release_is_used_if_it_has_every_column
 }
 
-async fn columns_that_are_not_complete_are_filled_by_itself_beside_the_mirror(world: &mut World) -> Result<()> {
+async fn incomplete_columns_are_backfilled_while_the_mirror_runs(world: &mut World) -> Result<()> {
     world.start()?;
     for name in ["a", "b", "c"] {
         world.objects.create(model(name, "x")).await?;
@@ -24,13 +24,13 @@ async fn columns_that_are_not_complete_are_filled_by_itself_beside_the_mirror(wo
     world.row_that("is deleted", "Model", "b", |row| !row.is_live()).await?;
     world.stop()?;
 
-    // As it is after the migration that adds the column, which is what `algorithm` is here.
+    // The state after a migration that adds the column; here `algorithm` plays that column.
     world.database.sql("UPDATE model SET algorithm = NULL").await?;
     world
         .database
         .sql("INSERT INTO ingester_backfills VALUES ('model', 'algorithm', 1, '', 0, 0, 0, '2026-01-01', NULL)")
         .await?;
-    // Not one row is written by the mirror itself: the objects are unchanged.
+    // The objects are unchanged, so the mirror itself writes no row.
     world.start()?;
     let complete = async || world.database.cell("SELECT complete_time IS NOT NULL FROM ingester_backfills").await;
     eventually("the column to be complete", complete, |complete| complete.as_deref() == Some("1")).await?;
@@ -46,7 +46,7 @@ async fn columns_that_are_not_complete_are_filled_by_itself_beside_the_mirror(wo
     world.audit_is_clean()
 }
 
-async fn a_database_that_lacks_a_column_is_waited_for(world: &mut World) -> Result<()> {
+async fn the_ingester_waits_for_a_missing_column(world: &mut World) -> Result<()> {
     world.start()?;
     world.objects.create(model("a", "x")).await?;
     world.settled().await?;
@@ -63,7 +63,7 @@ async fn a_database_that_lacks_a_column_is_waited_for(world: &mut World) -> Resu
     world.row("Model", "b").await?.context("its row").map(drop)
 }
 
-async fn a_database_of_a_later_release_is_served_while_it_has_what_is_needed(world: &mut World) -> Result<()> {
+async fn a_database_of_a_later_release_is_used_if_it_has_every_column(world: &mut World) -> Result<()> {
     world.start()?;
     world.stop()?;
     world.database.sql("ALTER TABLE model ADD COLUMN of_a_later_release VARCHAR(255) NULL").await?;

@@ -1,4 +1,4 @@
-//! What becomes of one object: it gets the finalizer, it is deleted, it is asked to be deleted or to leave.
+//! The life of one object: finalizer, deletion, and the annotations that delete or evict it.
 
 use anyhow::{Context as _, Result, ensure};
 use kube::ResourceExt as _;
@@ -14,16 +14,16 @@ use crate::settings::Settings;
 use crate::world::World;
 
 on_both_databases! { Own::NOTHING =>
-    objects_older_than_the_ingester_get_their_row_and_its_finalizer_and_keep_everything_else
-    a_deleted_object_stays_until_its_row_says_so_and_the_row_keeps_its_last_state
-    an_object_that_is_annotated_to_be_deleted_is_deleted_in_both_places
-    an_immutable_object_leaves_the_cluster_and_its_row_stays_live_also_after_a_restart
-    another_partys_finalizer_is_left_to_the_other_party
-    an_object_that_is_made_again_under_its_name_gets_a_row_of_its_own
-    with_finalizer_never_the_deleted_event_alone_marks_the_row
+    an_existing_object_gets_a_row_and_the_finalizer_and_keeps_the_rest
+    a_deleted_object_stays_until_its_tombstone_has_its_last_state
+    the_deleting_annotation_deletes_in_kubernetes_and_in_sql
+    an_immutable_object_is_evicted_and_its_row_stays_live
+    finalizers_of_others_are_left_alone
+    a_recreated_object_gets_a_row_of_its_own
+    with_finalizer_never_the_delete_event_marks_the_row_deleted
 }
 
-/// Everything of an object that its owner has written.
+/// Everything in an object that its owner wrote.
 fn owned(object: &DynamicObject) -> Result<Json> {
     let mut object = serde_json::to_value(object)?;
     let metadata = object["metadata"].as_object_mut().context("an object has metadata")?;
@@ -33,9 +33,7 @@ fn owned(object: &DynamicObject) -> Result<Json> {
     Ok(object)
 }
 
-async fn objects_older_than_the_ingester_get_their_row_and_its_finalizer_and_keep_everything_else(
-    world: &mut World,
-) -> Result<()> {
+async fn an_existing_object_gets_a_row_and_the_finalizer_and_keeps_the_rest(world: &mut World) -> Result<()> {
     let mut full = model("full", "xgboost");
     full["metadata"]["finalizers"] = json!([KEEP, "example.com/another"]);
     full["metadata"]["labels"] = json!({"team": "a", "empty": ""});
@@ -80,9 +78,7 @@ async fn mirrored(world: &World, object: Json) -> Result<()> {
     Ok(())
 }
 
-async fn a_deleted_object_stays_until_its_row_says_so_and_the_row_keeps_its_last_state(
-    world: &mut World,
-) -> Result<()> {
+async fn a_deleted_object_stays_until_its_tombstone_has_its_last_state(world: &mut World) -> Result<()> {
     world.start_with(&Settings { deletion_delay: "3s", ..world.settings() })?;
     let mut object = model("a", "first");
     object["metadata"]["labels"] = json!({"kept": "yes"});
@@ -93,7 +89,8 @@ async fn a_deleted_object_stays_until_its_row_says_so_and_the_row_keeps_its_last
     world.objects.patch("Model", "a", &last).await?;
     let begin = Instant::now();
     world.objects.delete("Model", "a").await?;
-    // The object first and the row second: were Kubernetes told before SQL, there would be a moment without either.
+    // Read the object first and the row second. If the finalizer came off before the commit, neither would be there for
+    // a moment.
     let mut seen_terminating = false;
     let look = async || {
         let object = world.objects.get("Model", "a").await?;
@@ -108,7 +105,7 @@ async fn a_deleted_object_stays_until_its_row_says_so_and_the_row_keeps_its_last
     };
     eventually("the object to go", look, |(gone, _)| *gone).await?;
     assert!(seen_terminating);
-    // The time of the deletion is in whole seconds, so that the delay may begin up to one before.
+    // The deletion timestamp has whole seconds, so the delay may begin up to a second early.
     assert!(begin.elapsed() > Duration::from_secs(2), "it went after {:?}, before the delay", begin.elapsed());
 
     let row = world.row("Model", "a").await?.context("its row")?;
@@ -124,11 +121,11 @@ async fn a_deleted_object_stays_until_its_row_says_so_and_the_row_keeps_its_last
     world.audit_is_clean()
 }
 
-async fn an_object_that_is_annotated_to_be_deleted_is_deleted_in_both_places(world: &mut World) -> Result<()> {
+async fn the_deleting_annotation_deletes_in_kubernetes_and_in_sql(world: &mut World) -> Result<()> {
     world.start()?;
     mirrored(world, project("a", 1)).await?;
     mirrored(world, project("stays", 1)).await?;
-    // Only the word itself counts.
+    // Only the exact text `true` counts.
     world
         .objects
         .patch("Project", "stays", &json!({"metadata": {"annotations": {"michelangelo/Deleting": "True"}}}))
@@ -146,9 +143,7 @@ async fn an_object_that_is_annotated_to_be_deleted_is_deleted_in_both_places(wor
     Ok(())
 }
 
-async fn an_immutable_object_leaves_the_cluster_and_its_row_stays_live_also_after_a_restart(
-    world: &mut World,
-) -> Result<()> {
+async fn an_immutable_object_is_evicted_and_its_row_stays_live(world: &mut World) -> Result<()> {
     world.start()?;
     let mut object = model("a", "final");
     object["metadata"]["labels"] = json!({"kept": "yes"});
@@ -164,14 +159,14 @@ async fn an_immutable_object_leaves_the_cluster_and_its_row_stays_live_also_afte
     world.stop()?;
     world.objects.delete_by_force("Model", "swept").await?;
     world.restart()?;
-    // The sweep has been there.
+    // The sweep has run.
     world.row_that("deleted", "Model", "swept", |row| row.deleted).await?;
     let row = world.row("Model", "a").await?.context("its row")?;
     assert!(evicted(&row), "{row:?}");
     world.audit_is_clean()
 }
 
-async fn another_partys_finalizer_is_left_to_the_other_party(world: &mut World) -> Result<()> {
+async fn finalizers_of_others_are_left_alone(world: &mut World) -> Result<()> {
     world.start()?;
     let mut object = model("a", "x");
     object["metadata"]["finalizers"] = json!([KEEP]);
@@ -183,7 +178,7 @@ async fn another_partys_finalizer_is_left_to_the_other_party(world: &mut World) 
     let row = world.row("Model", "a").await?.context("its row")?;
     assert!(row.deleted, "{row:?}");
 
-    // Its last change while it waits for the other party is no reason to put ours on again.
+    // A change while it waits for the other finalizer must not add ours again.
     world.objects.patch("Model", "a", &json!({"metadata": {"labels": {"late": "yes"}}})).await?;
     mirrored_later(world).await?;
     let object = world.objects.get("Model", "a").await?.context("it is there")?;
@@ -197,7 +192,7 @@ async fn another_partys_finalizer_is_left_to_the_other_party(world: &mut World) 
     Ok(())
 }
 
-/// Waits until a model that is made now has arrived, and with it everything that came before it through the same watch.
+/// Creates a model and waits until it is mirrored, and with it all earlier events of the same watch.
 async fn mirrored_later(world: &World) -> Result<()> {
     let mut fence = model("ignored", "fence");
     fence["metadata"] = json!({"generateName": "fence-"});
@@ -205,7 +200,7 @@ async fn mirrored_later(world: &World) -> Result<()> {
     world.settled().await
 }
 
-async fn an_object_that_is_made_again_under_its_name_gets_a_row_of_its_own(world: &mut World) -> Result<()> {
+async fn a_recreated_object_gets_a_row_of_its_own(world: &mut World) -> Result<()> {
     world.start()?;
     for algorithm in ["first", "second", "third"] {
         mirrored(world, model("a", algorithm)).await?;
@@ -223,7 +218,7 @@ async fn an_object_that_is_made_again_under_its_name_gets_a_row_of_its_own(world
     Ok(())
 }
 
-async fn with_finalizer_never_the_deleted_event_alone_marks_the_row(world: &mut World) -> Result<()> {
+async fn with_finalizer_never_the_delete_event_marks_the_row_deleted(world: &mut World) -> Result<()> {
     world.start_with(&Settings { ingester: vec!["finalizer: never"], ..world.settings() })?;
     world.objects.create(model("a", "x")).await?;
     world.settled().await?;

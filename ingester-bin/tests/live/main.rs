@@ -1,18 +1,18 @@
-//! The live mirror from end to end: the program against a real API server and a real database, as the service account that
-//! `deploy/` describes. Every test runs on MariaDB and on MySQL.
+//! The live mirror end to end: the program with a real API server and a real database, as the service account of
+//! `deploy/`. Every test runs on MariaDB and on MySQL.
 //!
-//! | file | what it is about |
+//! | file | what it tests |
 //! |---|---|
-//! | `report` | the samples and their updates, as people check an installation |
-//! | `lifecycle` | what becomes of one object: finalizer, deletion, annotations |
-//! | `sweep` | what happened while the ingester was down |
+//! | `report` | the samples and their updates, as one checks an installation |
+//! | `lifecycle` | the life of one object: finalizer, deletion, annotations |
+//! | `sweep` | changes made while the ingester was down |
 //! | `cost` | how much is written |
-//! | `outages`, `restore`, `chaos` | servers that go away, a cluster that goes back in time, an ingester that is killed |
+//! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
 //! | `rejects` | objects that cannot be stored |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
-//! | `uninstall`, `rbac` | leaving again, and the rights that all of it takes |
+//! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
 //!
-//! The rest is what they stand on: [`world::World`] is a namespace, a database and an ingester for one test.
+//! The other files support them: [`world::World`] is a namespace, a database and an ingester for one test.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 #![allow(clippy::print_stderr, reason = "a test that fails shows the log of the ingester, one that is skipped says so")]

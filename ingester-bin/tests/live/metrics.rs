@@ -1,8 +1,8 @@
-//! The text that Prometheus reads, as far as tests look into it.
+//! Reads Prometheus' text format, as far as the tests need.
 
 use anyhow::{Context as _, Result};
 
-/// The value of one series at one time.
+/// One sample: a series and its value.
 #[derive(Clone, Debug)]
 struct Sample {
     /// Name and labels: `workqueue_depth{name="ingester_Model"}`.
@@ -10,7 +10,7 @@ struct Sample {
     value: f64,
 }
 
-/// All samples of one answer.
+/// All samples of one scrape.
 #[derive(Clone, Debug)]
 pub(crate) struct Metrics(Vec<Sample>);
 
@@ -35,7 +35,7 @@ impl Metrics {
         self.of(name, labels).next().is_some()
     }
 
-    /// The sum of all series of this name with these labels; 0 where there are none.
+    /// The sum of all series of this name with these labels; 0 if there are none.
     pub(crate) fn sum(&self, name: &str, labels: &[&str]) -> f64 {
         self.of(name, labels).map(|sample| sample.value).sum()
     }

@@ -1,4 +1,4 @@
-//! Rows as tests look at them, and whether they are what the cluster has: `ingester audit` is not asked to judge itself.
+//! Compares rows with the cluster. The tests do it themselves, because `ingester audit` must not be its own judge.
 
 use anyhow::{Context as _, Result};
 use kube::ResourceExt as _;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::database::Database;
 use crate::objects::{OURS, Objects, has_finalizer, kinds, table, uid, version};
 
-/// Where a row stands.
+/// The state of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) uid: String,
@@ -41,17 +41,17 @@ impl Database {
         self.sql(&sql).await?.into_iter().map(|cells| row(cells).context("a row has values")).collect()
     }
 
-    /// The row of the object of this name; `None` where there is none.
+    /// The row of the object of this name; `None` if there is none.
     ///
     /// # Errors
-    /// Also when there are several, of objects of this name one after the other.
+    /// Also when there are several, because the object was recreated.
     pub(crate) async fn row(&self, kind: &str, namespace: &str, name: &str) -> Result<Option<Row>> {
         let mut rows: Vec<Row> = self.rows(kind, namespace).await?.into_iter().filter(|row| row.name == name).collect();
         anyhow::ensure!(rows.len() <= 1, "{kind} {name} has {rows:?}");
         Ok(rows.pop())
     }
 
-    /// Labels by uid of the object.
+    /// Labels by the object's uid.
     async fn labels(&self, kind: &str, namespace: &str) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
         let table = table(kind);
         let sql = format!(
@@ -66,8 +66,8 @@ impl Database {
     }
 }
 
-/// What is not as it is to be once the ingester has done all that there is to do. Empty: every live object has a live row of
-/// its version with its labels, everything else has none, and no object waits for the ingester.
+/// The differences between cluster and rows. Empty once the ingester has done its work: every live object has a live
+/// row of its version with its labels, nothing else has one, and no object waits for the ingester.
 pub(crate) async fn differences(objects: &Objects, database: &Database) -> Result<Vec<String>> {
     let mut differences = Vec::new();
     for kind in kinds() {
@@ -99,7 +99,7 @@ pub(crate) async fn differences(objects: &Objects, database: &Database) -> Resul
                 }
             }
         }
-        // What is left is in the database only.
+        // The remaining rows have no object.
         differences.extend(rows.values().filter(|row| row.is_live()).map(|row| format!("{kind} is gone: {row:?}")));
     }
     Ok(differences)

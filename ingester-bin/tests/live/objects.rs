@@ -1,4 +1,4 @@
-//! The objects of one namespace: what they are made of, and what is done to them, by somebody who may do everything.
+//! The objects of one namespace, and what an administrator does to them.
 
 use anyhow::{Context as _, Result};
 use kube::api::{Api, DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams};
@@ -9,13 +9,13 @@ use tokio::task::JoinSet;
 
 /// The ingester's finalizer.
 pub(crate) const OURS: &str = "michelangelo/Ingester";
-/// Somebody else's.
+/// A finalizer of somebody else.
 pub(crate) const KEEP: &str = "example.com/keep";
 
-/// Requests that [`Objects::create_all`] has under way.
+/// Concurrent requests of [`Objects::create_all`].
 const PARALLEL: usize = 32;
 
-/// The names of all kinds, in the order of the manifest.
+/// The names of all kinds, in the order of `KINDS`.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
     crd_specs::KINDS.iter().map(|kind| kind.kind())
 }
@@ -66,7 +66,7 @@ impl Objects {
         Api::namespaced_with(self.client.clone(), &self.namespace, &resource(kind))
     }
 
-    /// Creates the object, in this namespace whatever it says itself.
+    /// Creates the object in this namespace, whatever namespace it names.
     pub(crate) async fn create(&self, mut object: Json) -> Result<DynamicObject> {
         object["metadata"]["namespace"] = json!(self.namespace);
         let kind = object["kind"].as_str().context("an object has a kind")?.to_owned();
@@ -75,7 +75,7 @@ impl Objects {
         created.with_context(|| format!("creating {kind} {}", object.name_any()))
     }
 
-    /// Creates many objects, some at a time.
+    /// Creates many objects, several at a time.
     pub(crate) async fn create_all(&self, objects: impl IntoIterator<Item = Json>) -> Result<()> {
         let mut creating = JoinSet::new();
         for object in objects {
@@ -102,13 +102,13 @@ impl Objects {
         self.patch(kind, name, &json!({"metadata": {"annotations": {annotation: "true"}}})).await
     }
 
-    /// Asks for the deletion, as `kubectl delete --wait=false` does.
+    /// Requests the deletion, like `kubectl delete --wait=false`.
     pub(crate) async fn delete(&self, kind: &str, name: &str) -> Result<()> {
         let deleted = self.api(kind).delete(name, &DeleteParams::default()).await;
         deleted.map(drop).with_context(|| format!("deleting {kind} {name}"))
     }
 
-    /// Takes all finalizers off and deletes it: it is gone at once, unless somebody puts one on in between.
+    /// Removes all finalizers and deletes it: it is gone at once, unless somebody adds one in between.
     pub(crate) async fn delete_by_force(&self, kind: &str, name: &str) -> Result<()> {
         self.patch(kind, name, &json!({"metadata": {"finalizers": null}})).await?;
         self.delete(kind, name).await

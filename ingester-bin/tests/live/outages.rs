@@ -1,4 +1,4 @@
-//! Servers that go away and come back while objects change.
+//! Outages of the database and of the API server while objects change.
 
 use anyhow::{Context as _, Result};
 use kube::api::{WatchEvent, WatchParams};
@@ -14,34 +14,34 @@ use crate::settings::Settings;
 use crate::world::World;
 
 on_both_databases! { Own::DATABASE =>
-    everything_arrives_after_the_database_was_stopped_for_a_while
+    every_change_is_stored_after_the_database_was_stopped
     an_ingester_that_starts_before_its_database_waits_for_it
 }
 
 on_both_databases! { Own::CLUSTER =>
-    everything_arrives_after_the_api_server_was_killed_and_restarted
-    everything_arrives_after_the_watch_has_expired
+    every_change_is_stored_after_the_api_server_was_killed
+    every_change_is_stored_after_the_watch_expired
 }
 
-/// Objects of a churn.
+/// Objects in a churn.
 const OBJECTS: usize = 260;
 
-/// How long the rest may take once all servers are back: pauses between attempts grow while they are down.
+/// How long the ingester may take to catch up once all servers are back. Its backoff grows while they are down.
 const RECOVERY: Duration = Duration::from_secs(120);
 
-/// Deletions need not take long here.
+/// Settings with a short deletion delay.
 fn quick(world: &World) -> Settings {
     Settings { deletion_delay: "200ms", ..world.settings() }
 }
 
-async fn everything_arrives_after_the_database_was_stopped_for_a_while(world: &mut World) -> Result<()> {
+async fn every_change_is_stored_after_the_database_was_stopped(world: &mut World) -> Result<()> {
     world.start_with(&quick(world))?;
     let mut churn = Churn::new(&world.objects, OBJECTS);
     churn.allow(churn.steps / 4);
     churn.reached(churn.steps / 4).await?;
     world.database.stop()?;
     churn.allow(churn.steps / 4);
-    // Not to the last step: an object that is made again under its name waits for the ingester, which waits for the database.
+    // Not to the last step: recreating an object waits for the ingester, which waits for the database.
     churn.reached(churn.steps * 3 / 8).await?;
     let errors = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &["class=\"transient\""]));
     eventually("the outage to be noticed", errors, |errors| *errors > 0.0).await?;
@@ -65,7 +65,7 @@ async fn an_ingester_that_starts_before_its_database_waits_for_it(world: &mut Wo
     world.row("Model", "a").await?.context("its row").map(drop)
 }
 
-async fn everything_arrives_after_the_api_server_was_killed_and_restarted(world: &mut World) -> Result<()> {
+async fn every_change_is_stored_after_the_api_server_was_killed(world: &mut World) -> Result<()> {
     world.start_with(&quick(world))?;
     let mut churn = Churn::new(&world.objects, OBJECTS);
     churn.allow(churn.steps);
@@ -79,7 +79,8 @@ async fn everything_arrives_after_the_api_server_was_killed_and_restarted(world:
     world.audit_is_clean()
 }
 
-/// The code of the error that a watch from this version on begins with, if it does. Without one the watch ends after a second.
+/// The code of the error that a watch from this version begins with, if any. Without an error the watch ends after a
+/// second.
 async fn refusal(objects: &Objects, version: &str) -> Result<Option<u16>> {
     let url = objects.api("Model").resource_url().to_owned();
     let watch = Request::new(url).watch(&WatchParams::default().timeout(1), version)?;
@@ -95,7 +96,7 @@ async fn refusal(objects: &Objects, version: &str) -> Result<Option<u16>> {
     }
 }
 
-async fn everything_arrives_after_the_watch_has_expired(world: &mut World) -> Result<()> {
+async fn every_change_is_stored_after_the_watch_expired(world: &mut World) -> Result<()> {
     world.start_with(&quick(world))?;
     let models = |prefix: &str, count: usize| -> Vec<_> {
         (0..count).map(|number| model(&format!("{prefix}-{number}"), "first")).collect()
@@ -105,7 +106,7 @@ async fn everything_arrives_after_the_watch_has_expired(world: &mut World) -> Re
     let heard = world.objects.get("Model", "old-0").await?.context("it is there")?;
     assert_eq!(refusal(&world.objects, &version(&heard)).await?, None);
 
-    // Whatever happens now, the ingester does not hear it.
+    // A frozen ingester observes none of the following.
     world.ingester().process().freeze();
     for number in 0..20 {
         let name = format!("old-{number}");

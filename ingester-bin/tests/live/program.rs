@@ -1,4 +1,4 @@
-//! The program as a process: its gates, its signals, its mistakes.
+//! The program as a process: gates, signals, configuration mistakes.
 
 use anyhow::{Context as _, Result, ensure};
 use std::time::Duration;
@@ -10,29 +10,27 @@ use crate::settings::{Mysql, Settings};
 use crate::world::World;
 
 on_both_databases! { Own::NOTHING =>
-    with_a_gate_closed_the_ingester_says_so_once_stays_idle_and_healthy_and_touches_nothing
-    asked_to_end_it_ends_in_order_within_seconds
-    a_mistake_in_the_configuration_ends_it_with_code_2_and_names_what_was_meant
-    only_the_kinds_that_are_named_are_mirrored
+    with_a_gate_closed_the_ingester_says_so_and_touches_nothing
+    sigterm_ends_the_ingester_within_seconds
+    a_configuration_mistake_exits_with_2_and_suggests_the_right_word
+    only_the_configured_kinds_are_mirrored
 }
 
 on_both_databases! { Own::DATABASE =>
-    asked_to_end_it_ends_within_seconds_also_while_the_database_is_away
+    sigterm_works_within_seconds_while_the_database_is_down
 }
 
-/// "Within seconds", on a machine that is busy.
+/// "Within seconds", on a busy machine.
 const SECONDS: Duration = Duration::from_secs(15);
 
-async fn with_a_gate_closed_the_ingester_says_so_once_stays_idle_and_healthy_and_touches_nothing(
-    world: &mut World,
-) -> Result<()> {
+async fn with_a_gate_closed_the_ingester_says_so_and_touches_nothing(world: &mut World) -> Result<()> {
     world.objects.create(model("a", "x")).await?;
     let disabled = Settings { enabled: false, ..world.settings() };
     let nameless = Settings { mysql: None, database_url: None, ..world.settings() };
     let empty =
         Mysql { host: String::new(), port: 3306, user: "me".into(), password: String::new(), database: String::new() };
     let unnamed = Settings { mysql: Some(empty), database_url: None, ..world.settings() };
-    for (name, settings) in [("disabled", disabled), ("no database", nameless), ("an empty stanza", unnamed)] {
+    for (name, settings) in [("disabled", disabled), ("no database", nameless), ("an empty section", unnamed)] {
         world.launch(&settings)?;
         let alive = async || world.ingester().probe("/healthz");
         eventually("it to be alive", alive, |status| *status == 200).await?;
@@ -46,17 +44,17 @@ async fn with_a_gate_closed_the_ingester_says_so_once_stays_idle_and_healthy_and
     }
     assert!(world.database.tables().await?.is_empty());
 
-    // The same time is enough for an open gate to do everything.
+    // Check that an open gate does all of it.
     world.start()?;
     world.settled().await?;
-    let adopted = async || {
+    let finalized = async || {
         let object = world.objects.get("Model", "a").await?.context("it is there")?;
         Ok(has_finalizer(&object, OURS))
     };
-    eventually("its finalizer", adopted, |adopted| *adopted).await?;
+    eventually("its finalizer", finalized, |finalized| *finalized).await?;
     world.stop()?;
 
-    // A gate that is closed later leaves all of it as it is.
+    // A gate that is closed later changes nothing.
     world.objects.create(model("b", "x")).await?;
     world.objects.patch("Model", "a", &serde_json::json!({"spec": {"algorithm": "y"}})).await?;
     let before = [world.objects.get("Model", "a").await?, world.objects.get("Model", "b").await?];
@@ -68,12 +66,12 @@ async fn with_a_gate_closed_the_ingester_says_so_once_stays_idle_and_healthy_and
     Ok(())
 }
 
-async fn asked_to_end_it_ends_in_order_within_seconds(world: &mut World) -> Result<()> {
+async fn sigterm_ends_the_ingester_within_seconds(world: &mut World) -> Result<()> {
     for level in ["info", "trace"] {
         world.start_with(&Settings { log_level: level, deletion_delay: "1h", ..world.settings() })?;
         world.objects.create(model(level, "x")).await?;
         world.row_that("live", "Model", level, |row| row.is_live()).await?;
-        // Somebody waits for an hour; nobody waits for him.
+        // This deletion is delayed by an hour. Stopping must not wait for it.
         world.objects.delete("Model", level).await?;
         let stopped = world.ingester().stop()?;
         assert_eq!(stopped.status.code(), Some(0), "{stopped:?}");
@@ -82,7 +80,7 @@ async fn asked_to_end_it_ends_in_order_within_seconds(world: &mut World) -> Resu
     Ok(())
 }
 
-async fn asked_to_end_it_ends_within_seconds_also_while_the_database_is_away(world: &mut World) -> Result<()> {
+async fn sigterm_works_within_seconds_while_the_database_is_down(world: &mut World) -> Result<()> {
     world.start()?;
     world.objects.create(model("before", "x")).await?;
     world.settled().await?;
@@ -94,7 +92,7 @@ async fn asked_to_end_it_ends_within_seconds_also_while_the_database_is_away(wor
     assert_eq!(stopped.status.code(), Some(0), "{stopped:?}");
     assert!(stopped.took < SECONDS, "{stopped:?}");
 
-    // One that has never reached it.
+    // An ingester that has never reached the database.
     world.ingester().restart()?;
     let alive = async || world.ingester().probe("/healthz");
     eventually("it to be alive", alive, |status| *status == 200).await?;
@@ -102,7 +100,7 @@ async fn asked_to_end_it_ends_within_seconds_also_while_the_database_is_away(wor
     assert_eq!(stopped.status.code(), Some(0), "{stopped:?}");
     assert!(stopped.took < SECONDS, "{stopped:?}");
 
-    // What could not be written is not lost.
+    // Nothing that could not be written is lost.
     world.database.restart()?;
     world.restart()?;
     world.settled().await?;
@@ -110,7 +108,7 @@ async fn asked_to_end_it_ends_within_seconds_also_while_the_database_is_away(wor
     Ok(())
 }
 
-async fn a_mistake_in_the_configuration_ends_it_with_code_2_and_names_what_was_meant(world: &mut World) -> Result<()> {
+async fn a_configuration_mistake_exits_with_2_and_suggests_the_right_word(world: &mut World) -> Result<()> {
     for (mistake, meant) in [
         ("resyncPeriode: 2s", "resyncPeriod"),
         ("finalizer: sometimes", "existing"),
@@ -129,15 +127,15 @@ async fn a_mistake_in_the_configuration_ends_it_with_code_2_and_names_what_was_m
     Ok(())
 }
 
-async fn only_the_kinds_that_are_named_are_mirrored(world: &mut World) -> Result<()> {
+async fn only_the_configured_kinds_are_mirrored(world: &mut World) -> Result<()> {
     for kind in ["Model", "Project", "Pipeline"] {
         world.objects.create(crate::objects::object(kind, "a", &serde_json::json!({}))).await?;
     }
     world.start_with(&Settings { ingester: vec!["kinds: [Model, Project]"], ..world.settings() })?;
     for kind in ["Model", "Project"] {
         world.row_that("live", kind, "a", |row| row.is_live()).await?;
-        let adopted = async || Ok(world.objects.get(kind, "a").await?.context("it is there")?);
-        eventually("it to be adopted", adopted, |object| has_finalizer(object, OURS)).await?;
+        let finalized = async || Ok(world.objects.get(kind, "a").await?.context("it is there")?);
+        eventually("its finalizer", finalized, |object| has_finalizer(object, OURS)).await?;
     }
     assert_eq!(world.log_lines(&["Ingester controller registered"])?.len(), 2);
     world.stop()?;

@@ -1,4 +1,4 @@
-//! The rights of `deploy/` are those that the ingester takes: none is missing, none is there for nothing.
+//! `deploy/` grants exactly the rights that the ingester uses.
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::apiserver::Access;
@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::world::World;
 
 on_both_databases! { Own::CLUSTER =>
-    everything_that_the_ingester_does_takes_exactly_the_rights_that_are_granted
+    the_ingester_uses_exactly_the_rights_that_deploy_grants
 }
 
 /// What the ClusterRoles and Roles of `deploy/` grant.
@@ -40,7 +40,7 @@ fn granted() -> Result<BTreeSet<Access>> {
     Ok(granted)
 }
 
-/// What everybody who is logged in may do: read the version and the list of resources, ask for their own rights.
+/// What every authenticated user may do: read the version and the list of resources, and review their own access.
 fn is_everybodys(access: &Access) -> bool {
     access.resource.starts_with('/')
         || (access.group == "authorization.k8s.io" && access.resource.starts_with("selfsubject"))
@@ -51,7 +51,7 @@ async fn create(objects: &Objects, name: &str) -> Result<()> {
     objects.create_all(kinds().map(|kind| object(kind, name, &json!({})))).await
 }
 
-async fn everything_that_the_ingester_does_takes_exactly_the_rights_that_are_granted(world: &mut World) -> Result<()> {
+async fn the_ingester_uses_exactly_the_rights_that_deploy_grants(world: &mut World) -> Result<()> {
     let granted = granted()?;
     let settings = Settings { ingester: vec!["resyncPeriod: 1s"], deletion_delay: "200ms", ..world.settings() };
     for name in ["adopted", "swept", "audited"] {
@@ -73,8 +73,8 @@ async fn everything_that_the_ingester_does_takes_exactly_the_rights_that_are_gra
         }
     }
 
-    // Rejected once, again in a later version, and again in the same one by each resync: Events are made, and the count of
-    // one goes up.
+    // It is rejected, then rejected in a later version, and again by each resync. So Events are created, and one
+    // becomes a series.
     world.objects.create(model("rejected", &"x".repeat(300))).await?;
     let published = async || Ok(world.metrics()?.sum("ingester_events_total", &["result=\"published\""]));
     for round in 1..=2 {
@@ -85,7 +85,7 @@ async fn everything_that_the_ingester_does_takes_exactly_the_rights_that_are_gra
     }
     eventually("the Event to be counted up", published, |published| *published > 5.5).await?;
 
-    // What is swept is asked for by its name first.
+    // Before a row is swept, its object is read by name.
     world.stop()?;
     for kind in kinds() {
         world.objects.delete_by_force(kind, "swept").await?;
@@ -112,7 +112,7 @@ async fn everything_that_the_ingester_does_takes_exactly_the_rights_that_are_gra
         let forbidden: Vec<String> = audit.forbidden.iter().map(ToString::to_string).collect();
         Ok((unused, missing, forbidden))
     };
-    // A watch is in the log a moment after its end.
+    // A watch appears in the audit log shortly after its end.
     eventually("the rights to be those that are used", look, |(unused, missing, forbidden)| {
         unused.is_empty() && missing.is_empty() && forbidden.is_empty()
     })

@@ -1,4 +1,4 @@
-//! Objects that cannot be stored: each is told to its owner, and none holds up another.
+//! Objects that cannot be stored: each is reported to its owner, and none blocks another.
 
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::Event;
@@ -14,15 +14,15 @@ use crate::on_both_databases;
 use crate::world::World;
 
 on_both_databases! { Own::CLUSTER =>
-    an_object_of_the_wrong_type_is_rejected_alone_and_stored_once_it_is_mended
-    an_object_that_went_wrong_and_is_deleted_does_not_get_stuck
+    an_object_of_the_wrong_type_is_rejected_alone_until_it_is_fixed
+    a_rejected_object_can_still_be_deleted
 }
 
 on_both_databases! { Own::BOTH =>
-    what_only_the_database_refuses_is_rejected_alone
+    an_object_that_only_the_database_refuses_is_rejected_alone
 }
 
-/// Lets the API server take anything as the spec of a project, as a CRD without types would.
+/// Makes the API server accept any spec of a project, like a CRD without types.
 async fn loosen_projects(world: &World) -> Result<()> {
     let crds: Api<CustomResourceDefinition> = Api::all(world.objects.client.clone());
     let name = "projects.michelangelo.api";
@@ -30,7 +30,7 @@ async fn loosen_projects(world: &World) -> Result<()> {
     let spec = crd.pointer_mut("/spec/versions/0/schema/openAPIV3Schema/properties/spec").context("its schema")?;
     *spec = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     crds.replace(name, &PostParams::default(), &serde_json::from_value(crd)?).await?;
-    // The server takes a moment to forget the types.
+    // The server takes a moment to apply the new schema.
     let api = world.objects.api("Project");
     let mut wrong = object("Project", "trial", &json!({"tier": {"a": 1}, "unknown": 1}));
     wrong["metadata"]["namespace"] = json!(world.objects.namespace);
@@ -42,7 +42,7 @@ async fn loosen_projects(world: &World) -> Result<()> {
     eventually("the API server to take any project", try_it, |kept| *kept).await.map(drop)
 }
 
-/// The reason that is recorded for a project; `None` for none.
+/// The recorded reason of a project's reject, if any.
 async fn reason(world: &World, name: &str) -> Result<Option<String>> {
     let namespace = &world.objects.namespace;
     let sql = format!(
@@ -57,7 +57,7 @@ async fn rejected(world: &World, name: &str) -> Result<String> {
     eventually(&what, async || reason(world, name).await, Option::is_some).await?.context("a reason")
 }
 
-/// Waits until nothing is recorded for a project.
+/// Waits until a project has no recorded reject.
 async fn cleared(world: &World, name: &str) -> Result<()> {
     let what = format!("the reject of {name} to be cleared");
     eventually(&what, async || reason(world, name).await, Option::is_none).await.map(drop)
@@ -87,15 +87,15 @@ async fn warnings(world: &World, name: &str) -> Result<Vec<String>> {
     Ok(about.filter_map(|event| event.message).collect())
 }
 
-async fn an_object_of_the_wrong_type_is_rejected_alone_and_stored_once_it_is_mended(world: &mut World) -> Result<()> {
+async fn an_object_of_the_wrong_type_is_rejected_alone_until_it_is_fixed(world: &mut World) -> Result<()> {
     loosen_projects(world).await?;
-    // One is there before the ingester, one comes later.
+    // One exists before the ingester starts, one is created later.
     let wrong = |name: &str| object("Project", name, &json!({"tier": {"a": 1}}));
     for object in [wrong("early"), project("early-good", 1)] {
         world.objects.create(object).await?;
     }
     world.start()?;
-    // What its protobuf message does not know is counted and keeps nothing back.
+    // A field that the protobuf message lacks is counted. The object is stored.
     let more = object("Project", "late-good", &json!({"tier": 2, "unknown": 1}));
     for object in [wrong("late"), more] {
         world.objects.create(object).await?;
@@ -130,7 +130,7 @@ async fn an_object_of_the_wrong_type_is_rejected_alone_and_stored_once_it_is_men
     world.audit_is_clean()
 }
 
-async fn an_object_that_went_wrong_and_is_deleted_does_not_get_stuck(world: &mut World) -> Result<()> {
+async fn a_rejected_object_can_still_be_deleted(world: &mut World) -> Result<()> {
     loosen_projects(world).await?;
     world.start()?;
     world.objects.create(project("went-wrong", 1)).await?;
@@ -155,26 +155,26 @@ async fn an_object_that_went_wrong_and_is_deleted_does_not_get_stuck(world: &mut
     Ok(())
 }
 
-/// A project that we take and this database does not.
+/// A project that the ingester accepts and this database refuses.
 fn poison(on: On) -> Json {
     match on {
-        // Nested deeper than its JSON functions go (32 levels).
+        // Nested deeper than MariaDB's JSON functions allow (32 levels).
         On::MariaDb => {
             let deep = (0..60).fold(json!(1), |inner, _| json!({"a": inner}));
             object("Project", "poison", &json!({"tier": 1, "unknown": deep}))
         }
-        // Larger than its largest packet, which the test has made small.
+        // Larger than the server's largest packet, which the test has lowered.
         On::MySql => object("Project", "poison", &json!({"tier": 1, "unknown": {"a": "x".repeat(1_100_000)}})),
     }
 }
 
-async fn what_only_the_database_refuses_is_rejected_alone(world: &mut World) -> Result<()> {
+async fn an_object_that_only_the_database_refuses_is_rejected_alone(world: &mut World) -> Result<()> {
     loosen_projects(world).await?;
     if world.on == On::MySql {
         world.database.sql("SET GLOBAL max_allowed_packet = 1048576").await?;
     }
     let good = |prefix: &str| (0..50).map(|number| project(&format!("{prefix}-{number}"), 2)).collect::<Vec<_>>();
-    // In the first list with others, in one batch maybe.
+    // In the first list with others, perhaps in one batch.
     world.objects.create_all(good("before")).await?;
     world.objects.create(poison(world.on)).await?;
     world.start()?;

@@ -1,4 +1,4 @@
-//! The samples and their updates, as people check an installation by hand.
+//! The samples and their updates, as one checks an installation by hand.
 
 use anyhow::{Context as _, Result, ensure};
 use kube::ResourceExt as _;
@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::world::World;
 
 on_both_databases! { Own::NOTHING =>
-    every_sample_gets_its_row_and_every_update_arrives
+    every_sample_and_every_update_reaches_its_row
 }
 
 /// An update of a sample.
@@ -26,7 +26,7 @@ struct Update {
     check: Vec<Check>,
 }
 
-/// Where an update shows: in a column, at a path of the stored JSON, or as the value of a label.
+/// Where an update is visible: in a column, at a path of the stored JSON, or as the value of a label.
 #[derive(Deserialize)]
 struct Check {
     table: String,
@@ -38,7 +38,7 @@ struct Check {
 }
 
 impl Check {
-    /// The one value, as SQL prints it; `None` where there is none.
+    /// The value, as SQL prints it; `None` if there is none.
     async fn look(&self, database: &Database, update: &Update) -> Result<Option<String>> {
         let (main, name, of) = (table(&update.kind), &update.name, &self.table);
         let sql = match (&self.label_key, &self.column, &self.json_path) {
@@ -64,7 +64,7 @@ fn printed(value: &Json) -> Option<String> {
     }
 }
 
-/// The one object of a kind, from the bytes that are stored of it.
+/// The only object of a kind, decoded from its stored `proto` bytes.
 async fn from_proto(database: &Database, kind: &str) -> Result<Json> {
     let cell = database.sql(&format!("SELECT HEX(proto) FROM `{}`", table(kind))).await?.into_iter().flatten().next();
     let hex = cell.flatten().with_context(|| format!("the bytes of a {kind}"))?;
@@ -82,8 +82,8 @@ fn has_field(line: &str, field: &str, value: &str) -> bool {
         || text.iter().any(|pair| line.split([' ', '{', '}', ',']).any(|word| word == pair))
 }
 
-async fn every_sample_gets_its_row_and_every_update_arrives(world: &mut World) -> Result<()> {
-    // Line by line; otherwise a batch of many is one line.
+async fn every_sample_and_every_update_reaches_its_row(world: &mut World) -> Result<()> {
+    // At this level each object has a line of its own; otherwise a batch has one.
     world.start_with(&Settings { log_level: "debug", ..world.settings() })?;
     for sample in samples()? {
         world.objects.create(sample).await?;

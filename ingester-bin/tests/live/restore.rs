@@ -1,4 +1,4 @@
-//! A cluster that was restored from a backup: its time goes back, its resourceVersions too.
+//! A cluster restored from a backup: its objects and its resourceVersions go back.
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
@@ -15,7 +15,7 @@ on_both_databases! { Own::CLUSTER =>
     rows_follow_a_cluster_that_was_restored_while_the_ingester_was_down
 }
 
-/// Changes that are lost: enough for the API server's own writes after the restart not to make up for them.
+/// Changes that the restore loses: more than the API server's own writes after the restart add again.
 const CHANGES: u32 = 150;
 
 async fn rows_follow_a_cluster_that_was_restored_while_the_ingester_ran(world: &mut World) -> Result<()> {
@@ -26,14 +26,14 @@ async fn rows_follow_a_cluster_that_was_restored_while_the_ingester_was_down(wor
     rows_follow_a_restored_cluster(world, false).await
 }
 
-/// The algorithm that the one live row of a model has; `None` while it has no live row.
+/// The algorithm in a model's live row; `None` while it has none.
 async fn algorithm(world: &World, name: &str) -> Result<Option<String>> {
     let sql = format!("SELECT algorithm FROM model WHERE name = '{name}' AND delete_time IS NULL");
     Ok(world.database.sql(&sql).await?.into_iter().flatten().next().flatten())
 }
 
 async fn rows_follow_a_restored_cluster(world: &mut World, running: bool) -> Result<()> {
-    // A watch from a version that the cluster has not reached yet is silent: only looking again helps.
+    // A watch from a version that the cluster has not reached yet is silent. Only a resync notices.
     let settings = Settings { ingester: vec!["resyncPeriod: 2s"], deletion_delay: "200ms", ..world.settings() };
     world.start_with(&settings)?;
     for name in ["changed", "deleted", "kept"] {
@@ -71,7 +71,7 @@ async fn rows_follow_a_restored_cluster(world: &mut World, running: bool) -> Res
     assert!(now < highest, "the cluster has gone back: {now}, {highest}");
     assert!(world.row("Model", "created").await?.context("its row")?.deleted, "it is not in the cluster any more");
 
-    // None is frozen: what changes now arrives, although its version is still lower than what was once stored.
+    // Later changes are stored, although their versions are still lower than those once stored.
     for name in ["changed", "deleted", "kept"] {
         world.objects.patch("Model", name, &json!({"spec": {"algorithm": "later"}})).await?;
         let later = async || algorithm(world, name).await;

@@ -1,4 +1,4 @@
-//! Passwords are nobody's business: not the log's at its most talkative, not an error's.
+//! Passwords appear in no log, even at the most verbose level, and in no error.
 
 use anyhow::{Result, ensure};
 
@@ -9,16 +9,16 @@ use crate::settings::{Mysql, Settings};
 use crate::world::World;
 
 on_both_databases! { Own::NOTHING =>
-    no_log_has_the_password_of_a_database_that_works
-    no_log_and_no_error_has_the_password_of_a_database_that_does_not
+    no_log_shows_the_password_of_a_working_database
+    no_log_or_error_shows_the_password_of_a_failing_database
 }
 
 const PASSWORD: &str = "hunter2-geheim";
 
-/// What an object says is its owner's business.
+/// A value of an object, which must not be logged either.
 const VALUE: &str = "of-an-object";
 
-/// Fails if the password, or what is left of it when it is cut at a special character, is in the text.
+/// Fails if the text contains the password, or the part of it that remains when it is cut at a special character.
 fn has_no_password(what: &str, text: &str) -> Result<()> {
     for part in [PASSWORD, "hunter2", "geheim"] {
         ensure!(!text.contains(part), "{what} has the password: {text}");
@@ -26,22 +26,22 @@ fn has_no_password(what: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-async fn no_log_has_the_password_of_a_database_that_works(world: &mut World) -> Result<()> {
-    let Some(stanza) = world.database.stanza() else { return Ok(()) };
+async fn no_log_shows_the_password_of_a_working_database(world: &mut World) -> Result<()> {
+    let Some(section) = world.database.section() else { return Ok(()) };
     let user = world.database.name.clone();
     for host in ["127.0.0.1", "localhost", "%"] {
         world.database.sql(&format!("CREATE USER '{user}'@'{host}' IDENTIFIED BY '{PASSWORD}'")).await?;
         world.database.sql(&format!("GRANT ALL ON `{user}`.* TO '{user}'@'{host}'")).await?;
     }
-    let url = format!("mysql://{user}:{PASSWORD}@127.0.0.1:{}/{user}", stanza.port);
-    let stanza = Mysql { user, password: PASSWORD.to_owned(), ..stanza };
+    let url = format!("mysql://{user}:{PASSWORD}@127.0.0.1:{}/{user}", section.port);
+    let section = Mysql { user, password: PASSWORD.to_owned(), ..section };
     let settings = Settings { log_level: "trace", mysql: None, database_url: None, ..world.settings() };
     for (round, settings) in [
-        Settings { mysql: Some(stanza.clone()), ..settings.clone() },
+        Settings { mysql: Some(section.clone()), ..settings.clone() },
         Settings { database_url: Some(url.clone()), log_format: "json", ..settings.clone() },
         Settings { environment: vec![("DATABASE_URL", url)], ..settings.clone() },
         Settings {
-            mysql: Some(Mysql { password: String::new(), ..stanza }),
+            mysql: Some(Mysql { password: String::new(), ..section }),
             environment: vec![("MYSQL_PASSWORD", PASSWORD.to_owned())],
             ..settings
         },
@@ -66,20 +66,20 @@ async fn no_log_has_the_password_of_a_database_that_works(world: &mut World) -> 
     Ok(())
 }
 
-async fn no_log_and_no_error_has_the_password_of_a_database_that_does_not(world: &mut World) -> Result<()> {
+async fn no_log_or_error_shows_the_password_of_a_failing_database(world: &mut World) -> Result<()> {
     let settings = Settings { log_level: "trace", mysql: None, database_url: None, ..world.settings() };
-    let stanza = |port: u16| Mysql {
+    let section = |port: u16| Mysql {
         host: "127.0.0.1".to_owned(),
         port,
         user: "me".to_owned(),
         password: PASSWORD.to_owned(),
         database: "somewhere".to_owned(),
     };
-    let server = world.database.stanza().map_or(1, |stanza| stanza.port);
+    let server = world.database.section().map_or(1, |section| section.port);
     let url = |url: &str| Some(url.replace("PASSWORD", PASSWORD));
-    // A server that does not answer is waited for; what cannot become right ends the program.
+    // The program waits for a server that does not answer, and exits on a mistake that waiting cannot mend.
     let waits = [
-        ("nobody listens", Settings { mysql: Some(stanza(1)), ..settings.clone() }),
+        ("nobody listens", Settings { mysql: Some(section(1)), ..settings.clone() }),
         (
             "closed port in a URL",
             Settings { database_url: url("mysql://me:PASSWORD@127.0.0.1:1/db"), ..settings.clone() },
@@ -101,7 +101,7 @@ async fn no_log_and_no_error_has_the_password_of_a_database_that_does_not(world:
         has_no_password(name, &ingester.logs()?)?;
     }
     let ends = [
-        ("wrong password", Settings { mysql: Some(stanza(server)), ..settings.clone() }),
+        ("wrong password", Settings { mysql: Some(section(server)), ..settings.clone() }),
         (
             "no port in a URL",
             Settings { database_url: url("mysql://me:PASSWORD@127.0.0.1:port/db"), ..settings.clone() },

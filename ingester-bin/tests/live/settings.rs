@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// What a test may set. The address of the metrics and probes is added by the testbed.
+/// The settings of a test. The testbed adds the address of the metrics and probes.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// `metadataStorage.enableMetadataStorage`
@@ -11,11 +11,11 @@ pub(crate) struct Settings {
     pub(crate) deletion_delay: &'static str,
     /// `metadataStorage.databaseURL`
     pub(crate) database_url: Option<String>,
-    /// The stanza `mysql`.
+    /// The section `mysql`.
     pub(crate) mysql: Option<Mysql>,
     /// `ingester.namespaces`
     pub(crate) namespaces: Vec<String>,
-    /// Further lines of the stanza `ingester`: `resyncPeriod: 2s`.
+    /// Further lines of the section `ingester`, such as `resyncPeriod: 2s`.
     pub(crate) ingester: Vec<&'static str>,
     /// `log.format`
     pub(crate) log_format: &'static str,
@@ -25,7 +25,7 @@ pub(crate) struct Settings {
     pub(crate) environment: Vec<(&'static str, String)>,
 }
 
-/// The stanza `mysql`.
+/// The section `mysql`.
 #[derive(Clone, Debug)]
 pub(crate) struct Mysql {
     pub(crate) host: String,

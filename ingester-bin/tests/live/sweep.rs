@@ -1,4 +1,4 @@
-//! What happened while the ingester was down.
+//! Changes made while the ingester was down.
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
@@ -10,13 +10,11 @@ use crate::settings::Settings;
 use crate::world::World;
 
 on_both_databases! { Own::NOTHING =>
-    what_was_deleted_by_force_while_the_ingester_was_down_is_swept_and_nothing_else
-    rows_that_somebody_has_changed_are_put_right_at_the_next_start
+    only_objects_deleted_while_the_ingester_was_down_are_swept
+    rows_changed_by_hand_are_corrected_at_the_next_start
 }
 
-async fn what_was_deleted_by_force_while_the_ingester_was_down_is_swept_and_nothing_else(
-    world: &mut World,
-) -> Result<()> {
+async fn only_objects_deleted_while_the_ingester_was_down_are_swept(world: &mut World) -> Result<()> {
     let both = vec![world.objects.namespace.clone(), world.elsewhere.namespace.clone()];
     world.start_with(&Settings { namespaces: both, ..world.settings() })?;
     for objects in [&world.objects, &world.elsewhere] {
@@ -69,7 +67,7 @@ async fn what_was_deleted_by_force_while_the_ingester_was_down_is_swept_and_noth
     world.audit_is_clean()
 }
 
-async fn rows_that_somebody_has_changed_are_put_right_at_the_next_start(world: &mut World) -> Result<()> {
+async fn rows_changed_by_hand_are_corrected_at_the_next_start(world: &mut World) -> Result<()> {
     world.start()?;
     for name in ["behind", "moved"] {
         world.objects.create(model(name, "x")).await?;

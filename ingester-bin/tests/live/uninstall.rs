@@ -1,4 +1,4 @@
-//! `ingester finalizers remove`: how one leaves. And what `ingester audit` says before.
+//! `ingester finalizers remove`, for uninstalling, and `ingester audit`.
 
 use anyhow::{Context as _, Result, ensure};
 use kube::ResourceExt as _;
@@ -9,11 +9,11 @@ use crate::on_both_databases;
 use crate::world::World;
 
 on_both_databases! { Own::NOTHING =>
-    removing_the_finalizers_takes_ours_off_every_object_and_no_other
+    finalizers_remove_takes_only_our_finalizer_off_every_object
     the_audit_names_every_difference_and_repairs_it_when_asked
 }
 
-async fn removing_the_finalizers_takes_ours_off_every_object_and_no_other(world: &mut World) -> Result<()> {
+async fn finalizers_remove_takes_only_our_finalizer_off_every_object(world: &mut World) -> Result<()> {
     for kind in kinds() {
         let mut kept = object(kind, "kept", &json!({}));
         kept["metadata"]["finalizers"] = json!([KEEP]);
@@ -25,17 +25,17 @@ async fn removing_the_finalizers_takes_ours_off_every_object_and_no_other(world:
     elsewhere["metadata"]["finalizers"] = json!([OURS]);
     world.elsewhere.create(elsewhere).await?;
     world.start()?;
-    let adopted = async || {
-        let mut adopted = 0;
+    let finalized = async || {
+        let mut finalized = 0;
         for kind in kinds() {
-            adopted += world.objects.list(kind).await?.iter().filter(|object| has_finalizer(object, OURS)).count();
+            finalized += world.objects.list(kind).await?.iter().filter(|object| has_finalizer(object, OURS)).count();
         }
-        Ok(adopted)
+        Ok(finalized)
     };
-    crate::eventually::eventually("all to be adopted", adopted, |adopted| *adopted == 26).await?;
+    crate::eventually::eventually("all to have the finalizer", finalized, |finalized| *finalized == 26).await?;
     world.settled().await?;
     world.stop()?;
-    // Somebody deletes one while nobody is there to let it go.
+    // Delete one while the ingester is down, so that nobody removes the finalizer.
     world.objects.delete("Model", "plain").await?;
 
     let ran = world.ingester().run(&["finalizers", "remove"])?;
@@ -69,7 +69,7 @@ async fn the_audit_names_every_difference_and_repairs_it_when_asked(world: &mut 
     world.audit_is_clean()?;
     world.stop()?;
 
-    // What the engine would never do. The last one's object has gone.
+    // Changes that the engine never makes. The last row has no object.
     for sql in [
         "DELETE FROM model_labels WHERE obj_uid = (SELECT uid FROM model WHERE name = 'm-missing')",
         "DELETE FROM model WHERE name = 'm-missing'",

@@ -18,7 +18,7 @@ use crate::mirror::{Row, differences};
 use crate::objects::Objects;
 use crate::settings::Settings;
 
-/// Which of the servers a test has for itself: those that it stops or kills, or of which it counts what they are sent.
+/// Which servers a test has for itself, because it stops or kills them, or counts the requests that they receive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Own {
     cluster: bool,
@@ -51,7 +51,7 @@ macro_rules! on_both_databases {
     )* };
 }
 
-/// Worlds at one time: each is two to five busy processes.
+/// Concurrent worlds. Each has two to five busy processes.
 static WORLDS: Semaphore = Semaphore::const_new(2);
 
 pub(crate) fn run(name: &str, on: On, own: Own, test: impl AsyncFnOnce(&mut World) -> Result<()>) -> Result<()> {
@@ -74,12 +74,12 @@ pub(crate) fn run(name: &str, on: On, own: Own, test: impl AsyncFnOnce(&mut Worl
 }
 
 pub(crate) struct World {
-    // Dropped in this order: the ingester before what it talks to.
+    // Fields drop in this order: the ingester before the servers.
     ingester: Option<Ingester>,
     pub(crate) on: On,
     /// The objects that are mirrored.
     pub(crate) objects: Objects,
-    /// Those of a namespace that is not.
+    /// The objects of a namespace that is not mirrored.
     pub(crate) elsewhere: Objects,
     pub(crate) database: Database,
     pub(crate) cluster: Cluster,
@@ -107,9 +107,9 @@ impl World {
         Ok(Some(World { ingester: None, on, objects, elsewhere, database, cluster, name, passed: false }))
     }
 
-    /// What [`start`](Self::start) starts with.
+    /// The settings that [`start`](Self::start) uses.
     pub(crate) fn settings(&self) -> Settings {
-        let mysql = self.database.stanza();
+        let mysql = self.database.section();
         Settings {
             enabled: true,
             deletion_delay: "1s",
@@ -123,7 +123,7 @@ impl World {
         }
     }
 
-    /// Starts the ingester and waits until it is ready: all that there is has its rows then.
+    /// Starts the ingester and waits until it is ready: then every object has its row.
     pub(crate) fn start(&mut self) -> Result<()> {
         self.start_with(&self.settings())
     }
@@ -133,7 +133,7 @@ impl World {
         self.launch(settings)?.wait_ready(DEADLINE)
     }
 
-    /// Starts the ingester and does not wait. An earlier one is ended.
+    /// Starts the ingester without waiting. Ends an earlier one.
     pub(crate) fn launch(&mut self, settings: &Settings) -> Result<&Ingester> {
         drop(self.ingester.take());
         let environment: Vec<(&str, &str)> =
@@ -143,12 +143,12 @@ impl World {
         Ok(self.ingester.insert(Ingester::start(binary, &settings.yaml(), &kubeconfig, &environment)?))
     }
 
-    /// The ingester that was started.
+    /// The running ingester.
     pub(crate) fn ingester(&self) -> &Ingester {
         self.ingester.as_ref().expect("a test starts the ingester before it looks at it")
     }
 
-    /// Ends the ingester in order.
+    /// Stops the ingester with SIGTERM.
     pub(crate) fn stop(&self) -> Result<()> {
         let stopped = self.ingester().stop()?;
         ensure!(stopped.status.success(), "{stopped:?}");
@@ -165,7 +165,7 @@ impl World {
         Metrics::parse(&self.ingester().metrics()?)
     }
 
-    /// The lines of the log that have all these parts.
+    /// The lines of the log that contain all these parts.
     pub(crate) fn log_lines(&self, parts: &[&str]) -> Result<Vec<String>> {
         let logs = self.ingester().logs()?;
         Ok(logs.lines().filter(|line| parts.iter().all(|part| line.contains(part))).map(str::to_owned).collect())
@@ -176,7 +176,7 @@ impl World {
         self.database.row(kind, &self.objects.namespace, name).await
     }
 
-    /// Waits until the object's row is as it is to be, and returns it.
+    /// Waits until the object's row meets a condition, and returns it.
     pub(crate) async fn row_that(
         &self,
         what: &str,
@@ -190,13 +190,13 @@ impl World {
         row.context("it was there")
     }
 
-    /// Waits until the object is out of the cluster.
+    /// Waits until the object is gone from the cluster.
     pub(crate) async fn gone(&self, kind: &str, name: &str) -> Result<()> {
         let what = format!("{kind} {name} to leave the cluster");
         eventually(&what, async || self.objects.get(kind, name).await, Option::is_none).await.map(drop)
     }
 
-    /// Waits until the rows are what the cluster has and nothing is left to do.
+    /// Waits until the rows match the cluster and nothing is left to do.
     pub(crate) async fn settled(&self) -> Result<()> {
         self.settled_within(DEADLINE).await
     }
@@ -212,7 +212,7 @@ impl World {
         within(deadline, "the rows to be what the cluster has", look, |(count, _)| *count == 0).await.map(drop)
     }
 
-    /// [`settled`](Self::settled) but for the object of this name, which cannot be stored.
+    /// [`settled`](Self::settled), except for the object of this name, which cannot be stored.
     pub(crate) async fn settled_but(&self, name: &str) -> Result<()> {
         let name = format!(" {name} ");
         let look = async || {
@@ -227,7 +227,7 @@ impl World {
         self.ingester().run(&[&["audit"], arguments].concat())
     }
 
-    /// Fails unless `ingester audit` finds nothing to say.
+    /// Fails if `ingester audit` finds a difference.
     pub(crate) fn audit_is_clean(&self) -> Result<()> {
         let ran = self.audit(&[])?;
         ensure!(ran.code == Some(0), "{ran:?}");

@@ -1,6 +1,7 @@
 //! What a change costs on which server: the rules of the servers' documentation, with the version from which each holds.
 
 use super::diff::Change;
+use super::storage_class;
 use crate::schema::SqlType;
 
 /// What a change costs.
@@ -159,7 +160,9 @@ impl Change {
             Change::Retype { from, to, .. } if from.nullable == to.nullable && is_longer(from.ty, to.ty) => {
                 LONGER_VARCHAR
             }
-            Change::Retype { from, to, .. } if from.nullable == to.nullable && from.ty.stored_alike(to.ty) => {
+            Change::Retype { from, to, .. }
+                if from.nullable == to.nullable && storage_class(from.ty) == storage_class(to.ty) =>
+            {
                 WIDER_TYPE
             }
             Change::Retype { .. } => OTHER_TYPE,
@@ -186,7 +189,7 @@ impl Change {
     }
 
     /// Whether it changes the text of a table's definition only where it makes no difference to the server's rows.
-    pub(crate) fn is_longer_varchar(&self) -> bool {
+    pub fn is_longer_varchar(&self) -> bool {
         std::ptr::eq(self.rules(), LONGER_VARCHAR)
     }
 }

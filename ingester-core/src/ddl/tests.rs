@@ -58,7 +58,7 @@ fn made(before: &Schema, after: &Schema) -> Vec<TableDef> {
 }
 
 #[test]
-fn a_rename_that_was_done_is_not_done_again() {
+fn a_completed_rename_is_not_repeated() {
     let done = one(vec![was("submitter", "owner")]);
     assert_eq!(sentences(&one(vec![text("owner")]), &done), ["rename column `owner` to `submitter`"]);
     assert_eq!(sentences(&one(vec![text("submitter")]), &done), Vec::<String>::new());
@@ -69,7 +69,7 @@ fn a_rename_that_was_done_is_not_done_again() {
 }
 
 #[test]
-fn names_that_are_handed_on_are_renamed_in_an_order_that_works_and_only_once() {
+fn chained_renames_run_once_and_in_a_working_order() {
     let before = one(vec![text("a"), text("b"), text("c")]);
     let after = one(vec![was("b", "a"), was("c", "b"), was("d", "c")]);
     assert_eq!(
@@ -81,13 +81,13 @@ fn names_that_are_handed_on_are_renamed_in_an_order_that_works_and_only_once() {
 }
 
 #[test]
-fn an_exchange_of_names_is_taken_for_done() {
+fn a_swap_of_two_names_counts_as_done() {
     let schema = one(vec![text("a"), text("b")]);
     assert_eq!(sentences(&schema, &one(vec![was("a", "b"), was("b", "a")])), Vec::<String>::new());
 }
 
 #[test]
-fn values_are_kept_where_all_of_them_fit_and_filled_again_where_not() {
+fn a_type_change_keeps_values_that_all_fit_and_else_backfills() {
     use SqlType::{BigInt, BigIntUnsigned, Boolean, DateTime, Double, Int, Json, MediumText, Text, VarChar};
     for (from, to, expected) in [
         (VarChar(10), VarChar(20), Retyping::Widened),
@@ -116,7 +116,7 @@ fn values_are_kept_where_all_of_them_fit_and_filled_again_where_not() {
 }
 
 #[test]
-fn what_is_not_in_the_objects_is_changed_where_it_is() {
+fn a_base_column_is_converted_in_place() {
     // A column that every table has, and a companion: their values come back from nowhere.
     let base = |ty| one(vec![column("name", ty)]);
     let changes = diff(&base(SqlType::VarChar(256)), &base(SqlType::VarChar(100)));
@@ -125,7 +125,7 @@ fn what_is_not_in_the_objects_is_changed_where_it_is() {
 }
 
 #[test]
-fn another_primary_key_and_nullability_are_changes() {
+fn another_primary_key_or_nullability_is_a_change() {
     let before = one(vec![text("a")]);
     let mut after = before.clone();
     after.tables[0].primary_key.push(Ident::new("a"));
@@ -138,7 +138,7 @@ fn another_primary_key_and_nullability_are_changes() {
 }
 
 #[test]
-fn every_change_has_a_rule_for_every_server_and_its_newest_versions_never_copy_what_is_additive() {
+fn every_change_has_a_cost_rule_and_new_servers_never_copy_additions() {
     let key = KeyDef { name: Ident::new("a"), columns: vec![Ident::new("a")] };
     let job = Ident::new("job");
     let changes = [
@@ -167,7 +167,7 @@ fn every_change_has_a_rule_for_every_server_and_its_newest_versions_never_copy_w
 }
 
 #[test]
-fn a_server_is_known_by_what_it_says_and_has_the_rules_of_its_version() {
+fn a_server_is_parsed_from_its_version_text_and_gets_its_rules() {
     let add = Change::AddColumn { table: Ident::new("job"), column: text("a") };
     let drop = add.inverse();
     for (text, version, adding, dropping) in [
@@ -185,7 +185,7 @@ fn a_server_is_known_by_what_it_says_and_has_the_rules_of_its_version() {
 }
 
 #[test]
-fn a_varchar_grows_in_place_while_its_length_takes_as_many_bytes() {
+fn a_varchar_grows_in_place_while_its_length_prefix_stays() {
     let mysql = Server::parse("8.4.0");
     for (from, to, class) in [(10, 63, Class::InPlace), (63, 64, Class::Copy), (64, 3000, Class::InPlace)] {
         let (from, to) = (column("a", SqlType::VarChar(from)), column("a", SqlType::VarChar(to)));
@@ -198,7 +198,7 @@ fn a_varchar_grows_in_place_while_its_length_takes_as_many_bytes() {
 }
 
 #[test]
-fn keys_go_before_what_they_are_over_and_come_after_it() {
+fn keys_are_dropped_before_their_columns_and_added_after_them() {
     let key = |name: &str, columns: &[&str]| KeyDef {
         name: Ident::new(name),
         columns: columns.iter().map(|column| Ident::new(column)).collect(),
@@ -228,7 +228,7 @@ fn keys_go_before_what_they_are_over_and_come_after_it() {
 }
 
 #[test]
-fn a_lock_reads_back_what_it_wrote() {
+fn a_lock_file_is_read_back_as_written() {
     let before = one(vec![text("a"), text("b")]);
     let mut after = one(vec![was("z", "a"), column("c", SqlType::BigIntUnsigned)]);
     after.tables.push(table("other", vec![text("x")]));

@@ -1,28 +1,158 @@
-//! The filters through which everything goes that templates put into SQL.
+//! The filters through which everything goes that templates put into SQL. Those of shared statements write standard SQL or
+//! ask the dialect's rules.
 
 // The attribute makes a struct of each filter, public whatever the function says.
 #![allow(unreachable_pub)]
 
-use crate::schema::{Ident, SqlType};
+use super::Dialect;
+use super::rules::Rules;
+use crate::schema::{Column, Ident, SqlType, Table};
 use askama::filters::Safe;
 use askama::{Result, Values};
+use std::borrow::{Borrow, Cow};
 
-/// A name in backticks. An [`Ident`] holds no backtick, so nothing needs doubling.
+/// A template is rendered with its dialect as the only value.
+impl Values for Dialect {
+    fn get_value<'a>(&'a self, _: &str) -> Option<&'a dyn std::any::Any> {
+        Some(self)
+    }
+}
+
+/// A name that no input can change: one of a table, or one that a template says itself.
+pub(super) trait Name {
+    fn name(&self) -> &str;
+}
+
+impl Name for &'static str {
+    fn name(&self) -> &str {
+        self
+    }
+}
+
+impl Name for Ident {
+    fn name(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl<N: Name> Name for &N {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+}
+
+fn rules(values: &dyn Values) -> Result<&'static dyn Rules> {
+    Ok(askama::get_value::<Dialect>(values, "dialect")?.rules())
+}
+
+/// A name in double quotes. An [`Ident`] holds none itself.
+#[askama::filter_fn]
+pub(super) fn ident<N: Name>(name: N, _: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(format!("\"{}\"", name.name())))
+}
+
+/// A name in backticks. An [`Ident`] holds none itself.
 #[askama::filter_fn]
 pub(super) fn backticks(name: &Ident, _: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(format!("`{name}`")))
 }
 
-/// A name in double quotes. An [`Ident`] holds none itself.
-#[askama::filter_fn]
-pub(super) fn quotes(name: &Ident, _: &dyn Values) -> Result<Safe<String>> {
-    Ok(Safe(format!("\"{name}\"")))
-}
-
 /// A number.
 #[askama::filter_fn]
-pub(super) fn number(number: &usize, _: &dyn Values) -> Result<Safe<usize>> {
-    Ok(Safe(*number))
+pub(super) fn number<N: Borrow<usize>>(number: N, _: &dyn Values) -> Result<Safe<usize>> {
+    Ok(Safe(*number.borrow()))
+}
+
+/// The names of columns, in double quotes.
+#[askama::filter_fn]
+pub(super) fn names(columns: &[Column], _: &dyn Values) -> Result<Safe<String>> {
+    let mut names = String::with_capacity(columns.len() * 16);
+    for (place, column) in columns.iter().enumerate() {
+        names.push_str(if place == 0 { "\"" } else { ", \"" });
+        names.push_str(column.name.as_str());
+        names.push('"');
+    }
+    Ok(Safe(names))
+}
+
+/// So many parameters: `?, ?, ?`.
+#[askama::filter_fn]
+pub(super) fn parameters<N: Borrow<usize>>(count: N, _: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(repeated("?", *count.borrow())))
+}
+
+/// So many times one row of parameters: `(?, ?), (?, ?)`.
+#[askama::filter_fn]
+pub(super) fn rows_of<N: Borrow<usize>>(rows: N, _: &dyn Values, columns: usize) -> Result<Safe<String>> {
+    Ok(Safe(repeated(&format!("({})", repeated("?", columns)), *rows.borrow())))
+}
+
+fn repeated(text: &str, count: usize) -> String {
+    let mut all = String::with_capacity(count * (text.len() + 2));
+    for place in 0..count {
+        if place > 0 {
+            all.push_str(", ");
+        }
+        all.push_str(text);
+    }
+    all
+}
+
+/// What a SELECT from this table ends with to lock its rows, see [`Rules::for_update`].
+#[askama::filter_fn]
+pub(super) fn lock_rows(_: &Table, values: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(rules(values)?.for_update()))
+}
+
+/// See [`Rules::on_conflict`].
+#[askama::filter_fn]
+pub(super) fn on_conflict(key: &[&'static str], values: &dyn Values) -> Result<Safe<Cow<'static, str>>> {
+    Ok(Safe(rules(values)?.on_conflict(key)))
+}
+
+/// See [`Rules::write_inserted`].
+#[askama::filter_fn]
+pub(super) fn write_inserted<N: Name>(column: N, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.write_inserted(column.name())))
+}
+
+/// As [`write_inserted`], of several columns, each on a line of its own.
+#[askama::filter_fn]
+pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
+    let rules = rules(values)?;
+    let lines: Vec<String> = columns.iter().map(|column| rules.write_inserted(column.name.as_str())).collect();
+    Ok(Safe(lines.join(",\n  ")))
+}
+
+/// See [`Rules::row_values`].
+#[askama::filter_fn]
+pub(super) fn row_values<N: Borrow<usize>>(rows: N, values: &dyn Values, columns: usize) -> Result<Safe<String>> {
+    let row = format!("({})", repeated("?", columns));
+    Ok(Safe(format!("{}{}", rules(values)?.row_values(), repeated(&row, *rows.borrow()))))
+}
+
+/// See [`Rules::without_index`].
+#[askama::filter_fn]
+pub(super) fn without_index(column: &'static str, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.without_index(column)))
+}
+
+/// See [`Rules::shown`].
+#[askama::filter_fn]
+pub(super) fn shown(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.shown(column.name.as_str())))
+}
+
+/// See [`Rules::read`].
+#[askama::filter_fn]
+pub(super) fn read(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.read(column.name.as_str(), column.ty)))
+}
+
+/// See [`Rules::read`], of a column that is a time.
+#[askama::filter_fn]
+pub(super) fn read_time(column: &'static str, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(rules(values)?.read(column, SqlType::DateTime)))
 }
 
 /// A type in MySQL's spelling.
@@ -34,13 +164,13 @@ pub(super) fn mysql_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<String>> {
 /// A type in the spelling of SQLite's STRICT tables.
 #[askama::filter_fn]
 pub(super) fn sqlite_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
-    Ok(Safe(ty.sqlite_name()))
+    Ok(Safe(crate::ddl::storage_class(*ty)))
 }
 
 /// What a column that may not be NULL has in the rows that are there when it is added: SQLite asks for it.
 #[askama::filter_fn]
 pub(super) fn sqlite_default(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
-    Ok(Safe(match ty.sqlite_name() {
+    Ok(Safe(match crate::ddl::storage_class(*ty) {
         "INTEGER" | "REAL" => "0",
         "BLOB" => "x''",
         _ => "''",

@@ -53,7 +53,8 @@ impl Error {
     }
 
     #[cold]
-    pub(crate) fn value(offset: usize, reason: impl Into<String>) -> Self {
+    /// A value that is of no use where it stands, at this offset of the text.
+    pub fn value(offset: usize, reason: impl Into<String>) -> Self {
         Self::new(Category::Value, Some(offset), reason.into())
     }
 
@@ -283,7 +284,7 @@ fn push_key(path: &mut String, token: &str) {
 }
 
 /// Adds a key to a path: `spec.name`, `metadata.labels["a.b/c"]`.
-pub(crate) fn push_name(path: &mut String, key: &str) {
+pub fn push_name(path: &mut String, key: &str) {
     let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && key.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
         && shortened(key).is_none();

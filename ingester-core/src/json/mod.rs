@@ -68,7 +68,7 @@ pub(crate) use boundary::{Boundary, Stop};
 pub(crate) use check::{CheckError, check};
 pub use de::{RAW_TOKEN, from_str};
 pub use error::Error;
-pub(crate) use error::push_name;
+pub use error::push_name;
 pub use grammar::MAX_DEPTH;
 pub(crate) use grammar::State;
 pub use reader::{Reader, TokenKind};

@@ -73,7 +73,8 @@ impl<'a> Reader<'a> {
         self.pos
     }
 
-    pub(crate) fn text(&self) -> &'a str {
+    /// The whole text.
+    pub fn text(&self) -> &'a str {
         self.text
     }
 

@@ -3,7 +3,8 @@
 //! Everything here is `const`: a table that a database would refuse is a compile error of the crate that
 //! declares it, never a surprise at run time. The limits and where they come from stand in [`limits`].
 //!
-//! May use: nothing of this crate. Must not: do I/O, know SQL text (that is `dialect`).
+//! May use: nothing.
+//! Must not: do I/O, know SQL text (that is `dialect`).
 
 mod check;
 mod field;

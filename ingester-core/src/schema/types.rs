@@ -147,21 +147,6 @@ impl SqlType {
         }
     }
 
-    /// The type in SQLite's spelling, which is that of its storage class.
-    pub fn sqlite_name(self) -> &'static str {
-        match self {
-            SqlType::Boolean | SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => "INTEGER",
-            SqlType::Double => "REAL",
-            SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::DateTime | SqlType::Json => "TEXT",
-            SqlType::LongBlob => "BLOB",
-        }
-    }
-
-    /// Whether SQLite writes values of both types alike.
-    pub fn stored_alike(self, other: SqlType) -> bool {
-        self.sqlite_name() == other.sqlite_name()
-    }
-
     const fn family(self) -> Family {
         match self {
             SqlType::Boolean => Family::Truth,
@@ -242,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_type_is_refused() {
+    fn an_unknown_type_is_refused() {
         for name in [
             "",
             "VARCHAR",

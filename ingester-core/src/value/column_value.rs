@@ -88,9 +88,9 @@ scalar! {
     f64, SqlType::Double, |value| Value::Double(*value);
 }
 
-/// The layout of what an accessor returns; lets the derives name the type of a path without knowing it.
-pub const fn shape_of<'a, S: 'a + ?Sized, V: ColumnValue>(_: fn(&'a S) -> V) -> Shape {
-    V::SHAPE
+/// The layout of what a function returns; lets the derives name the layout of a path without knowing its type.
+pub const fn shape_of<'a, S: 'a + ?Sized, V: ColumnValue>(_: fn(&'a S) -> V) -> Option<Shape> {
+    Some(V::SHAPE)
 }
 
 /// The text of a variant's name, for derived enums.
@@ -117,26 +117,37 @@ pub trait NoLayout {
 
 impl<T: ?Sized> NoLayout for Layout<T> {}
 
-/// Looks at one step of a path: an `Option` is opened, anything else is taken as it is.
+/// Looks at one step of a path: an `Option` is opened, also one in an `Option`; anything else is taken as it is.
 ///
-/// The derives call `Probe::new(&value.field).__open()`, which is the method of [`Probe`] for an `Option` and otherwise
-/// the one that is found behind it, of [`Plain`]. Both cases read the same in the generated code, which cannot know the
-/// field's type, and no trait has to be in scope. The name is one that no trait of a user has.
+/// The derives call `Probe::new(&value.field).__open()`. The compiler looks for the method on [`Probe`], then on what that
+/// derefs to, and takes the first that fits the field's type. So all cases read the same in the generated code, which cannot
+/// know the type, and no trait has to be in scope. The name is one that no trait of a user has.
 #[derive(Debug)]
-pub struct Probe<'a, T>(Plain<'a, T>);
+pub struct Probe<'a, T>(Single<'a, T>);
 
-/// What a [`Probe`] falls back on.
+/// What a [`Probe`] falls back on: an `Option`.
+#[derive(Debug)]
+pub struct Single<'a, T>(Plain<'a, T>);
+
+/// What a [`Single`] falls back on: any other value.
 #[derive(Debug)]
 pub struct Plain<'a, T>(&'a T);
 
 impl<'a, T> Probe<'a, T> {
     /// Looks at `value`.
     pub fn new(value: &'a T) -> Self {
-        Probe(Plain(value))
+        Probe(Single(Plain(value)))
     }
 }
 
-impl<'a, T> Probe<'a, Option<T>> {
+impl<'a, T> Probe<'a, Option<Option<T>>> {
+    /// What is inside of both, if anything.
+    pub fn __open(&self) -> Option<&'a T> {
+        self.0.0.0.as_ref()?.as_ref()
+    }
+}
+
+impl<'a, T> Single<'a, Option<T>> {
     /// What is inside, if anything.
     pub fn __open(&self) -> Option<&'a T> {
         self.0.0.as_ref()
@@ -151,6 +162,14 @@ impl<'a, T> Plain<'a, T> {
 }
 
 impl<'a, T> std::ops::Deref for Probe<'a, T> {
+    type Target = Single<'a, T>;
+
+    fn deref(&self) -> &Single<'a, T> {
+        &self.0
+    }
+}
+
+impl<'a, T> std::ops::Deref for Single<'a, T> {
     type Target = Plain<'a, T>;
 
     fn deref(&self) -> &Plain<'a, T> {
@@ -158,39 +177,19 @@ impl<'a, T> std::ops::Deref for Probe<'a, T> {
     }
 }
 
-/// Writes what a path or function came to. For a value that cannot be stored it does nothing: [`shape_of`] reports that.
-///
-/// The derives call `Writer::new(value).__write(out)`, found in the same way as [`Probe`]'s method.
-#[derive(Debug)]
-pub struct Writer<T>(Unstored<T>);
+#[cfg(test)]
+mod tests {
+    use super::Probe;
 
-/// What a [`Writer`] falls back on.
-#[derive(Debug)]
-pub struct Unstored<T>(T);
-
-impl<T> Writer<T> {
-    /// Takes `value`.
-    pub fn new(value: T) -> Self {
-        Writer(Unstored(value))
-    }
-}
-
-impl<T: ColumnValue> Writer<T> {
-    /// Adds the value.
-    pub fn __write(&self, out: &mut Values) {
-        self.0.0.write(out);
-    }
-}
-
-impl<T> Unstored<T> {
-    /// Adds nothing.
-    pub fn __write(&self, _: &mut Values) {}
-}
-
-impl<T> std::ops::Deref for Writer<T> {
-    type Target = Unstored<T>;
-
-    fn deref(&self) -> &Unstored<T> {
-        &self.0
+    #[test]
+    fn a_probe_opens_what_may_be_absent_and_takes_anything_else_as_it_is() {
+        let (plain, one, two) = (7, Some(7), Some(Some(7)));
+        assert_eq!(Probe::new(&plain).__open(), Some(&7));
+        assert_eq!(Probe::new(&one).__open(), Some(&7));
+        assert_eq!(Probe::new(&two).__open(), Some(&7));
+        for absent in [None, Some(None::<i32>)] {
+            assert_eq!(Probe::new(&absent).__open(), None);
+        }
+        assert_eq!(Probe::new(&None::<i32>).__open(), None);
     }
 }

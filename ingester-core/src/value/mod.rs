@@ -1,12 +1,11 @@
 //! Where a Rust type meets SQL: [`ColumnValue`] is the only such place.
 //!
-//! May use: `schema`. Must not: do I/O, know SQL text.
+//! May use: schema.
+//! Must not: do I/O, know SQL text.
 
 mod column_value;
-mod row;
 
-pub use column_value::{ColumnValue, Layout, NoLayout, Probe, Writer, named, shape_of};
-pub use row::{Believed, Row, RowError};
+pub use column_value::{ColumnValue, Layout, NoLayout, Probe, named, shape_of};
 
 use std::sync::Arc;
 

@@ -1,11 +1,12 @@
-//! What the annotated structs of this crate come to: tables, rows, CRDs, and a program that imports their objects.
+//! What the annotated structs of this crate produce: tables, rows, CRDs, and a program that imports their objects.
 
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
 use ingester_core::Kind;
 use ingester_core::json;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::value::{Row, Value};
+use ingester_core::row::Row;
+use ingester_core::value::Value;
 use sqlx::Row as _;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -14,7 +15,7 @@ fn kind(name: &str) -> &'static Kind {
     outside::KINDS.iter().find(|kind| kind.kind() == name).expect("the kind is in the manifest")
 }
 
-/// Name, type and whether there is a key on it, of each indexed column.
+/// The name and type of each indexed column, and whether it has a key.
 fn columns(kind: &Kind) -> Vec<String> {
     let table = kind.table();
     let first = table.columns.len() - table.indexed().len();
@@ -65,7 +66,7 @@ fn a_custom_resource_of_our_own_has_its_tables() {
 }
 
 #[test]
-fn a_projection_has_the_few_columns_that_were_asked_for() {
+fn a_projection_has_only_the_annotated_columns() {
     assert_eq!(kind("Pod").table().name.as_str(), "pod_facts");
     assert_eq!(kind("Pod").api_version(), "v1");
     assert_eq!(
@@ -113,7 +114,7 @@ fn a_custom_resource_of_our_own_has_its_row() {
 }
 
 #[test]
-fn what_an_object_does_not_say_is_null_and_a_zero_value_is_one() {
+fn an_absent_parent_is_null_and_an_absent_field_has_its_zero_value() {
     let kind = kind("Experiment");
     let row = row(kind, r#"{"apiVersion": "ml.example.com/v1", "kind": "Experiment", "metadata": {"name": "idea"}, "spec": {"owner": {}}}"#)
         .unwrap();
@@ -124,7 +125,7 @@ fn what_an_object_does_not_say_is_null_and_a_zero_value_is_one() {
 }
 
 #[test]
-fn a_value_that_the_enum_does_not_have_is_named_with_its_path() {
+fn an_unknown_enum_value_is_named_with_its_path() {
     let text = r#"{"apiVersion": "ml.example.com/v1", "kind": "Experiment", "metadata": {"name": "a"}, "status": {"phase": "Lost"}}"#;
     let object = Object::parse(text, ManagedFields::Prune).unwrap();
     let error = kind("Experiment").row(&object).unwrap_err().to_string();
@@ -132,7 +133,7 @@ fn a_value_that_the_enum_does_not_have_is_named_with_its_path() {
 }
 
 #[test]
-fn a_pod_has_a_row_where_it_belongs_to_something() {
+fn a_pod_has_a_row_only_if_it_has_an_owner() {
     let kind = kind("Pod");
     let owned = row(
         kind,
@@ -161,8 +162,8 @@ fn a_pod_has_a_row_where_it_belongs_to_something() {
 }
 
 #[test]
-fn an_object_of_a_projection_that_has_a_wrong_type_is_rejected_by_its_path() {
-    // The types that the API server would never let through, as in a file that somebody has edited.
+fn a_wrong_type_in_a_projection_is_rejected_with_its_path() {
+    // Types that the API server would reject, as in a file that somebody has edited.
     let text = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "ownerReferences": [{"uid": 7}]}}"#;
     let object = Object::parse(text, ManagedFields::Prune).unwrap();
     let error = kind("Pod").row(&object).unwrap_err();
@@ -190,7 +191,7 @@ fn only_a_kind_of_our_own_has_a_crd() {
     assert!(kind("PyTorchJob").crd().is_none());
 }
 
-/// Runs the program of this crate in `folder`, away from whatever database the caller's environment names.
+/// Runs the program of this crate in `folder`, without the database variables of the caller's environment.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_outside"));
     for variable in ["DATABASE_URL", "MYSQL_HOST", "MYSQL_DB_NAME", "RUST_LOG"] {
@@ -199,7 +200,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     command.current_dir(folder).args(arguments).output().expect("the program runs")
 }
 
-/// Standard output of a run that ended well.
+/// The standard output of a successful run.
 fn output(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -268,7 +269,7 @@ fn the_program_imports_what_kubectl_prints() {
         ["train|4|Succeeded|2026-03-09 20:39:59.000000|2026-03-09 21:12:30.000000", "unseen|0|NULL|NULL|NULL"]
     );
 
-    // What the small structs do not know is in the JSON all the same; only managedFields are cut out.
+    // Fields that the small structs lack are in the JSON; only managedFields are cut out.
     let rows = query(
         folder.path(),
         "SELECT json ->> '$.status.podIPs[1].ip', json ->> '$.metadata.managedFields' FROM pod_facts WHERE node IS NOT NULL",
@@ -314,7 +315,7 @@ fn the_program_lists_its_own_kinds() {
         }
     }
 
-    // Kinds of somebody else's are not ours to define.
+    // Kinds of others have no CRD here.
     let crds = output(folder.path(), &["crds"]);
     let names: Vec<&str> = crds.lines().filter_map(|line| line.strip_prefix("  name: ")).collect();
     assert_eq!(names.len(), crd_specs::KINDS.len() + 1);
@@ -323,7 +324,7 @@ fn the_program_lists_its_own_kinds() {
 
 #[test]
 fn the_generated_sql_is_current() {
-    ingester_core::migrate::assert_current(outside::KINDS, concat!(env!("CARGO_MANIFEST_DIR"), "/generated-sql"));
+    ingester_store::migrate::assert_current(outside::KINDS, concat!(env!("CARGO_MANIFEST_DIR"), "/generated-sql"));
 }
 
 #[test]
@@ -340,9 +341,9 @@ fn the_program_carries_its_migrations_along() {
 }
 
 #[test]
-fn the_compiled_descriptors_are_those_of_the_proto_files() {
+fn the_compiled_descriptors_match_the_proto_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
-    // Kubernetes' own messages are beside those of the Michelangelo API.
+    // Kubernetes' own messages are in the folder of the Michelangelo API.
     let kubernetes = root.join("../../../crd-specs/proto");
     let mut compiler = protox::Compiler::new([&root, &kubernetes]).unwrap();
     compiler.include_imports(true).include_source_info(false);
@@ -356,7 +357,7 @@ fn the_compiled_descriptors_are_those_of_the_proto_files() {
 }
 
 #[test]
-fn a_kind_of_our_own_stands_in_its_message_too() {
+fn an_object_of_our_own_kind_is_stored_as_protobuf_too() {
     let folder = tempfile::tempdir().unwrap();
     let objects = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/objects/experiments.yaml");
     output(folder.path(), &["import", "--database-url", "sqlite://outside.db", objects]);

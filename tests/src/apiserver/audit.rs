@@ -1,4 +1,4 @@
-//! What the service account asked for: kube-apiserver's audit log, read as a set of accesses.
+//! The requests of the service account: kube-apiserver's audit log, read as a set of accesses.
 
 use std::{collections::BTreeSet, ffi::OsString, fmt, fs, path::Path};
 
@@ -8,14 +8,14 @@ use serde_json::Value as Json;
 use super::{ApiServer, SERVICE_ACCOUNT};
 use crate::sql_server::path_option;
 
-/// One thing that somebody may be allowed to do, as a rule of a ClusterRole grants it.
+/// One access, as a rule of a ClusterRole grants it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Access {
     /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`.
     pub verb: String,
-    /// The API group, empty for the core group and for requests that are about no resource.
+    /// The API group; empty for the core group and for non-resource requests.
     pub group: String,
-    /// `models`, `models/status`; for a request that is about no resource its path, `/version`.
+    /// `models`, `models/status`; for a non-resource request its path, such as `/version`.
     pub resource: String,
 }
 
@@ -26,19 +26,19 @@ impl fmt::Display for Access {
     }
 }
 
-/// The requests of [`SERVICE_ACCOUNT`] since the server was first started, its restarts included.
+/// The requests of [`SERVICE_ACCOUNT`] since the server's first start, across restarts.
 #[derive(Clone, Debug, Default)]
 pub struct Audit {
-    /// Everything that was asked for, whatever the answer.
+    /// All requests, whatever the answer.
     pub used: BTreeSet<Access>,
-    /// What was asked for and RBAC did not allow.
+    /// The requests that RBAC did not allow.
     pub forbidden: BTreeSet<Access>,
 }
 
 const FOLDER: &str = "audit";
 
-/// Writes the policy and returns the flags for kube-apiserver. A watch completes only when it ends, so the start of the
-/// answer counts too; but 1.20 writes even that at the end of the watch.
+/// Writes the policy and returns the flags for kube-apiserver. A watch completes only when it ends, so the policy also
+/// logs the start of the response; but 1.20 writes even that at the end of the watch.
 pub(super) fn flags(home: &Path) -> Result<[OsString; 2]> {
     let policy = serde_json::json!({
         "apiVersion": "audit.k8s.io/v1",
@@ -49,13 +49,13 @@ pub(super) fn flags(home: &Path) -> Result<[OsString; 2]> {
     let (file, folder) = (home.join("audit-policy.yaml"), home.join(FOLDER));
     fs::write(&file, policy.to_string()).context("writing the audit policy")?;
     fs::create_dir(&folder).context("making the folder of the audit log")?;
-    // The log moves on to another file of this folder after 100 MB, and none is ever removed.
+    // After 100 MB the log continues in another file of this folder. None is ever removed.
     Ok([path_option("--audit-policy-file", &file), path_option("--audit-log-path", &folder.join("audit.log"))])
 }
 
 impl ApiServer {
-    /// What [`SERVICE_ACCOUNT`] has asked for until now. A request is in it once it was answered, a watch at the latest a
-    /// moment after it has ended: whoever wants to see all of them ends the client first.
+    /// The requests of [`SERVICE_ACCOUNT`] so far. A request is included once it was answered, a watch at the latest
+    /// shortly after it ended. To see all of them, stop the client first.
     ///
     /// # Errors
     /// When the audit log cannot be read.
@@ -63,7 +63,7 @@ impl ApiServer {
         let mut audit = Audit::default();
         for file in fs::read_dir(self.folder().join(FOLDER)).context("reading the folder of the audit log")? {
             let text = fs::read_to_string(file?.path()).context("reading the audit log")?;
-            // The last line may still be in the making.
+            // The last line may be incomplete.
             let whole = text.rfind('\n').map_or("", |end| &text[..end]);
             for line in whole.lines() {
                 audit.take(&serde_json::from_str(line).with_context(|| format!("a line of the audit log: {line}"))?);
@@ -85,7 +85,7 @@ impl Audit {
             (resource, subresource) => format!("{resource}/{subresource}"),
         };
         let access = Access { verb: text("/verb").to_owned(), group: text("/objectRef/apiGroup").to_owned(), resource };
-        // The authorizer's own word: admission answers 403 too.
+        // Ask for the authorizer's decision: admission answers 403, too.
         if event.pointer("/annotations/authorization.k8s.io~1decision").and_then(Json::as_str) == Some("forbid") {
             self.forbidden.insert(access.clone());
         }

@@ -1,4 +1,4 @@
-//! What can be done to the data of a cluster: a copy of it, put back later, and compaction.
+//! The data of a cluster: snapshot, restore and compaction.
 
 use std::{fs, path::Path};
 
@@ -9,18 +9,18 @@ use tempfile::TempDir;
 use super::ApiServer;
 use crate::http;
 
-/// etcd's data as it was at one moment. Its files go when it is dropped.
+/// A copy of etcd's data. Dropping it removes its files.
 #[derive(Debug)]
 pub struct Snapshot(TempDir);
 
 impl ApiServer {
-    /// Copies the data of the cluster. Both servers are stopped for it and started again: clients lose their connections and
-    /// find the same objects under the same resourceVersions.
+    /// Copies the data of the cluster. This restarts both servers: clients lose their connections, then find the same
+    /// objects with the same resourceVersions.
     ///
     /// # Errors
     /// When the files cannot be copied, or one of the servers does not become ready again.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        // kube-apiserver keeps nothing, so it need not be asked.
+        // kube-apiserver has no data of its own, so it may be killed.
         self.kill()?;
         self.etcd().stop()?;
         let copy = tempfile::Builder::new().prefix("snapshot-").tempdir_in(self.folder()).context("making a folder")?;
@@ -29,8 +29,8 @@ impl ApiServer {
         Ok(Snapshot(copy))
     }
 
-    /// Puts the data of a snapshot back, as after a disaster: objects, resourceVersions and all. Both servers are killed for
-    /// it and started again. A snapshot may be put back more than once.
+    /// Restores the data of a snapshot, including resourceVersions. This kills and restarts both servers. A snapshot
+    /// can be restored more than once.
     ///
     /// # Errors
     /// When the files cannot be copied, or one of the servers does not become ready again.
@@ -42,16 +42,16 @@ impl ApiServer {
         self.restart()
     }
 
-    /// Compacts etcd up to now: older revisions are gone, and a watch that starts at one of them is answered 410. Where
-    /// kube-apiserver still has the events in its watch cache it answers from there: restart it afterwards, or start it with
+    /// Compacts etcd up to now: older revisions are gone, and a watch from one of them gets 410. If kube-apiserver
+    /// still has the events in its watch cache, it answers from there. So restart it afterwards, or start it with
     /// `--watch-cache=false`.
     ///
-    /// Returns the revision, which is what Kubernetes calls resourceVersion.
+    /// Returns the revision, which Kubernetes calls resourceVersion.
     ///
     /// # Errors
     /// When etcd does not answer as expected.
     pub fn compact(&self) -> Result<u64> {
-        // The key is one zero byte, of which there is none; the answer's header has the revision.
+        // A key that does not exist, one zero byte: the header of the answer has the revision.
         let answer = self.ask_etcd("/v3/kv/range", &json!({"key": "AA=="}))?;
         let revision = answer.pointer("/header/revision").and_then(Json::as_str);
         let revision = revision.with_context(|| format!("etcd named no revision: {answer}"))?;
@@ -77,7 +77,7 @@ impl ApiServer {
     }
 }
 
-/// Copies what is in `from` into `to`, which is made if it is not there.
+/// Copies the content of `from` into `to`, which is created if needed.
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

@@ -1,4 +1,4 @@
-//! Who may log in: bearer tokens and the kubeconfig files that hold them.
+//! The users: bearer tokens, and the kubeconfig files that contain them.
 
 use std::{
     fs,
@@ -10,15 +10,15 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 
 use super::ApiServer;
 
-/// The user name of the service account `ingester` in the namespace `ingester`, as RBAC and the audit log know it.
+/// The user name of the service account `ingester` in the namespace `ingester`, as RBAC and the audit log have it.
 pub const SERVICE_ACCOUNT: &str = "system:serviceaccount:ingester:ingester";
 
-/// Whoever shows one may act as its user. They guard a server that listens on 127.0.0.1 and lives as long as a test.
+/// Fixed tokens are safe here: the server listens on 127.0.0.1 and lives as long as a test.
 const ADMIN_TOKEN: &str = "testbed-admin";
 const SERVICE_ACCOUNT_TOKEN: &str = "testbed-service-account";
 
-/// The file for `--token-auth-file`: token, user, uid, groups. The groups of the service account are those that a token of
-/// its own would give it.
+/// The file for `--token-auth-file`: token, user, uid, groups. The service account has the groups that a real token
+/// would give it.
 pub(super) fn token_file() -> String {
     format!(
         "{ADMIN_TOKEN},admin,admin,\"system:masters\"\n\
@@ -28,27 +28,27 @@ pub(super) fn token_file() -> String {
 }
 
 impl ApiServer {
-    /// The bearer token of a user who may do everything (group `system:masters`).
+    /// The bearer token of the administrator (group `system:masters`).
     #[must_use]
     pub fn token(&self) -> &str {
         ADMIN_TOKEN
     }
 
-    /// A kubeconfig file with the address, the certificate to trust and the token of a user who may do everything.
+    /// A kubeconfig file for the administrator: address, certificate to trust, token.
     #[must_use]
     pub fn kubeconfig(&self) -> PathBuf {
         self.folder().join("kubeconfig")
     }
 
-    /// A kubeconfig file for [`SERVICE_ACCOUNT`], who may do what RBAC grants and nothing else. The account itself and its
-    /// namespace are not made here.
+    /// A kubeconfig file for [`SERVICE_ACCOUNT`], which has only the rights that RBAC grants. This creates neither the
+    /// account nor its namespace.
     #[must_use]
     pub fn service_account_kubeconfig(&self) -> PathBuf {
         self.folder().join("service-account.kubeconfig")
     }
 
-    /// A new client of this server, of a user who may do everything. It belongs to the runtime that it is made in: every
-    /// asynchronous test makes its own.
+    /// A new client of this server for the administrator. It belongs to the runtime in which it is created, so every
+    /// asynchronous test creates its own.
     ///
     /// # Errors
     /// When the kubeconfig cannot be used.
@@ -71,7 +71,7 @@ impl ApiServer {
     }
 
     fn kubeconfig_text(&self, user: &str, token: &str) -> String {
-        // JSON is YAML, and knows how to quote a path. kube-apiserver makes this certificate when it first starts.
+        // JSON is YAML, and quotes paths correctly. kube-apiserver creates this certificate at its first start.
         serde_json::json!({
             "apiVersion": "v1",
             "kind": "Config",

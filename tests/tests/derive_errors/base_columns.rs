@@ -22,7 +22,7 @@ struct WidgetSpec {
     full_name: String,
 }
 
-// In a struct that is part of another these names are right: `owner_name`.
+// In a struct that is part of another these names are allowed: they become `owner_name`.
 #[derive(Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 struct Owner {
     id: String,

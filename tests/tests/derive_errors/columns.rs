@@ -1,4 +1,4 @@
-//! Two columns with one name, each reported on the name that comes second.
+//! Two columns with the same name, reported on the second one.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable};
 use kube::CustomResource;
@@ -24,7 +24,7 @@ struct WidgetSpec {
     colour: String,
     #[index(column = "colour")] //~ ERROR column `colour` is made by field `colour` already: give one of them another name with `column = "..."`
     shade: String,
-    // A database compares the names of columns without case.
+    // Databases compare column names without regard to case.
     #[index(column = "COLOUR")]
     //~^ ERROR column `COLOUR` is made by field `colour` already
     //~| ERROR column `COLOUR` is made by field `shade` already
@@ -33,7 +33,7 @@ struct WidgetSpec {
     owner: Pair,
     #[index]
     owner_name: String, //~ ERROR column `owner_name` is made by field `owner` already
-    // The columns differ, `maker` from `maker_name`, the keys do not.
+    // The columns `maker` and `maker_name` differ, but their keys do not.
     #[index]
     maker: Pair,
     #[index(column = "maker")] //~ ERROR key `maker` is made by field `maker` already

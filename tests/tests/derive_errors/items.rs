@@ -1,4 +1,4 @@
-//! Items that the derives are not for. What is made of them is used below, which is no error of its own.
+//! Items that the derives do not support. Using the result below is no further error.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable, Kind};
 use kube::CustomResource;
@@ -25,7 +25,7 @@ struct Pair(String, String); //~ ERROR ColumnValue needs named fields: write `st
 struct Unit; //~ ERROR ColumnValue needs named fields: write `struct Unit { ... }`
 
 #[derive(ColumnValue, Deserialize)]
-struct Generic<T> { //~ ERROR ColumnValue does not take generics: a table needs one concrete type
+struct Generic<T> { //~ ERROR ColumnValue does not take generics: a column needs one concrete type
     value: T,
 }
 

@@ -1,6 +1,6 @@
-//! Kinds of which something is missing, or said twice.
+//! Kinds with missing or duplicate attributes.
 
-use ingester_core::{Indexed, Ingestable};
+use ingester_core::{Indexed, Ingestable, Kind};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,12 +12,12 @@ struct Nothing {} //~ ERROR what kind is this? Either derive kube's CustomResour
 #[ingest(group = "", version = "v1")]
 struct Kindless {} //~ ERROR (missing: kind)
 
-// A misspelled option is one error, not a missing one too.
+// A misspelled option is one error, not also a missing option.
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", versoin = "v1", kind = "Pod")] //~ ERROR `#[ingest]` has no option `versoin`: did you mean `version`?
 struct Misspelled {}
 
-// What lacks in `#[kube]` kube says.
+// kube reports what is missing in `#[kube]`.
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)] //~ ERROR Missing field `group`
 #[kube(version = "v1", kind = "Groupless")]
 struct GrouplessSpec {
@@ -55,9 +55,19 @@ struct PlainStatus {
     phase: String,
 }
 
-// Twice the same trait for one type.
+// The same trait twice for one type.
 #[derive(CustomResource, Ingestable, Indexed, Serialize, Deserialize, JsonSchema, Clone, Debug)] //~ ERROR conflicting implementations of trait `Indexed` for type `BothSpec`
 #[kube(group = "example.com", version = "v1", kind = "Both")]
 struct BothSpec {}
 
-fn main() {}
+// The spec in place of what kube makes of it.
+const KINDS: &[Kind] = &[
+    Kind::of::<Twice>(),
+    Kind::of::<TwiceSpec>(), //~ ERROR `TwiceSpec` is not a kind
+    //~^ NOTE this type does not derive `Ingestable`
+    //~| NOTE of a custom resource, name the type that kube makes (`Model`), not its spec (`ModelSpec`)
+];
+
+fn main() {
+    println!("{KINDS:?}");
+}

@@ -1,4 +1,4 @@
-//! Names that are no identifiers.
+//! Names that are not identifiers.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ struct Widget {
     nameless: Pair,
     #[index(was = "last name")] //~ ERROR `last name` cannot be the name of a column: use letters and digits of ASCII and underscores in `was = "..."`
     last_name: String,
-    // Reported in the structs below and nowhere else.
+    // Reported only in the structs below.
     #[index]
     wrong: Wrong,
     #[index]

@@ -1,4 +1,4 @@
-//! Options that there are not, that are given twice, or whose value is of another kind.
+//! Options that do not exist, are given twice, or have a value of the wrong kind.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable};
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use serde::Deserialize;
 #[ingest(table "widget")] //~ ERROR expected `,`
 struct Widget {
     #[index(colum = "x")] //~ ERROR `#[index]` has no option `colum`: did you mean `column`?
-    name: String, // Not reported for being a base column: what was meant is not known.
+    name: String, // Not reported as a base column, because the intended name is unknown.
     #[index(unique)] //~ ERROR `#[index]` has no option `unique`: there are column, type, path, with, was, key
     number: i64,
     #[index(column = "a", column = "b")] //~ ERROR `column` is given twice
@@ -43,7 +43,7 @@ struct Widget {
     //~| ERROR `#[index]` has no option `kye`: did you mean `key`?
     //~| ERROR `was` is the former name, it cannot be the present one
     //~| ERROR `was` is given twice
-    k: Vec<String>, // Not reported for its type: one of the options may have made another of it.
+    k: Vec<String>, // Not reported for its type, which one of the options may have changed.
     #[ingest(key = false)] //~ ERROR `#[ingest]` belongs on the struct; the attribute of a field is `#[index]`
     l: String,
 }
@@ -72,5 +72,23 @@ enum Mode {
     #[ingest(key = false)] //~ ERROR `#[ingest]` belongs on the struct
     Off,
 }
+
+// One error, not one for each use of the library.
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Gadget", crate = "nowhere::to_be_found")] //~ ERROR cannot find module or crate `nowhere` in this scope
+struct Gadget {
+    #[index]
+    a: String,
+    #[index(path = "b", column = "c")]
+    part: Part,
+}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Node", descriptors = crate::MESSAGES)] //~ ERROR `descriptors` says where a message is described: name it with `protobuf = "..."`
+struct Node {}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Event", protobuf = "example.v1.Event")] //~ ERROR cannot find value `DESCRIPTORS` in the crate root
+struct Event {}
 
 fn main() {}

@@ -29,7 +29,7 @@ struct Widget {
     closed: elsewhere::Closed,
     #[index]
     colour: String,
-    // Found although the paths above lead nowhere.
+    // Found despite the wrong paths above.
     #[index(column = "colour", type = "FLOAT")] //~ ERROR column `colour` is made by field `colour` already
     //~| ERROR `FLOAT` is not a column type
     shade: f64,

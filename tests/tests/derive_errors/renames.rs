@@ -1,4 +1,4 @@
-//! `was`, a column's former name, and serde's rules of renaming.
+//! `was`, a column's former name, and serde's rename rules.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Mistakes of every sort in one file: those that the derives see, those that take names and types, those that take
-//! constants. All come at once.
+//! Mistakes of every sort in one file, all reported at once: those that the derives see, those that need names and
+//! types, and those that need constants.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable, Kind};
 use kube::CustomResource;
@@ -45,7 +45,7 @@ enum Mode {
     Custom(String), //~ ERROR variant `Custom` carries data
 }
 
-// These hide columns of their own kind, so what takes all columns together (`key(...)` above) is not looked at here.
+// These hide columns of their own kind, so checks that need all columns (`key(...)` above) do not run here.
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Pod", table = "pods and their containers")] //~ ERROR `pods and their containers` cannot be the name of a table
 struct Pod {
@@ -57,7 +57,7 @@ struct Pod {
     restarts: i32,
     #[index(wth = missing)] //~ ERROR `#[index]` has no option `wth`: did you mean `with`?
     images: Vec<String>,
-    #[index(column = "uid")] // Not reported: without its type nothing is known of the column.
+    #[index(column = "uid")] // Not reported: without its type nothing is known about the column.
     id: Unknown, //~ ERROR cannot find type `Unknown` in this scope
     #[index]
     json: String, //~ ERROR column `json` is one of the columns that every table has

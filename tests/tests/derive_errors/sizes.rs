@@ -1,4 +1,4 @@
-//! What InnoDB does not take: keys and rows that are too long, or too many.
+//! What InnoDB does not allow: keys and rows that are too long, or too many.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable};
 use serde::Deserialize;
@@ -26,7 +26,7 @@ struct Widget {
     story: Story, //~ ERROR column `story_text` cannot have a key
     #[index]
     many: Many, //~ ERROR the key on `many` has 17 columns, InnoDB allows 16: use `key = false` here or on fields of the composite
-    // Reported in the struct below and nowhere else.
+    // Reported only in the struct below.
     #[index]
     nested: Nested,
 }
@@ -68,7 +68,7 @@ struct Long {
     b: String,
 }
 
-// 4 keys that every table has, and 61.
+// 61 keys, besides the 4 that every table has.
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Keyed")] //~ ERROR table `keyed` has 65 keys, InnoDB allows 64: put `key = false` on columns that are not searched alone
 struct Keyed {

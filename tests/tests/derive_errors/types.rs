@@ -1,4 +1,4 @@
-//! SQL types that are none or do not fit, and Rust types that no column holds.
+//! SQL types that do not exist or do not fit, and Rust types that no column can hold.
 
 use ingester_core::{ColumnValue, Indexed, Ingestable};
 use serde::Deserialize;
@@ -27,7 +27,7 @@ struct Widget {
     labels: Option<BTreeMap<String, String>>, //~ ERROR `BTreeMap<String, String>` cannot be stored in a column
     #[index(type = "TEXT")]
     plain: Plain, //~ ERROR `Plain` cannot be stored in a column
-    // Found although a type above has no columns: one mistake does not hide another.
+    // Found although a type above has no columns: one mistake must not hide another.
     #[index(column = "pair")]
     other: Pair,
     //~^^ ERROR column `pair_a` is made by field `pair` already

@@ -1,15 +1,16 @@
-//! What is done with each case.
+//! The checks of each case.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use ingester_core::Kind;
 use ingester_core::ddl::{Schema, diff};
 use ingester_core::dialect::Dialect;
 use ingester_core::documents::documents;
-use ingester_core::migrate::{Folder, Options, Outcome, Released, drift, schema_of};
 use ingester_core::object::{ManagedFields, Object};
+use ingester_core::row::Row;
 use ingester_core::schema::base;
-use ingester_core::store::{Change, ConnectOptions, Store};
-use ingester_core::value::{Micros, Row};
+use ingester_core::value::Micros;
+use ingester_store::migrate::{Folder, Options, Outcome, Released, drift, schema_of};
+use ingester_store::{Change, ConnectOptions, Store};
 use ingester_tests::databases::Database;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,7 +27,7 @@ pub(crate) struct Case {
 
 const CHANGE: Options<'_> = Options { name: Some("change"), allow_destructive: true };
 
-/// A folder in which `before` is released, with the number of its last migration.
+/// A folder in which `before` is released, and the number of its last migration.
 fn released_before(case: &Case) -> Result<(tempfile::TempDir, Folder, u32)> {
     let root = tempfile::tempdir()?;
     let folder = Folder::new(root.path());
@@ -35,7 +36,7 @@ fn released_before(case: &Case) -> Result<(tempfile::TempDir, Folder, u32)> {
     Ok((root, folder, last))
 }
 
-/// Whether the files are those that the case expects, and data go only where that is allowed.
+/// Checks that the files are those that the case expects, and that data is dropped only if that is allowed.
 pub(crate) fn expected(case: &Case) -> Result<()> {
     let (root, folder, _) = released_before(case)?;
     let refused = folder.generate(case.after, &Options { allow_destructive: false, ..CHANGE });
@@ -79,7 +80,7 @@ pub(crate) fn expected(case: &Case) -> Result<()> {
     Ok(())
 }
 
-/// The objects of the case that `kinds` know: each with its kind.
+/// The objects of the case whose kind is in `kinds`, each with its kind.
 fn objects(case: &Case, kinds: &'static [Kind]) -> Result<Vec<(&'static Kind, Object)>> {
     let mut objects = Vec::new();
     for document in documents(case.objects.as_bytes()) {
@@ -92,7 +93,7 @@ fn objects(case: &Case, kinds: &'static [Kind]) -> Result<Vec<(&'static Kind, Ob
     Ok(objects)
 }
 
-/// The row of an object; one that is called so is deleted, or lives in its row only.
+/// The row of an object: a tombstone if its name begins with `deleted-`, evicted if it begins with `evicted-`.
 fn row(kind: &Kind, object: &Object) -> Result<Row, String> {
     let row = kind.row(object).map_err(|error| error.to_string())?;
     let mut row = row.ok_or("left out")?;
@@ -104,7 +105,7 @@ fn row(kind: &Kind, object: &Object) -> Result<Row, String> {
     Ok(row)
 }
 
-/// What must survive every migration of a kind's tables.
+/// The data that must survive every migration of a kind's tables.
 async fn kept(database: &Database, kind: &Kind) -> Result<Vec<Vec<Vec<Option<String>>>>> {
     let table = kind.table().name;
     let columns = "uid, namespace, name, res_version, create_time, update_time, delete_time, evict_time, json";
@@ -115,7 +116,7 @@ async fn kept(database: &Database, kind: &Kind) -> Result<Vec<Vec<Vec<Option<Str
     ])
 }
 
-/// Fails unless the database has the tables of `kinds`, and needs nothing to become theirs.
+/// Fails unless the database has the tables of `kinds`, without a difference.
 async fn is_at(store: &Store, kinds: &[Kind]) -> Result<()> {
     let (schema, catalog, dialect) = (Schema::of(kinds), store.catalog().await?, store.dialect());
     let drift = drift(&schema, &catalog, dialect);
@@ -125,7 +126,7 @@ async fn is_at(store: &Store, kinds: &[Kind]) -> Result<()> {
     Ok(())
 }
 
-/// Fills the new columns and compares every row with what a fresh import would give it.
+/// Backfills the new columns and compares every row with a fresh import.
 async fn is_filled(
     store: &Store,
     released: &Released,
@@ -153,12 +154,12 @@ async fn is_filled(
             ensure!(expected == found, "{}: {column} should be {expected:?} and is {found:?}", object.meta().name);
         }
     }
-    // Those whose columns were filled, not every one: a widened column leaves its rows alone.
+    // Not all of them need to fail: a widened column is not backfilled.
     ensure!(failed <= undecodable, "{failed} rows failed, {undecodable} have a reason to");
     Ok(())
 }
 
-/// Old schema, migrations, new schema, back, and there again: with rows that nothing happens to.
+/// From the old schema to the new one, back, and forward again. The rows must survive.
 pub(crate) async fn migrated(database: Database, case: &Case) -> Result<()> {
     let (_root, folder, last) = released_before(case)?;
     let store = Store::connect(&database.url.parse()?, ConnectOptions::default()).await?;
@@ -214,7 +215,7 @@ pub(crate) async fn migrated(database: Database, case: &Case) -> Result<()> {
             }
         }
     }
-    // The rows went through it twice, and the columns that were dropped in between are filled once more.
+    // The columns that were dropped in between are backfilled once more.
     let there: Vec<_> =
         survivors.into_iter().filter(|(kind, _)| case.before.iter().any(|old| old.kind() == kind.kind())).collect();
     is_filled(&store, &released, &there, case.after).await?;

@@ -1,7 +1,7 @@
-//! One folder a change of a struct (`cases/`): the struct before and after, objects, and the migrations that are expected.
-//! Each change is made on every database, with rows in the tables, there and back and there again.
+//! Changes of structs, one folder each (`cases/`): the struct before and after, objects, and the expected migrations.
+//! Each change runs on every database, with rows in the tables: forward, back, and forward again.
 //!
-//! `INGESTER_UPDATE=1 cargo test -p ingester-tests --test evolution` writes the expected files anew, for review.
+//! `INGESTER_UPDATE=1 cargo test -p ingester-tests --test evolution` rewrites the expected files, for review.
 
 #![allow(unreachable_pub, reason = "the structs of a case are written as a user writes them")]
 
@@ -44,7 +44,7 @@ macro_rules! cases {
             }
         )* }
 
-        /// Every case by name.
+        /// The names of all cases.
         const CASES: &[&str] = &[$(stringify!($name)),*];
     };
 }
@@ -89,7 +89,7 @@ cases! {
 }
 
 #[test]
-fn no_folder_is_left_out() -> anyhow::Result<()> {
+fn every_case_folder_is_listed() -> anyhow::Result<()> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/evolution/cases");
     let mut found: Vec<String> = std::fs::read_dir(folder)?
         .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))

@@ -9,16 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 on_every_database! {
-    programs_that_migrate_at_once_run_each_migration_once
-    tables_that_nobody_migrated_are_taken_as_they_are
-    a_migration_that_was_interrupted_is_taken_up_again
+    concurrent_programs_run_each_migration_once
+    existing_tables_without_migrations_are_recorded_as_they_are
+    an_interrupted_migration_is_resumed
     a_database_of_a_later_release_is_left_alone
-    a_migration_that_is_not_the_released_one_is_named
-    sqlx_s_own_tool_runs_and_reads_the_same_migrations
-    a_table_in_use_is_waited_for_and_its_users_are_not_held_up
+    a_migration_that_differs_from_the_released_one_is_named
+    sqlxs_own_migrator_runs_and_reads_the_same_migrations
+    a_migration_waits_for_a_table_in_use_and_blocks_nobody
 }
 
-/// The versions that the ledger has, with whether they are known to be done.
+/// The versions in the ledger, and whether each is recorded as successful.
 async fn ledger(database: &Database) -> Result<Vec<(String, bool)>> {
     let rows =
         database.sql("SELECT CAST(version AS CHAR), CAST(success AS CHAR) FROM _sqlx_migrations ORDER BY version");
@@ -30,7 +30,7 @@ fn done(versions: &[&str]) -> Vec<(String, bool)> {
     versions.iter().map(|version| ((*version).to_owned(), true)).collect()
 }
 
-async fn programs_that_migrate_at_once_run_each_migration_once(database: Database) -> Result<()> {
+async fn concurrent_programs_run_each_migration_once(database: Database) -> Result<()> {
     let releases = Arc::new(releases()?);
     let mut programs = tokio::task::JoinSet::new();
     for _ in 0..4 {
@@ -40,7 +40,7 @@ async fn programs_that_migrate_at_once_run_each_migration_once(database: Databas
     let mut run: Vec<String> = programs.join_all().await.into_iter().collect::<Result<Vec<_>>>()?.concat();
     run.sort();
     if database.on == On::Sqlite {
-        // There everybody may believe to have run one; the ledger has it once.
+        // On SQLite several programs may report a migration as run; the ledger has it once.
         run.dedup();
     }
     ensure!(run == SECOND, "{run:?}");
@@ -48,16 +48,16 @@ async fn programs_that_migrate_at_once_run_each_migration_once(database: Databas
     Ok(())
 }
 
-async fn tables_that_nobody_migrated_are_taken_as_they_are(database: Database) -> Result<()> {
+async fn existing_tables_without_migrations_are_recorded_as_they_are(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
-    // As a program without migrations makes them.
+    // The tables that a program without migrations creates.
     store.create_missing(second::KINDS).await?;
     let applied = releases.second.apply(&store, &mut |_| {}).await?;
     ensure!(applied.run.is_empty() && applied.recorded == SECOND && applied.drift.is_empty(), "{applied:?}");
     ensure!(releases.second.pending(&store).await?.is_empty());
 
-    // And where only the first release's tables are there, with rows in them.
+    // The same with only the first release's tables, with rows in them.
     for table in ["job", "job_labels", "job_annotations", "_sqlx_migrations", "ingester_backfills"] {
         database.sql(&format!("DROP TABLE {table}")).await?;
     }
@@ -70,7 +70,7 @@ async fn tables_that_nobody_migrated_are_taken_as_they_are(database: Database) -
     Ok(())
 }
 
-async fn a_migration_that_was_interrupted_is_taken_up_again(database: Database) -> Result<()> {
+async fn an_interrupted_migration_is_resumed(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.first, &store).await?;
@@ -84,7 +84,7 @@ async fn a_migration_that_was_interrupted_is_taken_up_again(database: Database) 
     );
     for was_done in [false, true] {
         if was_done {
-            // Back to the first release, and then as if the statement had been run but not its end.
+            // Back to the first release; then as if the statement had run, but had not been recorded.
             releases.second.revert(&store, 1, &mut |_| {}).await?;
             database.sql(migration.sql.as_str()).await?;
         }
@@ -97,7 +97,7 @@ async fn a_migration_that_was_interrupted_is_taken_up_again(database: Database) 
         ensure!(ledger(&database).await? == done(&["1", "2", "3"]));
     }
     ensure!(database.count("job").await? == 3);
-    // A way back that was interrupted is gone to its end, whether the statement was run or not.
+    // An interrupted revert is completed, whether the statement had run or not.
     database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 3").await?;
     let reverted = releases.second.revert(&store, 1, &mut |_| {}).await?;
     ensure!(reverted == [SECOND[2], SECOND[1]], "{reverted:?}");
@@ -109,7 +109,7 @@ async fn a_database_of_a_later_release_is_left_alone(database: Database) -> Resu
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.second, &store).await?;
-    let refused = |error: ingester_core::migrate::ApplyError| {
+    let refused = |error: ingester_store::migrate::ApplyError| {
         let text = error.to_string();
         ensure!(text.contains("migration 0002") && text.contains("later release"), "{text}");
         Ok(())
@@ -123,7 +123,7 @@ async fn a_database_of_a_later_release_is_left_alone(database: Database) -> Resu
     Ok(())
 }
 
-async fn a_migration_that_is_not_the_released_one_is_named(database: Database) -> Result<()> {
+async fn a_migration_that_differs_from_the_released_one_is_named(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.second, &store).await?;
@@ -137,7 +137,7 @@ fn folder(database: &Database) -> &'static str {
     if database.on == On::Sqlite { "sqlite" } else { "mysql" }
 }
 
-async fn sqlx_s_own_tool_runs_and_reads_the_same_migrations(database: Database) -> Result<()> {
+async fn sqlxs_own_migrator_runs_and_reads_the_same_migrations(database: Database) -> Result<()> {
     async fn run<D: sqlx::Database>(url: &str, migrator: &Migrator) -> Result<()>
     where
         D::Connection: sqlx::migrate::Migrate,
@@ -157,17 +157,17 @@ async fn sqlx_s_own_tool_runs_and_reads_the_same_migrations(database: Database) 
         On::Sqlite => run::<sqlx::Sqlite>(&database.url, &migrator).await?,
         On::MariaDb | On::MySql => run::<sqlx::MySql>(&database.url, &migrator).await?,
     }
-    // What it has run is known here, and what it cannot know is found out: the columns that are to be filled.
+    // We accept what it ran, and find the columns to backfill, of which it knows nothing.
     ensure!(apply(&releases.second, &store).await?.is_empty());
     ensure!(store.incomplete(second::KINDS, Some(&releases.second)).await?.len() == 1);
-    // And what was run here is known there.
+    // And it accepts what we ran.
     match database.on {
         On::Sqlite => run::<sqlx::Sqlite>(&database.url, &migrator).await,
         On::MariaDb | On::MySql => run::<sqlx::MySql>(&database.url, &migrator).await,
     }
 }
 
-/// Keeps a transaction open that has read the table.
+/// Opens a transaction that has read the table.
 async fn reading(database: &Database) -> Result<Box<dyn std::any::Any + Send>> {
     async fn begin<D: sqlx::Database>(url: &str) -> Result<Box<dyn std::any::Any + Send>>
     where
@@ -186,7 +186,7 @@ async fn reading(database: &Database) -> Result<Box<dyn std::any::Any + Send>> {
     }
 }
 
-async fn a_table_in_use_is_waited_for_and_its_users_are_not_held_up(database: Database) -> Result<()> {
+async fn a_migration_waits_for_a_table_in_use_and_blocks_nobody(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.first, &store).await?;
@@ -196,7 +196,7 @@ async fn a_table_in_use_is_waited_for_and_its_users_are_not_held_up(database: Da
         let store = connect(&database).await?;
         tokio::spawn(async move { apply(&releases.second, &store).await })
     };
-    // Others go on writing: the migration lets them through, again and again.
+    // Others continue to write: the migration lets them through each time.
     for version in 2..=12 {
         write(&store, &FIRST_KIND, [job(0, version)]).await?;
         tokio::time::sleep(Duration::from_millis(200)).await;

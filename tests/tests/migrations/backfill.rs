@@ -1,11 +1,11 @@
-//! Filling columns that were added to tables with rows in them.
+//! Backfilling columns that were added to tables with rows in them.
 
 use crate::kinds::{FIRST_KIND, SECOND_KIND, apply, connect, job, releases, row, second, write};
 use anyhow::{Context as _, Result, ensure};
-use ingester_core::migrate::{Backfill, Filled};
 use ingester_core::schema::base;
-use ingester_core::store::{Change, Store};
 use ingester_core::value::Micros;
+use ingester_store::migrate::{Backfill, Filled};
+use ingester_store::{Change, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -15,14 +15,14 @@ use tokio_util::sync::CancellationToken;
 
 on_every_database! {
     live_deleted_and_evicted_rows_get_the_values_of_a_fresh_import
-    what_changes_meanwhile_keeps_its_newer_values
-    an_interrupted_run_goes_on_where_it_was
-    an_object_that_cannot_be_decoded_stops_nobody
-    nothing_goes_faster_than_it_may
-    a_column_is_filled_again_when_somebody_asks
+    rows_written_during_a_backfill_keep_their_newer_values
+    an_interrupted_backfill_resumes_where_it_stopped
+    an_object_that_cannot_be_decoded_does_not_stop_a_backfill
+    a_backfill_keeps_to_its_rate
+    a_column_is_backfilled_again_on_request
 }
 
-/// Rows of the first release in tables of the second.
+/// Creates rows of the first release in tables of the second.
 async fn upgraded(database: &Database, rows: usize) -> Result<Store> {
     let releases = releases()?;
     let store = connect(database).await?;
@@ -38,7 +38,7 @@ async fn fill(store: &Store) -> Result<Filled> {
     Ok(store.backfill(backfill, None, &CancellationToken::new(), |_| {}).await?)
 }
 
-/// Fails unless a row has the values that the object gives.
+/// Fails unless a row has the values of the object.
 async fn is_as(store: &Store, object: &serde_json::Value) -> Result<()> {
     let fresh = row(&SECOND_KIND, object);
     let stored = store.stored(SECOND_KIND.table(), &[&fresh.uid]).await?;
@@ -80,12 +80,12 @@ async fn live_deleted_and_evicted_rows_get_the_values_of_a_fresh_import(database
     Ok(())
 }
 
-async fn what_changes_meanwhile_keeps_its_newer_values(database: Database) -> Result<()> {
+async fn rows_written_during_a_backfill_keep_their_newer_values(database: Database) -> Result<()> {
     const ROWS: usize = 1200;
     let store = upgraded(&database, ROWS).await?;
     let writer = connect(&database).await?;
     let writing = tokio::spawn(async move {
-        // Every row several times, in another order than they are filled in.
+        // Every row several times, in another order than the backfill's.
         for version in 2..=5u64 {
             for chunk in 0..12 {
                 let numbers = (0..ROWS).filter(|number| number * 7 % 12 == chunk);
@@ -110,13 +110,13 @@ async fn what_changes_meanwhile_keeps_its_newer_values(database: Database) -> Re
     Ok(())
 }
 
-async fn an_interrupted_run_goes_on_where_it_was(database: Database) -> Result<()> {
+async fn an_interrupted_backfill_resumes_where_it_stopped(database: Database) -> Result<()> {
     let store = upgraded(&database, 700).await?;
     let backfill = store.incomplete(second::KINDS, None).await?.remove(0);
     let stop = CancellationToken::new();
     let first = store.backfill(&backfill, None, &stop, |_| stop.cancel()).await?;
     ensure!(!first.complete && (1..700).contains(&first.read), "{first:?}");
-    // Another process.
+    // A store of another process.
     let store = connect(&database).await?;
     let second = fill(&store).await?;
     ensure!(second.complete && first.read + second.read == 700, "{first:?}, then {second:?}");
@@ -126,7 +126,7 @@ async fn an_interrupted_run_goes_on_where_it_was(database: Database) -> Result<(
     Ok(())
 }
 
-async fn an_object_that_cannot_be_decoded_stops_nobody(database: Database) -> Result<()> {
+async fn an_object_that_cannot_be_decoded_does_not_stop_a_backfill(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.first, &store).await?;
@@ -141,17 +141,17 @@ async fn an_object_that_cannot_be_decoded_stops_nobody(database: Database) -> Re
     Ok(())
 }
 
-async fn nothing_goes_faster_than_it_may(database: Database) -> Result<()> {
+async fn a_backfill_keeps_to_its_rate(database: Database) -> Result<()> {
     let store = upgraded(&database, 300).await?;
     let backfill = store.incomplete(second::KINDS, None).await?.remove(0);
     let begin = Instant::now();
     let filled = store.backfill(&backfill, NonZeroU32::new(300), &CancellationToken::new(), |_| {}).await?;
-    // A lower bound only: the machine may be as slow as it likes.
+    // Only a lower bound: the machine may be slow.
     ensure!(filled.complete && begin.elapsed().as_secs_f64() >= 0.99, "{filled:?} in {:?}", begin.elapsed());
     Ok(())
 }
 
-async fn a_column_is_filled_again_when_somebody_asks(database: Database) -> Result<()> {
+async fn a_column_is_backfilled_again_on_request(database: Database) -> Result<()> {
     let store = upgraded(&database, 10).await?;
     fill(&store).await?;
     database.sql("UPDATE job SET owner = 'somebody', priority = 0 WHERE uid < 'uid-000005'").await?;

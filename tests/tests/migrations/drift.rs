@@ -1,22 +1,23 @@
-//! What `schema verify` finds.
+//! The differences that `schema verify` finds.
 
 use crate::kinds::{apply, connect, releases, second};
 use anyhow::{Result, ensure};
 use ingester_core::ddl::{Change, ColumnDef, KeyDef, Schema, Step, TableDef, diff, plan};
-use ingester_core::migrate::{drift, schema_of};
 use ingester_core::schema::{Ident, SqlType};
+use ingester_store::migrate::{drift, schema_of};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
 
 on_every_database! {
     the_thirteen_kinds_have_no_drift_on_any_server
-    every_difference_is_found_and_said
-    the_difference_to_the_code_is_what_would_be_migrated
-    changes_that_no_struct_asks_for_are_made_too
+    every_difference_is_found_and_named
+    the_difference_to_the_structs_is_what_a_migration_would_change
+    changes_of_base_columns_and_primary_keys_are_migrated
 }
 
-/// Keys of tables, nullability and types of columns that every table has: a later release of this project may change them.
-async fn changes_that_no_struct_asks_for_are_made_too(database: Database) -> Result<()> {
+/// Keys of tables, nullability and types of columns that every table has: a later release of this project may change
+/// them.
+async fn changes_of_base_columns_and_primary_keys_are_migrated(database: Database) -> Result<()> {
     let ident = Ident::new;
     let column = |name: &str, ty, nullable| ColumnDef { name: ident(name), was: None, ty, nullable };
     let uid = column("uid", SqlType::VarChar(64), false);
@@ -33,7 +34,7 @@ async fn changes_that_no_struct_asks_for_are_made_too(database: Database) -> Res
         vec![
             uid,
             column("namespace", SqlType::VarChar(100), false),
-            // Narrower, and its values come from nowhere else: it is converted.
+            // Narrower. Its values come from no other place, so it is converted.
             column("name", SqlType::VarChar(100), true),
             column("kind", SqlType::VarChar(64), false),
         ],
@@ -72,14 +73,14 @@ async fn the_thirteen_kinds_have_no_drift_on_any_server(database: Database) -> R
     let missing = drift(&schema, &store.catalog().await?, store.dialect());
     ensure!(missing.len() == 39, "{missing:?}");
     store.create_missing(crd_specs::KINDS).await?;
-    // Tables of others are none of our business.
+    // Tables of others are ignored.
     database.sql("CREATE TABLE somebody_else_s (id INT)").await?;
     let found = drift(&schema, &store.catalog().await?, store.dialect());
     ensure!(found.is_empty(), "{found:#?}");
     Ok(())
 }
 
-async fn every_difference_is_found_and_said(database: Database) -> Result<()> {
+async fn every_difference_is_found_and_named(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.second, &store).await?;
@@ -139,13 +140,13 @@ async fn every_difference_is_found_and_said(database: Database) -> Result<()> {
     found.sort();
     expected.sort_unstable();
     ensure!(found == expected, "{found:#?}");
-    // Somebody who runs the migrations again is told as well, and nothing is made worse.
+    // Running the migrations again reports the differences, too, and changes nothing.
     let again = releases.second.apply(&store, &mut |_| {}).await?;
     ensure!(again.run.is_empty() && again.drift.len() == expected.len(), "{again:?}");
     Ok(())
 }
 
-async fn the_difference_to_the_code_is_what_would_be_migrated(database: Database) -> Result<()> {
+async fn the_difference_to_the_structs_is_what_a_migration_would_change(database: Database) -> Result<()> {
     let releases = releases()?;
     let store = connect(&database).await?;
     apply(&releases.first, &store).await?;

@@ -1,11 +1,11 @@
-//! One kind in two releases, the second of which has more columns; and a folder in which either is released.
+//! A kind in two releases, of which the second has more columns, and a folder with the migrations of both.
 
 use anyhow::Result;
 use ingester_core::Kind;
-use ingester_core::migrate::{Folder, Options, Released};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::store::{Change, ConnectOptions, Store};
-use ingester_core::value::Row;
+use ingester_core::row::Row;
+use ingester_store::migrate::{Folder, Options, Released};
+use ingester_store::{Change, ConnectOptions, Store};
 use ingester_tests::databases::Database;
 use serde_json::{Value as Json, json};
 
@@ -26,7 +26,7 @@ pub(crate) mod first {
     pub const KINDS: &[Kind] = &[Kind::of::<Job>()];
 }
 
-/// The second one.
+/// The second release.
 pub(crate) mod second {
     use ingester_core::{Ingestable, Kind};
     use kube::CustomResource;
@@ -74,7 +74,7 @@ pub(crate) async fn connect(database: &Database) -> Result<Store> {
     Ok(Store::connect(&database.url.parse()?, ConnectOptions::default()).await?)
 }
 
-/// Runs migrations; returns the names of those that were run.
+/// Applies the migrations and returns the names of those that ran.
 pub(crate) async fn apply(released: &Released, store: &Store) -> Result<Vec<String>> {
     Ok(released.apply(store, &mut |_| {}).await?.run)
 }
@@ -94,13 +94,13 @@ pub(crate) fn job(number: usize, version: u64) -> Json {
     })
 }
 
-/// The row that a kind makes of an object.
+/// The row of an object.
 pub(crate) fn row(kind: &Kind, object: &Json) -> Row {
     let object = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
     kind.row(&object).unwrap().unwrap()
 }
 
-/// Writes jobs as a release does.
+/// Writes jobs with the columns of a release.
 pub(crate) async fn write(store: &Store, kind: &Kind, jobs: impl IntoIterator<Item = Json>) -> Result<()> {
     let changes: Vec<Change> = jobs.into_iter().map(|job| Change::Row(row(kind, &job))).collect();
     let count = changes.len();

@@ -1,20 +1,22 @@
-//! A large table with writers, measured. Run by hand, one at a time on a machine that does nothing else:
+//! Measures migration and backfill of a large table with concurrent writers. Run by hand, one at a time, on an idle
+//! machine:
 //!
 //! ```sh
 //! cargo test --release -p ingester-tests --test migrations million::mariadb -- --ignored --nocapture
 //! ```
 //!
-//! `ROWS` of the environment makes it smaller. It prints how long writers waited at most, before, while the column and its
-//! key are added, and while it is filled; and fails where a value is not that of a fresh import.
+//! The environment variable `ROWS` makes the table smaller. It prints the longest time that writers waited: before,
+//! while the column and its key are added, and during the backfill. It fails if a value differs from that of a fresh
+//! import.
 
 #![allow(clippy::print_stdout, reason = "the figures are its output")]
 
 use crate::kinds::{FIRST_KIND, SECOND_KIND, connect, job, releases, row, second, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
-use ingester_core::migrate::Progress;
 use ingester_core::schema::base;
-use ingester_core::store::Store;
+use ingester_store::Store;
+use ingester_store::migrate::Progress;
 use ingester_tests::databases::{Database, On, run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +37,7 @@ fn mysql() -> Result<()> {
 
 const WRITERS: usize = 2;
 
-/// Writers that update one row after the other until they are told to stop, as the kind's release does.
+/// Writers that update one row after the other until they are stopped.
 struct Writers {
     stop: Arc<AtomicBool>,
     tasks: Vec<tokio::task::JoinHandle<Result<Vec<Duration>>>>,
@@ -51,7 +53,7 @@ impl Writers {
                 let mut took = Vec::new();
                 while !stop.load(Ordering::Relaxed) {
                     let step = took.len();
-                    // All over the table, each writer its own rows, each time a newer version.
+                    // Spread over the table: each writer has its own rows, each update a newer version.
                     let number = (step * 7919) % (rows / WRITERS) * WRITERS + writer;
                     let begin = Instant::now();
                     write(&store, &kind, [job(number, versions + step as u64)]).await?;
@@ -125,7 +127,7 @@ async fn million(database: Database) -> Result<()> {
     filled_in(&store).await?;
     writers.end("while they were filled").await?;
 
-    // Of all rows by SQL, of some by the decoder itself.
+    // Check all rows by SQL, and some by the decoder.
     let wrong = "job WHERE owner IS NULL OR priority IS NULL OR priority <> CAST(SUBSTR(uid, 5) AS UNSIGNED)
                  OR owner <> CONCAT('owner-', CAST(SUBSTR(uid, 5) AS UNSIGNED), '-', res_version)";
     ensure!(database.count("job").await? == rows as u64);

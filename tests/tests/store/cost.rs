@@ -1,15 +1,17 @@
-//! How often the server is asked, and for what: it counts by itself. Counts do not depend on the machine.
+//! How many requests a batch costs, by the server's own counters. Counts do not depend on the machine.
 
 use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
-use ingester_core::store::{Change, ConnectOptions, Report, Store};
-use ingester_core::value::{Believed, Micros, Row};
+use ingester_core::row::{Believed, Row};
+use ingester_core::value::Micros;
+use ingester_store::{Change, ConnectOptions, Report, Store};
 use ingester_tests::{MariaDb, MySql, SqlServer, skipped_without_mysql};
 use sqlx::{Connection as _, MySqlConnection};
 use std::collections::BTreeMap;
 use std::ops::Deref as _;
 
-/// What the store asks for. Each is one round trip, but where nothing is executed that was prepared: then it is one text.
+/// The requests of the store. Each is one round trip, unless no prepared statement is executed: then all of it is one
+/// text.
 const COUNTERS: [&str; 4] = ["Com_stmt_execute", "Com_begin", "Com_commit", "Com_stmt_prepare"];
 
 #[test]
@@ -50,7 +52,7 @@ fn on(server: &SqlServer) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         let url = server.create_database("cost").await?;
-        // One connection, so that what is prepared is prepared once.
+        // One connection, so that each statement is prepared once.
         let options = ConnectOptions { connections: 1, ..ConnectOptions::default() };
         let store = Store::connect(&url.parse()?, options).await?;
         store.create_missing(crd_specs::KINDS).await?;
@@ -58,7 +60,7 @@ fn on(server: &SqlServer) -> Result<()> {
         let batch = |first: u64, objects: u64, version: u64| -> Vec<Change> {
             (first..first + objects).map(|n| change(&model(&format!("u{n:05}"), version))).collect()
         };
-        // What each of these asks for, in the second of two rounds: everything is prepared by then.
+        // The counts of the second of two rounds, when every statement is prepared.
         let mut seen = BTreeMap::new();
         for round in 0..2_u64 {
             let mut known = BTreeMap::new();
@@ -76,7 +78,7 @@ fn on(server: &SqlServer) -> Result<()> {
                 let first = 10_000 * round + if objects == 1 { 1000 * version.div_ceil(2) } else { 0 };
                 let mut changes = batch(first, objects, version);
                 if what.contains("tombstones") {
-                    // Each at a version of its own, as objects are that are deleted one after the other.
+                    // Each has a version of its own, like objects that are deleted one after the other.
                     let gone = |(change, version): (&Change, u64)| Change::Tombstone {
                         uid: change.uid().into(),
                         res_version: version,
@@ -112,20 +114,20 @@ fn on(server: &SqlServer) -> Result<()> {
             }
         }
         let expected = [
-            // Look (twice 128 uids), insert, 768 labels and 256 annotations by 512.
+            // Read (twice 128 uids), insert (twice 128 rows), 768 labels and 256 annotations, up to 512 a statement.
             ("256 new objects", [7, 1, 1, 0]),
-            // Look, write over, read and delete and write labels, read and write annotations.
+            // Read, update; read, delete and write labels; read and write annotations.
             ("256 updated objects", [12, 1, 1, 0]),
             ("256 unchanged objects", [2, 1, 1, 0]),
-            // Look, write over.
+            // Read, update.
             ("256 updated objects, labels as before", [4, 1, 1, 0]),
             ("1 new object", [4, 1, 1, 0]),
             ("1 updated object", [7, 1, 1, 0]),
-            // All in one text.
+            // Everything in one text.
             ("1 object that its writer knows to be new", [0, 1, 1, 0]),
             // One statement, which is a transaction of its own.
             ("1 updated object, labels as before", [1, 0, 0, 0]),
-            // Look, mark.
+            // Read, mark.
             ("256 tombstones", [4, 1, 1, 0]),
         ];
         assert_eq!(seen, BTreeMap::from(expected));

@@ -1,10 +1,10 @@
-//! Which version of an object stays.
+//! Which version of an object is kept.
 
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::Result;
-use ingester_core::store::guard::{Verdict, Version, verdict};
-use ingester_core::store::{Change, Report};
 use ingester_core::value::Micros;
+use ingester_store::guard::{Verdict, Version, verdict};
+use ingester_store::{Change, Report};
 use ingester_tests::on_every_database;
 use serde_json::json;
 
@@ -12,13 +12,13 @@ on_every_database! {
     a_stale_write_changes_nothing
     the_same_version_is_not_written_again
     a_tombstone_is_not_revived_by_a_late_write
-    a_tombstone_of_an_unknown_object_with_its_last_state_is_stored
+    a_tombstone_with_a_last_state_is_stored_even_without_a_row
     an_evicted_row_stays_live_when_its_object_is_deleted
-    objects_without_a_version_replace_each_other_only
+    objects_without_a_version_replace_only_each_other
     versions_up_to_the_largest_compare_as_numbers
-    of_every_two_versions_the_one_stays_that_the_rule_says
-    a_key_that_somebody_made_unique_rejects_the_one_object
-    uids_that_differ_in_blanks_at_their_ends_hold_nothing_up
+    the_guard_keeps_the_right_row_of_every_pair
+    a_unique_key_added_by_hand_rejects_only_the_duplicate
+    uids_that_differ_in_trailing_blanks_block_nothing
 }
 
 async fn a_stale_write_changes_nothing(world: World) -> Result<()> {
@@ -26,7 +26,7 @@ async fn a_stale_write_changes_nothing(world: World) -> Result<()> {
     let table = kind("Model").table();
     store.write(table, vec![change(&model("a", 9))]).await?;
     let before = (world.sql("SELECT * FROM model").await?, world.sql("SELECT * FROM model_labels ORDER BY 2").await?);
-    // 9 as text is more than 10, as a number less; 8 is less both ways.
+    // 9 is greater than 10 as text, but less as a number; 8 is less than 9 either way.
     let report = store.write(table, vec![change(&model("a", 8))]).await?;
     assert_eq!(report, Report { stale: vec!["a".into()], ..Report::default() });
     let after = (world.sql("SELECT * FROM model").await?, world.sql("SELECT * FROM model_labels ORDER BY 2").await?);
@@ -53,7 +53,7 @@ async fn a_tombstone_is_not_revived_by_a_late_write(world: World) -> Result<()> 
     let table = kind("Model").table();
     let gone = |version| Change::Tombstone { uid: "a".into(), res_version: version, delete_time: Micros::now() };
     store.write(table, vec![change(&model("a", 5))]).await?;
-    // A sweep that read the cluster before version 5 was there must not delete it.
+    // A sweep that read the cluster before version 5 existed must not delete the row.
     let report = store.write(table, vec![gone(4)]).await?;
     assert_eq!(report, Report { stale: vec!["a".into()], ..Report::default() });
     assert_eq!(world.count("model WHERE delete_time IS NULL").await?, 1);
@@ -65,13 +65,13 @@ async fn a_tombstone_is_not_revived_by_a_late_write(world: World) -> Result<()> 
     }
     assert_eq!(world.sql("SELECT res_version, algorithm FROM model WHERE delete_time IS NOT NULL").await?.len(), 1);
     assert_eq!(world.cell("SELECT res_version FROM model").await?.as_deref(), Some("8"));
-    // Only a later version says that the deletion was a mistake.
+    // Only a later version proves that the object still exists.
     store.write(table, vec![change(&model("a", 9))]).await?;
     assert_eq!(world.count("model WHERE delete_time IS NULL AND algorithm = 'algorithm-9'").await?, 1);
     Ok(())
 }
 
-async fn a_tombstone_of_an_unknown_object_with_its_last_state_is_stored(world: World) -> Result<()> {
+async fn a_tombstone_with_a_last_state_is_stored_even_without_a_row(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     let mut last = row(&model("a", 5));
@@ -79,7 +79,7 @@ async fn a_tombstone_of_an_unknown_object_with_its_last_state_is_stored(world: W
     store.write(table, vec![Change::Row(last)]).await?;
     assert_eq!(world.count("model WHERE delete_time IS NOT NULL").await?, 1);
     assert_eq!(world.count("model_labels").await?, 3);
-    // One of which nothing but the uid is known leaves no trace.
+    // A tombstone with nothing but a uid leaves no trace.
     let gone = Change::Tombstone { uid: "b".into(), res_version: 9, delete_time: Micros::now() };
     assert_eq!(store.write(table, vec![gone]).await?, Report { unchanged: 1, ..Report::default() });
     assert_eq!(world.count("model").await?, 1);
@@ -103,7 +103,7 @@ async fn an_evicted_row_stays_live_when_its_object_is_deleted(world: World) -> R
     Ok(())
 }
 
-async fn objects_without_a_version_replace_each_other_only(world: World) -> Result<()> {
+async fn objects_without_a_version_replace_only_each_other(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     let unversioned = |algorithm: &str| {
@@ -134,14 +134,14 @@ async fn versions_up_to_the_largest_compare_as_numbers(world: World) -> Result<(
 }
 
 /// Every combination of a stored and a new row.
-async fn of_every_two_versions_the_one_stays_that_the_rule_says(world: World) -> Result<()> {
+async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Project").table();
     let mut versions = Vec::new();
     for res_version in [0, 1, 2] {
         for deleted in [false, true] {
             for evicted in [false, true] {
-                // No writer makes a row both at once; a tombstone never goes over an evicted row.
+                // No row is both: a tombstone never replaces an evicted row.
                 if !(deleted && evicted) {
                     versions.push(Version { res_version, deleted, evicted });
                 }
@@ -149,7 +149,7 @@ async fn of_every_two_versions_the_one_stays_that_the_rule_says(world: World) ->
         }
     }
     let mut expected = Vec::new();
-    // In one batch the first of each pair, in another one the second: each pair is one object.
+    // One batch has the stored row of each pair, another the new one. Each pair is one object.
     let mut batches = [Vec::new(), Vec::new()];
     for stored in &versions {
         for new in &versions {
@@ -189,26 +189,26 @@ async fn of_every_two_versions_the_one_stays_that_the_rule_says(world: World) ->
     Ok(())
 }
 
-async fn uids_that_differ_in_blanks_at_their_ends_hold_nothing_up(world: World) -> Result<()> {
+async fn uids_that_differ_in_trailing_blanks_block_nothing(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     store.write(table, vec![change(&model("a", 1))]).await?;
     let report = store.write(table, vec![change(&model("a ", 2)), change(&model("b", 1))]).await?;
-    // The other databases take both for one; the object of the stored row keeps it.
+    // The other databases consider both uids equal; the stored object keeps its row.
     let one = world.on != On::Sqlite;
     assert_eq!((report.written, report.rejected.len()), if one { (1, 1) } else { (2, 0) }, "{report:?}");
     assert_eq!(world.cell("SELECT res_version FROM model WHERE name = 'model-a'").await?.as_deref(), Some("1"));
     Ok(())
 }
 
-async fn a_key_that_somebody_made_unique_rejects_the_one_object(world: World) -> Result<()> {
+async fn a_unique_key_added_by_hand_rejects_only_the_duplicate(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     world.sql("CREATE UNIQUE INDEX by_hand ON model (algorithm)").await?;
     let models: Vec<_> = ["a", "b", "c", "d"].map(|uid| model(uid, 1)).into();
     let changes = models.iter().enumerate().map(|(place, model)| {
         let mut model = model.clone();
-        // The last one wants what the first one has.
+        // The last one has the same value as the first.
         model["spec"]["algorithm"] = json!(format!("algorithm-{}", place % 3));
         change(&model)
     });

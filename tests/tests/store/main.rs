@@ -1,4 +1,4 @@
-//! The store on every database: the same sentences on SQLite, MariaDB and MySQL.
+//! The store on every database: the same tests on SQLite, MariaDB and MySQL.
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 

@@ -1,21 +1,22 @@
-//! Several writers on the same rows.
+//! Concurrent writers on the same rows.
 
 use crate::world::{Stores as _, World, change, kind, model, row};
 use anyhow::Result;
-use ingester_core::store::{Change, ConnectOptions, Retry, Store};
-use ingester_core::value::{Believed, Micros, Row};
+use ingester_core::row::{Believed, Row};
+use ingester_core::value::Micros;
+use ingester_store::{Change, ConnectOptions, Retry, Store};
 use ingester_tests::on_every_database;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 on_every_database! {
-    writers_that_race_leave_the_highest_version_of_every_object
-    many_workers_on_the_same_new_objects_lose_nothing
+    racing_writers_leave_the_highest_version_of_every_object
+    many_workers_inserting_the_same_objects_lose_nothing
 }
 
 const OBJECTS: u64 = 1000;
 
-/// A small generator with a fixed seed: the order of a race should be the machine's doing, not the test's.
+/// A random number generator with a fixed seed: only the machine should vary the order of a race, not the test.
 struct Random(u64);
 
 impl Random {
@@ -34,9 +35,9 @@ async fn patient(world: &World) -> Result<Store> {
     Ok(store)
 }
 
-async fn writers_that_race_leave_the_highest_version_of_every_object(world: World) -> Result<()> {
+async fn racing_writers_leave_the_highest_version_of_every_object(world: World) -> Result<()> {
     let table = kind("Model").table();
-    // Versions 1 to 8 of each object; every fourth object is deleted, at a version of its own between.
+    // Versions 1 to 8 of each object. Every fourth object is deleted at one of these versions.
     let deleted_at = |i: u64| i.is_multiple_of(4).then_some(1 + i % 8);
     let mut plans: Vec<Vec<Change>> = vec![Vec::new(), Vec::new()];
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
@@ -52,7 +53,7 @@ async fn writers_that_race_leave_the_highest_version_of_every_object(world: Worl
                 }
                 _ => change(&model(&uid, version)),
             };
-            // Both write some, one writes others; so each holds stale and fresh ones.
+            // Some changes go to both writers, others to one, so each has stale and fresh ones.
             match random.below(3) {
                 0 => plans[0].push(change),
                 1 => plans[1].push(change),
@@ -106,11 +107,11 @@ async fn writers_that_race_leave_the_highest_version_of_every_object(world: Worl
     Ok(())
 }
 
-async fn many_workers_on_the_same_new_objects_lose_nothing(world: World) -> Result<()> {
-    // As many as the reference system runs for its 13 kinds.
+async fn many_workers_inserting_the_same_objects_lose_nothing(world: World) -> Result<()> {
+    // As many as the reference system has for its 13 kinds.
     const WORKERS: u64 = 26;
     let table = kind("Model").table();
-    // Two programs; what passes by itself, such as a deadlock, they may try again, but not for ever.
+    // Two programs. They may retry transient errors such as a deadlock, but not for ever.
     let connections = 13;
     let options = || ConnectOptions { connections, ..ConnectOptions::default() };
     let programs = [Arc::new(world.connect(options()).await?), Arc::new(world.connect(options()).await?)];
@@ -119,7 +120,7 @@ async fn many_workers_on_the_same_new_objects_lose_nothing(world: World) -> Resu
     for worker in 0..WORKERS {
         let store = programs[worker as usize % 2].clone();
         workers.spawn(async move {
-            // Each inserts the same objects, each in its own version, at the same time; some think that they are the first.
+            // All insert the same objects at the same time, each in its own version. Some expect that no row exists.
             let believed = (worker % 3 == 0).then_some(Believed::Absent);
             for batch in 0..10 {
                 let one = |i| Change::Row(Row { believed, ..row(&model(&format!("u{batch}-{i:02}"), worker + 1)) });

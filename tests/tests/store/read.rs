@@ -1,34 +1,35 @@
-//! What is stored is read back, and everything that is not as it was written is found.
+//! Stored rows are read back, and every difference from what was written is found.
 
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
 use ingester_core::documents::documents;
 use ingester_core::object::{ManagedFields, Object};
+use ingester_core::row::Row;
 use ingester_core::schema::{Column, SqlType, base};
-use ingester_core::store::compare::{Difference, differences};
-use ingester_core::store::{Change, Reject, Stamp, Store, StoredRow};
-use ingester_core::value::{Micros, Row, Value};
+use ingester_core::value::{Micros, Value};
 use ingester_core::{Kind, kind::find};
+use ingester_store::compare::{Difference, differences};
+use ingester_store::{Change, Reject, Stamp, Store, StoredRow};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 use std::collections::HashSet;
 
 on_every_database! {
     samples_and_golden_vectors_are_read_back_without_a_difference
-    a_column_that_is_altered_by_hand_is_found_and_no_other
-    a_column_that_is_emptied_by_hand_is_found_and_no_other
-    labels_and_annotations_that_are_altered_by_hand_are_found
-    whatever_a_database_does_to_json_is_no_difference
-    one_altered_place_in_json_is_found_with_its_path
-    a_row_has_its_own_version_s_labels_while_others_write
-    hundreds_of_rows_are_read_once_each_in_the_order_of_their_uids
+    a_column_altered_by_hand_is_the_only_difference_found
+    a_column_emptied_by_hand_is_the_only_difference_found
+    labels_and_annotations_altered_by_hand_are_found
+    a_databases_own_spelling_of_json_is_no_difference
+    one_value_altered_in_json_is_found_with_its_path
+    a_row_is_read_with_its_own_versions_labels_while_others_write
+    hundreds_of_rows_are_read_once_each_in_uid_order
     pages_of_live_rows_have_no_gaps_and_no_repeats
-    names_are_those_of_all_rows
-    the_newest_version_is_that_of_any_row
-    rejects_are_those_of_one_kind_now
+    names_include_those_of_deleted_rows
+    the_newest_version_includes_deleted_rows
+    rejects_are_the_current_ones_of_one_kind
 }
 
-/// One object of each sample file and each golden vector, with a uid of its own.
+/// The objects of all sample files and golden vectors, each with a uid of its own.
 fn objects() -> Result<Vec<(&'static Kind, Json)>> {
     let mut objects: Vec<Json> = Vec::new();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crd-specs/samples");
@@ -72,7 +73,7 @@ async fn samples_and_golden_vectors_are_read_back_without_a_difference(world: Wo
         assert_eq!(differences(kind.table(), &wanted, &stored), [], "{object}");
         assert_eq!(stored.values.len(), kind.table().columns.len());
         assert!(matches!(stored.values[base::UPDATE_TIME], Value::Time(_)), "{stored:?}");
-        // Bytes are not written yet by any kind; what the column holds comes back all the same.
+        // Any bytes in the column are read back.
         wanted.res_version += 1;
         wanted.values[base::RES_VERSION] = Value::UInt(wanted.res_version);
         wanted.values[base::PROTO] = Value::Bytes([0, 255, 10, 0].into());
@@ -87,8 +88,8 @@ async fn samples_and_golden_vectors_are_read_back_without_a_difference(world: Wo
     Ok(())
 }
 
-/// A row for each column of each kind but the primary key and `update_time`, which is never compared: one that has a value
-/// in that column, where any object has.
+/// A row for each column of each kind, except the primary key and `update_time`, which is never compared. The row has a
+/// value in that column if any object has one.
 fn a_row_for_each_column() -> Result<Vec<(&'static Kind, &'static Column, Row)>> {
     let objects = objects()?;
     let mut rows = Vec::new();
@@ -109,7 +110,7 @@ fn a_row_for_each_column() -> Result<Vec<(&'static Kind, &'static Column, Row)>>
     Ok(rows)
 }
 
-async fn a_column_that_is_altered_by_hand_is_found_and_no_other(world: World) -> Result<()> {
+async fn a_column_altered_by_hand_is_the_only_difference_found(world: World) -> Result<()> {
     let store = world.store().await?;
     for (kind, column, wanted) in a_row_for_each_column()? {
         store.write(kind.table(), vec![Change::Row(wanted.clone())]).await?;
@@ -132,7 +133,7 @@ async fn a_column_that_is_altered_by_hand_is_found_and_no_other(world: World) ->
     Ok(())
 }
 
-async fn a_column_that_is_emptied_by_hand_is_found_and_no_other(world: World) -> Result<()> {
+async fn a_column_emptied_by_hand_is_the_only_difference_found(world: World) -> Result<()> {
     let store = world.store().await?;
     let mut emptied = 0;
     for (kind, column, wanted) in a_row_for_each_column()? {
@@ -152,7 +153,7 @@ async fn a_column_that_is_emptied_by_hand_is_found_and_no_other(world: World) ->
     Ok(())
 }
 
-async fn labels_and_annotations_that_are_altered_by_hand_are_found(world: World) -> Result<()> {
+async fn labels_and_annotations_altered_by_hand_are_found(world: World) -> Result<()> {
     let store = world.store().await?;
     let kind = kind("Model");
     let wanted = row(&model("a", 7));
@@ -183,7 +184,7 @@ async fn labels_and_annotations_that_are_altered_by_hand_are_found(world: World)
     Ok(())
 }
 
-/// A Model's row whose `spec.unknown` is this text.
+/// The row of a Model whose `spec.unknown` is this text.
 fn with_unknown(uid: &str, unknown: &str) -> Result<Row> {
     let mut object = model(uid, 1);
     object["spec"]["unknown"] = json!("UNKNOWN");
@@ -191,7 +192,7 @@ fn with_unknown(uid: &str, unknown: &str) -> Result<Row> {
     kind("Model").row(&object)?.context("kept")
 }
 
-async fn whatever_a_database_does_to_json_is_no_difference(world: World) -> Result<()> {
+async fn a_databases_own_spelling_of_json_is_no_difference(world: World) -> Result<()> {
     let store = world.store().await?;
     let kind = kind("Model");
     let mut texts: Vec<String> = [
@@ -205,7 +206,7 @@ async fn whatever_a_database_does_to_json_is_no_difference(world: World) -> Resu
     ]
     .map(str::to_owned)
     .into();
-    // Numbers with 17 digits that no table of special cases knows.
+    // Random numbers with 17 digits, which no list of special cases covers.
     let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
     let mut next = || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -231,7 +232,7 @@ async fn whatever_a_database_does_to_json_is_no_difference(world: World) -> Resu
     Ok(())
 }
 
-async fn one_altered_place_in_json_is_found_with_its_path(world: World) -> Result<()> {
+async fn one_value_altered_in_json_is_found_with_its_path(world: World) -> Result<()> {
     let store = world.store().await?;
     let kind = kind("Model");
     let unknown = r#"{"list": [1, {"a.b/c": 9007199254740993}], "text": "blank "}"#;
@@ -259,7 +260,7 @@ async fn one_altered_place_in_json_is_found_with_its_path(world: World) -> Resul
     Ok(())
 }
 
-async fn a_row_has_its_own_version_s_labels_while_others_write(world: World) -> Result<()> {
+async fn a_row_is_read_with_its_own_versions_labels_while_others_write(world: World) -> Result<()> {
     let store = world.store().await?;
     let writer = world.store().await?;
     let table = kind("Model").table();
@@ -282,7 +283,7 @@ async fn a_row_has_its_own_version_s_labels_while_others_write(world: World) -> 
     Ok(())
 }
 
-async fn hundreds_of_rows_are_read_once_each_in_the_order_of_their_uids(world: World) -> Result<()> {
+async fn hundreds_of_rows_are_read_once_each_in_uid_order(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     let objects: Vec<Json> = (0..300).map(|i| model(&format!("u{i:04}"), 1 + i)).collect();
@@ -345,7 +346,7 @@ async fn pages(store: &Store, namespace: Option<&str>, limit: usize) -> Result<V
     }
 }
 
-async fn names_are_those_of_all_rows(world: World) -> Result<()> {
+async fn names_include_those_of_deleted_rows(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     let mut gone = row(&model("b", 2));
@@ -357,11 +358,11 @@ async fn names_are_those_of_all_rows(world: World) -> Result<()> {
     Ok(())
 }
 
-async fn the_newest_version_is_that_of_any_row(world: World) -> Result<()> {
+async fn the_newest_version_includes_deleted_rows(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     assert_eq!(store.newest(table).await?, 0);
-    // The largest that every database holds.
+    // The largest version that the database can store.
     let largest = if world.on == On::Sqlite { u64::MAX / 2 } else { u64::MAX };
     store.write(table, vec![change(&model("a", 9)), change(&model("b", 10))]).await?;
     assert_eq!(store.newest(table).await?, 10);
@@ -372,7 +373,7 @@ async fn the_newest_version_is_that_of_any_row(world: World) -> Result<()> {
     Ok(())
 }
 
-async fn rejects_are_those_of_one_kind_now(world: World) -> Result<()> {
+async fn rejects_are_the_current_ones_of_one_kind(world: World) -> Result<()> {
     let store = world.store().await?;
     let reject = |uid: &str, kind: &str, reason: &str| Reject {
         uid: uid.into(),

@@ -1,20 +1,20 @@
-//! What a database refuses, and what passes by itself.
+//! Objects that a database refuses, and transient errors.
 
 use crate::world::{On, Stores as _, World, change, kind, model, poisoned};
 use anyhow::{Context as _, Result};
-use ingester_core::store::{Address, Change, Class, ConnectOptions, Retry, Store};
+use ingester_store::{Address, Change, Class, ConnectOptions, Retry, Store};
 use ingester_tests::on_every_database;
 use ingester_tests::{MariaDb, shared_mariadb};
 use serde_json::json;
 use std::time::Duration;
 
 on_every_database! {
-    what_the_database_refuses_is_rejected_alone
+    an_object_that_the_database_refuses_is_rejected_alone
     a_missing_table_stops_the_batch_and_says_what_to_do
-    a_writer_that_waits_for_a_lock_goes_on_when_it_is_free
+    a_writer_waiting_for_a_lock_continues_when_it_is_released
 }
 
-async fn what_the_database_refuses_is_rejected_alone(world: World) -> Result<()> {
+async fn an_object_that_the_database_refuses_is_rejected_alone(world: World) -> Result<()> {
     let store = world.store().await?;
     let bad = ["u0000", "u0077", "u0078", "u0299"];
     let changes = (0..300)
@@ -28,7 +28,7 @@ async fn what_the_database_refuses_is_rejected_alone(world: World) -> Result<()>
     assert_eq!(report.written, 296);
     assert_eq!(world.count("model").await?, 296);
     assert_eq!(world.count("model_labels").await?, 296 * 3);
-    // Alone it is rejected too.
+    // It is also rejected when it is alone.
     let report = store.write(kind("Model").table(), vec![poisoned(world.on, "x")]).await?;
     assert_eq!(report.rejected.len(), 1);
     Ok(())
@@ -44,7 +44,7 @@ async fn a_missing_table_stops_the_batch_and_says_what_to_do(world: World) -> Re
     Ok(())
 }
 
-async fn a_writer_that_waits_for_a_lock_goes_on_when_it_is_free(world: World) -> Result<()> {
+async fn a_writer_waiting_for_a_lock_continues_when_it_is_released(world: World) -> Result<()> {
     use sqlx::{Connection as _, Executor as _};
     let store = world.store().await?;
     let table = kind("Model").table();
@@ -74,7 +74,8 @@ async fn a_writer_that_waits_for_a_lock_goes_on_when_it_is_free(world: World) ->
     });
     lock.await?;
     let mut write = tokio::spawn(async move { store.write(table, vec![change(&model("a", 2))]).await });
-    // It must be waiting now, not failing; there is no event to wait for, so a little time is given to fail in.
+    // The write must wait now, and not fail. There is no event for that, so it gets a little time in which it could
+    // fail.
     assert!(tokio::time::timeout(Duration::from_millis(300), &mut write).await.is_err(), "it does not wait");
     let _ = release.send(());
     assert_eq!(write.await??.written, 1);
@@ -92,7 +93,7 @@ async fn connect_error(url: &str) -> Result<(Class, String)> {
 }
 
 #[tokio::test]
-async fn a_wrong_password_an_unknown_database_and_a_closed_port_each_say_what_to_do() -> Result<()> {
+async fn failures_to_connect_say_what_to_do() -> Result<()> {
     let server = shared_mariadb()?;
     let url = server.create_database("refusals_connect").await?;
     let address = url.strip_prefix("mysql://root@").context("a server of our own")?.to_owned();
@@ -112,7 +113,7 @@ async fn a_wrong_password_an_unknown_database_and_a_closed_port_each_say_what_to
 async fn a_server_that_crashes_and_comes_back_loses_nothing() -> Result<()> {
     let server = MariaDb::start()?;
     if server.process().is_none() {
-        // Somebody else's server: it is not ours to crash.
+        // A server that we did not start, so we may not crash it.
         return Ok(());
     }
     let address: Address = server.create_database("crash").await?.parse()?;

@@ -1,22 +1,23 @@
-//! What stands in the tables after writing.
+//! What is in the tables after a write.
 
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
+use ingester_core::row::{Believed, Row};
 use ingester_core::schema::base;
-use ingester_core::store::{Change, Reject, Report};
-use ingester_core::value::{Believed, Micros, Row, Value};
+use ingester_core::value::{Micros, Value};
+use ingester_store::{Change, Reject, Report};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 
 on_every_database! {
     every_golden_vector_is_stored_with_its_columns
-    an_object_stands_in_its_three_tables
-    labels_that_are_gone_are_deleted_and_unchanged_ones_are_not_touched
-    companion_rows_are_not_read_where_the_writer_knows_them
-    a_row_that_is_there_against_belief_is_looked_at_before_it_is_written
-    names_and_label_values_are_told_apart_by_case
+    an_object_is_stored_in_its_three_tables
+    removed_labels_are_deleted_and_unchanged_ones_not_written
+    labels_and_annotations_that_the_writer_knows_are_not_read
+    an_unexpected_row_is_read_before_it_is_written
+    names_and_label_values_are_case_sensitive
     the_longest_label_key_and_a_large_annotation_are_stored
-    text_of_all_kinds_comes_back_as_it_was
+    text_of_any_characters_is_read_back_unchanged
     a_batch_of_thousands_is_stored
     a_reject_is_recorded_once_and_cleared_by_the_next_good_version
 }
@@ -48,7 +49,7 @@ async fn every_golden_vector_is_stored_with_its_columns(world: World) -> Result<
         let proto = world.cell(&format!("SELECT HEX(proto) FROM {} WHERE uid = '{uid}'", kind.table().name)).await?;
         let mut expected = vector["proto_hex"].as_str().context("proto_hex")?.to_uppercase();
         if vector["proto_map_order_varies"] == true {
-            // Map entries in the order of their keys; crd-specs/tests/proto.rs shows that nothing else is another.
+            // Map entries are sorted by key; crd-specs/tests/proto.rs shows that nothing else differs.
             expected = hex(&row(&input).values[base::PROTO])?;
         }
         assert_eq!(proto, Some(expected), "{}", vector["label"]);
@@ -57,9 +58,9 @@ async fn every_golden_vector_is_stored_with_its_columns(world: World) -> Result<
         if let Some(metadata) = input["metadata"].as_object_mut() {
             metadata.remove("managedFields");
         }
-        // MySQL's JSON type has no -0.0 and the like, but keeps every value of the vectors.
+        // MySQL's JSON type cannot hold -0.0 and the like, but it keeps every value of the vectors.
         assert_eq!(stored.take(), input, "{}", vector["label"]);
-        // The vectors share uids and versions; each is to be seen by itself.
+        // The vectors share uids and versions, so each is checked by itself.
         world.sql(&format!("DELETE FROM {}", kind.table().name)).await?;
     }
     Ok(())
@@ -73,7 +74,7 @@ fn hex(value: &Value) -> Result<String> {
     }
 }
 
-async fn an_object_stands_in_its_three_tables(world: World) -> Result<()> {
+async fn an_object_is_stored_in_its_three_tables(world: World) -> Result<()> {
     let store = world.store().await?;
     let before = Micros::now();
     store.write(kind("Model").table(), vec![change(&model("a", 7))]).await?;
@@ -110,11 +111,11 @@ async fn an_object_stands_in_its_three_tables(world: World) -> Result<()> {
     Ok(())
 }
 
-async fn labels_that_are_gone_are_deleted_and_unchanged_ones_are_not_touched(world: World) -> Result<()> {
+async fn removed_labels_are_deleted_and_unchanged_ones_not_written(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     store.write(table, vec![change(&model("a", 1)), change(&model("b", 1))]).await?;
-    // A trigger counts what is written to a companion row that does not change.
+    // A trigger counts the writes to a label that does not change.
     let log = match world.on {
         On::Sqlite => "CREATE TABLE log (what TEXT);
              CREATE TRIGGER seen_i BEFORE INSERT ON model_labels WHEN NEW.key = 'same' BEGIN INSERT INTO log VALUES ('i'); END;
@@ -130,7 +131,7 @@ async fn labels_that_are_gone_are_deleted_and_unchanged_ones_are_not_touched(wor
         keys.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(keys, ["a only-2 yes", "a same same", "a version 2", "b only-1 yes", "b same same", "b version 1"]);
     assert_eq!(world.count("log").await?, 0);
-    // An object that loses all of them.
+    // An object that loses all labels and annotations.
     let mut bare = model("a", 3);
     bare["metadata"]["labels"] = json!({});
     bare["metadata"]["annotations"] = Json::Null;
@@ -141,7 +142,7 @@ async fn labels_that_are_gone_are_deleted_and_unchanged_ones_are_not_touched(wor
     Ok(())
 }
 
-async fn companion_rows_are_not_read_where_the_writer_knows_them(world: World) -> Result<()> {
+async fn labels_and_annotations_that_the_writer_knows_are_not_read(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     let at = |version: u64| {
@@ -152,16 +153,16 @@ async fn companion_rows_are_not_read_where_the_writer_knows_them(world: World) -
     let pairs = at(1).pairs_hash();
     let believed = Believed::Stored { res_version: 1, pairs };
     store.write(table, vec![Change::Row(at(1))]).await?;
-    // Somebody's own hand, which shows whether the label was looked at.
+    // A change by hand shows whether the label was read.
     world.sql("UPDATE model_labels SET value = 'by hand' WHERE `key` = 'same'").await?;
     let same = async || world.cell("SELECT value FROM model_labels WHERE `key` = 'same'").await;
     store.write(table, vec![Change::Row(Row { believed: Some(believed), ..at(2) })]).await?;
     assert_eq!(world.cell("SELECT res_version FROM model").await?.as_deref(), Some("2"));
     assert_eq!(same().await?.as_deref(), Some("by hand"));
-    // It is another version that is stored than the writer knows: somebody else has written.
+    // The stored version is not the expected one: somebody else has written.
     store.write(table, vec![Change::Row(Row { believed: Some(believed), ..at(3) })]).await?;
     assert_eq!(same().await?.as_deref(), Some("same"));
-    // The labels are others than those that the writer wrote.
+    // The labels differ from those that the writer wrote.
     let mut object = model("a", 1);
     object["metadata"]["resourceVersion"] = json!("4");
     object["metadata"]["labels"]["same"] = json!("another");
@@ -171,7 +172,7 @@ async fn companion_rows_are_not_read_where_the_writer_knows_them(world: World) -
     Ok(())
 }
 
-async fn a_row_that_is_there_against_belief_is_looked_at_before_it_is_written(world: World) -> Result<()> {
+async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     let new =
@@ -190,7 +191,7 @@ async fn a_row_that_is_there_against_belief_is_looked_at_before_it_is_written(wo
     Ok(())
 }
 
-async fn names_and_label_values_are_told_apart_by_case(world: World) -> Result<()> {
+async fn names_and_label_values_are_case_sensitive(world: World) -> Result<()> {
     let store = world.store().await?;
     let (mut lower, mut upper) = (model("a", 1), model("b", 1));
     lower["metadata"]["name"] = json!("name");
@@ -220,7 +221,7 @@ async fn the_longest_label_key_and_a_large_annotation_are_stored(world: World) -
     Ok(())
 }
 
-async fn text_of_all_kinds_comes_back_as_it_was(world: World) -> Result<()> {
+async fn text_of_any_characters_is_read_back_unchanged(world: World) -> Result<()> {
     let store = world.store().await?;
     let texts =
         ["'; DROP TABLE model; --", "`\"\\\\''%_?:$1", "Grüße 👩‍💻 \u{10FFFF}", "tab\tline\nend ", "", " ", "?", "\u{1}"];
@@ -264,7 +265,7 @@ async fn a_reject_is_recorded_once_and_cleared_by_the_next_good_version(world: W
         group_ver: "michelangelo.api/v2".into(),
         kind: "Model".into(),
         namespace: "ml".into(),
-        // Longer than any column: what is recorded about a reject must not be refused itself.
+        // Longer than any column: the record of a reject must not be refused itself.
         name: "n".repeat(1000),
         res_version: "not a number".into(),
         reason: reason.into(),
@@ -272,7 +273,7 @@ async fn a_reject_is_recorded_once_and_cleared_by_the_next_good_version(world: W
     store.record_rejects(&[reject("first")]).await?;
     store.record_rejects(&[reject("second")]).await?;
     assert_eq!(world.cell("SELECT reason FROM ingester_rejects").await?.as_deref(), Some("second"));
-    // Another process finds it there at its start and clears it too.
+    // Another process finds it at its start, and can clear it, too.
     let other = world.store().await?;
     other.write(kind("Model").table(), vec![Change::Row(row(&model("a", 2)))]).await?;
     assert_eq!(world.count("ingester_rejects").await?, 0);

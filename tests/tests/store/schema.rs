@@ -1,4 +1,4 @@
-//! The tables themselves.
+//! The tables.
 
 use crate::world::{On, Stores as _, World};
 use anyhow::Result;
@@ -8,7 +8,7 @@ use ingester_tests::on_every_database;
 
 on_every_database! {
     the_printed_schema_makes_39_tables_and_may_be_run_twice
-    what_is_dropped_is_made_again
+    dropped_tables_are_created_again
 }
 
 fn dialect(world: &World) -> Dialect {
@@ -31,13 +31,13 @@ async fn the_printed_schema_makes_39_tables_and_may_be_run_twice(world: World) -
         world.sql(&script).await?;
         assert_eq!(tables(&world).await?, 39);
     }
-    // And that is the schema which the store itself makes: it finds nothing missing.
+    // The store needs the same schema: it finds nothing missing.
     let store = world.connect(Default::default()).await?;
     assert_eq!(store.create_missing(crd_specs::KINDS).await?, Vec::<String>::new());
     Ok(())
 }
 
-async fn what_is_dropped_is_made_again(world: World) -> Result<()> {
+async fn dropped_tables_are_created_again(world: World) -> Result<()> {
     let store = world.store().await?;
     world.sql("DROP TABLE model_labels").await?;
     assert_eq!(store.create_missing(crd_specs::KINDS).await?, ["model_labels"]);
@@ -46,7 +46,7 @@ async fn what_is_dropped_is_made_again(world: World) -> Result<()> {
             world.sql(dialect(&world).drop(table.name).as_str()).await?;
         }
     }
-    // The ingester's own tables stay: rejects and backfills.
+    // The ingester's own tables remain: rejects and backfills.
     assert_eq!(tables(&world).await?, 2);
     Ok(())
 }

@@ -1,26 +1,28 @@
-//! Objects written one by one, as their writer knows them: one round trip each, and the same rows as in a batch.
+//! Objects written one by one with the expected state of their rows: one round trip each, and the same rows as in a
+//! batch.
 
 use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
 use anyhow::{Result, ensure};
-use ingester_core::store::guard::{Verdict, Version, verdict};
-use ingester_core::store::{Change, ConnectOptions, Reject, Report, Store};
-use ingester_core::value::{Believed, Micros, Row};
+use ingester_core::row::{Believed, Row};
+use ingester_core::value::Micros;
+use ingester_store::guard::{Verdict, Version, verdict};
+use ingester_store::{Change, ConnectOptions, Reject, Report, Store};
 use ingester_tests::{Durability, MariaDb, on_every_database};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
 on_every_database! {
-    one_by_one_the_same_rows_are_stored_as_in_a_batch
-    of_every_two_versions_the_one_stays_that_the_rule_says
-    a_row_that_is_there_against_belief_is_looked_at_before_it_is_written
-    what_the_database_refuses_is_rejected_and_holds_nothing_up
+    objects_written_one_by_one_give_the_same_rows_as_a_batch
+    the_guard_keeps_the_right_row_of_every_pair
+    an_unexpected_row_is_read_before_it_is_written
+    an_object_that_the_database_refuses_blocks_nothing
     a_reject_is_cleared_by_the_version_that_is_stored
-    who_gives_up_waiting_leaves_nothing_half_done
+    a_cancelled_write_leaves_nothing_half_done
 }
 
-/// The mode of a server in which a statement by itself is not committed.
+/// In this mode of a server, a single statement is not committed.
 #[test]
-fn what_is_written_is_committed_on_a_server_without_autocommit() -> Result<()> {
+fn writes_are_committed_on_a_server_without_autocommit() -> Result<()> {
     let server = MariaDb::start_with(Durability::Fast, &["--autocommit=0"])?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
@@ -38,26 +40,26 @@ fn what_is_written_is_committed_on_a_server_without_autocommit() -> Result<()> {
         };
         store.write(table, vec![new(&project(1))]).await?;
         store.write(table, vec![known(&project(2), 1)]).await?;
-        // The first one's connections are still open.
+        // The connections of the first store are still open.
         let stored = connect().await?.stored(table, &["a"]).await?;
         assert_eq!(stored.iter().map(|row| row.res_version).collect::<Vec<_>>(), [2]);
         Ok(())
     })
 }
 
-/// A row of which its writer thinks that there is none.
+/// A row that its writer expects to be absent.
 fn new(object: &Json) -> Change {
     Change::Row(Row { believed: Some(Believed::Absent), ..row(object) })
 }
 
-/// A row of which its writer thinks that this version is stored, with the labels that it has.
+/// A row that its writer expects to be stored with this version and the same labels.
 fn known(object: &Json, res_version: u64) -> Change {
     let row = row(object);
     let pairs = row.pairs_hash();
     Change::Row(Row { believed: Some(Believed::Stored { res_version, pairs }), ..row })
 }
 
-async fn one_by_one_the_same_rows_are_stored_as_in_a_batch(world: World) -> Result<()> {
+async fn objects_written_one_by_one_give_the_same_rows_as_a_batch(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     let texts = [
@@ -91,7 +93,7 @@ async fn one_by_one_the_same_rows_are_stored_as_in_a_batch(world: World) -> Resu
         ] {
             rows.extend(world.sql(&sql).await?);
         }
-        // The uid itself is in the object and in its message: `s` or `t` and two digits.
+        // The uid, `s` or `t` and two digits, is also in the object and in its message.
         let alike = |text: String| {
             (0..texts.len()).fold(text, |text, n| {
                 let hex: String = format!("t{n:02}").bytes().map(|byte| format!("{byte:02X}")).collect();
@@ -117,7 +119,7 @@ async fn one_by_one_the_same_rows_are_stored_as_in_a_batch(world: World) -> Resu
     Ok(())
 }
 
-async fn of_every_two_versions_the_one_stays_that_the_rule_says(world: World) -> Result<()> {
+async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Project").table();
     let mut versions = Vec::new();
@@ -141,7 +143,7 @@ async fn of_every_two_versions_the_one_stays_that_the_rule_says(world: World) ->
             let uid = format!("{}-{}", name_of(stored), name_of(new));
             store.write(table, vec![Change::Row(of(stored, &uid, 1))]).await?;
             let mut row = of(new, &uid, 2);
-            // What its writer thinks is right or wrong: of a tombstone it thinks that it is a live row.
+            // The expected state is right or wrong: of a tombstone the writer expects a live row.
             let (res_version, pairs) = (stored.res_version, row.pairs_hash());
             row.believed = Some(Believed::Stored { res_version, pairs });
             let report = store.write(table, vec![Change::Row(row)]).await?;
@@ -162,7 +164,7 @@ fn name_of(version: &Version) -> String {
     format!("{}{}{}", version.res_version, u8::from(version.deleted), u8::from(version.evicted))
 }
 
-async fn a_row_that_is_there_against_belief_is_looked_at_before_it_is_written(world: World) -> Result<()> {
+async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
     store.write(table, vec![change(&model("b", 5)), change(&model("c", 5)), change(&model("d", 5))]).await?;
@@ -172,7 +174,7 @@ async fn a_row_that_is_there_against_belief_is_looked_at_before_it_is_written(wo
     for (uid, version, report) in [("a", 1, &written), ("b", 4, &stale), ("c", 5, &unchanged), ("d", 6, &written)] {
         assert_eq!(&store.write(table, vec![new(&model(uid, version))]).await?, report, "{uid}");
     }
-    // Nothing is there, or another version than the writer knows.
+    // No row exists, or one of another version than expected.
     assert_eq!(store.write(table, vec![known(&model("e", 2), 1)]).await?, written);
     assert_eq!(store.write(table, vec![known(&model("d", 8), 7)]).await?, written);
     assert_eq!(
@@ -190,8 +192,8 @@ async fn a_row_that_is_there_against_belief_is_looked_at_before_it_is_written(wo
     Ok(())
 }
 
-async fn what_the_database_refuses_is_rejected_and_holds_nothing_up(world: World) -> Result<()> {
-    // One connection: what one object leaves behind on it, the next one finds.
+async fn an_object_that_the_database_refuses_blocks_nothing(world: World) -> Result<()> {
+    // One connection, so that the next object would meet whatever a failed one leaves behind.
     let store = world.connect(ConnectOptions { connections: 1, ..ConnectOptions::default() }).await?;
     store.create_missing(crd_specs::KINDS).await?;
     let table = kind("Model").table();
@@ -233,21 +235,21 @@ async fn a_reject_is_cleared_by_the_version_that_is_stored(world: World) -> Resu
     Ok(())
 }
 
-async fn who_gives_up_waiting_leaves_nothing_half_done(world: World) -> Result<()> {
+async fn a_cancelled_write_leaves_nothing_half_done(world: World) -> Result<()> {
     let store = world.connect(ConnectOptions { connections: 1, ..ConnectOptions::default() }).await?;
     store.create_missing(crd_specs::KINDS).await?;
     let table = kind("Model").table();
     let mut given_up = 0;
     for n in 0..60_u64 {
         let object = model(&format!("u{n:02}"), 1);
-        // From before the first packet is sent until after the last one has come.
+        // From before the first packet is sent until after the last one has arrived.
         let patience = Duration::from_micros(40 * n);
         let writing = store.write(table, vec![new(&object)]);
         tokio::pin!(writing);
         let begin = std::time::Instant::now();
         let done = std::future::poll_fn(|context| match writing.as_mut().poll(context) {
             std::task::Poll::Ready(report) => std::task::Poll::Ready(Some(report)),
-            // A timer of the runtime's is too coarse for this.
+            // The runtime's timers are too coarse for this.
             std::task::Poll::Pending if begin.elapsed() >= patience => std::task::Poll::Ready(None),
             std::task::Poll::Pending => {
                 context.waker().wake_by_ref();
@@ -267,7 +269,7 @@ async fn who_gives_up_waiting_leaves_nothing_half_done(world: World) -> Result<(
     if world.on == On::Sqlite {
         return Ok(());
     }
-    // Nor does anybody hold a lock.
+    // No connection holds a lock.
     let other = world.connect(ConnectOptions::default()).await?;
     let again = (0..60).map(|n| change(&model(&format!("u{n:02}"), 2))).collect();
     assert_eq!(other.write(table, again).await?, Report { written: 60, ..Report::default() });

@@ -1,14 +1,15 @@
-//! Encryption to a server: whom the store trusts, and who it says it is. On a MariaDB with certificates made for the test; MySQL
-//! speaks the same protocol below.
+//! TLS to a server: which certificates the store trusts, and which it presents. On MariaDB, with certificates made for
+//! the test; MySQL uses the same protocol.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_core::store::{Address, Class, ConnectOptions, Retry, Store, StoreError, Tls, TlsMode};
+use ingester_store::{Address, Class, ConnectOptions, Retry, Store, StoreError, Tls, TlsMode};
 use ingester_tests::{Durability, MariaDb};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-/// Makes certificates with openssl: `ca.pem`, `other-ca.pem`, and of the first a server's for `localhost` and a client's.
+/// Makes certificates with openssl: `ca.pem` and `other-ca.pem`, and, signed by the first, one of a server for
+/// `localhost` and one of a client.
 struct Certificates(tempfile::TempDir);
 
 impl Certificates {
@@ -76,7 +77,7 @@ const IMPATIENT: ConnectOptions = ConnectOptions {
 };
 
 #[test]
-fn a_server_is_trusted_by_its_certificate_and_a_client_known_by_its_own() -> Result<()> {
+fn server_and_client_authenticate_by_their_certificates() -> Result<()> {
     let certificates = Certificates::new()?;
     let options = [
         certificates.option("ssl-ca", "ca.pem"),
@@ -107,13 +108,13 @@ fn a_server_is_trusted_by_its_certificate_and_a_client_known_by_its_own() -> Res
             error.to_string()
         };
 
-        // Whoever does not verify is encrypted all the same; whoever wants none is turned away.
+        // Modes that do not verify still encrypt. The server refuses a connection without encryption.
         for mode in [TlsMode::Preferred, TlsMode::Required] {
             connect("127.0.0.1", "open", &tls(mode, None)).await?;
         }
         refused("127.0.0.1", "open", &tls(TlsMode::Disabled, None)).await;
 
-        // The certificate is of our CA and for `localhost`.
+        // The certificate is signed by our CA, for `localhost`.
         connect("127.0.0.1", "open", &tls(TlsMode::VerifyCa, Some("ca.pem"))).await?;
         connect("localhost", "open", &tls(TlsMode::VerifyIdentity, Some("ca.pem"))).await?;
         for (host, mode, ca) in [
@@ -126,14 +127,14 @@ fn a_server_is_trusted_by_its_certificate_and_a_client_known_by_its_own() -> Res
             assert!(error.contains("certificate"), "{host} {mode:?} {ca:?}: {error}");
         }
 
-        // Who must show a certificate and has one.
+        // A user who must present a certificate.
         let shown = |name: &str| -> Option<PathBuf> { Some(certificates.path(name)) };
         let known =
             Tls { cert: shown("client.pem"), key: shown("client.key"), ..tls(TlsMode::VerifyCa, Some("ca.pem")) };
         connect("127.0.0.1", "known", &known).await?;
         refused("127.0.0.1", "known", &tls(TlsMode::VerifyCa, Some("ca.pem"))).await;
 
-        // A file that is not there, or is no certificate, is named with its key.
+        // A file that is missing, or is no certificate, is named with its key.
         let error = refused("127.0.0.1", "open", &tls(TlsMode::VerifyCa, Some("absent.pem"))).await;
         assert!(error.contains("absent.pem") && error.contains("mysql.tls.ca"), "{error}");
         let error = refused("127.0.0.1", "open", &tls(TlsMode::VerifyCa, Some("ca.key"))).await;

@@ -1,15 +1,15 @@
-//! A store on each database, and objects for it.
+//! A store on each database, and objects to store.
 
 use anyhow::Result;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::store::{Change, ConnectOptions, Store};
-use ingester_core::value::Row;
+use ingester_core::row::Row;
+use ingester_store::{Change, ConnectOptions, Store};
 use serde_json::{Value as Json, json};
 
 pub(crate) use ingester_tests::databases::{Database as World, On};
 
-/// Stores on a database.
+/// A database on which stores can be opened.
 pub(crate) trait Stores {
     /// A store on this database, with the tables of the 13 kinds.
     async fn store(&self) -> Result<Store>;
@@ -35,7 +35,7 @@ pub(crate) fn kind(name: &str) -> &'static Kind {
     crd_specs::KINDS.iter().find(|kind| kind.kind() == name).unwrap()
 }
 
-/// A Model's JSON: uid, resourceVersion, and labels that follow from the version.
+/// The JSON of a Model with this uid and resourceVersion, and labels that depend on the version.
 pub(crate) fn model(uid: &str, version: u64) -> Json {
     json!({
         "apiVersion": "michelangelo.api/v2",
@@ -64,13 +64,13 @@ pub(crate) fn change(object: &Json) -> Change {
     Change::Row(row(object))
 }
 
-/// An object that we take and this database does not.
+/// An object that the ingester accepts and this database refuses.
 fn poison(on: On, uid: &str) -> Json {
     let mut object = model(uid, 1);
     match on {
-        // Beyond its signed integers.
+        // Beyond SQLite's signed integers.
         On::Sqlite => object["metadata"]["resourceVersion"] = json!((1_u64 << 63).to_string()),
-        // Nested deeper than its JSON functions go (32 levels).
+        // Nested deeper than MariaDB's JSON functions allow (32 levels).
         On::MariaDb => {
             let mut deep = json!(1);
             for _ in 0..60 {
@@ -78,13 +78,13 @@ fn poison(on: On, uid: &str) -> Json {
             }
             object["spec"]["unknown"] = deep;
         }
-        // Beyond the numbers that its JSON type holds.
+        // Beyond the numbers of MySQL's JSON type.
         On::MySql => object["spec"]["unknown"] = json!("BIG"),
     }
     object
 }
 
-/// Its row.
+/// The change that writes it.
 pub(crate) fn poisoned(on: On, uid: &str) -> Change {
     let text = poison(on, uid).to_string().replace("\"BIG\"", "1e999");
     let object = Object::parse(text, ManagedFields::Prune).expect("an object");

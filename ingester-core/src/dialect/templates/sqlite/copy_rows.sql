@@ -1,3 +1,3 @@
-INSERT INTO {{ to|quotes }} ({% for column in columns %}{% if !loop.first %}, {% endif %}{{ column.name|quotes }}{% endfor %})
-SELECT {% for column in columns %}{% if !loop.first %}, {% endif %}{{ column.name|quotes }}{% endfor %}
-FROM {{ from|quotes }}
+INSERT INTO {{ to|ident }} ({% for column in columns %}{% if !loop.first %}, {% endif %}{{ column.name|ident }}{% endfor %})
+SELECT {% for column in columns %}{% if !loop.first %}, {% endif %}{{ column.name|ident }}{% endfor %}
+FROM {{ from|ident }}

@@ -1,1 +1,1 @@
-CREATE INDEX IF NOT EXISTS {{ index|quotes }} ON {{ table|quotes }} ({% for column in key.columns %}{% if !loop.first %}, {% endif %}{{ column|quotes }}{% endfor %})
+CREATE INDEX IF NOT EXISTS {{ index|ident }} ON {{ table|ident }} ({% for column in key.columns %}{% if !loop.first %}, {% endif %}{{ column|ident }}{% endfor %})

@@ -1,1 +1,1 @@
-DROP INDEX IF EXISTS {{ index|quotes }}
+DROP INDEX IF EXISTS {{ index|ident }}

@@ -1,1 +1,1 @@
-DROP TABLE IF EXISTS {{ name|quotes }}
+DROP TABLE IF EXISTS {{ name|ident }}

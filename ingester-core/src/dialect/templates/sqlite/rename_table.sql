@@ -1,1 +1,1 @@
-ALTER TABLE {{ from|quotes }} RENAME TO {{ to|quotes }}
+ALTER TABLE {{ from|ident }} RENAME TO {{ to|ident }}

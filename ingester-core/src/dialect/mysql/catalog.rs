@@ -1,0 +1,52 @@
+//! What a server says of its own tables: how it is asked, and how it spells types.
+
+use crate::schema::SqlType;
+
+pub(super) const SERVER: &str = "SELECT CONCAT(VERSION(), ' ', @@version_comment), @@max_allowed_packet";
+
+pub(super) const TABLES: &str = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()";
+
+pub(super) const COLUMNS: &str = "\
+SELECT c.table_name, c.column_name, c.column_type, CAST(c.is_nullable = 'YES' AS CHAR), c.collation_name, CAST(s.seq_in_index AS CHAR)
+FROM information_schema.tables AS t
+JOIN information_schema.columns AS c ON c.table_schema = t.table_schema AND c.table_name = t.table_name
+LEFT JOIN information_schema.statistics AS s
+  ON s.table_schema = c.table_schema AND s.table_name = c.table_name AND s.column_name = c.column_name AND s.index_name = 'PRIMARY'
+WHERE t.table_schema = DATABASE() AND t.table_type = 'BASE TABLE'
+ORDER BY c.table_name, c.ordinal_position";
+
+pub(super) const KEYS: &str = "\
+SELECT table_name, index_name, CONCAT(COALESCE(column_name, 'an expression'), COALESCE(CONCAT('(', sub_part, ')'), '')), CAST(non_unique = 0 AS CHAR)
+FROM information_schema.statistics
+WHERE table_schema = DATABASE() AND index_name <> 'PRIMARY'
+ORDER BY table_name, index_name, seq_in_index";
+
+/// Whether a type in a catalog is this one. Display widths, MariaDB's `longtext` for JSON and the like are spelling.
+pub(super) fn is_type(ty: SqlType, spelled: &str) -> bool {
+    let spelled = spelled.to_ascii_lowercase();
+    let plain = without_width(&spelled);
+    match ty {
+        SqlType::Boolean => plain == "tinyint",
+        SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => plain == ty.name().to_ascii_lowercase(),
+        // MariaDB Server documentation, "JSON Data Type": an alias for LONGTEXT.
+        SqlType::Json => spelled == "json" || spelled == "longtext",
+        other => spelled == other.name().to_ascii_lowercase(),
+    }
+}
+
+/// The type that a catalog spells, where it is one that tables of ours have.
+pub(super) fn type_of(spelled: &str) -> Option<SqlType> {
+    match without_width(&spelled.to_ascii_lowercase()).as_str() {
+        "tinyint" => Some(SqlType::Boolean),
+        "longtext" => Some(SqlType::Json),
+        plain => SqlType::try_parse(plain).or_else(|| SqlType::try_parse(spelled)),
+    }
+}
+
+/// `bigint(20) unsigned` as `bigint unsigned`: the width of integers is how they are displayed, nothing else.
+fn without_width(spelled: &str) -> String {
+    match (spelled.split_once('('), spelled.split_once(')')) {
+        (Some((name, _)), Some((_, rest))) if name.ends_with("int") => format!("{name}{rest}"),
+        _ => spelled.to_owned(),
+    }
+}

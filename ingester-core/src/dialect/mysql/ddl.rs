@@ -1,0 +1,80 @@
+//! Definitions of tables.
+
+use crate::ddl::{Change, Phase, Step, TableDef};
+use crate::dialect::{Sql, render_own};
+use crate::schema::Ident;
+use askama::Template;
+
+mod filters {
+    pub(super) use crate::dialect::filters::{backticks, mysql_type};
+}
+
+#[derive(Template)]
+#[template(path = "mysql/create_table.sql")]
+struct CreateTable<'a> {
+    table: &'a TableDef,
+}
+
+#[derive(Template)]
+#[template(path = "mysql/rename_tables.sql")]
+struct RenameTables<'a> {
+    names: &'a [(Ident, Ident)],
+}
+
+#[derive(Template)]
+#[template(path = "mysql/alter_table.sql")]
+struct AlterTable<'a> {
+    name: Ident,
+    changes: &'a [Change],
+    phase: Phase,
+}
+
+#[derive(Template)]
+#[template(path = "mysql/drop_table.sql")]
+struct DropTable {
+    name: Ident,
+}
+
+#[derive(Template)]
+#[template(path = "mysql/create_rejects.sql")]
+struct CreateRejects;
+
+#[derive(Template)]
+#[template(path = "mysql/create_backfills.sql")]
+struct CreateBackfills;
+
+pub(super) fn create(table: &TableDef) -> Vec<Sql> {
+    vec![render_own(&CreateTable { table })]
+}
+
+pub(super) fn step(step: &Step) -> Vec<Sql> {
+    let mut names = Vec::new();
+    let mut statements = Vec::new();
+    for change in &step.changes {
+        match change {
+            Change::CreateTable(table) => statements.extend(create(table)),
+            Change::DropTable(table) => statements.push(drop(table.name)),
+            Change::RenameTable { from, to } => names.push((*from, *to)),
+            _ => {}
+        }
+    }
+    if !names.is_empty() {
+        statements.push(render_own(&RenameTables { names: &names }));
+    }
+    if let Some(name) = step.changes.first().and_then(Change::within) {
+        statements.push(render_own(&AlterTable { name, changes: &step.changes, phase: step.phase }));
+    }
+    statements
+}
+
+pub(super) fn drop(name: Ident) -> Sql {
+    render_own(&DropTable { name })
+}
+
+pub(super) fn create_rejects() -> Sql {
+    render_own(&CreateRejects)
+}
+
+pub(super) fn create_backfills() -> Sql {
+    render_own(&CreateBackfills)
+}

@@ -1,0 +1,164 @@
+//! Definitions of tables.
+
+use crate::ddl::{Change, ColumnDef, KeyDef, Step, TableDef, storage_class};
+use crate::dialect::{Sql, render_own};
+use crate::schema::Ident;
+use askama::Template;
+
+mod filters {
+    pub(super) use crate::dialect::filters::{ident, sqlite_default, sqlite_type};
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/create_table.sql")]
+struct CreateTable<'a> {
+    name: Ident,
+    table: &'a TableDef,
+    clustered: bool,
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/create_index.sql")]
+struct CreateIndex<'a> {
+    index: Ident,
+    table: Ident,
+    key: &'a KeyDef,
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/drop_index.sql")]
+struct DropIndex {
+    index: Ident,
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/alter_table.sql")]
+struct AlterTable<'a> {
+    change: &'a Change,
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/rename_table.sql")]
+struct RenameTable {
+    from: Ident,
+    to: Ident,
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/copy_rows.sql")]
+struct CopyRows<'a> {
+    from: Ident,
+    to: Ident,
+    columns: &'a [ColumnDef],
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/drop_table.sql")]
+struct DropTable {
+    name: Ident,
+}
+
+#[derive(Template)]
+#[template(path = "sqlite/create_rejects.sql")]
+struct CreateRejects;
+
+#[derive(Template)]
+#[template(path = "sqlite/create_backfills.sql")]
+struct CreateBackfills;
+
+pub(super) fn create(table: &TableDef) -> Vec<Sql> {
+    let mut statements = vec![create_as(table, table.name)];
+    statements.extend(table.keys.iter().map(|key| create_index(table.name, key)));
+    statements
+}
+
+fn create_as(table: &TableDef, name: Ident) -> Sql {
+    // Of the companions, whose rows are small and found by their key of two columns, the key is the table.
+    render_own(&CreateTable { name, table, clustered: table.primary_key.len() > 1 })
+}
+
+fn create_index(table: Ident, key: &KeyDef) -> Sql {
+    render_own(&CreateIndex { index: index_name(table, key.name), table, key })
+}
+
+fn drop_index(table: Ident, key: Ident) -> Sql {
+    render_own(&DropIndex { index: index_name(table, key) })
+}
+
+pub(super) fn step(step: &Step) -> Vec<Sql> {
+    // What ALTER TABLE cannot do, a new table can.
+    let copied = step.changes.iter().any(|change| match change {
+        Change::PrimaryKey { .. } => true,
+        Change::Retype { from, to, .. } => {
+            from.nullable != to.nullable || storage_class(from.ty) != storage_class(to.ty)
+        }
+        _ => false,
+    });
+    if let (true, Some((_, after))) = (copied, step.tables.first()) {
+        return copy(after);
+    }
+    step.changes.iter().flat_map(|change| one(change, &step.tables)).collect()
+}
+
+fn one(change: &Change, tables: &[(TableDef, TableDef)]) -> Vec<Sql> {
+    match change {
+        Change::CreateTable(table) => create(table),
+        Change::DropTable(table) => vec![drop(table.name)],
+        Change::RenameTable { from, to } => {
+            // The names of the indexes have the table's name in them.
+            let keys = tables.iter().find(|(before, _)| before.name == *from).map_or(&[][..], |(table, _)| &table.keys);
+            let mut statements: Vec<Sql> = keys.iter().map(|key| drop_index(*from, key.name)).collect();
+            statements.push(render_own(&RenameTable { from: *from, to: *to }));
+            statements.extend(keys.iter().map(|key| create_index(*to, key)));
+            statements
+        }
+        Change::AddColumn { .. } | Change::DropColumn { .. } | Change::RenameColumn { .. } => {
+            vec![render_own(&AlterTable { change })]
+        }
+        Change::AddKey { table, key } => vec![create_index(*table, key)],
+        Change::DropKey { table, key } => vec![drop_index(*table, key.name)],
+        Change::RenameKey { table, key, to } => {
+            let columns = key.columns.clone();
+            vec![drop_index(*table, key.name), create_index(*table, &KeyDef { name: *to, columns })]
+        }
+        // Where the storage class stays there is nothing to do.
+        Change::Retype { .. } | Change::PrimaryKey { .. } => Vec::new(),
+    }
+}
+
+/// A new table with the old one's rows and name (SQLite, "ALTER TABLE", "Making Other Kinds Of Table Schema Changes").
+fn copy(after: &TableDef) -> Vec<Sql> {
+    let name = after.name;
+    let new = Ident::join(&name.as_str()[..name.as_str().len().min(58)], "copy");
+    let mut statements = vec![
+        drop(new),
+        create_as(after, new),
+        render_own(&CopyRows { from: name, to: new, columns: &after.columns }),
+        drop(name),
+        render_own(&RenameTable { from: new, to: name }),
+    ];
+    statements.extend(after.keys.iter().map(|key| create_index(name, key)));
+    statements
+}
+
+/// `<table>__<key>`, shortened at the table's end where both together are too long.
+pub(in crate::dialect) fn index_name(table: Ident, key: Ident) -> Ident {
+    let room = crate::schema::limits::IDENTIFIER_BYTES - 2;
+    let (table, key) = (table.as_str(), key.as_str());
+    // At most 64 - 12 bytes are a table's name (its companion's must fit), so a cut name still tells the table.
+    let key = &key[..key.len().min(room - table.len().min(room / 2))];
+    let table = &table[..table.len().min(room - key.len())];
+    Ident::join(&format!("{table}_"), key)
+}
+
+pub(super) fn drop(name: Ident) -> Sql {
+    render_own(&DropTable { name })
+}
+
+pub(super) fn create_rejects() -> Sql {
+    render_own(&CreateRejects)
+}
+
+pub(super) fn create_backfills() -> Sql {
+    render_own(&CreateBackfills)
+}

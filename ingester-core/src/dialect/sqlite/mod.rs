@@ -1,0 +1,131 @@
+//! SQLite.
+//!
+//! May use: schema, value, ddl, dialect.
+
+mod catalog;
+pub(super) mod ddl;
+
+use super::rules::{InOneText, Rules};
+use super::{Access, Sql};
+use crate::ddl::{Step, TableDef, storage_class};
+use crate::schema::{Ident, SqlType};
+use std::borrow::Cow;
+
+pub(super) struct Sqlite;
+
+impl Rules for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn requote(&self, text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn for_update(&self) -> &'static str {
+        // A transaction that writes has the whole database.
+        ""
+    }
+
+    fn on_conflict(&self, key: &[&str]) -> Cow<'static, str> {
+        format!("ON CONFLICT (\"{}\") DO UPDATE SET", key.join("\", \"")).into()
+    }
+
+    fn write_inserted(&self, column: &str) -> String {
+        format!("\"{column}\" = excluded.\"{column}\"")
+    }
+
+    fn row_values(&self) -> &'static str {
+        "VALUES "
+    }
+
+    fn without_index(&self, column: &str) -> String {
+        // The plus sign keeps it from the column's own index, by which every page would read and sort all that is left.
+        format!("+\"{column}\"")
+    }
+
+    fn shown(&self, column: &str) -> String {
+        format!("CAST(\"{column}\" AS TEXT)")
+    }
+
+    fn read(&self, column: &str, _: SqlType) -> String {
+        format!("\"{column}\"")
+    }
+
+    fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
+        storage_class(ty).into()
+    }
+
+    fn is_type(&self, ty: SqlType, spelled: &str) -> bool {
+        spelled.eq_ignore_ascii_case(storage_class(ty))
+    }
+
+    fn type_of(&self, spelled: &str) -> Option<SqlType> {
+        catalog::type_of(spelled)
+    }
+
+    fn key_name(&self, table: Ident, key: Ident) -> Ident {
+        ddl::index_name(table, key)
+    }
+
+    fn create(&self, table: &TableDef) -> Vec<Sql> {
+        ddl::create(table)
+    }
+
+    fn drop(&self, table: Ident) -> Sql {
+        ddl::drop(table)
+    }
+
+    fn step(&self, step: &Step) -> Vec<Sql> {
+        ddl::step(step)
+    }
+
+    fn create_rejects(&self) -> Sql {
+        ddl::create_rejects()
+    }
+
+    fn create_backfills(&self) -> Sql {
+        ddl::create_backfills()
+    }
+
+    fn session(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn session_of_migrations(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn lock_migrations(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn begin(&self, access: Access) -> &'static str {
+        match access {
+            // Without the write lock, which others may hold for long.
+            Access::Read => "BEGIN DEFERRED",
+            // Taking the write lock at once: a lock taken later could not be waited for.
+            Access::Write => "BEGIN IMMEDIATE",
+        }
+    }
+
+    fn in_one_text(&self) -> Option<InOneText> {
+        None
+    }
+
+    fn server(&self) -> &'static str {
+        catalog::SERVER
+    }
+
+    fn tables(&self) -> &'static str {
+        catalog::TABLES
+    }
+
+    fn catalog_columns(&self) -> &'static str {
+        catalog::COLUMNS
+    }
+
+    fn catalog_keys(&self) -> &'static str {
+        catalog::KEYS
+    }
+}

@@ -1,0 +1,57 @@
+//! Asks for all columns of all tables, in their order.
+
+use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
+
+/// Asks for all columns of all tables, in their order.
+#[derive(Debug)]
+pub struct CatalogColumns;
+
+impl Statement for CatalogColumns {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        Sql::new(dialect.rules().catalog_columns())
+    }
+}
+
+impl Query for CatalogColumns {
+    type Row = CatalogColumn;
+
+    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        let place = row.optional_text(5)?;
+        Ok(CatalogColumn {
+            table: row.text(0)?,
+            name: row.text(1)?,
+            ty: row.text(2)?,
+            nullable: row.optional_text(3)?.as_deref() == Some("1"),
+            collation: row.optional_text(4)?,
+            primary_key: place.and_then(|place| place.parse().ok()),
+        })
+    }
+}
+
+/// A column as the catalog describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogColumn {
+    /// Its table.
+    pub table: String,
+    /// Its name.
+    pub name: String,
+    /// Its type in the server's spelling.
+    pub ty: String,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// How it is compared, on servers that say so.
+    pub collation: Option<String>,
+    /// Its place in the primary key, where it is in it.
+    pub primary_key: Option<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&CatalogColumns);
+    }
+}

@@ -1,0 +1,50 @@
+//! Asks for all secondary keys of all tables: a row for each of their columns, in the order of the key.
+
+use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
+
+/// Asks for all secondary keys of all tables: a row for each of their columns, in the order of the key.
+#[derive(Debug)]
+pub struct CatalogKeys;
+
+impl Statement for CatalogKeys {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        Sql::new(dialect.rules().catalog_keys())
+    }
+}
+
+impl Query for CatalogKeys {
+    type Row = CatalogKey;
+
+    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok(CatalogKey {
+            table: row.text(0)?,
+            key: row.text(1)?,
+            column: row.text(2)?,
+            unique: row.optional_text(3)?.as_deref() == Some("1"),
+        })
+    }
+}
+
+/// A column of a key as the catalog describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogKey {
+    /// Its table.
+    pub table: String,
+    /// The key's name.
+    pub key: String,
+    /// The column.
+    pub column: String,
+    /// Whether the key refuses equal values.
+    pub unique: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&CatalogKeys);
+    }
+}

@@ -1,0 +1,33 @@
+//! Takes a migration out of the ledger that was interrupted and not done.
+
+use crate::dialect::{Dialect, Param, Sql, Statement};
+use askama::Template;
+
+/// Takes a migration out of the ledger that was interrupted and not done.
+#[derive(Debug, Template)]
+#[template(ext = "sql", source = r#"DELETE FROM _sqlx_migrations WHERE version = ? AND success = FALSE"#)]
+pub struct ForgetMigration {
+    /// Its version.
+    pub version: i64,
+}
+
+impl Statement for ForgetMigration {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![Param::Int(self.version)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&ForgetMigration { version: 2 });
+    }
+}

@@ -1,0 +1,59 @@
+//! Reads which versions of live objects are stored, a page in the order of their uids, without locks.
+
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use crate::row::Version;
+use crate::schema::Table;
+use askama::Template;
+
+/// Reads which versions of live objects are stored, a page in the order of their uids, without locks.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "uid", "res_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
+FROM {{ table.name|ident }}
+WHERE "uid" > ? AND {{ "delete_time"|without_index }} IS NULL{% if namespace.is_some() %} AND {{ "namespace"|without_index }} = ?{% endif %}
+ORDER BY "uid"
+LIMIT {{ limit|number }}"#
+)]
+pub struct Live<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// Of this namespace only.
+    pub namespace: Option<&'a str>,
+    /// The uid that the page comes after; empty for the first page.
+    pub after: &'a str,
+    /// Rows at most.
+    pub limit: usize,
+}
+
+impl Statement for Live<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        [self.after].into_iter().chain(self.namespace).map(Param::Text).collect()
+    }
+}
+
+impl Query for Live<'_> {
+    type Row = (String, Version);
+
+    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        let version = Version { res_version: row.uint(1)?, deleted: row.int(2)? != 0, evicted: row.int(3)? != 0 };
+        Ok((row.text(0)?, version))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let all = Live { table: &TABLE, namespace: None, after: "", limit: 2 };
+        let of_namespace = Live { namespace: Some("ml"), ..all };
+        snapshot_of("Live", &[&all, &of_namespace]);
+    }
+}

@@ -1,0 +1,49 @@
+//! Reads which objects of one kind are rejected: uid and reason.
+
+use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement};
+use askama::Template;
+
+/// Reads which objects of one kind are rejected: uid and reason.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "uid", "reason"
+FROM "ingester_rejects"
+WHERE "group_ver" = ? AND "kind" = ?
+ORDER BY "uid""#
+)]
+pub struct ReadRejects<'a> {
+    /// `apiVersion`
+    pub group_ver: &'a str,
+    /// `kind`
+    pub kind: &'a str,
+}
+
+impl Statement for ReadRejects<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![Param::Text(self.group_ver), Param::Text(self.kind)]
+    }
+}
+
+impl Query for ReadRejects<'_> {
+    type Row = (String, String);
+
+    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok((row.text(0)?, row.text(1)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&ReadRejects { group_ver: "example.com/v1", kind: "Widget" });
+    }
+}

@@ -1,0 +1,32 @@
+//! Asks the server for its name and version, and for the largest packet that it takes, in bytes.
+
+use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
+
+/// Asks the server for its name and version, and for the largest packet that it takes, in bytes.
+#[derive(Debug)]
+pub struct Server;
+
+impl Statement for Server {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        Sql::new(dialect.rules().server())
+    }
+}
+
+impl Query for Server {
+    type Row = (String, u64);
+
+    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok((row.text(0)?, row.uint(1)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&Server);
+    }
+}

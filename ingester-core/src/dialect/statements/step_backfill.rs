@@ -1,0 +1,56 @@
+//! Notes that rows of a column were filled.
+
+use crate::dialect::{Dialect, Param, Sql, Statement};
+use askama::Template;
+
+/// Notes that rows of a column were filled.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"UPDATE "ingester_backfills"
+SET "position" = ?, "rows_read" = "rows_read" + ?, "rows_filled" = "rows_filled" + ?, "rows_failed" = "rows_failed" + ?
+WHERE "table_name" = ? AND "column_name" = ?"#
+)]
+pub struct StepBackfill<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// The column.
+    pub column: &'a str,
+    /// The uid of the last row that was read.
+    pub position: &'a str,
+    /// Rows that were read.
+    pub read: u64,
+    /// Rows that got other values.
+    pub filled: u64,
+    /// Rows whose objects cannot be decoded.
+    pub failed: u64,
+}
+
+impl Statement for StepBackfill<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        vec![
+            Param::Text(self.position),
+            Param::UInt(self.read),
+            Param::UInt(self.filled),
+            Param::UInt(self.failed),
+            Param::Text(self.table),
+            Param::Text(self.column),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let step = StepBackfill { table: "widget", column: "owner", position: "a", read: 3, filled: 2, failed: 1 };
+        snapshot(&step);
+    }
+}

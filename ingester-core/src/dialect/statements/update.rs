@@ -1,0 +1,51 @@
+//! Writes one row of the main table over the stored one, where that is live and of the version that its writer expects.
+
+use super::insert::columns;
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use crate::row::Row;
+use crate::schema::Table;
+use crate::value::Micros;
+use askama::Template;
+
+/// Writes one row of the main table over the stored one, where that is live and of the version that its writer expects.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"UPDATE {{ table.name|ident }} SET
+{%- for column in table.columns[1..] %}
+  {{ column.name|ident }} = ?{% if !loop.last %},{% endif %}
+{%- endfor %}
+WHERE "uid" = ? AND "res_version" = ? AND "delete_time" IS NULL AND "evict_time" IS NULL"#
+)]
+pub struct Update<'a> {
+    /// The kind's tables.
+    pub table: &'a Table,
+    /// The row.
+    pub row: &'a Row,
+    /// The `res_version` that the stored row must have.
+    pub expected: u64,
+    /// Its new `update_time`.
+    pub update_time: Micros,
+}
+
+impl Statement for Update<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        let condition = [Param::Text(&self.row.uid), Param::UInt(self.expected)];
+        columns(self.row, self.update_time).skip(1).chain(condition).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&Update { table: &TABLE, row: &row(), expected: 7, update_time: NOW });
+    }
+}

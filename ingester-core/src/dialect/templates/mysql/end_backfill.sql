@@ -1,3 +1,0 @@
-UPDATE `ingester_backfills`
-SET `complete_time` = ?
-WHERE `table_name` = ? AND `column_name` = ?

@@ -1,2 +1,0 @@
-DELETE FROM `ingester_backfills`
-WHERE `migration` > ?

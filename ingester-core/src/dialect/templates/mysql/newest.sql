@@ -1,2 +1,0 @@
-SELECT MAX(`res_version`)
-FROM {{ name|backticks }}

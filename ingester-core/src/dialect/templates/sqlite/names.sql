@@ -1,4 +1,0 @@
-SELECT "uid", "namespace", "name"
-FROM {{ name|quotes }}
-WHERE "uid" IN ({% for _ in 0..rows %}{% if !loop.first %}, {% endif %}?{% endfor %})
-ORDER BY "uid"

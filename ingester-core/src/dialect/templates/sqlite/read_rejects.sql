@@ -1,4 +1,0 @@
-SELECT "uid", "reason"
-FROM "ingester_rejects"
-WHERE "group_ver" = ? AND "kind" = ?
-ORDER BY "uid"

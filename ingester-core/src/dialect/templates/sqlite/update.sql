@@ -1,4 +1,0 @@
-UPDATE {{ name|quotes }} SET
-{%- for column in columns %}{% if !loop.first %}
-  {{ column.name|quotes }} = ?{% if !loop.last %},{% endif %}{% endif %}{% endfor %}
-WHERE "uid" = ? AND "res_version" = ? AND "delete_time" IS NULL AND "evict_time" IS NULL

@@ -1,0 +1,247 @@
+//! One object as it goes into its three tables.
+//!
+//! May use: schema, value, object, protobuf.
+
+use crate::object::{Object, StringMap};
+use crate::protobuf::Lost;
+use crate::schema::{Column, Companion, SqlType, Table, base, limits};
+use crate::value::{Micros, Value, Values};
+use std::hash::{BuildHasher as _, RandomState};
+use std::num::NonZeroU64;
+use std::sync::LazyLock;
+
+/// One object's row with its companion rows, checked against the table: whatever a database could refuse because of
+/// the length or range of a value has been refused before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// `uid`
+    pub uid: Box<str>,
+    /// `res_version`; 0 where the object has none.
+    pub res_version: u64,
+    /// `delete_time`, set on a tombstone.
+    pub delete_time: Option<Micros>,
+    /// `evict_time`, set when the object is about to leave etcd for good.
+    pub evict_time: Option<Micros>,
+    /// Every column of the main table in its order, but `update_time` and the two above, which the store fills in.
+    pub values: Box<[Value]>,
+    /// The rows of the labels table.
+    pub labels: StringMap,
+    /// The rows of the annotations table.
+    pub annotations: StringMap,
+    /// What the object says that its `proto` has no place for.
+    pub lost: Lost,
+    /// What its writer thinks to be stored of the object. It spares questions; where it is wrong, the database says so.
+    pub believed: Option<Believed>,
+}
+
+/// A row's version: the resourceVersion, and whether it is a tombstone or evicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// `res_version`; 0 for an object that has none.
+    pub res_version: u64,
+    /// `delete_time` is set.
+    pub deleted: bool,
+    /// `evict_time` is set.
+    pub evicted: bool,
+}
+
+/// What a writer knows of a stored row, because it has written it, or has read the whole table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Believed {
+    /// There is none: nothing is looked at before it is inserted.
+    Absent,
+    /// There is one that is live: where that is so, companion rows that stay as they are need not be read to know it.
+    Stored {
+        /// Its `res_version`.
+        res_version: u64,
+        /// The [`Row::pairs_hash`] of its companion rows.
+        pairs: NonZeroU64,
+    },
+}
+
+/// A value that does not fit its column.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RowError {
+    /// Text with more characters than the column holds.
+    #[error(
+        "column `{column}`: {characters} characters do not fit {ty}; shorten the value, or widen the column with #[index(type = \"VARCHAR(n)\")]"
+    )]
+    TooLong {
+        /// The column.
+        column: String,
+        /// Characters of the value.
+        characters: usize,
+        /// The column's type.
+        ty: String,
+    },
+    /// A number that the column's type does not hold.
+    #[error("column `{column}`: {value} does not fit {ty}")]
+    OutOfRange {
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
+        /// The column's type.
+        ty: String,
+    },
+    /// A label or annotation that Kubernetes itself would refuse.
+    #[error("{what} has {characters} characters, Kubernetes allows {limit}")]
+    Metadata {
+        /// Which label or annotation, and which side of it.
+        what: String,
+        /// Its characters.
+        characters: usize,
+        /// How many it may have.
+        limit: u16,
+    },
+}
+
+impl Row {
+    /// Puts a row together from an object and the values of its indexed columns.
+    ///
+    /// # Errors
+    /// The first value that does not fit its column, by name.
+    pub fn new(table: &Table, object: &Object, proto: Option<Box<[u8]>>, indexed: Values) -> Result<Self, RowError> {
+        let meta = object.meta();
+        let mut values = Vec::with_capacity(table.columns.len());
+        values.resize(base::JSON + 1, Value::Null);
+        values[base::UID] = Value::text(&*meta.uid);
+        values[base::GROUP_VER] = Value::Text(object.shared_api_version());
+        values[base::NAMESPACE] = Value::text(&*meta.namespace);
+        values[base::NAME] = Value::text(&*meta.name);
+        values[base::RES_VERSION] = Value::UInt(meta.resource_version);
+        values[base::CREATE_TIME] = meta.creation_timestamp.map_or(Value::Null, |time| Value::Time(time.micros()));
+        values[base::PROTO] = proto.map_or(Value::Null, Value::Bytes);
+        values[base::JSON] = Value::Text(object.shared_text());
+        values.extend(indexed.into_vec());
+        for (column, value) in table.columns.iter().zip(&values) {
+            check(column, value)?;
+        }
+        check_pairs("label", &meta.labels, Some(limits::LABEL_VALUE_CHARACTERS))?;
+        check_pairs("annotation", &meta.annotations, None)?;
+        Ok(Row {
+            uid: meta.uid.clone(),
+            res_version: meta.resource_version,
+            delete_time: None,
+            evict_time: None,
+            values: values.into(),
+            labels: meta.labels.clone(),
+            annotations: meta.annotations.clone(),
+            lost: Lost::default(),
+            believed: None,
+        })
+    }
+
+    /// Its version.
+    pub fn version(&self) -> Version {
+        Version {
+            res_version: self.res_version,
+            deleted: self.delete_time.is_some(),
+            evicted: self.evict_time.is_some(),
+        }
+    }
+
+    /// The rows of one of the companion tables: key, value.
+    pub fn pairs(&self, companion: Companion) -> &[(Box<str>, Box<str>)] {
+        match companion {
+            Companion::Labels => &self.labels,
+            Companion::Annotations => &self.annotations,
+        }
+    }
+
+    /// A hash of the labels and annotations, of use to this process alone.
+    pub fn pairs_hash(&self) -> NonZeroU64 {
+        // Keyed at random: nobody can choose labels that look like others.
+        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations))).unwrap_or(NonZeroU64::MIN)
+    }
+
+    /// About how many bytes the row takes in a statement's packet, without its companion rows.
+    pub fn bytes(&self) -> usize {
+        self.values.iter().map(Value::bytes).sum::<usize>() + 3 * 27
+    }
+
+    /// About how many bytes the row and its companion rows take in memory.
+    pub fn total_bytes(&self) -> usize {
+        let pairs = self.labels.iter().chain(self.annotations.iter());
+        self.bytes() + pairs.map(|(key, value)| key.len() + value.len() + 32).sum::<usize>()
+    }
+}
+
+fn check(column: &Column, value: &Value) -> Result<(), RowError> {
+    match (column.ty, value) {
+        // Bytes first: counting characters is only needed where it can matter.
+        (SqlType::VarChar(n), Value::Text(text)) if text.len() > n.into() => {
+            let characters = text.chars().count();
+            if characters > n.into() {
+                return Err(RowError::TooLong {
+                    column: column.name.to_string(),
+                    characters,
+                    ty: column.ty.to_string(),
+                });
+            }
+        }
+        (SqlType::Text, Value::Text(text)) if text.len() > 65_535 => {
+            return Err(RowError::TooLong {
+                column: column.name.to_string(),
+                characters: text.chars().count(),
+                ty: column.ty.to_string(),
+            });
+        }
+        (SqlType::Int, Value::Int(number)) if i32::try_from(*number).is_err() => {
+            return Err(out_of_range(column, number.to_string()));
+        }
+        (SqlType::BigInt, Value::UInt(number)) if i64::try_from(*number).is_err() => {
+            return Err(out_of_range(column, number.to_string()));
+        }
+        (SqlType::BigIntUnsigned, Value::Int(number)) if *number < 0 => {
+            return Err(out_of_range(column, number.to_string()));
+        }
+        // MySQL has no NaN and no infinities.
+        (SqlType::Double, Value::Double(number)) if !number.is_finite() => {
+            return Err(out_of_range(column, number.to_string()));
+        }
+        // MySQL Reference Manual, "The DATE, DATETIME, and TIMESTAMP Types": the years 1000 to 9999.
+        (SqlType::DateTime, Value::Time(time)) if time.0 < YEAR_1000 => {
+            return Err(out_of_range(column, time.rfc3339()));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// 1000-01-01T00:00:00Z in microseconds.
+const YEAR_1000: i64 = -30_610_224_000_000_000;
+
+fn out_of_range(column: &Column, value: String) -> RowError {
+    RowError::OutOfRange { column: column.name.to_string(), value, ty: column.ty.to_string() }
+}
+
+fn check_pairs(what: &str, pairs: &[(Box<str>, Box<str>)], value_limit: Option<u16>) -> Result<(), RowError> {
+    for (key, value) in pairs {
+        let characters = key.chars().count();
+        if characters > limits::LABEL_KEY_CHARACTERS.into() {
+            let what = format!("the key of {what} `{}...`", key.chars().take(40).collect::<String>());
+            return Err(RowError::Metadata { what, characters, limit: limits::LABEL_KEY_CHARACTERS });
+        }
+        if let Some(limit) = value_limit {
+            let characters = value.chars().count();
+            if characters > limit.into() {
+                return Err(RowError::Metadata { what: format!("the value of {what} `{key}`"), characters, limit });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_datetime_is_in_the_year_1000() {
+        assert_eq!(Micros(YEAR_1000).sql(), "1000-01-01 00:00:00.000000");
+        assert_eq!(Micros::from_sql("1000-01-01 00:00:00.000000"), Some(Micros(YEAR_1000)));
+        assert_eq!(Micros::from_sql("2026-03-09 20:36:46.5"), Some(Micros(1_773_088_606_500_000)));
+    }
+}

@@ -1,0 +1,192 @@
+//! Text in, values out.
+
+mod database;
+mod mistakes;
+mod secrets;
+
+use super::stanza::{Findings, stanza};
+use super::tree::{self, Content, Node};
+use super::*;
+
+const KINDS: &[&str] = &["Model", "Pipeline", "PipelineRun"];
+
+/// `text` without an environment.
+fn parse(text: &str) -> Result<Config, ConfigError> {
+    Config::parse(text, &Environment::default(), KINDS)
+}
+
+/// `text` with these variables.
+fn parse_with(text: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    Config::parse(text, &environment(variables), KINDS)
+}
+
+fn environment(variables: &[(&str, &str)]) -> Environment {
+    Environment::read(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+}
+
+/// What is wrong with `text`, a line a mistake.
+fn mistakes(text: &str) -> Vec<String> {
+    let error = parse(text).expect_err(text);
+    error.problems().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn an_empty_file_and_empty_sections_have_every_default() {
+    for text in
+        ["", "\n", "# nothing\n", "---\n", "{}", "mysql:\ningester: {}\nserver: ~\nlog: null\n", "mysql:\n  tls:\n"]
+    {
+        assert_eq!(parse(text).unwrap(), Config::default(), "{text}");
+    }
+}
+
+#[test]
+fn the_documentation_lists_every_key_with_its_default() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/configuration.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let mut blocks = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let (defaults, sample) = (blocks.next().unwrap(), blocks.next().unwrap());
+    assert_eq!(parse(defaults).unwrap(), Config::default());
+    assert_ne!(parse(sample).unwrap(), Config::default());
+
+    // What the reader asks for is all there is.
+    let mut findings = Findings::default();
+    let nothing = Node { line: 1, content: Content::Null };
+    stanza(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), KINDS));
+    let mut shown = Vec::new();
+    leaves("", &tree::read(defaults).unwrap(), &mut shown);
+    let (mut known, mut shown) = (findings.known, shown);
+    known.sort();
+    shown.sort();
+    assert_eq!(shown, known);
+    for key in &known {
+        let name = format!("`{}`", key.rsplit('.').next().unwrap());
+        assert!(page.lines().any(|line| line.starts_with("| ") && line.contains(&name)), "no table has {key}");
+    }
+}
+
+/// Full paths of every key whose value is no stanza.
+fn leaves(path: &str, node: &Node, out: &mut Vec<String>) {
+    match &node.content {
+        Content::Map(entries) if path.is_empty() || !entries.is_empty() => {
+            for entry in entries {
+                let path = if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
+                leaves(&path, &entry.value, out);
+            }
+        }
+        _ => out.push(path.to_owned()),
+    }
+}
+
+#[test]
+fn every_key_is_read() {
+    let text = r#"
+metadataStorage: { enableMetadataStorage: yes, deletionDelay: 1h30m, enableResourceVersionCache: true }
+mysql:
+  host: 10.0.0.1
+  port: "3307"
+  user: 007
+  password: 0123
+  database: 2024
+  maxOpenConns: 7
+  maxIdleConns: 0
+  connMaxLifetime: 0
+  tls: { mode: VERIFY_CA, ca: /ca.pem, cert: /cert.pem, key: /key.pem }
+ingester:
+  concurrentReconciles: 3
+  requeuePeriod: 500ms
+  concurrentReconcilesMap: { PipelineRun: 8 }
+  requeuePeriodMap:
+    Model: 0s
+  finalizer: Existing
+  finalizerRate: 9
+  namespaces: [team-a]
+  kinds:
+  - Model
+  - PipelineRun
+  pruneManagedFields: false
+  resyncPeriod: 0s
+  createTables: false
+  backfillRate: 250
+server: { address: ":9090" }
+log: { format: json, level: WARN }
+"#;
+    let tls = Tls {
+        mode: ingester_store::TlsMode::VerifyCa,
+        ca: Some("/ca.pem".into()),
+        cert: Some("/cert.pem".into()),
+        key: Some("/key.pem".into()),
+    };
+    let expected = Config {
+        metadata_storage: MetadataStorage {
+            enable_metadata_storage: true,
+            deletion_delay: Duration::from_secs(5400),
+            enable_resource_version_cache: true,
+            database_url: None,
+        },
+        mysql: Mysql {
+            host: Some("10.0.0.1".into()),
+            port: 3307,
+            // Texts stay as they are written.
+            user: Some("007".into()),
+            password: Some("0123".into()),
+            database: Some("2024".into()),
+            max_open_conns: 7,
+            max_idle_conns: 0,
+            conn_max_lifetime: None,
+            tls,
+        },
+        ingester: Ingester {
+            concurrent_reconciles: 3,
+            requeue_period: Duration::from_millis(500),
+            concurrent_reconciles_map: [("PipelineRun".to_owned(), 8)].into(),
+            requeue_period_map: [("Model".to_owned(), Duration::ZERO)].into(),
+            finalizer: Finalizer::Existing,
+            finalizer_rate: 9,
+            namespaces: vec!["team-a".into()],
+            kinds: vec!["Model".into(), "PipelineRun".into()],
+            prune_managed_fields: false,
+            resync_period: None,
+            create_tables: false,
+            backfill_rate: 250,
+        },
+        server: Server { address: Some(":9090".into()) },
+        log: Log { format: LogFormat::Json, level: LogLevel::Warn },
+    };
+    let config = parse(text).unwrap();
+    assert_eq!(config, expected);
+    assert_eq!(config.ingester.concurrent_reconciles_of("PipelineRun"), 8);
+    assert_eq!(config.ingester.concurrent_reconciles_of("Model"), 3);
+    assert_eq!(config.ingester.requeue_period_of("Model"), Duration::ZERO);
+    assert_eq!(config.ingester.requeue_period_of("PipelineRun"), Duration::from_millis(500));
+    assert!(config.ingester.has_kind("Model") && !config.ingester.has_kind("Pipeline"));
+    assert!(Config::default().ingester.has_kind("Pipeline"));
+    let options = config.mysql.connect_options();
+    assert_eq!((options.connections, options.max_idle, options.max_lifetime), (7, 0, None));
+}
+
+#[test]
+fn an_empty_text_counts_as_no_value() {
+    let config = parse("mysql: {host: '', user: \"\", password: '', tls: {ca: ''}}\nserver: {address: ''}").unwrap();
+    assert_eq!(config.mysql, Mysql::default());
+    assert_eq!(config.server.address, None);
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = Config::load(Path::new("no/such.yaml"), &Environment::default(), KINDS).unwrap_err().to_string();
+    assert!(error.starts_with("the configuration no/such.yaml: it cannot be read: No such file"), "{error}");
+}
+
+#[test]
+fn mistakes_in_a_file_name_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ingester.yaml");
+    std::fs::write(&path, "log: {level: debug}").unwrap();
+    assert_eq!(Config::load(&path, &Environment::default(), KINDS).unwrap().log.level, LogLevel::Debug);
+    std::fs::write(&path, "log: {level: loud}\nserve:\n").unwrap();
+    let error = Config::load(&path, &Environment::default(), KINDS).unwrap_err().to_string();
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines[0], format!("the configuration {}: 2 mistakes", path.display()));
+    assert_eq!(lines[1], "  line 1: `log.level` is `loud`; use one of error, warn, info, debug, trace");
+    assert_eq!(lines[2], "  line 2: unknown key `serve`; did you mean `server`?");
+}

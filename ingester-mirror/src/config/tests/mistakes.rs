@@ -1,0 +1,145 @@
+//! What cannot be a configuration, and what is said about it.
+
+use super::mistakes;
+
+#[track_caller]
+fn only(text: &str, mistake: &str) {
+    assert_eq!(mistakes(text), [mistake], "{text}");
+}
+
+#[test]
+fn an_unknown_key_names_its_path_and_the_nearest_known_one() {
+    let expected = "line 2: unknown key `ingester.concurentReconciles`; did you mean `concurrentReconciles`?";
+    only("ingester:\n  concurentReconciles: 2\n", expected);
+    only("mysq: {}", "line 1: unknown key `mysq`; did you mean `mysql`?");
+    only("mysql: {max_open_conns: 3}", "line 1: unknown key `mysql.max_open_conns`; did you mean `maxOpenConns`?");
+    only("mysql: {tls: {moed: x}}", "line 1: unknown key `mysql.tls.moed`; did you mean `mode`?");
+    // In another stanza.
+    only("metadataStorage: {host: db}", "line 1: unknown key `metadataStorage.host`; did you mean `mysql.host`?");
+    only("deletionDelay: 3s", "line 1: unknown key `deletionDelay`; did you mean `metadataStorage.deletionDelay`?");
+    // Nothing like it: what there is.
+    only("log: {colour: red}", "line 1: unknown key `log.colour`; log may have format, level");
+    let stanzas = "the file may have metadataStorage, mysql, ingester, server, log";
+    only("colours: [red]", &format!("line 1: unknown key `colours`; {stanzas}"));
+    only("server: {address:8080}", "line 1: unknown key `server.address***`; write a blank after the colon");
+}
+
+#[test]
+fn every_mistake_of_a_file_is_reported_with_its_line() {
+    let text = "
+metadataStorage:
+  enableMetadataStorage: maybe
+  deletionDelay: 10
+mysql:
+  port: 99999
+  prot: 1
+  maxOpenConns: 0
+  tls: {mode: always}
+ingester:
+  requeuePeriod: -5s
+  concurrentReconcilesMap:
+    Modle: 3
+    Pipeline: many
+  requeuePeriodMap: [Model]
+  namespaces: [Team_A, a, a]
+  kinds: model
+  resyncPeriod: 9000h
+  finalizer: no
+server:
+  address: localhost
+log: verbose
+";
+    assert_eq!(
+        mistakes(text),
+        [
+            "line 3: `metadataStorage.enableMetadataStorage` is `maybe`; use true or false",
+            "line 4: `metadataStorage.deletionDelay` is `10`; use a duration such as `10s`, `1h30m` or `500ms`",
+            "line 6: `mysql.port` is `99999`; use a number from 1 to 65535",
+            "line 7: unknown key `mysql.prot`; did you mean `port`?",
+            "line 8: `mysql.maxOpenConns` is `0`; use a number from 1 to 10000",
+            "line 9: `mysql.tls.mode` is `always`; use one of disabled, preferred, required, verify-ca, verify-identity",
+            "line 11: `ingester.requeuePeriod` is `-5s`; use a duration such as `10s`, `1h30m` or `500ms`, not below zero",
+            "line 13: `ingester.concurrentReconcilesMap.Modle`: there is no such kind; did you mean `Model`?",
+            "line 14: `ingester.concurrentReconcilesMap.Pipeline` is `many`; use a number from 1 to 256",
+            "line 15: `ingester.requeuePeriodMap` is a list; use a map from kinds to values",
+            "line 16: `ingester.namespaces[0]` is `Team_A`; use the name of a namespace: at most 63 lower-case letters, \
+             digits and `-`",
+            "line 16: `ingester.namespaces` has `a` twice; remove one of them",
+            "line 17: `ingester.kinds` is a single value; use a list",
+            "line 18: `ingester.resyncPeriod` is `9000h`; use a duration such as `10s`, `1h30m` or `500ms`, at most 8760h",
+            "line 19: `ingester.finalizer` is `no`; use one of ensure, existing, never",
+            "line 21: `server.address` is `localhost`; use an address and a port such as `0.0.0.0:8080`, or \"\" \
+             for none",
+            "line 22: `log` is a single value; use a map of keys and values",
+        ]
+    );
+}
+
+#[test]
+fn an_unregistered_kind_is_a_mistake() {
+    only(
+        "ingester: {kinds: [Modle]}",
+        "line 1: `ingester.kinds[0]` is `Modle`; there is no such kind; did you mean `Model`?",
+    );
+    only(
+        "ingester: {kinds: [model]}",
+        "line 1: `ingester.kinds[0]` is `model`; there is no such kind; did you mean `Model`?",
+    );
+    let there_are = "there is no such kind; there are Model, Pipeline, PipelineRun";
+    only("ingester: {kinds: [Widget]}", &format!("line 1: `ingester.kinds[0]` is `Widget`; {there_are}"));
+    only(
+        "ingester: {requeuePeriodMap: {Widget: 1s}}",
+        &format!("line 1: `ingester.requeuePeriodMap.Widget`: {there_are}"),
+    );
+}
+
+#[test]
+fn a_duplicate_key_is_a_mistake() {
+    only(
+        "mysql:\n  host: a\n  port: 1\n  host: b\n",
+        "line 4: `mysql.host` stands twice, first in line 2; remove one of them",
+    );
+    only("log: {}\nlog: {}\n", "line 2: `log` stands twice, first in line 1; remove one of them");
+    only(
+        "ingester:\n  concurrentReconcilesMap: {Model: 1, Model: 1}\n",
+        "line 2: `ingester.concurrentReconcilesMap.Model` stands twice, first in line 2; remove one of them",
+    );
+}
+
+#[test]
+fn a_host_with_a_port_or_a_scheme_is_a_mistake() {
+    only(
+        "mysql: {host: 'db:3306'}",
+        "line 1: `mysql.host` is `db:3306`; use the name alone; the port is a key of its own",
+    );
+    let error = &mistakes("mysql: {host: 'mysql://db'}")[0];
+    assert!(error.contains("a URL belongs into `metadataStorage.databaseURL`"), "{error}");
+    assert!(super::parse("mysql: {host: '::1'}").is_ok());
+}
+
+#[test]
+fn invalid_yaml_is_reported_with_its_position() {
+    for (text, line, part) in [
+        ("mysql:\n\thost: a", 2, "tab"),
+        ("mysql: {host: a", 1, "this is no YAML"),
+        ("mysql:\n  host: a\n ports: 3\n", 3, "this is no YAML"),
+        ("a: 1\n---\nb: 2\n", 2, "a second document"),
+        ("? [a]\n: 1", 1, "a key must be a single word"),
+        ("- mysql", 1, "the configuration is a list"),
+        ("mysql", 1, "the configuration is a single value"),
+        ("log: &a {}\nserver: *a", 1, "anchor"),
+        ("log: !x {}", 1, "tag"),
+        ("log: @x", 1, "put it in quotes"),
+    ] {
+        let mistakes = mistakes(text);
+        assert_eq!(mistakes.len(), 1, "{text}: {mistakes:?}");
+        assert!(mistakes[0].contains(part), "{text}: {mistakes:?}");
+        assert!(mistakes[0].starts_with(&format!("line {line}: ")), "{text}: {mistakes:?}");
+    }
+}
+
+#[test]
+fn too_deep_nesting_is_a_mistake() {
+    let error = mistakes(&"[".repeat(10_000));
+    assert!(error[0].contains("nested too deeply"), "{error:?}");
+}

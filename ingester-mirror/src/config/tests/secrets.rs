@@ -1,0 +1,87 @@
+//! A password is in no message, wherever it stands in the file and whatever is wrong around it.
+
+use super::{environment, parse, parse_with};
+use crate::config::{Config, Gate};
+
+const PASSWORD: &str = "hunter2";
+
+#[track_caller]
+fn hidden(text: &str) {
+    match parse(text) {
+        Err(error) => {
+            assert!(!error.to_string().contains(PASSWORD), "{error}");
+            assert!(!format!("{error:?}").contains(PASSWORD), "{error:?}");
+        }
+        Ok(config) => assert!(!format!("{config:?}{:?}", config.gate()).contains(PASSWORD), "{config:?}"),
+    }
+}
+
+#[test]
+fn the_debug_output_of_a_configuration_hides_passwords() {
+    let text = "
+metadataStorage: {enableMetadataStorage: true, databaseURL: 'mysql://u:hunter2@h/d'}
+mysql: {host: h, database: d, password: hunter2}
+";
+    let config = parse(text).unwrap();
+    let debug = format!("{config:?}");
+    assert!(debug.contains("password: Some(***)") && debug.contains("database_url: Some(***)"), "{debug}");
+    hidden(text);
+    let environment = environment(&[("MYSQL_PASSWORD", PASSWORD), ("DATABASE_URL", "mysql://u:hunter2@h/d")]);
+    assert!(!format!("{environment:?}").contains(PASSWORD));
+    let Gate::Open(address) = config.gate().unwrap() else { panic!("a closed gate") };
+    assert_eq!(address.to_string(), "mysql://u:***@h/d");
+}
+
+#[test]
+fn no_mistake_repeats_a_password() {
+    for text in [
+        // Broken beside it.
+        "mysql: {password: hunter2, port: x}",
+        "mysql:\n  password: hunter2\n  prot: 1\n",
+        "mysql:\n  password: hunter2\n  password: hunter2\n",
+        "mysql: {password: hunter2",
+        "mysql:\n  password: hunter2\n   host: a\n",
+        // Of another type.
+        "mysql: {password: {hunter2: 1}}",
+        "mysql: {password: [hunter2]}",
+        "mysql: {password: {a: hunter2}}",
+        "metadataStorage: {databaseURL: [hunter2]}",
+        // Taken for something else by YAML.
+        "mysql: {password: *hunter2}",
+        "mysql: {password: &hunter2}",
+        "mysql: {password: !hunter2 }",
+        "mysql: {password: !!hunter2 x}",
+        "mysql: {password: @hunter2}",
+        "mysql: {password: %hunter2}",
+        "mysql: {password: `hunter2`}",
+        "mysql: {password: \"hunter2\\q\"}",
+        "mysql: {password: hunter2: x}",
+        // Without the blank.
+        "mysql:\n  password:hunter2",
+        "mysql:\n  password:hunter2\n  host: a",
+        "mysql: {password:hunter2}",
+        "mysql: {password=hunter2}",
+        "password:hunter2",
+        // A slip in the key.
+        "mysql: {passwrod: hunter2}",
+        // A URL where it does not belong.
+        "mysql: {host: 'mysql://u:hunter2@h:3306/d'}",
+        "mysql: {host: 'u:hunter2@h:3306'}",
+        "mysql: {port: 'u:hunter2@h'}",
+        "metadataStorage: 'mysql://u:hunter2@h/d'",
+        // Wrong URLs.
+        "metadataStorage: {enableMetadataStorage: true, databaseURL: 'mysql://u:hunter2@h:port/d'}",
+        "metadataStorage: {enableMetadataStorage: true, databaseURL: 'postgres://u:hunter2@h/d'}",
+        "metadataStorage: {enableMetadataStorage: true, databaseURL: 'u:hunter2@h/d'}",
+        "metadataStorage: {enableMetadataStorage: true, databaseURL: 'mysql://u:hunter2@h'}",
+    ] {
+        assert!(parse(text).is_err(), "{text}");
+        hidden(text);
+    }
+    let error = parse_with(
+        "metadataStorage: {enableMetadataStorage: true}",
+        &[("DATABASE_URL", "mysql://u:hunter2@h"), ("MYSQL_PASSWORD", PASSWORD), ("MYSQL_PORT", "x")],
+    );
+    assert!(!error.unwrap_err().to_string().contains(PASSWORD));
+    assert_eq!(format!("{:?}", Config::default().mysql.password), "None");
+}

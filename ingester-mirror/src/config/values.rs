@@ -1,0 +1,110 @@
+//! What a single value may be. Each function takes the text as written, or says what is allowed instead.
+
+use ingester_core::nearest::nearest;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The longest time that any key takes: a year.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// A text; an empty one is none.
+pub(super) fn text(text: &str) -> Result<Option<String>, String> {
+    Ok((!text.is_empty()).then(|| text.to_owned()))
+}
+
+/// The path of a file; an empty one is none.
+pub(super) fn path(text: &str) -> Result<Option<PathBuf>, String> {
+    Ok((!text.is_empty()).then(|| PathBuf::from(text)))
+}
+
+/// `true` or `false`, in any of YAML's words.
+pub(super) fn truth(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "y" => Ok(true),
+        "false" | "no" | "off" | "n" => Ok(false),
+        _ => Err("use true or false".into()),
+    }
+}
+
+/// A whole number in `range`.
+pub(super) fn whole<N: FromStr + PartialOrd + Display>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> {
+    move |text| match text.parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => Err(format!("use a number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// A span of time as Go writes it.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let example = "use a duration such as `10s`, `1h30m` or `500ms`";
+    let nanos = ingester_core::wire::Duration::parse(text).map(|duration| duration.0);
+    match nanos.map(u64::try_from) {
+        Some(Ok(nanos)) if Duration::from_nanos(nanos) <= LONGEST => Ok(Duration::from_nanos(nanos)),
+        Some(Ok(_)) => Err(format!("{example}, at most 8760h")),
+        Some(Err(_)) => Err(format!("{example}, not below zero")),
+        None => Err(example.into()),
+    }
+}
+
+/// A span of time where zero means never.
+pub(super) fn duration_or_never(text: &str) -> Result<Option<Duration>, String> {
+    duration(text).map(|duration| (!duration.is_zero()).then_some(duration))
+}
+
+/// One of a few words; case is not looked at, and `_` is as good as `-`.
+pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&str) -> Result<T, String> {
+    move |text| {
+        let folded = text.to_ascii_lowercase().replace('_', "-");
+        words.iter().find(|(word, _)| *word == folded).map(|(_, value)| *value).ok_or_else(|| {
+            let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            format!("use one of {}", words.join(", "))
+        })
+    }
+}
+
+/// The name of a namespace: an RFC 1123 label, as Kubernetes asks ("Object Names and IDs").
+pub(super) fn namespace(text: &str) -> Result<String, String> {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if text.is_empty() || text.len() > 63 || !text.chars().all(inner) || text.starts_with('-') || text.ends_with('-') {
+        return Err("use the name of a namespace: at most 63 lower-case letters, digits and `-`".into());
+    }
+    Ok(text.to_owned())
+}
+
+/// A kind of the manifest, whose names are `kinds`.
+pub(super) fn kind<'k>(kinds: &'k [&'k str]) -> impl Fn(&str) -> Result<String, String> + 'k {
+    move |text| {
+        if kinds.contains(&text) {
+            return Ok(text.to_owned());
+        }
+        Err(match nearest(text, kinds) {
+            Some(kind) => format!("there is no such kind; did you mean `{kind}`?"),
+            None => format!("there is no such kind; there are {}", kinds.join(", ")),
+        })
+    }
+}
+
+/// An address to listen on, a host and a port; an empty one is none. `:8080` is every address of the machine, as Go
+/// programs take it. Whether the address can be had is found when listening.
+pub(super) fn listen(text: &str) -> Result<Option<String>, String> {
+    match text.rsplit_once(':') {
+        None if text.is_empty() => Ok(None),
+        Some((host, port)) if port.parse::<u16>().is_ok() && !host.contains(['/', ' ']) => Ok(Some(text.to_owned())),
+        _ => Err("use an address and a port such as `0.0.0.0:8080`, or \"\" for none".into()),
+    }
+}
+
+/// The name or address of a server; an empty one is none.
+pub(super) fn host(text: &str) -> Result<Option<String>, String> {
+    let port = text.rsplit_once(':').is_some_and(|(name, port)| !name.contains(':') && port.parse::<u16>().is_ok());
+    if port {
+        return Err("use the name alone; the port is a key of its own".into());
+    }
+    if text.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '@')) {
+        return Err("use a host name or an IP address; a URL belongs into `metadataStorage.databaseURL`".into());
+    }
+    Ok((!text.is_empty()).then(|| text.to_owned()))
+}

@@ -1,0 +1,220 @@
+//! Against a client without a server.
+
+use super::{Complaints, NOTE_BYTES, Options, Publisher, Subject, Trouble, cut, names_an_event, note};
+use crate::fixture::MODEL as KIND;
+use crate::metrics::Metrics;
+use http::{Request, Response};
+use kube::Client;
+use kube::client::Body;
+use kube::core::Status;
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+const SUBJECT: Subject<'_> =
+    Subject { api_version: "michelangelo.api/v2", namespace: "ml", name: "fraud", uid: "0af1", resource_version: "42" };
+
+/// A request as the API server got it.
+#[derive(Debug)]
+struct Got {
+    method: String,
+    path: String,
+    body: Value,
+}
+
+/// A client whose server answers each request with `code` and hands it out.
+fn server(code: u16) -> (Client, mpsc::UnboundedReceiver<Got>) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let sender = sender.clone();
+        async move {
+            let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
+            let body = request.into_body().collect_bytes().await.unwrap();
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            let answer = if code < 400 {
+                body.clone()
+            } else {
+                json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no", "code": code })
+            };
+            let _ = sender.send(Got { method, path, body });
+            let answer = Body::from(answer.to_string().into_bytes());
+            Ok::<_, Infallible>(Response::builder().status(code).body(answer).unwrap())
+        }
+    });
+    (Client::new(service, "default"), receiver)
+}
+
+fn options() -> Options {
+    Options { per_second: 1000, burst: 1000, waiting: 16, instance: Some("ingester-0".into()) }
+}
+
+/// What the server got when all that `say` says was sent, and what was counted: published, failed, dropped.
+async fn said(code: u16, options: Options, say: impl FnOnce(&Publisher)) -> (Vec<Got>, [u64; 3]) {
+    let (client, mut receiver) = server(code);
+    let metrics = Metrics::new().unwrap();
+    let (publisher, publishing) = Publisher::new(client, &metrics, options);
+    say(&publisher);
+    drop(publisher);
+    tokio::time::timeout(Duration::from_secs(30), publishing).await.expect("ends when nobody can say anything more");
+    let mut got = Vec::new();
+    while let Ok(request) = receiver.try_recv() {
+        got.push(request);
+    }
+    let events = metrics.events();
+    (got, [events.published.get(), events.failed.get(), events.dropped.get()])
+}
+
+#[tokio::test]
+async fn a_rejected_object_gets_a_warning_with_its_reason() {
+    let (got, counts) = said(201, options(), |p| p.rejected(&KIND, SUBJECT, "spec.size: too long.")).await;
+    assert_eq!(counts, [1, 0, 0]);
+    let [Got { method, path, body }] = &got[..] else { panic!("{got:?}") };
+    assert_eq!((method.as_str(), path.as_str()), ("POST", "/apis/events.k8s.io/v1/namespaces/ml/events"));
+    let expected = json!({
+        "type": "Warning", "reason": "Rejected", "action": "Mirror",
+        "reportingController": "ingester", "reportingInstance": "ingester-0",
+        "note": "Not mirrored into SQL: spec.size: too long. SQL keeps the last version that it took; mend the object and \
+                 it is tried again by itself.",
+        "regarding": {
+            "apiVersion": "michelangelo.api/v2", "kind": "Model", "namespace": "ml", "name": "fraud", "uid": "0af1",
+            "resourceVersion": "42"
+        },
+    });
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(&body[key], value, "{key}");
+    }
+    assert!(body["metadata"]["name"].as_str().unwrap().starts_with("fraud."), "{body}");
+}
+
+#[tokio::test]
+async fn a_held_deletion_is_a_warning_and_a_fixed_object_is_normal() {
+    let (got, _) = said(201, options(), |p| {
+        p.held(&KIND, SUBJECT, "disk full");
+        p.mirrored(&KIND, SUBJECT);
+    })
+    .await;
+    let summary: Vec<[&str; 3]> =
+        got.iter().map(|got| ["type", "reason", "action"].map(|key| got.body[key].as_str().unwrap())).collect();
+    assert_eq!(summary, [["Warning", "DeletionHeld", "Delete"], ["Normal", "Mirrored", "Mirror"]]);
+    assert!(got[0].body["note"].as_str().unwrap().contains("disk full"));
+}
+
+#[tokio::test]
+async fn a_repeated_event_is_a_series_and_a_new_version_a_new_event() {
+    let (got, _) = said(201, options(), |p| {
+        p.rejected(&KIND, SUBJECT, "no");
+        p.rejected(&KIND, SUBJECT, "no");
+        p.rejected(&KIND, Subject { resource_version: "43", ..SUBJECT }, "no");
+    })
+    .await;
+    let methods: Vec<&str> = got.iter().map(|got| got.method.as_str()).collect();
+    assert_eq!(methods, ["POST", "PATCH", "POST"]);
+    assert_eq!(got[1].body["series"]["count"], 2);
+}
+
+#[tokio::test]
+async fn an_event_on_a_cluster_scoped_object_is_in_the_default_namespace() {
+    for name in ["fraud", "system:node"] {
+        let subject = Subject { namespace: "", name, ..SUBJECT };
+        let (got, _) = said(201, options(), |p| p.mirrored(&KIND, subject)).await;
+        assert_eq!(got[0].path, "/apis/events.k8s.io/v1/namespaces/default/events");
+        assert_eq!(got[0].body["regarding"].get("namespace"), None);
+    }
+}
+
+#[tokio::test]
+async fn an_object_whose_name_does_not_fit_an_event_name_gets_its_event() {
+    for name in ["system:node".to_owned(), "a".repeat(240)] {
+        let (got, counts) = said(201, options(), |p| p.rejected(&KIND, Subject { name: &name, ..SUBJECT }, "no")).await;
+        assert_eq!(counts, [1, 0, 0]);
+        let body = &got[0].body;
+        assert_eq!(body["metadata"], json!({ "generateName": "ingester-" }));
+        assert_eq!((&body["regarding"]["name"], &body["reportingInstance"]), (&json!(name), &json!("ingester-0")));
+        assert_eq!((&body["type"], &body["reason"]), (&json!("Warning"), &json!("Rejected")));
+    }
+}
+
+#[test]
+fn names_of_events_are_dns_subdomains_with_room_for_a_time() {
+    for name in ["fraud", "a.b-c.9", &"a".repeat(236)] {
+        assert!(names_an_event(name), "{name}");
+    }
+    for name in ["", "a:b", "A", "a..b", "-a", "a-", "a-.b", "a_b", "a.", &"a".repeat(237)] {
+        assert!(!names_an_event(name), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_does_not_fit_the_queue_is_dropped_and_counted() {
+    // Nothing is sent before the task runs, so the queue fills.
+    let (got, counts) = said(201, Options { waiting: 3, ..options() }, |p| {
+        (0..10).for_each(|_| p.rejected(&KIND, SUBJECT, "no"));
+    })
+    .await;
+    assert_eq!((got.len(), counts), (3, [3, 0, 7]));
+}
+
+#[tokio::test]
+async fn events_are_sent_no_faster_than_the_limit() {
+    let begin = Instant::now();
+    let (got, _) = said(201, Options { per_second: 20, burst: 1, ..options() }, |p| {
+        (0..4).for_each(|_| p.rejected(&KIND, SUBJECT, "no"));
+    })
+    .await;
+    assert_eq!(got.len(), 4);
+    assert!(begin.elapsed() >= Duration::from_millis(150), "{:?}", begin.elapsed());
+}
+
+#[tokio::test]
+async fn a_refused_event_is_counted_and_the_next_one_is_sent() {
+    for code in [403, 404, 500] {
+        let (got, counts) = said(code, options(), |p| {
+            p.rejected(&KIND, SUBJECT, "no");
+            p.mirrored(&KIND, SUBJECT);
+        })
+        .await;
+        assert_eq!((got.len(), counts), (2, [0, 2, 0]), "{code}");
+    }
+}
+
+#[test]
+fn a_publisher_that_is_off_sends_nothing() {
+    Publisher::off().rejected(&KIND, SUBJECT, "no");
+}
+
+#[test]
+fn a_long_reason_is_cut_between_characters_and_keeps_the_advice() {
+    for reason in ["x".repeat(5000), "\u{1f980}".repeat(2000), "\u{e9}".repeat(600)] {
+        let note = note("before: ", &reason, ". After.");
+        assert!(note.len() <= NOTE_BYTES && note.len() > NOTE_BYTES - 4, "{}", note.len());
+        assert!(note.starts_with("before: ") && note.ends_with("... After."), "{note}");
+    }
+    assert_eq!(note("a ", "short.", ". b"), "a short. b");
+    assert_eq!((cut("abcdef", 6), cut("abcdef", 5), cut("abcdef", 2)), ("abcdef".into(), "ab...".into(), "...".into()));
+}
+
+#[test]
+fn a_missing_right_is_told_apart_from_a_terminating_namespace() {
+    let refused = |causes: Value| {
+        let status: Status = serde_json::from_value(json!({
+            "status": "Failure", "code": 403, "message": "no", "reason": "Forbidden", "details": { "causes": causes }
+        }))
+        .unwrap();
+        Trouble::of(&kube::Error::Api(status.boxed()))
+    };
+    assert_eq!(refused(json!([])), Trouble::Forbidden("no".into()));
+    assert_eq!(refused(json!([{ "reason": "NamespaceTerminating" }])), Trouble::Gone("no".into()));
+}
+
+#[test]
+fn the_same_trouble_is_logged_once_a_minute() {
+    let (forbidden, other, gone) =
+        (Trouble::Forbidden("a".into()), Trouble::Other("b".into()), Trouble::Gone("c".into()));
+    let mut complaints = Complaints::default();
+    let start = Instant::now();
+    let mut due = |trouble, seconds| complaints.due(trouble, start + Duration::from_secs(seconds));
+    assert_eq!((due(&forbidden, 0), due(&forbidden, 59), due(&forbidden, 60)), (true, false, true));
+    assert_eq!((due(&other, 60), due(&other, 61)), (true, false));
+    assert_eq!((due(&gone, 0), due(&gone, 600)), (false, false));
+}

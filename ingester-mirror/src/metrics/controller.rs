@@ -1,0 +1,423 @@
+//! The metrics of one kind's controller, label values bound: using one is one atomic operation or a few.
+
+use super::class_label;
+use super::families::{Counters, Families};
+use ingester_core::protobuf::Lost;
+use ingester_store::Class;
+use prometheus::{Gauge, Histogram, IntCounter, IntGauge};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How the reconciliation of an object ended, in controller-runtime's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done; nothing is left to do until the object changes.
+    Success,
+    /// It failed. Counts in `controller_runtime_reconcile_errors_total` too.
+    Error,
+    /// It goes back to the queue at once.
+    Requeue,
+    /// It goes back to the queue after a while, as when a deletion is delayed.
+    RequeueAfter,
+}
+
+impl Outcome {
+    const ALL: [Outcome; 4] = [Outcome::Success, Outcome::Error, Outcome::Requeue, Outcome::RequeueAfter];
+
+    fn label(self) -> &'static str {
+        match self {
+            Outcome::Success => "success",
+            Outcome::Error => "error",
+            Outcome::Requeue => "requeue",
+            Outcome::RequeueAfter => "requeue_after",
+        }
+    }
+}
+
+/// Why a row was left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// SQL has this version.
+    Unchanged,
+    /// SQL has a newer version, or a tombstone.
+    Stale,
+}
+
+/// Why a watch was begun anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// The API server no longer has the version to go on from (410 Gone): all objects are listed again.
+    Expired,
+    /// The cluster went back behind what was heard, as after a restore from a backup: all objects are listed again.
+    Behind,
+    /// The kind's CRD was taken away.
+    NotInstalled,
+    /// The connection broke, or the API server ended the watch with an error: it goes on from where it was.
+    Connection,
+}
+
+impl Restart {
+    const ALL: [Restart; 4] = [Restart::Expired, Restart::Behind, Restart::NotInstalled, Restart::Connection];
+
+    fn label(self) -> &'static str {
+        match self {
+            Restart::Expired => "expired",
+            Restart::Behind => "behind",
+            Restart::NotInstalled => "not_installed",
+            Restart::Connection => "connection",
+        }
+    }
+}
+
+/// Codes that are there from the start, at 0, so that an alert sees the first error of each: `rate` sees no increase of a
+/// series that was not there before.
+const API_CODES: [&str; 11] = [NETWORK, "401", "403", "404", "409", "410", "422", "429", "500", "503", "504"];
+
+/// The code of an error that is no answer of the API server, or none that can be read.
+const NETWORK: &str = "network";
+
+/// The metrics of one kind's controller. Clones share them. Counts are of objects unless a method says otherwise.
+#[derive(Clone)]
+pub struct ControllerMetrics(Arc<Bound>);
+
+struct Bound {
+    kind: Box<str>,
+    depth: IntGauge,
+    waiting_bytes: IntGauge,
+    adds: IntCounter,
+    retries: IntCounter,
+    queue_duration: Histogram,
+    work_duration: Histogram,
+    unfinished_work: Gauge,
+    longest_running: Gauge,
+    reconciles: [IntCounter; Outcome::ALL.len()],
+    reconcile_errors: IntCounter,
+    reconcile_time: Histogram,
+    max_concurrent: IntGauge,
+    active_workers: IntGauge,
+    objects: IntGauge,
+    mirrored: IntCounter,
+    written: IntCounter,
+    unchanged: IntCounter,
+    stale: IntCounter,
+    deleted: IntCounter,
+    evicted: IntCounter,
+    batch_size: Histogram,
+    batch_duration: Histogram,
+    lag: Histogram,
+    rejects: IntCounter,
+    rejected_objects: IntGauge,
+    backfill_rows: [IntCounter; 3],
+    proto_lost: [IntCounter; 3],
+    incomplete_columns: IntGauge,
+    orphans_swept: IntCounter,
+    database_errors: [IntCounter; 4],
+    /// Not bound: nobody knows all codes, and an error is no hot path.
+    api_errors: Counters<2>,
+    finalizers_added: IntCounter,
+    finalizers_removed: IntCounter,
+    lists: IntCounter,
+    watch_restarts: [IntCounter; Restart::ALL.len()],
+    panics: IntCounter,
+    restored: IntCounter,
+    synced: IntGauge,
+    installed: IntGauge,
+    /// Since when each busy worker has been busy, by a number of its own.
+    busy: Mutex<Busy>,
+}
+
+/// Busy workers.
+#[derive(Default)]
+struct Busy {
+    next: u64,
+    since: BTreeMap<u64, Instant>,
+}
+
+impl ControllerMetrics {
+    pub(super) fn new(kind: &str, families: &Families) -> Self {
+        let name = &format!("ingester_{kind}");
+        for code in API_CODES {
+            families.api_errors.of([kind, code]);
+        }
+        ControllerMetrics(Arc::new(Bound {
+            kind: kind.into(),
+            depth: families.depth.of([name]),
+            waiting_bytes: families.waiting_bytes.of([kind]),
+            adds: families.adds.of([name]),
+            retries: families.retries.of([name]),
+            queue_duration: families.queue_duration.of([name]),
+            work_duration: families.work_duration.of([name]),
+            unfinished_work: families.unfinished_work.of([name]),
+            longest_running: families.longest_running.of([name]),
+            reconciles: Outcome::ALL.map(|outcome| families.reconciles.of([name, outcome.label()])),
+            reconcile_errors: families.reconcile_errors.of([name]),
+            reconcile_time: families.reconcile_time.of([name]),
+            max_concurrent: families.max_concurrent.of([name]),
+            active_workers: families.active_workers.of([name]),
+            objects: families.objects.of([kind]),
+            mirrored: families.mirrored.of([kind]),
+            written: families.written.of([kind]),
+            unchanged: families.skipped.of([kind, "unchanged"]),
+            stale: families.skipped.of([kind, "stale"]),
+            deleted: families.deleted.of([kind]),
+            evicted: families.evicted.of([kind]),
+            batch_size: families.batch_size.of([kind]),
+            batch_duration: families.batch_duration.of([kind]),
+            lag: families.lag.of([kind]),
+            rejects: families.rejects.of([kind]),
+            rejected_objects: families.rejected_objects.of([kind]),
+            backfill_rows: ["filled", "unchanged", "failed"].map(|result| families.backfill_rows.of([kind, result])),
+            proto_lost: ["field", "enum", "value"].map(|what| families.proto_lost.of([kind, what])),
+            incomplete_columns: families.incomplete_columns.of([kind]),
+            orphans_swept: families.orphans_swept.of([kind]),
+            database_errors: CLASSES.map(|class| families.database_errors.of([kind, class_label(class)])),
+            api_errors: families.api_errors.clone(),
+            finalizers_added: families.finalizers_added.of([kind]),
+            finalizers_removed: families.finalizers_removed.of([kind]),
+            lists: families.lists.of([kind]),
+            watch_restarts: Restart::ALL.map(|reason| families.watch_restarts.of([kind, reason.label()])),
+            panics: families.panics.of([kind]),
+            restored: families.restored.of([kind]),
+            synced: families.synced.of([kind]),
+            installed: families.installed.of([kind]),
+            busy: Mutex::default(),
+        }))
+    }
+
+    /// What waits in the queue now: objects, and the bytes of their text.
+    pub fn waiting(&self, objects: usize, bytes: usize) {
+        self.0.depth.set(gauge(objects));
+        self.0.waiting_bytes.set(gauge(bytes));
+    }
+
+    /// An object was put into the queue, or a newer version in the place of one that waits.
+    pub fn added(&self) {
+        self.0.adds.inc();
+    }
+
+    /// Objects went back into the queue because their work failed.
+    pub fn retried(&self, objects: usize) {
+        self.0.retries.inc_by(count(objects));
+    }
+
+    /// An object was taken from the queue, in which it had waited so long.
+    pub fn taken(&self, waited: Duration) {
+        self.0.queue_duration.observe(waited.as_secs_f64());
+    }
+
+    /// Workers that may be busy at once.
+    pub fn workers(&self, workers: usize) {
+        self.0.max_concurrent.set(gauge(workers));
+    }
+
+    /// A worker begins with a batch of so many objects. It is busy until the answer is dropped; then the time is counted
+    /// once for each object, as `workqueue_work_duration_seconds` and `controller_runtime_reconcile_time_seconds`. Takes a
+    /// lock for a moment.
+    pub fn work(&self, objects: usize) -> Work {
+        let since = Instant::now();
+        let number = {
+            let mut busy = self.0.busy.lock().unwrap_or_else(PoisonError::into_inner);
+            busy.next += 1;
+            let number = busy.next;
+            busy.since.insert(number, since);
+            number
+        };
+        self.0.active_workers.inc();
+        Work { controller: self.clone(), number, objects, since }
+    }
+
+    /// Reconciliations ended.
+    pub fn reconciled(&self, outcome: Outcome, objects: usize) {
+        self.0.reconciles[outcome as usize].inc_by(count(objects));
+        if outcome == Outcome::Error {
+            self.0.reconcile_errors.inc_by(count(objects));
+        }
+    }
+
+    /// Objects that are mirrored and live now.
+    pub fn objects(&self, objects: usize) {
+        self.0.objects.set(gauge(objects));
+    }
+
+    /// Objects were brought to SQL, whether or not a row had to change for it.
+    pub fn mirrored(&self, objects: usize) {
+        self.0.mirrored.inc_by(count(objects));
+    }
+
+    /// Rows of the main table were inserted or updated.
+    pub fn written(&self, rows: usize) {
+        self.0.written.inc_by(count(rows));
+    }
+
+    /// Rows were left alone.
+    pub fn skipped(&self, reason: Skip, rows: usize) {
+        let counter = match reason {
+            Skip::Unchanged => &self.0.unchanged,
+            Skip::Stale => &self.0.stale,
+        };
+        counter.inc_by(count(rows));
+    }
+
+    /// Rows got a `delete_time`.
+    pub fn deleted(&self, rows: usize) {
+        self.0.deleted.inc_by(count(rows));
+    }
+
+    /// Immutable objects left etcd.
+    pub fn evicted(&self, objects: usize) {
+        self.0.evicted.inc_by(count(objects));
+    }
+
+    /// A batch was committed: its objects, and the time from the start of its transaction.
+    pub fn batch(&self, objects: usize, took: Duration) {
+        self.0.batch_size.observe(objects as f64);
+        self.0.batch_duration.observe(took.as_secs_f64());
+    }
+
+    /// An object's event was received so long before its commit.
+    pub fn lag(&self, lag: Duration) {
+        self.0.lag.observe(lag.as_secs_f64());
+    }
+
+    /// An object could not be mirrored. To be called each time, [`ControllerMetrics::rejected_objects`] beside it.
+    pub fn rejected(&self) {
+        self.0.rejects.inc();
+    }
+
+    /// Rows were read to fill new columns: some got values, some had them, some have objects that cannot be decoded.
+    pub fn backfilled(&self, filled: u64, unchanged: u64, failed: u64) {
+        for (counter, rows) in self.0.backfill_rows.iter().zip([filled, unchanged, failed]) {
+            counter.inc_by(rows);
+        }
+    }
+
+    /// An object said something that its message has no place for.
+    pub fn lost(&self, lost: Lost) {
+        for (counter, count) in self.0.proto_lost.iter().zip([lost.fields, lost.enums, lost.values]) {
+            counter.inc_by(count);
+        }
+    }
+
+    /// Columns whose rows are not all filled yet.
+    pub fn incomplete_columns(&self, columns: usize) {
+        self.0.incomplete_columns.set(gauge(columns));
+    }
+
+    /// Objects whose present version could not be mirrored.
+    pub fn rejected_objects(&self, objects: usize) {
+        self.0.rejected_objects.set(gauge(objects));
+    }
+
+    /// Rows were deleted because their object was gone when a list was compared with SQL.
+    pub fn orphans_swept(&self, rows: usize) {
+        self.0.orphans_swept.inc_by(count(rows));
+    }
+
+    /// The database gave an error of this class.
+    pub fn database_error(&self, class: Class) {
+        for (known, counter) in CLASSES.iter().zip(&self.0.database_errors) {
+            if *known == class {
+                counter.inc();
+            }
+        }
+    }
+
+    /// The API server gave an error: its HTTP code, or `network` for everything that is no answer of the API server.
+    pub fn api_error(&self, code: &str) {
+        self.0.api_errors.of([&self.0.kind, code]).inc();
+    }
+
+    /// Finalizers were added.
+    pub fn finalizers_added(&self, objects: usize) {
+        self.0.finalizers_added.inc_by(count(objects));
+    }
+
+    /// Finalizers were removed.
+    pub fn finalizers_removed(&self, objects: usize) {
+        self.0.finalizers_removed.inc_by(count(objects));
+    }
+
+    /// A list of all objects was read to its end.
+    pub fn listed(&self) {
+        self.0.lists.inc();
+    }
+
+    /// A watch is begun anew after an error: `metrics.watch_restarted((&error).into())`.
+    pub fn watch_restarted(&self, reason: Restart) {
+        self.0.watch_restarts[reason as usize].inc();
+    }
+
+    /// The controller panicked.
+    pub fn panicked(&self) {
+        self.0.panics.inc();
+    }
+
+    /// The cluster went back behind SQL with these objects, and won.
+    pub fn restored(&self, objects: usize) {
+        self.0.restored.inc_by(count(objects));
+    }
+
+    /// Whether the first list is in SQL.
+    pub fn synced(&self, synced: bool) {
+        self.0.synced.set(synced.into());
+    }
+
+    /// Whether the CRD is installed.
+    pub fn installed(&self, installed: bool) {
+        self.0.installed.set(installed.into());
+    }
+
+    /// Brings the gauges of unfinished work up to now.
+    pub(super) fn look_at_workers(&self) {
+        let seconds: Vec<f64> = {
+            let busy = self.0.busy.lock().unwrap_or_else(PoisonError::into_inner);
+            busy.since.values().map(|since| since.elapsed().as_secs_f64()).collect()
+        };
+        self.0.unfinished_work.set(seconds.iter().sum());
+        self.0.longest_running.set(seconds.iter().copied().fold(0.0, f64::max));
+    }
+}
+
+impl fmt::Debug for ControllerMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ControllerMetrics({})", self.0.kind)
+    }
+}
+
+/// A batch that a worker is busy with, see [`ControllerMetrics::work`]. Counted when dropped, after a panic too.
+#[derive(Debug)]
+#[must_use = "the work ends when this is dropped"]
+pub struct Work {
+    controller: ControllerMetrics,
+    number: u64,
+    objects: usize,
+    since: Instant,
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let bound = &self.controller.0;
+        let seconds = self.since.elapsed().as_secs_f64();
+        bound.busy.lock().unwrap_or_else(PoisonError::into_inner).since.remove(&self.number);
+        bound.active_workers.dec();
+        for histogram in [&bound.work_duration, &bound.reconcile_time] {
+            // Gathered first: one round of atomic operations for the whole batch.
+            let histogram = histogram.local();
+            (0..self.objects).for_each(|_| histogram.observe(seconds));
+            histogram.flush();
+        }
+    }
+}
+
+/// The classes of database errors, each with its counter from the start.
+const CLASSES: [Class; 4] = [Class::Transient, Class::Object, Class::Operator, Class::Unknown];
+
+fn count(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+fn gauge(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,308 @@
+//! What is rendered, read back.
+
+use super::{ControllerMetrics, Metrics, Outcome, Restart, Skip};
+use ingester_store::Class;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// The text format, read: types by name, and values by name and labels.
+#[derive(Default)]
+struct Rendered {
+    types: BTreeMap<String, String>,
+    helped: BTreeSet<String>,
+    values: BTreeMap<String, f64>,
+}
+
+impl Rendered {
+    fn of(metrics: &Metrics) -> Self {
+        let mut rendered = Rendered::default();
+        for line in metrics.render().lines() {
+            if let Some(help) = line.strip_prefix("# HELP ") {
+                let (name, help) = help.split_once(' ').unwrap();
+                assert!(!help.is_empty() && rendered.helped.insert(name.into()), "{line}");
+            } else if let Some(kind) = line.strip_prefix("# TYPE ") {
+                let (name, kind) = kind.split_once(' ').unwrap();
+                assert_eq!(rendered.types.insert(name.into(), kind.into()), None, "{line}");
+            } else {
+                let (series, value) = line.rsplit_once(' ').unwrap();
+                assert_eq!(rendered.values.insert(series.into(), value.parse().unwrap()), None, "{line}");
+            }
+        }
+        rendered
+    }
+
+    /// The value of a series written as in the text.
+    #[track_caller]
+    fn value(&self, series: &str) -> f64 {
+        *self.values.get(series).unwrap_or_else(|| panic!("no series {series}"))
+    }
+
+    #[track_caller]
+    fn has(&self, series: &[(&str, f64)]) {
+        for (series, value) in series {
+            assert_eq!(self.value(series), *value, "{series}");
+        }
+    }
+
+    /// The names of a metric's labels, those of histograms without `le`.
+    fn labels(&self, name: &str) -> BTreeSet<&str> {
+        let mut labels = BTreeSet::new();
+        for series in self.values.keys() {
+            let (metric, rest) = series.split_once('{').unwrap_or((series, ""));
+            if metric == name || metric.strip_prefix(name).is_some_and(|end| end == "_bucket") {
+                labels.extend(rest.trim_end_matches('}').split(',').filter_map(|l| Some(l.split_once('=')?.0)));
+            }
+        }
+        labels.remove("le");
+        labels
+    }
+}
+
+fn model() -> (Metrics, ControllerMetrics) {
+    let metrics = Metrics::new().unwrap();
+    let model = metrics.controller("Model");
+    (metrics, model)
+}
+
+#[test]
+fn every_series_exists_from_the_start() {
+    let (metrics, _) = model();
+    let rendered = Rendered::of(&metrics);
+    for (series, value) in &rendered.values {
+        let expected = f64::from(series.starts_with("ingester_build_info"));
+        assert_eq!(*value, expected, "{series}");
+    }
+    for (name, labels, values) in [
+        (
+            "controller_runtime_reconcile_total",
+            "controller=\"ingester_Model\",result",
+            "success error requeue requeue_after",
+        ),
+        ("ingester_rows_skipped_total", "kind=\"Model\",reason", "unchanged stale"),
+        ("ingester_watch_restarts_total", "kind=\"Model\",reason", "expired behind not_installed connection"),
+        ("ingester_events_total", "result", "published failed dropped"),
+    ] {
+        for value in values.split(' ') {
+            rendered.value(&format!("{name}{{{labels}=\"{value}\"}}"));
+        }
+    }
+    for class in ["transient", "object", "operator", "unknown"] {
+        rendered.value(&format!("ingester_database_errors_total{{class=\"{class}\",kind=\"Model\"}}"));
+    }
+    for code in ["network", "403", "409", "429", "500"] {
+        rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
+    }
+    assert_eq!(rendered.types.len(), 40);
+    assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
+}
+
+#[test]
+fn asking_for_a_kind_twice_gives_the_same_metrics() {
+    let (metrics, model) = model();
+    model.written(2);
+    metrics.controller("Model").written(3);
+    metrics.clone().controller("Project").written(1);
+    Rendered::of(&metrics).has(&[
+        ("ingester_rows_written_total{kind=\"Model\"}", 5.0),
+        ("ingester_rows_written_total{kind=\"Project\"}", 1.0),
+    ]);
+}
+
+#[test]
+fn two_ingesters_in_one_process_share_nothing() {
+    let (first, model) = model();
+    let second = Metrics::new().unwrap();
+    second.controller("Model");
+    model.written(1);
+    let series = "ingester_rows_written_total{kind=\"Model\"}";
+    assert_eq!((Rendered::of(&first).value(series), Rendered::of(&second).value(series)), (1.0, 0.0));
+}
+
+#[test]
+fn every_method_moves_its_own_series_and_no_other() {
+    type Act = fn(&ControllerMetrics);
+    let cases: &[(Act, &[(&str, f64)])] = &[
+        (|m| m.waiting(3, 4096), &[("workqueue_depth", 3.0), ("ingester_waiting_bytes", 4096.0)]),
+        (|m| m.added(), &[("workqueue_adds_total", 1.0)]),
+        (|m| m.retried(2), &[("workqueue_retries_total", 2.0)]),
+        (|m| m.workers(4), &[("controller_runtime_max_concurrent_reconciles", 4.0)]),
+        (|m| m.reconciled(Outcome::Success, 7), &[("controller_runtime_reconcile_total success", 7.0)]),
+        (|m| m.reconciled(Outcome::Requeue, 7), &[("controller_runtime_reconcile_total requeue", 7.0)]),
+        (|m| m.reconciled(Outcome::RequeueAfter, 7), &[("controller_runtime_reconcile_total requeue_after", 7.0)]),
+        (
+            |m| m.reconciled(Outcome::Error, 7),
+            &[("controller_runtime_reconcile_total error", 7.0), ("controller_runtime_reconcile_errors_total", 7.0)],
+        ),
+        (|m| m.objects(5), &[("ingester_objects", 5.0)]),
+        (|m| m.mirrored(2), &[("ingester_objects_mirrored_total", 2.0)]),
+        (|m| m.written(2), &[("ingester_rows_written_total", 2.0)]),
+        (|m| m.skipped(Skip::Unchanged, 2), &[("ingester_rows_skipped_total unchanged", 2.0)]),
+        (|m| m.skipped(Skip::Stale, 2), &[("ingester_rows_skipped_total stale", 2.0)]),
+        (|m| m.deleted(2), &[("ingester_rows_deleted_total", 2.0)]),
+        (|m| m.evicted(2), &[("ingester_objects_evicted_total", 2.0)]),
+        (|m| m.rejected(), &[("ingester_rejects_total", 1.0)]),
+        (
+            |m| m.backfilled(5, 3, 1),
+            &[
+                ("ingester_backfill_rows_total filled", 5.0),
+                ("ingester_backfill_rows_total unchanged", 3.0),
+                ("ingester_backfill_rows_total failed", 1.0),
+            ],
+        ),
+        (
+            |m| m.lost(ingester_core::protobuf::Lost { fields: 3, enums: 2, values: 1 }),
+            &[
+                ("ingester_proto_lost_total field", 3.0),
+                ("ingester_proto_lost_total enum", 2.0),
+                ("ingester_proto_lost_total value", 1.0),
+            ],
+        ),
+        (|m| m.incomplete_columns(2), &[("ingester_incomplete_columns", 2.0)]),
+        (|m| m.rejected_objects(2), &[("ingester_rejected_objects", 2.0)]),
+        (|m| m.orphans_swept(2), &[("ingester_orphans_swept_total", 2.0)]),
+        (|m| m.database_error(Class::Transient), &[("ingester_database_errors_total transient", 1.0)]),
+        (|m| m.database_error(Class::Object), &[("ingester_database_errors_total object", 1.0)]),
+        (|m| m.database_error(Class::Operator), &[("ingester_database_errors_total operator", 1.0)]),
+        (|m| m.database_error(Class::Unknown), &[("ingester_database_errors_total unknown", 1.0)]),
+        (|m| m.finalizers_added(2), &[("ingester_finalizers_added_total", 2.0)]),
+        (|m| m.finalizers_removed(2), &[("ingester_finalizers_removed_total", 2.0)]),
+        (|m| m.listed(), &[("ingester_lists_total", 1.0)]),
+        (|m| m.watch_restarted(Restart::Expired), &[("ingester_watch_restarts_total expired", 1.0)]),
+        (|m| m.watch_restarted(Restart::Behind), &[("ingester_watch_restarts_total behind", 1.0)]),
+        (|m| m.watch_restarted(Restart::NotInstalled), &[("ingester_watch_restarts_total not_installed", 1.0)]),
+        (|m| m.watch_restarted(Restart::Connection), &[("ingester_watch_restarts_total connection", 1.0)]),
+        (|m| m.panicked(), &[("ingester_controller_panics_total", 1.0)]),
+        (|m| m.restored(2), &[("ingester_restored_total", 2.0)]),
+        (|m| m.synced(true), &[("ingester_synced", 1.0)]),
+        (|m| m.installed(true), &[("ingester_installed", 1.0)]),
+    ];
+    for (act, expected) in cases {
+        let (metrics, model) = model();
+        act(&model);
+        let mut moved: Vec<(String, f64)> = Rendered::of(&metrics)
+            .values
+            .into_iter()
+            .filter(|(series, value)| *value != 0.0 && !series.starts_with("ingester_build_info"))
+            .map(|(series, value)| {
+                // `name{...}` and, where there is a second label, its value behind it.
+                let (name, labels) = series.split_once('{').unwrap();
+                let own =
+                    labels.split('"').find(|l| l.chars().all(|c| c.is_ascii_lowercase() || c == '_') && !l.is_empty());
+                (own.map_or_else(|| name.to_owned(), |own| format!("{name} {own}")), value)
+            })
+            .collect();
+        moved.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut expected: Vec<(String, f64)> = expected.iter().map(|(s, v)| ((*s).to_owned(), *v)).collect();
+        expected.sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(moved, expected);
+    }
+}
+
+#[test]
+fn histograms_count_into_their_buckets() {
+    let (metrics, model) = model();
+    model.batch(1, Duration::from_millis(2));
+    model.batch(500, Duration::from_millis(200));
+    model.lag(Duration::from_millis(30));
+    model.taken(Duration::from_micros(50));
+    Rendered::of(&metrics).has(&[
+        ("ingester_batch_size_bucket{kind=\"Model\",le=\"1\"}", 1.0),
+        ("ingester_batch_size_bucket{kind=\"Model\",le=\"200\"}", 1.0),
+        ("ingester_batch_size_bucket{kind=\"Model\",le=\"500\"}", 2.0),
+        ("ingester_batch_size_sum{kind=\"Model\"}", 501.0),
+        ("ingester_batch_size_count{kind=\"Model\"}", 2.0),
+        ("ingester_batch_duration_seconds_bucket{kind=\"Model\",le=\"0.001\"}", 0.0),
+        ("ingester_batch_duration_seconds_bucket{kind=\"Model\",le=\"0.0025\"}", 1.0),
+        ("ingester_batch_duration_seconds_bucket{kind=\"Model\",le=\"+Inf\"}", 2.0),
+        ("ingester_sync_lag_seconds_bucket{kind=\"Model\",le=\"0.025\"}", 0.0),
+        ("ingester_sync_lag_seconds_bucket{kind=\"Model\",le=\"0.05\"}", 1.0),
+        ("workqueue_queue_duration_seconds_bucket{name=\"ingester_Model\",le=\"0.00001\"}", 0.0),
+        ("workqueue_queue_duration_seconds_bucket{name=\"ingester_Model\",le=\"0.0001\"}", 1.0),
+    ]);
+}
+
+#[test]
+fn a_busy_worker_is_visible_and_counts_each_object_once_when_done() {
+    let (metrics, model) = model();
+    let name = "{name=\"ingester_Model\"}";
+    let work = model.work(3);
+    let other = model.work(1);
+    let rendered = Rendered::of(&metrics);
+    rendered.has(&[
+        ("controller_runtime_active_workers{controller=\"ingester_Model\"}", 2.0),
+        ("controller_runtime_reconcile_time_seconds_count{controller=\"ingester_Model\"}", 0.0),
+    ]);
+    let longest = rendered.value(&format!("workqueue_longest_running_processor_seconds{name}"));
+    let unfinished = rendered.value(&format!("workqueue_unfinished_work_seconds{name}"));
+    assert!(0.0 < longest && longest < unfinished, "two workers: {longest} {unfinished}");
+    drop(other);
+    drop(work);
+    Rendered::of(&metrics).has(&[
+        ("controller_runtime_active_workers{controller=\"ingester_Model\"}", 0.0),
+        ("controller_runtime_reconcile_time_seconds_count{controller=\"ingester_Model\"}", 4.0),
+        (&format!("workqueue_work_duration_seconds_count{name}"), 4.0),
+        (&format!("workqueue_unfinished_work_seconds{name}"), 0.0),
+        (&format!("workqueue_longest_running_processor_seconds{name}"), 0.0),
+    ]);
+}
+
+#[test]
+fn errors_of_the_api_server_count_by_code() {
+    let (metrics, model) = model();
+    for code in ["409", "409", "418", "network"] {
+        model.api_error(code);
+    }
+    Rendered::of(&metrics).has(&[
+        ("ingester_api_errors_total{code=\"409\",kind=\"Model\"}", 2.0),
+        ("ingester_api_errors_total{code=\"418\",kind=\"Model\"}", 1.0),
+        ("ingester_api_errors_total{code=\"network\",kind=\"Model\"}", 1.0),
+        ("ingester_api_errors_total{code=\"403\",kind=\"Model\"}", 0.0),
+    ]);
+}
+
+/// Whatever an attacker may name a kind, a series stays one line.
+#[test]
+fn label_values_are_escaped() {
+    let metrics = Metrics::new().unwrap();
+    metrics.controller("a\"b\nc").listed();
+    assert!(metrics.render().contains("ingester_lists_total{kind=\"a\\\"b\\nc\"} 1\n"));
+}
+
+/// The table of `docs/metrics.md` and the registry are one.
+#[test]
+fn the_documentation_lists_every_metric_with_its_type_and_labels() {
+    let (metrics, _) = model();
+    let rendered = Rendered::of(&metrics);
+    let code: Vec<(String, String, String)> = rendered
+        .types
+        .iter()
+        .map(|(name, kind)| {
+            let labels: Vec<&str> = rendered.labels(name).into_iter().collect();
+            (name.clone(), kind.clone(), labels.join(", "))
+        })
+        .collect();
+    let text = include_str!("../../../docs/metrics.md");
+    let mut documented: Vec<(String, String, String)> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `"))
+        .map(|row| {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let mut labels: Vec<&str> = cells[2].split(", ").map(|label| label.trim_matches('`')).collect();
+            labels.sort_unstable();
+            assert!(!cells[4].is_empty(), "{row}");
+            (cells[0].trim_matches('`').to_owned(), cells[1].to_owned(), labels.join(", "))
+        })
+        .collect();
+    documented.sort();
+    assert_eq!(documented, code, "write docs/metrics.md anew where it differs (left) from the code (right)");
+    // Alerts name series that exist.
+    let (_, alerts) = text.split_once("## Alerts").unwrap();
+    let words = alerts.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    for word in
+        words.filter(|word| ["ingester_", "workqueue_", "controller_runtime_"].iter().any(|p| word.starts_with(p)))
+    {
+        let base = ["_bucket", "_sum", "_count"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
+        let known = rendered.types.contains_key(word) || rendered.types.get(base).is_some_and(|t| t == "histogram");
+        assert!(known, "{word} is no metric");
+    }
+}

@@ -1,0 +1,240 @@
+//! What becomes of an object, by its metadata alone: how its row is written, and what Kubernetes is told afterwards.
+//! Pure; the table of ARCHITECTURE.md in code.
+
+use super::finalizer;
+use crate::config::Finalizer;
+use ingester_core::object::Meta;
+use std::time::Duration;
+
+/// `michelangelo/Deleting`: with the value `true`, somebody wants the object deleted, in SQL and in Kubernetes.
+pub const DELETING: &str = "michelangelo/Deleting";
+
+/// `michelangelo/Immutable`: with the value `true`, the object has come to its end and shall live in SQL alone.
+pub const IMMUTABLE: &str = "michelangelo/Immutable";
+
+/// What a kind's operators have set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Whether live objects get our finalizer.
+    pub(crate) finalizer: Finalizer,
+    /// How long a deleted object's row stays live.
+    pub(crate) deletion_delay: Duration,
+    /// Whether every object of the kind leaves etcd once SQL has it.
+    pub(crate) immutable: bool,
+}
+
+/// How a row is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Live,
+    /// With `delete_time`.
+    Deleted,
+    /// With `evict_time`.
+    Evicted,
+}
+
+/// What Kubernetes is told once the row is committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    Nothing,
+    /// Our finalizer is put on.
+    Adopt,
+    /// Our finalizer is taken off.
+    Release,
+    /// The object is deleted; our finalizer, where it has it, keeps it until the row of its last state is written.
+    Delete,
+    /// The row is read back, our finalizer is taken off, the object is deleted.
+    Evict,
+}
+
+/// What is to be done with an object as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) state: State,
+    pub(crate) then: Then,
+    /// When to look at it again although nothing has changed.
+    pub(crate) again: Option<Duration>,
+}
+
+impl Plan {
+    fn new(state: State, then: Then) -> Self {
+        Plan { state, then, again: None }
+    }
+}
+
+/// What is known of an object beside its metadata.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Circumstances {
+    /// It has left the cluster.
+    pub(crate) gone: bool,
+    /// Its row has a `delete_time` already.
+    pub(crate) deleted: bool,
+    /// For how long its annotation has asked for deletion, as far as this process has seen.
+    pub(crate) deleting_for: Option<Duration>,
+    /// For how long its deletionTimestamp has been in the past.
+    pub(crate) terminating_for: Option<Duration>,
+}
+
+/// The plan for an object.
+///
+/// The order of the questions matters: who asks for deletion, by whichever way, gets it before an eviction, except that an
+/// immutable object which is terminating is one that we evict.
+pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> Plan {
+    let ours = finalizer::position(&meta.finalizers).is_some();
+    let deleting = is_true(meta, DELETING);
+    let immutable = rules.immutable || is_true(meta, IMMUTABLE);
+    let terminating = meta.deletion_timestamp.is_some();
+    // What is left of the delay; `None` once it has passed.
+    let wait = |passed: Option<Duration>| {
+        if circumstances.deleted {
+            return None;
+        }
+        rules.deletion_delay.checked_sub(passed.unwrap_or_default()).filter(|left| !left.is_zero())
+    };
+    let release = if ours { Then::Release } else { Then::Nothing };
+    if circumstances.gone {
+        return Plan::new(State::Deleted, Then::Nothing);
+    }
+    if terminating && immutable && !deleting {
+        return Plan::new(State::Evicted, release);
+    }
+    if terminating {
+        return match wait(circumstances.terminating_for) {
+            Some(left) => Plan { again: Some(left), ..Plan::new(State::Live, Then::Nothing) },
+            None => Plan::new(State::Deleted, release),
+        };
+    }
+    if deleting {
+        return match wait(circumstances.deleting_for) {
+            Some(left) => Plan { again: Some(left), ..Plan::new(State::Live, Then::Nothing) },
+            None => Plan::new(State::Deleted, Then::Delete),
+        };
+    }
+    if immutable {
+        return Plan::new(State::Evicted, Then::Evict);
+    }
+    let then = match (rules.finalizer, ours) {
+        (Finalizer::Ensure, false) => Then::Adopt,
+        (Finalizer::Never, true) => Then::Release,
+        _ => Then::Nothing,
+    };
+    Plan::new(State::Live, then)
+}
+
+/// Kubernetes' annotations are text; only this one spelling counts, as in the reference system.
+pub(crate) fn is_true(meta: &Meta, annotation: &str) -> bool {
+    let found = meta.annotations.binary_search_by(|(key, _)| key.as_ref().cmp(annotation));
+    found.is_ok_and(|place| meta.annotations[place].1.as_ref() == "true")
+}
+
+/// Whether an annotation of the object asks for its deletion.
+pub(crate) fn asks_for_deletion(meta: &Meta) -> bool {
+    meta.deletion_timestamp.is_none() && is_true(meta, DELETING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Circumstances, DELETING, IMMUTABLE, Plan, Rules, State, Then, plan};
+    use crate::config::Finalizer;
+    use ingester_core::object::Meta;
+    use std::time::Duration;
+
+    const RULES: Rules =
+        Rules { finalizer: Finalizer::Ensure, deletion_delay: Duration::from_secs(10), immutable: false };
+
+    fn object(finalizers: &[&str], annotations: &[(&str, &str)], terminating: bool) -> Meta {
+        let mut annotations: Vec<_> = annotations.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        annotations.sort();
+        Meta {
+            finalizers: finalizers.iter().map(|finalizer| (*finalizer).into()).collect(),
+            annotations: annotations.into(),
+            deletion_timestamp: terminating.then(|| ingester_core::wire::Time("2026-01-01T00:00:00Z".parse().unwrap())),
+            ..Meta::default()
+        }
+    }
+
+    const OURS: &str = "michelangelo/Ingester";
+    const NOW: Circumstances =
+        Circumstances { gone: false, deleted: false, deleting_for: None, terminating_for: Some(Duration::ZERO) };
+
+    fn after(seconds: u64) -> Circumstances {
+        let passed = Some(Duration::from_secs(seconds));
+        Circumstances { deleting_for: passed, terminating_for: passed, ..NOW }
+    }
+
+    #[test]
+    fn a_live_object_is_mirrored_and_gets_the_finalizer() {
+        assert_eq!(plan(&object(&[], &[], false), RULES, NOW), Plan::new(State::Live, Then::Adopt));
+        assert_eq!(plan(&object(&["x", OURS], &[], false), RULES, NOW), Plan::new(State::Live, Then::Nothing));
+    }
+
+    #[test]
+    fn finalizers_are_added_left_or_removed_as_configured() {
+        for (finalizer, without, with) in [
+            (Finalizer::Ensure, Then::Adopt, Then::Nothing),
+            (Finalizer::Existing, Then::Nothing, Then::Nothing),
+            (Finalizer::Never, Then::Nothing, Then::Release),
+        ] {
+            let rules = Rules { finalizer, ..RULES };
+            assert_eq!(plan(&object(&[], &[], false), rules, NOW).then, without, "{finalizer:?}");
+            assert_eq!(plan(&object(&[OURS], &[], false), rules, NOW).then, with, "{finalizer:?}");
+            // Whoever is asked to wait must be let go, whatever the setting.
+            assert_eq!(plan(&object(&[OURS], &[], true), rules, after(10)).then, Then::Release, "{finalizer:?}");
+        }
+    }
+
+    #[test]
+    fn a_terminating_object_loses_only_our_finalizer_after_the_delay() {
+        let meta = object(&[OURS, "x"], &[], true);
+        let waiting = plan(&meta, RULES, after(4));
+        assert_eq!(waiting, Plan { again: Some(Duration::from_secs(6)), ..Plan::new(State::Live, Then::Nothing) });
+        assert_eq!(plan(&meta, RULES, after(10)), Plan::new(State::Deleted, Then::Release));
+        assert_eq!(plan(&object(&["x"], &[], true), RULES, after(11)), Plan::new(State::Deleted, Then::Nothing));
+        // A clock that runs behind the API server's makes the delay longer, never shorter.
+        assert_eq!(plan(&meta, RULES, NOW).again, Some(Duration::from_secs(10)));
+    }
+
+    #[test]
+    fn the_deleting_annotation_waits_for_the_delay_only_once() {
+        let annotated = [(DELETING, "true")];
+        let meta = object(&[OURS], &annotated, false);
+        assert_eq!(plan(&meta, RULES, after(3)).again, Some(Duration::from_secs(7)));
+        assert_eq!(plan(&meta, RULES, after(10)), Plan::new(State::Deleted, Then::Delete));
+        let marked = Circumstances { deleted: true, ..NOW };
+        let terminating = object(&[OURS], &annotated, true);
+        assert_eq!(plan(&terminating, RULES, marked), Plan::new(State::Deleted, Then::Release));
+    }
+
+    #[test]
+    fn only_the_text_true_counts() {
+        for value in ["True", "1", "yes", ""] {
+            let meta = object(&[OURS], &[(DELETING, value), (IMMUTABLE, value)], false);
+            assert_eq!(plan(&meta, RULES, NOW), Plan::new(State::Live, Then::Nothing), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn an_immutable_object_is_evicted_and_its_row_stays_live_to_the_end() {
+        let annotated = [(IMMUTABLE, "true")];
+        assert_eq!(plan(&object(&[], &annotated, false), RULES, NOW), Plan::new(State::Evicted, Then::Evict));
+        let terminating = object(&[OURS], &annotated, true);
+        assert_eq!(plan(&terminating, RULES, NOW), Plan::new(State::Evicted, Then::Release));
+        let immutable = Rules { immutable: true, ..RULES };
+        assert_eq!(plan(&object(&[], &[], false), immutable, NOW), Plan::new(State::Evicted, Then::Evict));
+    }
+
+    #[test]
+    fn a_requested_deletion_precedes_an_eviction() {
+        let both = [(DELETING, "true"), (IMMUTABLE, "true")];
+        assert_eq!(plan(&object(&[], &both, false), RULES, after(10)).state, State::Deleted);
+        assert_eq!(plan(&object(&[OURS], &both, true), RULES, after(10)).state, State::Deleted);
+    }
+
+    #[test]
+    fn the_row_of_a_gone_object_is_marked_deleted_at_once() {
+        let gone = Circumstances { gone: true, ..NOW };
+        for meta in [object(&[OURS], &[], true), object(&[], &[(IMMUTABLE, "true")], false), object(&[], &[], false)] {
+            assert_eq!(plan(&meta, RULES, gone), Plan::new(State::Deleted, Then::Nothing));
+        }
+    }
+}

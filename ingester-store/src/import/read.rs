@@ -1,0 +1,183 @@
+//! The reading side: files to documents to objects to rows, on a thread of its own.
+
+use super::{Origin, Progress, Source};
+use crate::store::Reject;
+use ingester_core::documents::{Document, documents};
+use ingester_core::kind::{Kind, find};
+use ingester_core::object::{Identity, ManagedFields, Object};
+use ingester_core::row::Row;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::sync::mpsc::Sender;
+
+/// What is handed over at once, about: small enough that a few in the queue are little, large enough that handing over
+/// costs nothing.
+const CHUNK_BYTES: usize = 256 * 1024;
+
+/// And in objects.
+const CHUNK_OBJECTS: usize = 128;
+
+/// One document, as far as it could be brought.
+pub(super) struct Loaded {
+    pub(super) origin: Origin,
+    pub(super) found: Found,
+}
+
+/// What a document held; `place` is its kind's in the manifest.
+// The row is nearly all there ever is, so the other variants may well take as much room.
+#[allow(clippy::large_enum_variant)]
+pub(super) enum Found {
+    Row { place: usize, row: Row, reject: Reject },
+    LeftOut { place: usize },
+    Rejected { place: Option<usize>, object: String, reason: String, reject: Option<Reject> },
+}
+
+/// Reads all sources to their ends, or until the receiver is gone.
+pub(super) fn read(sources: Vec<Source>, kinds: &[Kind], progress: &Progress, sender: &Sender<Vec<Loaded>>) {
+    for source in sources {
+        let name: Arc<str> = source.name().into();
+        let before = progress.bytes.load(Ordering::Relaxed);
+        let mut documents = match source.open() {
+            Ok(reader) => documents(reader),
+            Err(error) => match sender.blocking_send(vec![unreadable(&name, &error)]) {
+                Ok(()) => continue,
+                Err(_) => return,
+            },
+        };
+        let (mut chunk, mut bytes) = (Vec::new(), 0);
+        while let Some(document) = documents.next() {
+            match document {
+                Ok(document) => {
+                    bytes += document.content.as_ref().map_or(64, String::len);
+                    chunk.push(load(&name, document, kinds));
+                }
+                // The documents end here.
+                Err(error) => chunk.push(unreadable(&name, &error)),
+            }
+            if bytes >= CHUNK_BYTES || chunk.len() >= CHUNK_OBJECTS {
+                progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
+                bytes = 0;
+                if sender.blocking_send(std::mem::take(&mut chunk)).is_err() {
+                    // The writer has failed and says why itself.
+                    return;
+                }
+            }
+        }
+        progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
+        if sender.blocking_send(chunk).is_err() {
+            return;
+        }
+    }
+}
+
+/// A file, or what is left of it, that cannot be read: no reason to leave the others unread.
+fn unreadable(source: &Arc<str>, error: &io::Error) -> Loaded {
+    let origin = Origin { source: source.clone(), document: 0, line: 0 };
+    let reason = format!("cannot be read: {error}");
+    Loaded { origin, found: Found::Rejected { place: None, object: String::new(), reason, reject: None } }
+}
+
+fn load(source: &Arc<str>, document: Document, kinds: &[Kind]) -> Loaded {
+    let origin = Origin { source: source.clone(), document: document.number, line: document.line };
+    let found = match document.content {
+        Ok(text) => decode(text, kinds),
+        Err(error) => broken(&Identity::probe(&document.fragment), kinds, error.to_string()),
+    };
+    Loaded { origin, found }
+}
+
+fn decode(text: String, kinds: &[Kind]) -> Found {
+    // Before anything else: what is of no known kind is not looked into further, and a broken object of a known kind
+    // still has an identity under which it can be recorded.
+    let object = match Object::parse(text.as_str(), ManagedFields::Prune) {
+        Ok(object) => object,
+        Err(error) => return broken(&Identity::probe(&text), kinds, error.to_string()),
+    };
+    let Some(place) = place(kinds, object.api_version(), object.kind()) else {
+        return Found::Rejected {
+            place: None,
+            object: named(object.kind(), &object.meta().namespace, &object.meta().name),
+            reason: unknown(kinds, object.api_version(), object.kind()),
+            reject: None,
+        };
+    };
+    let meta = object.meta();
+    let mut reject = Reject {
+        uid: meta.uid.to_string(),
+        group_ver: object.api_version().to_owned(),
+        kind: object.kind().to_owned(),
+        namespace: meta.namespace.to_string(),
+        name: meta.name.to_string(),
+        res_version: meta.resource_version.to_string(),
+        reason: String::new(),
+    };
+    match kinds[place].row(&object) {
+        Ok(Some(row)) => Found::Row { place, row, reject },
+        Ok(None) => Found::LeftOut { place },
+        Err(error) => {
+            reject.reason = error.to_string();
+            Found::Rejected {
+                place: Some(place),
+                object: shown(&reject),
+                reason: reject.reason.clone(),
+                reject: Some(reject),
+            }
+        }
+    }
+}
+
+/// A text that is no object: of which kind it was meant to be, and whether it can be recorded.
+fn broken(identity: &Identity, kinds: &[Kind], reason: String) -> Found {
+    let text = |text: &Option<Box<str>>| text.as_deref().unwrap_or_default().to_owned();
+    let (api_version, kind) = (text(&identity.api_version), text(&identity.kind));
+    let (namespace, name) = (text(&identity.namespace), text(&identity.name));
+    let place = place(kinds, &api_version, &kind);
+    let uid = match identity.uid.as_deref() {
+        Some(uid) if !uid.is_empty() => Some(uid.to_owned()),
+        // Without a name there is nothing to find it by again.
+        _ if name.is_empty() => None,
+        _ => Some(ingester_core::object::name_based_uid(&api_version, &kind, &namespace, &name).into()),
+    };
+    let object = named(&kind, &namespace, &name);
+    let reject = place.and(uid).map(|uid| Reject {
+        uid,
+        group_ver: api_version,
+        kind,
+        namespace,
+        name,
+        res_version: text(&identity.resource_version),
+        reason: reason.clone(),
+    });
+    Found::Rejected { place, object, reason, reject }
+}
+
+fn place(kinds: &[Kind], api_version: &str, kind: &str) -> Option<usize> {
+    let found = find(kinds, api_version, kind)?;
+    kinds.iter().position(|kind| std::ptr::eq(kind, found))
+}
+
+/// Says which kinds there are, nearest first: another version of the same kind is the likely mistake.
+fn unknown(kinds: &[Kind], api_version: &str, kind: &str) -> String {
+    match kinds.iter().find(|known| known.kind() == kind) {
+        Some(known) => {
+            format!("{kind} of {api_version} is not mirrored; this ingester knows {kind} of {}", known.api_version())
+        }
+        None => {
+            format!("{kind} of {api_version} is not a kind that this ingester mirrors; `ingester kinds` lists them")
+        }
+    }
+}
+
+/// Kind, namespace and name as kubectl would say them.
+pub(super) fn shown(reject: &Reject) -> String {
+    named(&reject.kind, &reject.namespace, &reject.name)
+}
+
+fn named(kind: &str, namespace: &str, name: &str) -> String {
+    match (namespace, name) {
+        ("", name) => format!("{kind} {name}").trim().to_owned(),
+        (namespace, "") => format!("{kind} in namespace {namespace}").trim().to_owned(),
+        (namespace, name) => format!("{kind} {namespace}/{name}").trim().to_owned(),
+    }
+}

@@ -1,0 +1,23 @@
+//! Runs the SQL of [`ingester_core::dialect`]: stores rows, migrates schemas, imports files.
+//!
+//! ```
+//! # use ingester_core::Kind;
+//! # const KINDS: &[Kind] = &[];
+//! # async fn example() -> Result<(), ingester_store::StoreError> {
+//! use ingester_store::{ConnectOptions, Store};
+//!
+//! let store = Store::connect(&"sqlite::memory:".parse()?, ConnectOptions::default()).await?;
+//! store.create_missing(KINDS).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - [`Store`] writes batches of rows under the [`guard`] and reads them back.
+//! - [`migrate`] brings a database to the schema of the structs, finds drift and backfills new columns.
+//! - [`import`] stores the objects of files.
+
+pub mod import;
+pub mod migrate;
+mod store;
+
+pub use store::*;

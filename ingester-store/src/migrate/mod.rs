@@ -1,0 +1,20 @@
+//! The schema as files that are reviewed and committed (`schema.sql`, numbered migrations, the lock that says what they
+//! add up to), and as it stands in a database: applying migrations, finding drift, filling new columns.
+//!
+//! May use: ingester-core, store.
+//! Only [`Folder`] touches files.
+
+mod apply;
+mod backfill;
+mod drift;
+mod folder;
+mod lock;
+mod released;
+
+pub use apply::{Applied, ApplyError, Progress, schema_of};
+pub use backfill::{Backfill, Filled, Filling, RATE};
+pub use drift::{Drift, drift};
+pub use folder::{Folder, GenerateError, Options, Outcome, assert_current};
+pub use ingester_core::ddl::GeneratedSql;
+pub use lock::{Added, Lock, LockedMigration};
+pub use released::Released;

@@ -1,0 +1,267 @@
+//! One batch: many objects of one table in one transaction, with multi-row statements; rows are locked in the order of the uids.
+//!
+//! The main row comes first and its lock covers the companion rows: whoever writes an object holds it. So after the
+//! main rows are written, this transaction alone decides about their labels and annotations.
+
+use super::guard::{Guard, Verdict, Version, verdict};
+use super::pairs::Difference;
+use super::transaction::Transaction;
+use super::{Change, Report};
+use ingester_core::dialect::statements::{
+    ClearRejects, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Rewind, Tombstone, Versions, WriteCompanion,
+};
+use ingester_core::row::{Believed, Row};
+use ingester_core::schema::{Companion, Table};
+use ingester_core::value::Micros;
+use std::collections::HashMap;
+
+/// Rows in one statement, at most. Statements are prepared once for each number of rows, so the numbers above [`EXACT`] are
+/// powers of two: a dozen texts a statement instead of hundreds.
+pub(super) const MOST_ROWS: usize = 128;
+
+/// Up to here any number of rows is one statement: of a single object, whose labels are a few, every round trip counts.
+const EXACT: usize = 8;
+
+/// Parameters in one statement, at most: SQLite's default of 32,766 is the lowest limit.
+const MOST_PARAMS: usize = 32_000;
+
+pub(super) struct Batch<'a> {
+    pub(super) table: &'static Table,
+    /// Sorted by uid, each uid once.
+    pub(super) changes: &'a [Change],
+    pub(super) now: Micros,
+    pub(super) max_packet: usize,
+    pub(super) clear_rejects: bool,
+    pub(super) guard: Guard,
+    /// Whether what the writer thinks to be stored is taken for true until it turns out not to be.
+    pub(super) trusting: bool,
+}
+
+impl Batch<'_> {
+    /// Writes the batch; the caller commits.
+    pub(super) async fn write(&self, tx: &mut Transaction) -> Result<Report, sqlx::Error> {
+        let mut report = Report::default();
+        let uids: Vec<&str> = self.changes.iter().map(Change::uid).collect();
+        if self.guard == Guard::Overruled {
+            for uids in chunks(&uids, MOST_ROWS) {
+                tx.execute(&Rewind { table: self.table, uids }).await?;
+            }
+        }
+        // Whoever inserts a row that is there after all is told so, and looks then.
+        let asked: Vec<&str> = self.changes.iter().filter(|change| !self.is_new(change)).map(Change::uid).collect();
+        let stored = self.versions(tx, &asked).await?;
+
+        let (mut absent, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        // Rows that are there, with the companion rows that they are to have.
+        let mut alike = Vec::new();
+        for change in self.changes {
+            let old = stored.get(change.uid()).copied();
+            match change {
+                Change::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
+                    None => absent.push(row),
+                    Some((Verdict::Write, old)) if has_its_pairs(row, old) => alike.push(row),
+                    Some((Verdict::Write, _)) => present.push(row),
+                    Some((Verdict::Unchanged, _)) => report.unchanged += 1,
+                    Some((Verdict::Stale, _)) => report.stale.push(row.uid.clone()),
+                },
+                Change::Tombstone { uid, res_version, delete_time } => match old {
+                    // Nothing to mark: an object that was never stored and is gone has left no trace.
+                    None => report.unchanged += 1,
+                    Some(old) if old.deleted || old.evicted => report.unchanged += 1,
+                    Some(old) if old.res_version > *res_version => report.stale.push(uid.clone()),
+                    Some(_) => gone.push(Gone { uid, res_version: *res_version, delete_time: *delete_time }),
+                },
+            }
+        }
+
+        let mut inserted = Vec::new();
+        while !absent.is_empty() {
+            let (done, refused) = self.insert(tx, &absent).await?;
+            let rest = absent.split_off(done);
+            inserted.append(&mut absent);
+            let Some(refused) = refused else { break };
+            // Somebody inserted one of these since we looked. Now it is there to be looked at, and to be locked.
+            let uids: Vec<&str> = rest.iter().map(|row| row.uid.as_ref()).collect();
+            let stored = self.versions(tx, &uids).await?;
+            if !rest.iter().any(|row| stored.contains_key(row.uid.as_ref())) {
+                // It is something else that has to be unique, a key that somebody made by hand; or the server takes two uids
+                // for the same, which differ in blanks at their ends.
+                return Err(refused);
+            }
+            for row in rest {
+                match stored.get(row.uid.as_ref()).map(|old| verdict(*old, row.version())) {
+                    None => absent.push(row),
+                    Some(Verdict::Write) => present.push(row),
+                    Some(Verdict::Unchanged) => report.unchanged += 1,
+                    Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
+                }
+            }
+        }
+        let (changed, winners) = (present.len(), [present, alike].concat());
+        self.overwrite(tx, &winners).await?;
+        for companion in Companion::ALL {
+            self.write_pairs(tx, companion, &inserted, &winners[..changed]).await?;
+        }
+        self.tombstones(tx, &gone).await?;
+        report.written += inserted.len() + winners.len() + gone.len();
+        if self.clear_rejects {
+            for uids in chunks(&uids, MOST_ROWS) {
+                tx.execute(&ClearRejects { uids }).await?;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Whether the writer has good reason to think that nothing is stored of the object.
+    fn is_new(&self, change: &Change) -> bool {
+        self.trusting
+            && self.guard == Guard::Holds
+            && matches!(change, Change::Row(Row { believed: Some(Believed::Absent), .. }))
+    }
+
+    async fn versions(&self, tx: &mut Transaction, uids: &[&str]) -> Result<HashMap<String, Version>, sqlx::Error> {
+        let mut stored = HashMap::with_capacity(uids.len());
+        for uids in chunks(uids, MOST_ROWS) {
+            stored.extend(tx.fetch(&Versions { table: self.table, uids }).await?);
+        }
+        Ok(stored)
+    }
+
+    /// Inserts rows, up to the first statement that the database refuses because a row is there already: how many, and that
+    /// refusal.
+    async fn insert(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(usize, Option<sqlx::Error>), sqlx::Error> {
+        let mut inserted = 0;
+        for rows in self.main_packets(rows)? {
+            match tx.execute(&Insert { table: self.table, rows, update_time: self.now }).await {
+                // The statement alone is undone, not the transaction.
+                Err(error) if error.as_database_error().is_some_and(|error| error.is_unique_violation()) => {
+                    return Ok((inserted, Some(error)));
+                }
+                result => result?,
+            };
+            inserted += rows.len();
+        }
+        Ok((inserted, None))
+    }
+
+    async fn overwrite(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(), sqlx::Error> {
+        for rows in self.main_packets(rows)? {
+            tx.execute(&Overwrite { table: self.table, rows, update_time: self.now }).await?;
+        }
+        Ok(())
+    }
+
+    fn main_packets<'r, 'b>(&self, rows: &'r [&'b Row]) -> Result<Vec<&'r [&'b Row]>, sqlx::Error> {
+        let most = (MOST_PARAMS / self.table.columns.len()).clamp(1, MOST_ROWS);
+        self.packets(rows, most, |row| row.bytes())
+    }
+
+    /// Brings the companion rows of `inserted` (which have none) and `present` (which may) to what the rows say.
+    async fn write_pairs(
+        &self,
+        tx: &mut Transaction,
+        companion: Companion,
+        inserted: &[&Row],
+        present: &[&Row],
+    ) -> Result<(), sqlx::Error> {
+        let table = self.table;
+        let mut stored = Vec::new();
+        let uids: Vec<&str> = present.iter().map(|row| row.uid.as_ref()).collect();
+        for uids in chunks(&uids, MOST_ROWS) {
+            stored.extend(tx.fetch(&ReadCompanion { table, companion, uids }).await?);
+        }
+        let mut difference = Difference::between(companion, &stored, present);
+        for row in inserted {
+            difference.write_all(companion, row);
+        }
+        for rows in chunks(&difference.delete, MOST_ROWS) {
+            tx.execute(&DeleteCompanion { table, companion, rows }).await?;
+        }
+        let bytes = |(uid, key, value): &(&str, &str, &str)| uid.len() + key.len() + value.len() + 27;
+        for rows in self.packets(&difference.write, 4 * MOST_ROWS, bytes)? {
+            tx.execute(&WriteCompanion { table, companion, rows }).await?;
+        }
+        Ok(())
+    }
+
+    /// Marks rows as deleted.
+    async fn tombstones(&self, tx: &mut Transaction, gone: &[Gone<'_>]) -> Result<(), sqlx::Error> {
+        for gone in chunks(gone, MOST_ROWS) {
+            tx.execute(&Tombstone { table: self.table, gone, update_time: self.now }).await?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of parameters that fit into one packet: the statement's own text and the parameters' types need room too.
+    pub(super) fn room(&self) -> usize {
+        self.max_packet.saturating_sub(self.max_packet / 16).saturating_sub(4096)
+    }
+
+    /// Cuts rows into statements that keep to `most` rows and to the server's largest packet.
+    fn packets<'r, T>(
+        &self,
+        rows: &'r [T],
+        most: usize,
+        bytes: impl Fn(&T) -> usize,
+    ) -> Result<Vec<&'r [T]>, sqlx::Error> {
+        let room = self.room();
+        let mut packets = Vec::new();
+        let (mut start, mut size) = (0, 0);
+        for (place, row) in rows.iter().enumerate() {
+            let more = bytes(row);
+            if more > room {
+                return Err(sqlx::Error::InvalidArgument(format!(
+                    "its {more} bytes do not fit into one packet of the server, which takes {}: raise max_allowed_packet",
+                    self.max_packet
+                )));
+            }
+            if size + more > room {
+                packets.extend(chunks(&rows[start..place], most));
+                (start, size) = (place, 0);
+            }
+            size += more;
+        }
+        packets.extend(chunks(&rows[start..], most));
+        Ok(packets)
+    }
+}
+
+/// Whether the row that is stored is the one that the writer knows, and its labels and annotations are those that it is to
+/// have: the guard on the main row covers its companions.
+pub(super) fn has_its_pairs(row: &Row, stored: Version) -> bool {
+    let Some(Believed::Stored { res_version, pairs }) = row.believed else { return false };
+    let live = Version { res_version, deleted: false, evicted: false };
+    res_version > 0 && stored == live && pairs == row.pairs_hash()
+}
+
+/// Slices of up to `most`, whose lengths are powers of two above [`EXACT`].
+pub(super) fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        if rows.is_empty() {
+            return None;
+        }
+        let length = if rows.len() <= EXACT { rows.len() } else { 1 << rows.len().ilog2() }.min(1 << most.ilog2());
+        let (chunk, rest) = rows.split_at(length);
+        rows = rest;
+        Some(chunk)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chunks;
+
+    #[test]
+    fn statements_come_in_powers_of_two() {
+        let rows = [0; 300];
+        let lengths: Vec<usize> = chunks(&rows, 128).map(<[i32]>::len).collect();
+        assert_eq!(lengths, [128, 128, 32, 8, 4]);
+        let lengths: Vec<usize> = chunks(&rows[..39], 128).map(<[i32]>::len).collect();
+        assert_eq!(lengths, [32, 7]);
+        let lengths: Vec<usize> = chunks(&rows[..7], 100).map(<[i32]>::len).collect();
+        assert_eq!(lengths, [7]);
+        let lengths: Vec<usize> = chunks(&rows[..7], 5).map(<[i32]>::len).collect();
+        assert_eq!(lengths, [4, 3]);
+        assert_eq!(chunks(&rows[..0], 100).count(), 0);
+    }
+}

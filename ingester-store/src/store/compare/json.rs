@@ -1,0 +1,281 @@
+//! JSON texts compared as values, as far as a database keeps them.
+//!
+//! MariaDB and SQLite keep the text. MySQL keeps a value ("The JSON Data Type" in its Reference Manual): objects in an
+//! order of their own, of repeated keys the last (from 8.0.3 on), integers of 64 bits as such, every other number as a
+//! DOUBLE, in a spelling of its own.
+
+use ingester_core::json::{Error, Reader, TokenKind, push_name};
+use std::borrow::Cow;
+
+/// One place at which two texts differ; the two values as they are written, `None` where there is none.
+#[derive(Debug, PartialEq)]
+pub(super) struct Place<'a> {
+    /// `spec.owner.name`; empty for the whole.
+    pub(super) path: String,
+    pub(super) wanted: Option<&'a str>,
+    pub(super) stored: Option<&'a str>,
+}
+
+/// The first places at which two values differ, in the order of the keys.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Places<'a> {
+    pub(super) first: Vec<Place<'a>>,
+    /// How many more there are.
+    pub(super) more: usize,
+}
+
+/// A value with its text.
+struct Node<'a> {
+    raw: &'a str,
+    tree: Tree<'a>,
+}
+
+enum Tree<'a> {
+    /// Equal where the texts are.
+    Literal,
+    Number,
+    Text(Cow<'a, str>),
+    Array(Vec<Node<'a>>),
+    /// Sorted by key, each key once.
+    Object(Vec<(Cow<'a, str>, Node<'a>)>),
+}
+
+/// The first `most` places at which the values of two texts differ.
+///
+/// # Errors
+/// When one of them is no JSON.
+pub(super) fn places<'a>(wanted: &'a str, stored: &'a str, most: usize) -> Result<Places<'a>, Error> {
+    let mut places = Places::default();
+    if wanted != stored {
+        walk(&mut String::new(), &whole(wanted)?, &whole(stored)?, most, &mut places);
+    }
+    Ok(places)
+}
+
+fn whole(text: &str) -> Result<Node<'_>, Error> {
+    let mut reader = Reader::new(text);
+    node(&mut reader).and_then(|node| reader.finish().map(|()| node)).map_err(|error| error.locate(text))
+}
+
+/// Recursive; the reader ends it at [`MAX_DEPTH`](ingester_core::json::MAX_DEPTH).
+fn node<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Error> {
+    let start = reader.offset();
+    let tree = match reader.peek()? {
+        TokenKind::Null | TokenKind::Bool => reader.skip().map(|()| Tree::Literal)?,
+        TokenKind::Number => reader.number().map(|_| Tree::Number)?,
+        TokenKind::String => Tree::Text(reader.string()?),
+        TokenKind::Array => {
+            reader.begin_array()?;
+            let mut elements = Vec::new();
+            while reader.next_element()? {
+                elements.push(node(reader)?);
+            }
+            Tree::Array(elements)
+        }
+        TokenKind::Object => {
+            reader.begin_object()?;
+            let mut members = Vec::new();
+            while let Some(key) = reader.next_key()? {
+                members.push((key, node(reader)?));
+            }
+            // A stable sort: of equal keys the last one stays.
+            members.sort_by(|a, b| a.0.cmp(&b.0));
+            members.reverse();
+            members.dedup_by(|a, b| a.0 == b.0);
+            members.reverse();
+            Tree::Object(members)
+        }
+    };
+    Ok(Node { raw: reader.text().get(start..reader.offset()).unwrap_or_default(), tree })
+}
+
+fn walk<'a>(path: &mut String, wanted: &Node<'a>, stored: &Node<'a>, most: usize, places: &mut Places<'a>) {
+    let same = match (&wanted.tree, &stored.tree) {
+        (Tree::Array(wanted), Tree::Array(stored)) => {
+            for place in 0..wanted.len().max(stored.len()) {
+                let back = path.len();
+                path.push_str(&format!("[{place}]"));
+                step(path, wanted.get(place), stored.get(place), most, places);
+                path.truncate(back);
+            }
+            return;
+        }
+        (Tree::Object(wanted), Tree::Object(stored)) => {
+            let (mut left, mut right) = (wanted.iter().peekable(), stored.iter().peekable());
+            while let Some(key) = match (left.peek(), right.peek()) {
+                (Some((left, _)), Some((right, _))) => Some(left.min(right)),
+                (left, right) => left.or(right).map(|(key, _)| key),
+            } {
+                let back = path.len();
+                push_name(path, key);
+                let of_key = |(other, _): &&(Cow<'_, str>, Node<'_>)| other == key;
+                let (wanted, stored) = (left.next_if(of_key), right.next_if(of_key));
+                step(path, wanted.map(|(_, node)| node), stored.map(|(_, node)| node), most, places);
+                path.truncate(back);
+            }
+            return;
+        }
+        (Tree::Text(wanted), Tree::Text(stored)) => wanted == stored,
+        (Tree::Number, Tree::Number) => same_number(wanted.raw, stored.raw),
+        (Tree::Literal, Tree::Literal) => wanted.raw == stored.raw,
+        _ => false,
+    };
+    if !same {
+        add(path, Some(wanted), Some(stored), most, places);
+    }
+}
+
+fn step<'a>(
+    path: &mut String,
+    wanted: Option<&Node<'a>>,
+    stored: Option<&Node<'a>>,
+    most: usize,
+    places: &mut Places<'a>,
+) {
+    match (wanted, stored) {
+        (Some(wanted), Some(stored)) => walk(path, wanted, stored, most, places),
+        _ => add(path, wanted, stored, most, places),
+    }
+}
+
+fn add<'a>(path: &str, wanted: Option<&Node<'a>>, stored: Option<&Node<'a>>, most: usize, places: &mut Places<'a>) {
+    if places.first.len() == most {
+        places.more += 1;
+    } else {
+        let raw = |node: Option<&Node<'a>>| node.map(|node| node.raw);
+        places.first.push(Place { path: path.to_owned(), wanted: raw(wanted), stored: raw(stored) });
+    }
+}
+
+/// Whether two numbers, given as JSON writes them, are one to every database.
+fn same_number(wanted: &str, stored: &str) -> bool {
+    if wanted == stored {
+        return true;
+    }
+    if let (Some(wanted), Some(stored)) = (Decimal::of(wanted), Decimal::of(stored))
+        && wanted == stored
+    {
+        return true;
+    }
+    // Integers of 64 bits are kept exactly, so one that is another number is another.
+    if is_integer(wanted) || is_integer(stored) {
+        return false;
+    }
+    match (wanted.parse::<f64>(), stored.parse::<f64>()) {
+        (Ok(wanted), Ok(stored)) => {
+            wanted.is_finite()
+                && stored.is_finite()
+                && (wanted - stored).abs() <= ROUNDING * wanted.abs().max(stored.abs())
+        }
+        _ => false,
+    }
+}
+
+/// By how much, in proportion, a server's reading of a number may be off. MySQL parses with RapidJSON in its default
+/// precision, which is up to 3 units in the last place from the nearest DOUBLE (RapidJSON, "DOM",
+/// on `kParseFullPrecisionFlag`).
+const ROUNDING: f64 = 3.0 * f64::EPSILON;
+
+/// Whether it is written without a point and exponent and fits 64 bits, with or without a sign.
+fn is_integer(text: &str) -> bool {
+    text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok()
+}
+
+/// A number exactly: sign, digits without zeros at either end, and the power of ten that they are multiplied by.
+#[derive(PartialEq)]
+struct Decimal {
+    negative: bool,
+    digits: String,
+    exponent: i64,
+}
+
+impl Decimal {
+    /// `None` for an exponent beyond 64 bits.
+    fn of(text: &str) -> Option<Self> {
+        let (text, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits = format!("{whole}{fraction}");
+        let digits = digits.trim_start_matches('0');
+        let short = digits.trim_end_matches('0');
+        if short.is_empty() {
+            return Some(Decimal { negative: false, digits: String::new(), exponent: 0 });
+        }
+        let exponent: i64 = exponent.parse().ok()?;
+        let moved = i64::try_from(digits.len() - short.len()).ok()? - i64::try_from(fraction.len()).ok()?;
+        Some(Decimal { negative, digits: short.to_owned(), exponent: exponent.checked_add(moved)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{places, same_number};
+
+    #[test]
+    fn numbers_compare_by_value_however_they_are_written() {
+        for (wanted, stored) in [
+            ("1", "1.0"),
+            ("1", "1e0"),
+            ("1000", "1E+3"),
+            ("0", "-0.0"),
+            ("0", "0e99999999999999999999"),
+            ("0.1", "1e-1"),
+            ("-120.50", "-1.205e2"),
+            ("9007199254740993", "9007199254740993.0"),
+            // Beyond 64 bits MySQL keeps a DOUBLE.
+            ("12345678901234567890123", "1.2345678901234568e22"),
+            ("0.1000000000000000055511151231257827", "0.1"),
+            ("3.141592653589793238", "3.141592653589793"),
+            ("0.1", "0.10000000000000003"),
+        ] {
+            assert!(same_number(wanted, stored), "{wanted} {stored}");
+            assert!(same_number(stored, wanted), "{stored} {wanted}");
+        }
+    }
+
+    #[test]
+    fn different_numbers_are_told_apart() {
+        for (wanted, stored) in [
+            ("1", "2"),
+            ("1", "-1"),
+            ("1", "10"),
+            ("1", "0.1"),
+            ("1", "1.0000000000000002"),
+            // Neighbours that are one as a DOUBLE.
+            ("9007199254740993", "9007199254740992"),
+            ("18446744073709551615", "18446744073709551614"),
+            ("9007199254740993", "9007199254740992.0"),
+            ("0.1", "0.10000000000000012"),
+            ("12345678901234567890123", "1.2345678901235e22"),
+            ("1e999", "2e999"),
+            ("1e999", "1e-999"),
+        ] {
+            assert!(!same_number(wanted, stored), "{wanted} {stored}");
+            assert!(!same_number(stored, wanted), "{stored} {wanted}");
+        }
+    }
+
+    #[test]
+    fn the_first_paths_are_named_and_the_others_counted() {
+        let found = places(r#"{"a":[1,2,3],"b":{"c.d":true},"e":1}"#, r#"{"b":{"c.d":null},"a":[1,5],"f":"x"}"#, 4);
+        let found = found.unwrap();
+        let shown: Vec<_> = found.first.iter().map(|place| (place.path.as_str(), place.wanted, place.stored)).collect();
+        assert_eq!(
+            shown,
+            [
+                ("a[1]", Some("2"), Some("5")),
+                ("a[2]", Some("3"), None),
+                (r#"b["c.d"]"#, Some("true"), Some("null")),
+                ("e", Some("1"), None)
+            ]
+        );
+        assert_eq!(found.more, 1);
+    }
+
+    #[test]
+    fn invalid_json_is_reported_with_its_position() {
+        let error = places("{}", r#"{"a":}"#, 1).unwrap_err().to_string();
+        assert!(error.starts_with("a: line 1 column 6"), "{error}");
+        assert!(places("[1]", "[1] 2", 1).is_err());
+    }
+}

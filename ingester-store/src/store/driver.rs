@@ -1,0 +1,115 @@
+//! How statements run on one of sqlx's drivers: parameters in, rows out.
+
+/// Implements [`execute`], [`fetch`] and the [`Columns`](ingester_core::dialect::Columns) of a row for one of sqlx's drivers,
+/// whose types share no trait that would serve: its arguments, its rows, how it takes an unsigned number, and as which type
+/// it gives one back.
+macro_rules! implement_driver {
+    ($database:ident, $arguments:ident, $row:ident, $encode:path, $unsigned:ty, |$value:ident| $back:expr) => {
+        use ::ingester_core::dialect::{Columns, Param, Query, Statement};
+        use ::ingester_core::schema::SqlType;
+        use ::ingester_core::value::{Micros, Value};
+        use ::sqlx::{Arguments as _, Row as _};
+
+        fn arguments(params: &[Param<'_>]) -> Result<$arguments, ::sqlx::Error> {
+            let mut arguments = $arguments::default();
+            // A batch's parameters are a megabyte: growing would copy them again and again.
+            arguments.reserve(params.len(), params.iter().map(Param::bytes).sum());
+            for param in params {
+                match *param {
+                    Param::Value(value) => match value {
+                        Value::Null => arguments.add(None::<&str>),
+                        Value::Bool(value) => arguments.add(*value),
+                        Value::Int(value) => arguments.add(*value),
+                        Value::UInt(value) => arguments.add($encode(*value)?),
+                        Value::Double(value) => arguments.add(*value),
+                        Value::Text(value) => arguments.add(value.as_ref()),
+                        Value::Bytes(value) => arguments.add(value.as_ref()),
+                        Value::Time(value) => arguments.add(value.sql()),
+                    },
+                    Param::Text(value) => arguments.add(value),
+                    Param::Int(value) => arguments.add(value),
+                    Param::UInt(value) => arguments.add($encode(value)?),
+                    Param::Time(value) => arguments.add(value.sql()),
+                    Param::Null => arguments.add(None::<&str>),
+                }
+                .map_err(::sqlx::Error::Encode)?;
+            }
+            Ok(arguments)
+        }
+
+        /// A row of an answer.
+        struct Fetched<'r>(&'r $row);
+
+        // Columns with a binary collation are told apart from bytes by some servers and not by others, so text is read
+        // without asking for the column's type.
+        impl Columns for Fetched<'_> {
+            type Error = ::sqlx::Error;
+
+            fn text(&self, place: usize) -> Result<String, ::sqlx::Error> {
+                self.0.try_get_unchecked(place)
+            }
+
+            fn optional_text(&self, place: usize) -> Result<Option<String>, ::sqlx::Error> {
+                self.0.try_get_unchecked(place)
+            }
+
+            fn int(&self, place: usize) -> Result<i64, ::sqlx::Error> {
+                self.0.try_get_unchecked(place)
+            }
+
+            fn uint(&self, place: usize) -> Result<u64, ::sqlx::Error> {
+                let $value: $unsigned = self.0.try_get_unchecked(place)?;
+                Ok($back)
+            }
+
+            fn value(&self, place: usize, ty: SqlType) -> Result<Value, ::sqlx::Error> {
+                let row = self.0;
+                let value = match ty {
+                    SqlType::Boolean => row.try_get_unchecked::<Option<i64>, _>(place)?.map(|number| match number {
+                        0 | 1 => Value::Bool(number == 1),
+                        _ => Value::Int(number),
+                    }),
+                    SqlType::Int | SqlType::BigInt => row.try_get_unchecked::<Option<i64>, _>(place)?.map(Value::Int),
+                    SqlType::BigIntUnsigned => {
+                        let number: Option<$unsigned> = row.try_get_unchecked(place)?;
+                        number.map(|$value| Value::UInt($back))
+                    }
+                    SqlType::Double => row.try_get_unchecked::<Option<f64>, _>(place)?.map(Value::Double),
+                    SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::Json => {
+                        row.try_get_unchecked::<Option<String>, _>(place)?.map(Value::text)
+                    }
+                    SqlType::DateTime => row
+                        .try_get_unchecked::<Option<String>, _>(place)?
+                        .map(|text| Micros::from_sql(&text).map_or_else(|| Value::text(text), Value::Time)),
+                    SqlType::LongBlob => {
+                        row.try_get_unchecked::<Option<Vec<u8>>, _>(place)?.map(|bytes| Value::Bytes(bytes.into()))
+                    }
+                };
+                Ok(value.unwrap_or(Value::Null))
+            }
+        }
+
+        /// Runs a statement; returns how many rows it touched, as the database counts them.
+        pub(super) async fn execute<'e>(
+            executor: impl ::sqlx::Executor<'e, Database = $database>,
+            statement: &impl Statement,
+        ) -> Result<u64, ::sqlx::Error> {
+            let text = ::sqlx::AssertSqlSafe(statement.sql(DIALECT).shared());
+            let query = ::sqlx::query_with::<$database, _>(text, arguments(&statement.params())?);
+            Ok(query.execute(executor).await?.rows_affected())
+        }
+
+        /// Runs a statement that answers, and reads the answer.
+        pub(super) async fn fetch<'e, Q: Query>(
+            executor: impl ::sqlx::Executor<'e, Database = $database>,
+            statement: &Q,
+        ) -> Result<Vec<Q::Row>, ::sqlx::Error> {
+            let text = ::sqlx::AssertSqlSafe(statement.sql(DIALECT).shared());
+            let query = ::sqlx::query_with::<$database, _>(text, arguments(&statement.params())?);
+            let rows = query.fetch_all(executor).await?;
+            rows.iter().map(|row| statement.read(&Fetched(row))).collect()
+        }
+    };
+}
+
+pub(super) use implement_driver;

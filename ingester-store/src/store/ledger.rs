@@ -1,0 +1,233 @@
+//! Running migrations: one connection that does nothing else, and sqlx's table of what has been run on it.
+
+use super::catalog::Catalog;
+use super::transaction::{Pool, raw};
+use super::{Class, Store, StoreError, mysql, sqlite};
+use ingester_core::dialect::statements::{CatalogColumns, CatalogKeys, ForgetMigration, SettleMigration};
+use ingester_core::dialect::{Access, Dialect, Query, Statement};
+use sqlx::migrate::{Migrate, MigrateError, Migration};
+use sqlx::pool::PoolConnection;
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite, SqliteConnection};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// sqlx's own name for it, so that `sqlx migrate info` finds it.
+pub(crate) const LEDGER: &str = "_sqlx_migrations";
+
+/// How long it may take until another program has ended its migrations before that is told.
+const TOLD: Duration = Duration::from_secs(2);
+
+/// What the ledger says of a migration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Checksum of the text that was run.
+    pub(crate) checksum: Vec<u8>,
+    /// Whether it began and is not known to have ended.
+    pub(crate) interrupted: bool,
+}
+
+/// A connection that migrates. It is closed when this is dropped, and its lock with it.
+pub(crate) enum Migrating {
+    MySql(PoolConnection<MySql>),
+    Sqlite(PoolConnection<Sqlite>),
+}
+
+/// Runs `$work` on whichever connection it is.
+macro_rules! on_connection {
+    ($migrating:expr, |$connection:ident| $work:expr) => {
+        match $migrating {
+            Migrating::MySql($connection) => $work,
+            Migrating::Sqlite($connection) => $work,
+        }
+    };
+}
+
+impl Store {
+    /// A connection for migrations, beside which no other program migrates this database on MySQL; on SQLite each
+    /// migration takes the database's own lock.
+    pub(crate) async fn migrating(&self) -> Result<Migrating, StoreError> {
+        let doing = "preparing migrations";
+        let mut migrating = match &self.pool {
+            Pool::MySql(pool) => {
+                let mut connection = pool.acquire().await.map_err(|error| failed(doing, error))?;
+                connection.close_on_drop();
+                for sql in Dialect::MySql.session_of_migrations() {
+                    connection.execute(raw(&sql)).await.map_err(|error| failed(doing, error))?;
+                }
+                Migrating::MySql(connection)
+            }
+            Pool::Sqlite(pool) => Migrating::Sqlite(pool.acquire().await.map_err(|error| failed(doing, error))?),
+        };
+        migrating.lock().await.map_err(|error| migrate_failed("waiting for other migrations", error))?;
+        Ok(migrating)
+    }
+
+    /// What the ledger says, by version; nothing where there is none.
+    pub(crate) async fn ledger(&self) -> Result<BTreeMap<i64, Entry>, StoreError> {
+        if !self.tables().await?.contains(LEDGER) {
+            return Ok(BTreeMap::new());
+        }
+        let doing = "reading which migrations were run";
+        let mut migrating = match &self.pool {
+            Pool::MySql(pool) => Migrating::MySql(pool.acquire().await.map_err(|error| failed(doing, error))?),
+            Pool::Sqlite(pool) => Migrating::Sqlite(pool.acquire().await.map_err(|error| failed(doing, error))?),
+        };
+        migrating.entries().await
+    }
+}
+
+impl Migrating {
+    async fn lock(&mut self) -> Result<(), MigrateError> {
+        let mut lock = std::pin::pin!(self.locked());
+        match tokio::time::timeout(TOLD, &mut lock).await {
+            Ok(locked) => locked,
+            Err(_) => {
+                tracing::warn!("Another program migrates this database: waiting until it has ended");
+                lock.await
+            }
+        }
+    }
+
+    /// Takes sqlx's lock and ours: sqlx's own tool is kept out too, where its lock is one.
+    async fn locked(&mut self) -> Result<(), MigrateError> {
+        on_connection!(self, |connection| connection.lock().await)?;
+        if let (Migrating::MySql(connection), Some(sql)) = (self, Dialect::MySql.lock_migrations()) {
+            let locked: Option<i64> =
+                sqlx::query_scalar(AssertSqlSafe(sql.shared())).fetch_one(&mut **connection).await?;
+            if locked != Some(1) {
+                return Err(sqlx::Error::Protocol("the server gave no lock".into()).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the ledger where it is missing.
+    pub(crate) async fn ensure(&mut self) -> Result<(), StoreError> {
+        on_connection!(self, |connection| connection.ensure_migrations_table(LEDGER).await)
+            .map_err(|error| migrate_failed("creating the table of migrations", error))
+    }
+
+    /// What the ledger says, by version.
+    pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, Entry>, StoreError> {
+        let read = on_connection!(self, |connection| async {
+            let applied = connection.list_applied_migrations(LEDGER).await?;
+            Ok((applied, connection.dirty_version(LEDGER).await?))
+        }
+        .await);
+        let (applied, dirty) = read.map_err(|error| migrate_failed("reading which migrations were run", error))?;
+        let entry = |applied: sqlx::migrate::AppliedMigration| {
+            let interrupted = dirty == Some(applied.version);
+            (applied.version, Entry { checksum: applied.checksum.into_owned(), interrupted })
+        };
+        Ok(applied.into_iter().map(entry).collect())
+    }
+
+    /// How the tables stand now.
+    pub(crate) async fn catalog(&mut self) -> Result<Catalog, StoreError> {
+        let read = async { Ok(Catalog::new(self.fetch(&CatalogColumns).await?, self.fetch(&CatalogKeys).await?)) };
+        read.await.map_err(|error| failed("reading the catalog of the database", error))
+    }
+
+    async fn fetch<Q: Query>(&mut self, statement: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
+        match self {
+            Migrating::MySql(connection) => mysql::fetch(&mut **connection, statement).await,
+            Migrating::Sqlite(connection) => sqlite::fetch(&mut **connection, statement).await,
+        }
+    }
+
+    async fn execute(&mut self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
+        match self {
+            Migrating::MySql(connection) => mysql::execute(&mut **connection, statement).await,
+            Migrating::Sqlite(connection) => sqlite::execute(&mut **connection, statement).await,
+        }
+    }
+
+    /// Runs a migration up. On SQLite it may have been run in the meantime by somebody else; then nothing is done.
+    pub(crate) async fn apply(&mut self, migration: &Migration) -> Result<(), StoreError> {
+        self.run(migration, true).await.map_err(|error| migrate_failed(&doing(migration), error))
+    }
+
+    /// Runs a migration down.
+    pub(crate) async fn revert(&mut self, migration: &Migration) -> Result<(), StoreError> {
+        self.run(migration, false).await.map_err(|error| migrate_failed(&doing(migration), error))
+    }
+
+    async fn run(&mut self, migration: &Migration, up: bool) -> Result<(), MigrateError> {
+        match self {
+            Migrating::MySql(connection) if up => connection.apply(LEDGER, migration).await.map(drop),
+            Migrating::MySql(connection) => connection.revert(LEDGER, migration).await.map(drop),
+            Migrating::Sqlite(connection) => {
+                // The write lock first: what the ledger says then stays true until the end.
+                let mut tx = connection.begin_with(Dialect::Sqlite.begin(Access::Write)).await?;
+                match (up, is_recorded(&mut tx, migration).await?) {
+                    (true, false) => tx.apply(LEDGER, migration).await.map(drop)?,
+                    (false, true) => tx.revert(LEDGER, migration).await.map(drop)?,
+                    _ => {}
+                }
+                Ok(tx.commit().await?)
+            }
+        }
+    }
+
+    /// Records a migration as run without running it. On SQLite it may have been recorded in the meantime by somebody
+    /// else; then nothing is done.
+    pub(crate) async fn skip(&mut self, migration: &Migration) -> Result<(), StoreError> {
+        let skipped = match self {
+            Migrating::MySql(connection) => connection.skip(LEDGER, migration).await,
+            Migrating::Sqlite(connection) => {
+                async {
+                    let mut tx = connection.begin_with(Dialect::Sqlite.begin(Access::Write)).await?;
+                    if !is_recorded(&mut tx, migration).await? {
+                        tx.skip(LEDGER, migration).await?;
+                    }
+                    Ok(tx.commit().await?)
+                }
+                .await
+            }
+        };
+        skipped.map_err(|error| migrate_failed(&doing(migration), error))
+    }
+
+    /// Says of a migration that was interrupted whether it was done.
+    pub(crate) async fn settle(&mut self, version: i64, done: bool) -> Result<(), StoreError> {
+        let run = match done {
+            true => self.execute(&SettleMigration { version }).await,
+            false => self.execute(&ForgetMigration { version }).await,
+        };
+        run.map(drop).map_err(|error| failed(&format!("settling migration {version}"), error))
+    }
+
+    /// Ends the migrations: others may begin.
+    pub(crate) async fn end(mut self) -> Result<(), StoreError> {
+        on_connection!(&mut self, |connection| connection.unlock().await)
+            .map_err(|error| migrate_failed("ending migrations", error))
+    }
+}
+
+/// Whether the ledger of a SQLite database has a migration.
+async fn is_recorded(connection: &mut SqliteConnection, migration: &Migration) -> Result<bool, MigrateError> {
+    let applied = connection.list_applied_migrations(LEDGER).await?;
+    Ok(applied.iter().any(|applied| applied.version == migration.version))
+}
+
+fn doing(migration: &Migration) -> String {
+    format!("running migration {:04} ({})", migration.version, migration.description)
+}
+
+fn failed(doing: &str, error: sqlx::Error) -> StoreError {
+    StoreError::of(doing.to_owned(), error)
+}
+
+fn migrate_failed(doing: &str, error: MigrateError) -> StoreError {
+    match error {
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(doing, error),
+        other => StoreError::wrong(doing, other.to_string(), "see `ingester schema verify`"),
+    }
+}
+
+impl StoreError {
+    /// Whether a table was in use for too long for its definition to be changed.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.class() == Class::Transient
+    }
+}

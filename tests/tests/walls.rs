@@ -1,0 +1,443 @@
+//! The walls between rooms. A room is a module whose first lines say `//! May use: a, b.`; every path in its code is held
+//! against that line, and the lines together have no circle.
+
+use anyhow::{Context as _, Result, bail, ensure};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crates with rooms, each with those below it.
+const CRATES: [(&str, &[&str]); 5] = [
+    ("ingester-macros", &[]),
+    ("ingester-core", &["ingester-macros"]),
+    ("ingester-store", &["ingester-core"]),
+    ("ingester-mirror", &["ingester-core", "ingester-store"]),
+    ("ingester-bin", &["crd-specs", "ingester-core", "ingester-store", "ingester-mirror"]),
+];
+
+/// What a crate without I/O does without.
+const IO: [&str; 8] = ["axum", "hyper", "kube-client", "prometheus", "rustls", "sqlx", "sqlx-core", "tokio"];
+
+/// A crate's rooms.
+#[derive(Debug, Default)]
+struct Crate {
+    /// Its name as paths write it.
+    name: String,
+    /// Each room's path of modules, with what it may use.
+    rooms: BTreeMap<String, BTreeSet<String>>,
+    /// The rooms of what the crate's root exports by name.
+    exports: BTreeMap<String, String>,
+    /// The room from which the root exports everything.
+    glob: Option<String>,
+}
+
+/// One path in the code: where it leads, and its line.
+#[derive(Debug, PartialEq)]
+struct Reference {
+    path: Vec<String>,
+    line: usize,
+}
+
+#[test]
+fn rooms_use_what_their_first_lines_allow() -> Result<()> {
+    let mut broken = Vec::new();
+    for (package, below) in CRATES {
+        let source = root().join(package).join("src");
+        let this = Crate::read(package, &source)?;
+        for file in files(&source)? {
+            let modules = modules(&source, &file);
+            let text = std::fs::read_to_string(&file)?;
+            let shown = file.strip_prefix(root())?.display().to_string();
+            broken.extend(this.broken(&shown, &modules, &text, below)?);
+        }
+        broken.extend(this.circle());
+    }
+    ensure!(broken.is_empty(), "{}", broken.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn every_module_of_a_library_is_in_a_room() -> Result<()> {
+    let mut outside = Vec::new();
+    for (package, _) in CRATES {
+        let source = root().join(package).join("src");
+        let this = Crate::read(package, &source)?;
+        for file in files(&source)? {
+            let modules = modules(&source, &file);
+            if !modules.is_empty() && this.room(&modules).is_none() {
+                outside.push(file.strip_prefix(root())?.display().to_string());
+            }
+        }
+    }
+    ensure!(outside.is_empty(), "these begin without `//! May use: ...`: {}", outside.join(", "));
+    Ok(())
+}
+
+#[test]
+fn forbidden_use_is_found_with_its_line() -> Result<()> {
+    let mut this = Crate { name: "ingester_core".into(), ..Crate::default() };
+    for (room, uses) in
+        [("schema", vec![]), ("value", vec!["schema"]), ("dialect", vec!["value"]), ("dialect::mysql", vec!["value"])]
+    {
+        this.rooms.insert(room.into(), uses.into_iter().map(str::to_owned).collect());
+    }
+    this.exports.insert("Kind".into(), "kind".into());
+    let broken = |modules: &[&str], text: &str| -> Result<Vec<String>> {
+        let modules: Vec<String> = modules.iter().map(|name| (*name).to_owned()).collect();
+        this.broken("a.rs", &modules, text, &["ingester-macros"])
+    };
+    let said = |line: usize, room: &str, target: &str, may: &str| {
+        vec![format!("a.rs:{line}: `{target}`: the room `{room}` may use {may}")]
+    };
+    // A use, a use in a group, a path in an expression, in a type and in a macro, by `super`, and of another crate.
+    assert_eq!(broken(&["value"], "\nuse crate::dialect::Sql;")?, said(2, "value", "dialect", "schema"));
+    assert_eq!(
+        broken(&["value"], "use crate::{schema::Ident,\n dialect::Sql};")?,
+        said(2, "value", "dialect", "schema")
+    );
+    assert_eq!(broken(&["value"], "fn f() {\n crate::dialect::f() }")?, said(2, "value", "dialect", "schema"));
+    assert_eq!(broken(&["value"], "struct S(crate::dialect::Sql);")?, said(1, "value", "dialect", "schema"));
+    assert_eq!(broken(&["value"], "m!(crate::dialect::Sql);")?, said(1, "value", "dialect", "schema"));
+    assert_eq!(broken(&["value", "row"], "use super::super::dialect;")?, said(1, "value", "dialect", "schema"));
+    assert_eq!(broken(&["value"], "mod a { use super::super::dialect; }")?, said(1, "value", "dialect", "schema"));
+    assert_eq!(broken(&["value"], "use crate::Kind;")?, said(1, "value", "kind", "schema"));
+    assert_eq!(broken(&["value"], "use crate::thing;")?, said(1, "value", "the crate's root", "schema"));
+    assert_eq!(broken(&["value"], "use ingester_store::Store;")?, said(1, "value", "ingester-store", "schema"));
+    assert_eq!(broken(&["schema"], "use crate::value::Value;")?, said(1, "schema", "value", "nothing"));
+    assert_eq!(
+        broken(&["dialect", "mysql"], "use crate::schema::Ident;")?,
+        said(1, "dialect::mysql", "schema", "value")
+    );
+    // What is allowed, what is the room's own, and what only tests use.
+    for allowed in [
+        "use crate::schema::Ident;",
+        "use super::schema::Ident;",
+        "use crate::value::row::Row;",
+        "// use crate::dialect::Sql;\nconst S: &str = \"crate::dialect\";",
+        "#[cfg(test)]\nmod tests { use crate::dialect::Sql; }",
+        "#[cfg(test)]\nuse crate::dialect::Sql;\n",
+        "fn f() { quote!(crate::dialect::Sql) }",
+    ] {
+        assert_eq!(broken(&["value"], allowed)?, Vec::<String>::new(), "{allowed}");
+    }
+    assert_eq!(broken(&["dialect"], "use crate::dialect::mysql::X; use mysql::Y;")?, Vec::<String>::new());
+    Ok(())
+}
+
+#[test]
+fn circle_of_rooms_is_found() {
+    let mut this = Crate::default();
+    for (room, uses) in [("a", vec!["b"]), ("b", vec!["c"]), ("c", vec!["a"]), ("d", vec!["a"])] {
+        this.rooms.insert(room.into(), uses.into_iter().map(str::to_owned).collect());
+    }
+    assert_eq!(this.circle(), Some("the rooms use each other in a circle: a -> b -> c -> a".to_owned()));
+    this.rooms.insert("c".into(), BTreeSet::new());
+    assert_eq!(this.circle(), None);
+}
+
+#[test]
+fn core_depends_on_nothing_that_does_io() -> Result<()> {
+    let tree = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "-p",
+            "ingester-core",
+            "-e",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "--offline",
+            "--locked",
+        ])
+        .current_dir(root())
+        .output()
+        .context("running cargo tree")?;
+    ensure!(tree.status.success(), "cargo tree: {}", String::from_utf8_lossy(&tree.stderr));
+    let tree = String::from_utf8(tree.stdout)?;
+    let packages: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    ensure!(packages.contains("ingester-macros"), "cargo tree has not printed the dependencies: {tree}");
+    let found: Vec<&str> = IO.into_iter().filter(|name| packages.contains(name)).collect();
+    ensure!(found.is_empty(), "ingester-core depends on {}", found.join(", "));
+    Ok(())
+}
+
+impl Crate {
+    /// Reads the rooms' first lines and what the root exports.
+    fn read(package: &str, source: &Path) -> Result<Self> {
+        let name = if package == "ingester-bin" { "ingester".into() } else { package.replace('-', "_") };
+        let mut this = Crate { name, ..Crate::default() };
+        for file in files(source)? {
+            let text = std::fs::read_to_string(&file)?;
+            let modules = modules(source, &file);
+            if modules.is_empty() {
+                this.read_exports(&text);
+                continue;
+            }
+            let first: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
+            let lines: Vec<&str> = first.iter().filter_map(|line| line.strip_prefix("//! May use: ")).collect();
+            let line = match lines[..] {
+                [] => continue,
+                [line] => line,
+                _ => bail!("{}: more than one line begins with `May use:`", file.display()),
+            };
+            let list =
+                line.strip_suffix('.').with_context(|| format!("{}: `May use:` ends with a dot", file.display()))?;
+            let uses = list.split(", ").filter(|name| *name != "nothing").map(str::to_owned).collect();
+            this.rooms.insert(modules.join("::"), uses);
+        }
+        for (room, uses) in &this.rooms {
+            for used in uses {
+                let known =
+                    this.rooms.contains_key(used) || CRATES.iter().any(|(name, _)| name == used) || used == "crd-specs";
+                ensure!(known, "{}: the room `{room}` may use `{used}`, which is no room", this.name);
+            }
+        }
+        Ok(this)
+    }
+
+    fn read_exports(&mut self, text: &str) {
+        for line in text.lines().filter_map(|line| line.trim().strip_prefix("pub use ")) {
+            let path = line.strip_prefix("crate::").unwrap_or(line);
+            let Some((room, names)) = path.trim_end_matches(';').split_once("::") else { continue };
+            for name in names.trim_matches(['{', '}']).split(", ") {
+                match name {
+                    "*" => self.glob = Some(room.to_owned()),
+                    name => {
+                        self.exports.insert(name.to_owned(), room.to_owned());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The innermost room that holds a path of modules.
+    fn room(&self, path: &[String]) -> Option<&str> {
+        (1..=path.len())
+            .rev()
+            .find_map(|length| self.rooms.get_key_value(&path[..length].join("::")))
+            .map(|(room, _)| room.as_str())
+    }
+
+    /// What in a file its room may not use.
+    fn broken(&self, file: &str, modules: &[String], text: &str, below: &[&str]) -> Result<Vec<String>> {
+        let Some(room) = self.room(modules) else { return Ok(Vec::new()) };
+        let tokens: TokenStream = text.parse().map_err(|error| anyhow::anyhow!("{file}: {error}"))?;
+        let mut references = Vec::new();
+        collect(tokens, modules, &mut references);
+        let uses = &self.rooms[room];
+        let mut broken = Vec::new();
+        for Reference { path, line } in references {
+            let target = match path[0].as_str() {
+                // What the derives' code refers to is the root's, for macros alone.
+                "crate" if path.get(1).is_none_or(|name| name == "__private") => continue,
+                "crate" => self.target(&path[1..]).unwrap_or_else(|| "the crate's root".into()),
+                other => match CRATES.iter().find(|(package, _)| package.replace('-', "_") == other) {
+                    Some((package, _)) => (*package).to_owned(),
+                    None if other == "crd_specs" => "crd-specs".to_owned(),
+                    None => continue,
+                },
+            };
+            let is_crate = target.contains('-');
+            let own = target == room || target.starts_with(&format!("{room}::"));
+            // A room that may use another may use the rooms inside it.
+            let listed = uses.iter().any(|used| target == *used || target.starts_with(&format!("{used}::")));
+            if own || listed && (!is_crate || below.contains(&target.as_str())) {
+                continue;
+            }
+            let may: Vec<&str> = uses.iter().map(String::as_str).collect();
+            let may = if may.is_empty() { "nothing".to_owned() } else { may.join(", ") };
+            broken.push(format!("{file}:{line}: `{target}`: the room `{room}` may use {may}"));
+        }
+        Ok(broken)
+    }
+
+    /// The room that a path from the crate's root leads to; `None` for what belongs to the root itself.
+    fn target(&self, path: &[String]) -> Option<String> {
+        let first = path.first()?;
+        if let Some(room) = self.room(path) {
+            return Some(room.to_owned());
+        }
+        self.exports.get(first).or(self.glob.as_ref()).cloned()
+    }
+
+    /// A circle in what the rooms may use.
+    fn circle(&self) -> Option<String> {
+        fn visit<'r>(
+            this: &'r Crate,
+            room: &'r str,
+            way: &mut Vec<&'r str>,
+            done: &mut BTreeSet<&'r str>,
+        ) -> Option<String> {
+            if let Some(begin) = way.iter().position(|passed| *passed == room) {
+                let circle = [&way[begin..], &[room]].concat().join(" -> ");
+                return Some(format!("the rooms use each other in a circle: {circle}"));
+            }
+            // Another crate is below as a whole.
+            let uses = this.rooms.get(room)?;
+            if !done.insert(room) {
+                return None;
+            }
+            way.push(room);
+            // A room inside another is a part of it: what it uses of that one is no circle.
+            let outer = room.split("::").next().unwrap_or(room);
+            let found = uses.iter().filter(|used| *used != outer).find_map(|used| visit(this, used, way, done));
+            way.pop();
+            found
+        }
+        let mut done = BTreeSet::new();
+        self.rooms.keys().find_map(|room| visit(self, room, &mut Vec::new(), &mut done))
+    }
+}
+
+/// All paths in code that is not only for tests and that begin with `crate`, `super` or a name; those with `super` as paths
+/// from the crate's root.
+fn collect(tokens: TokenStream, modules: &[String], references: &mut Vec<Reference>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut at = 0;
+    while at < tokens.len() {
+        if is_test_attribute(&tokens[at..]) {
+            // The item that follows: up to its braces or its semicolon.
+            at += 2;
+            while at < tokens.len() {
+                let ends = match &tokens[at] {
+                    TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+                    TokenTree::Punct(punct) => punct.as_char() == ';',
+                    _ => false,
+                };
+                at += 1;
+                if ends {
+                    break;
+                }
+            }
+            continue;
+        }
+        match &tokens[at..] {
+            [TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Group(body), ..]
+                if word == "mod" && body.delimiter() == Delimiter::Brace =>
+            {
+                let inner = [modules, &[name.to_string()]].concat();
+                collect(body.stream(), &inner, references);
+                at += 3;
+            }
+            // What a macro writes is code of the crate that uses it.
+            [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(_), ..]
+                if bang.as_char() == '!' && (name == "quote" || name == "quote_spanned") =>
+            {
+                at += 3;
+            }
+            [TokenTree::Ident(_), rest @ ..] if is_path_separator(rest) && !continues(&tokens, at) => {
+                at = path(&tokens, at, Vec::new(), modules, references);
+            }
+            [TokenTree::Group(group), ..] => {
+                collect(group.stream(), modules, references);
+                at += 1;
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// Reads a path from its first name on, with the groups of a `use`; returns where it ends.
+fn path(
+    tokens: &[TokenTree],
+    mut at: usize,
+    begin: Vec<String>,
+    modules: &[String],
+    references: &mut Vec<Reference>,
+) -> usize {
+    let mut names = begin;
+    let mut line = tokens[at].span().start().line;
+    loop {
+        match tokens.get(at) {
+            Some(TokenTree::Ident(name)) => {
+                names.push(name.to_string());
+                line = name.span().start().line;
+                at += 1;
+            }
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                let inside: Vec<TokenTree> = group.stream().into_iter().collect();
+                for part in inside.split(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',')) {
+                    if matches!(part.first(), Some(TokenTree::Ident(_))) {
+                        path(part, 0, names.clone(), modules, references);
+                    }
+                }
+                return at + 1;
+            }
+            _ => break,
+        }
+        if tokens.get(at..).is_some_and(is_path_separator) {
+            at += 2;
+        } else {
+            break;
+        }
+    }
+    if let Some(path) = absolute(&names, modules) {
+        references.push(Reference { path, line });
+    }
+    at
+}
+
+/// A path from the crate's root or from another crate; `None` where it stays within the module.
+fn absolute(names: &[String], modules: &[String]) -> Option<Vec<String>> {
+    let ups = names.iter().take_while(|name| *name == "super").count();
+    if ups == 0 {
+        return Some(names.to_vec());
+    }
+    let parent = modules.get(..modules.len().checked_sub(ups)?)?;
+    Some([&["crate".to_owned()], parent, &names[ups..]].concat())
+}
+
+fn is_path_separator(tokens: &[TokenTree]) -> bool {
+    matches!(tokens, [TokenTree::Punct(a), TokenTree::Punct(b), ..] if a.as_char() == ':' && a.spacing() == Spacing::Joint && b.as_char() == ':')
+}
+
+/// Whether the name is a later part of a path, as after `$crate::` or `<T>::`.
+fn continues(tokens: &[TokenTree], at: usize) -> bool {
+    at >= 2 && is_path_separator(&tokens[at - 2..at])
+}
+
+fn is_test_attribute(tokens: &[TokenTree]) -> bool {
+    let [TokenTree::Punct(hash), TokenTree::Group(group), ..] = tokens else { return false };
+    hash.as_char() == '#'
+        && group.delimiter() == Delimiter::Bracket
+        && group.stream().to_string().replace(' ', "") == "cfg(test)"
+}
+
+/// The source files that are not only for tests.
+fn files(source: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![source.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
+            let path = entry?.path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            if matches!(stem, "tests" | "properties" | "fixture") {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The modules that a file is: `[dialect, mysql]` for `src/dialect/mysql/mod.rs`, none for the crate's root.
+fn modules(source: &Path, file: &Path) -> Vec<String> {
+    let path = file.strip_prefix(source).unwrap_or(file).with_extension("");
+    let mut modules: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if matches!(modules.last().map(String::as_str), Some("mod" | "lib" | "main")) {
+        modules.pop();
+    }
+    modules
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".."))
+}
