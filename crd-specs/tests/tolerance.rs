@@ -358,7 +358,7 @@ fn three_megabytes_of_noise_are_kept_or_rejected_briefly() {
 }
 
 #[test]
-fn a_key_of_a_column_that_comes_twice_is_refused_by_name() {
+fn column_key_twice_is_an_error_with_its_path() {
     for kind in KINDS {
         for source in
             sources(kind).iter().filter(|source| source.path.starts_with("sp") || source.path.starts_with("st"))

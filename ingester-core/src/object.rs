@@ -1,9 +1,8 @@
 //! One Kubernetes object as received: its JSON text and the few metadata fields that the engine needs.
 //! May use: json, wire.
 //!
-//! A key that comes twice in the object itself, in its metadata, its labels or its annotations is an error, unless one of
-//! the values is null, which counts as absent. What is in spec and status is for their types to read; what comes from
-//! files has been looked at as a whole.
+//! A key that comes twice in the object itself, in its metadata, its labels or its annotations is an error; a null counts as
+//! absent. Spec and status are checked where their types are decoded, and files as a whole by `documents`.
 
 use crate::json::{self, Reader, TokenKind};
 use crate::wire::{Time, Timestamp, moment};
@@ -54,8 +53,8 @@ pub struct Object {
 /// Where an object's spec and status are.
 #[derive(Clone, Debug)]
 enum Rest {
-    /// Not looked at yet: what comes from here on, behind the last of apiVersion, kind and metadata. That is how the API server
-    /// writes an object, and most that are observed are known already.
+    /// The text from here on is unread: apiVersion, kind and metadata come before it, as the API server writes them. Most
+    /// objects that are observed are known already, so their rest is never read.
     Unread(usize),
     /// The text was read to its end.
     Read(SpecAndStatus),
@@ -83,7 +82,7 @@ impl Rest {
     }
 }
 
-/// What is done with parts of an object that nobody queries.
+/// What to do with `metadata.managedFields`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManagedFields {
     /// `metadata.managedFields` is cut out of the text: often half of an object, of use to server-side apply only.
@@ -98,7 +97,7 @@ pub enum ObjectError {
     /// The text is not JSON, or a field that every object has is of another type.
     #[error(transparent)]
     Json(#[from] json::Error),
-    /// A field that every object needs is not there or empty.
+    /// A field that every object needs is absent or empty.
     #[error("{0}: missing; every Kubernetes object has one")]
     Missing(&'static str),
     /// A `metadata.resourceVersion` that is no number, or one that a BIGINT UNSIGNED does not hold.
@@ -126,14 +125,14 @@ pub struct Identity {
 }
 
 impl Object {
-    /// Reads the metadata of `text`. What comes after them is looked at when it is asked for.
+    /// Reads the metadata of `text`. What comes after the metadata is read when it is asked for.
     ///
     /// # Errors
     /// When the text up to there is not that of a JSON object, lacks apiVersion, kind or metadata.name, its metadata is of a
     /// wrong type, or a key comes twice; the error names the path.
     pub fn parse(text: impl AsRef<str>, managed_fields: ManagedFields) -> Result<Self, ObjectError> {
         let text = text.as_ref();
-        let mut found = Found::default();
+        let mut found = Root::default();
         found.read(text).map_err(|error| error.locate(text))?;
         let api_version = found.api_version.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("apiVersion"))?;
         let kind = found.kind.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("kind"))?;
@@ -200,7 +199,7 @@ impl Object {
     /// The texts of `spec` and `status`; an absent one reads as empty.
     ///
     /// # Errors
-    /// When the text behind the metadata is not JSON, or says apiVersion, kind, metadata, spec or status once more.
+    /// When the text after the metadata is not JSON, or has apiVersion, kind, metadata, spec or status a second time.
     pub fn parts(&self) -> Result<(&str, &str), json::Error> {
         let SpecAndStatus { spec, status } = match &self.rest {
             Rest::Read(both) => both.clone(),
@@ -255,9 +254,9 @@ impl Default for Rest {
     }
 }
 
-/// What a text says, as far as it was read.
+/// The root of an object, as far as it was read.
 #[derive(Default)]
-struct Found {
+struct Root {
     api_version: Option<Box<str>>,
     kind: Option<Box<str>>,
     metadata: Metadata,
@@ -276,11 +275,11 @@ struct Metadata {
     labels: Option<StringMap>,
     annotations: Option<StringMap>,
     finalizers: Option<Box<[Box<str>]>>,
-    /// That member with one of its commas.
+    /// The bytes of the member with one of its commas.
     managed_fields: Option<Range<usize>>,
 }
 
-impl Found {
+impl Root {
     fn read(&mut self, whole: &str) -> Result<(), json::Error> {
         let mut reader = Reader::new(whole);
         reader.begin_object()?;
@@ -424,7 +423,7 @@ impl Identity {
     /// Reads what can be read; stops at the first thing that is broken.
     pub fn probe(text: &str) -> Self {
         let mut identity = Identity::default();
-        // Whatever was read before the mistake is what there is to know.
+        // What was read before the mistake stays.
         let _ = identity.read(&mut Reader::new(text));
         identity
     }
@@ -481,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn managed_fields_are_cut_out_wherever_they_stand_and_nothing_else_changes() {
+    fn managed_fields_are_cut_out_and_nothing_else_changes() {
         for (metadata, pruned) in [
             (r#"{"managedFields":[{"a":1}],"name":"n"}"#, r#"{"name":"n"}"#),
             (r#"{"name":"n","managedFields":[{"a":1}]}"#, r#"{"name":"n"}"#),
@@ -505,13 +504,13 @@ mod tests {
     }
 
     #[test]
-    fn the_only_member_of_metadata_may_be_cut_and_a_missing_name_is_told() {
+    fn metadata_of_managed_fields_alone_lacks_a_name() {
         let error = parse(r#"{"apiVersion":"v1","kind":"K","metadata":{"managedFields":[]}}"#).unwrap_err();
         assert_eq!(error.to_string(), "metadata.name: missing; every Kubernetes object has one");
     }
 
     #[test]
-    fn an_object_without_uid_has_one_that_follows_from_its_names() {
+    fn object_without_uid_gets_one_from_its_names() {
         let uid = |namespace: &str, name: &str| {
             let text =
                 format!(r#"{{"apiVersion":"v1","kind":"K","metadata":{{"namespace":"{namespace}","name":"{name}"}}}}"#);
@@ -520,13 +519,13 @@ mod tests {
         assert_eq!(uid("a", "n"), uid("a", "n"));
         assert_ne!(uid("a", "n"), uid("b", "n"));
         assert_ne!(uid("a", "n"), uid("a", "m"));
-        // Version 5, and the same on every machine and in every version of the ingester: rows are found again by it.
+        // The same on every machine and in every version of the ingester: rows are found again by it.
         assert_eq!(uid("a", "n").as_ref(), uuid::Uuid::new_v5(&UID_NAMESPACE, b"v1/K/a/n").to_string());
         assert_eq!(uid("a", "n").as_bytes()[14], b'5');
     }
 
     #[test]
-    fn resource_versions_are_numbers_or_an_error_of_their_object() {
+    fn resource_version_that_is_no_number_is_an_error() {
         let version = |version: &str| {
             let text =
                 format!(r#"{{"apiVersion":"v1","kind":"K","metadata":{{"name":"n","resourceVersion":{version}}}}}"#);
@@ -544,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_in_the_metadata_is_told_by_its_path() {
+    fn wrong_type_in_the_metadata_is_an_error_with_its_path() {
         let error = |metadata: &str| {
             parse(&format!(r#"{{"apiVersion":"v1","kind":"K","metadata":{metadata}}}"#)).unwrap_err().to_string()
         };
@@ -604,7 +603,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_beside_a_value_of_the_same_key_counts_as_absent() {
+    fn null_beside_a_value_of_the_same_key_is_no_duplicate() {
         let object = parse(
             r#"{"apiVersion":"v1","kind":"K","spec":{"a":1},"spec":null,"metadata":{"managedFields":[1],"name":"n","name":null,
                 "uid":"u","labels":{"a":"1","a":null},"labels":null,"finalizers":[null,"f"]}}"#,
@@ -619,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_the_metadata_is_read_when_it_is_asked_for() {
+    fn spec_and_status_are_read_on_demand() {
         let head = r#"{"apiVersion":"v1","kind":"K","metadata":{"managedFields":[1],"name":"n"}"#;
         for (tail, spec, status) in [
             ("}", "{}", "{}"),
@@ -644,7 +643,7 @@ mod tests {
     }
 
     #[test]
-    fn the_identity_of_a_broken_object_is_what_stands_before_the_break() {
+    fn identity_of_a_broken_object_is_what_precedes_the_break() {
         let identity = Identity::probe(r#"{"apiVersion":"v1","kind":"K","metadata":{"name":7,"uid":"u","labels":[}"#);
         assert_eq!(identity.kind.as_deref(), Some("K"));
         assert_eq!(identity.name.as_deref(), Some("7"));

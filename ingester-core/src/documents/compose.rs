@@ -35,7 +35,7 @@ impl Anchors {
     }
 
     fn keep(&mut self, name: &str, text: &Rc<str>) {
-        // Forgetting all of them is rough, but a million items with an anchor each must not fill the memory.
+        // A million items with an anchor each must not fill the memory.
         if self.bytes > MAX_EXPANSION {
             self.clear();
         }
@@ -59,8 +59,8 @@ impl Broken {
     }
 }
 
-/// The JSON text of the only document in `text`, whose first line is `first_line` of the file. When it goes on with a
-/// mapping, `keys` are those which that has already.
+/// The JSON text of the only document in `text`, whose first line is `first_line` of the file. `keys` are those that its
+/// mapping has already, if it continues one.
 pub(super) fn compose(
     text: &str,
     first_line: u64,
@@ -244,7 +244,7 @@ impl Composer<'_> {
         self.out.len()
     }
 
-    /// A value is written: notes it where an anchor, the root or a merge key wants it.
+    /// Ends a value, and keeps it if an anchor or a merge key wants it.
     fn end(&mut self, start: usize, anchor: usize) -> Result<(), DocumentError> {
         if anchor != 0 {
             let text: Rc<str> = Rc::from(&self.out[start..]);

@@ -4,19 +4,19 @@ use super::source::Position;
 use super::{DocumentError, MAX_DOCUMENT};
 use crate::json::{CheckError, Reader, check};
 
-/// At most [`MAX_DOCUMENT`] bytes; of a larger value none.
+/// Holds at most [`MAX_DOCUMENT`] bytes, and nothing of a larger value.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     bytes: Vec<u8>,
     /// Where it begins.
     start: Position,
-    /// The bytes from here on stand there: what lay between was handed out by itself.
+    /// The bytes from this index on stand there in the file: what lies between is not held.
     resumed: Option<(usize, Position)>,
     too_large: bool,
 }
 
 impl Held {
-    /// Begins with another value; the memory stays.
+    /// Begins another value in the same memory.
     pub(super) fn begin(&mut self, at: Position) {
         self.bytes.clear();
         self.start = at;
@@ -24,7 +24,7 @@ impl Held {
         self.too_large = false;
     }
 
-    /// Goes on somewhere behind.
+    /// Goes on further behind in the file.
     pub(super) fn resume(&mut self, at: Position) {
         self.resumed = Some((self.bytes.len(), at));
     }
@@ -58,7 +58,7 @@ impl Held {
         self.bytes.capacity()
     }
 
-    /// The text up to the first byte that is none.
+    /// The text up to the first byte that is not UTF-8.
     pub(super) fn fragment(&self) -> &str {
         match std::str::from_utf8(&self.bytes) {
             Ok(text) => text,
@@ -66,7 +66,7 @@ impl Held {
         }
     }
 
-    /// The text of a whole value, which is JSON without a key twice.
+    /// The text of a whole value, if it is JSON without a key twice.
     pub(super) fn checked(&self) -> Result<&str, DocumentError> {
         if self.too_large {
             return Err(DocumentError::TooLarge);
@@ -79,7 +79,7 @@ impl Held {
         Ok(text)
     }
 
-    /// What is wrong with a value that breaks off, apart from that.
+    /// The first mistake in a value that breaks off, other than its missing end.
     pub(super) fn mistake(&self) -> Option<DocumentError> {
         let text = self.fragment();
         match check(text) {
@@ -89,7 +89,7 @@ impl Held {
         }
     }
 
-    /// Whether it begins as an object does, with a key and its colon.
+    /// Whether it begins like an object, with a key and a colon.
     pub(super) fn makes_sense(&self) -> bool {
         let mut reader = Reader::new(self.fragment());
         self.too_large || (reader.begin_object().is_ok() && matches!(reader.next_key(), Ok(Some(_))))

@@ -1,20 +1,20 @@
 //! Cuts a stream of JSON into single objects, in constant memory.
 //!
-//! [`Boundary`] finds the end of a value; the value that was cut is then checked as a whole, so the reader of JSON says what
-//! is wrong inside of it.
+//! [`Boundary`] finds the end of a value, by strings and brackets. The value is then checked as a whole by the reader of
+//! JSON, which says what is wrong inside of it.
 //!
-//! A mistake which leaves the brackets in balance is a *flaw*: the object goes on to its closing bracket and fails alone.
-//! One that does not is a *failure*: the cutter goes on at the next line that begins with `{`. When such a line lies
-//! inside the text of the failed object (a line of NDJSON that lost its end swallows the lines after it), the cutter goes
-//! back there and from then on takes `{` in the first column for a new document, up to where it failed; no byte is read
-//! a third time.
+//! A mistake that leaves the brackets in balance is a *flaw*: the object goes on to its closing bracket and fails alone.
+//! Any other mistake is a *failure*: the cutter goes on at the next line that begins with `{`. If such a line lies inside
+//! the text of the failed object (a line of NDJSON without its end swallows the lines after it), the cutter goes back
+//! there. From then on, up to where it failed, a `{` in the first column begins a new document. So no byte is read a
+//! third time.
 
 use std::io;
 
 use super::held::Held;
 use super::list::{self, Head};
 use super::source::{Position, Source};
-use super::{DocumentError, Finding, Found};
+use super::{DocumentError, Finding, Findings};
 use crate::json::{Boundary, State, Stop};
 
 /// Where the cutter is.
@@ -38,11 +38,11 @@ pub(super) enum Around {
     Array,
     /// A list whose items are read one by one.
     List(Box<List>),
-    /// Nothing; the value is the rest of a list behind its items.
+    /// Nothing: the value is a list again, after its items.
     RestOfList,
 }
 
-/// A list as far as it stands before its items.
+/// The text of a list up to its items.
 #[derive(Debug)]
 pub(super) struct List {
     text: Held,
@@ -61,9 +61,9 @@ pub(super) struct Json {
     has_items: bool,
     /// Where the outermost document begins.
     pub(super) root: Position,
-    /// Nothing made sense since the last failure: what fails now is part of the same garbage.
+    /// Nothing since the last failure was JSON: another failure belongs to the same garbage and is not reported.
     pub(super) in_garbage: bool,
-    /// Before this offset `{` in the first column begins a document, whatever is open.
+    /// Before this offset a `{` in the first column begins a document, even inside brackets.
     pub(super) strict_until: u64,
 }
 
@@ -90,7 +90,7 @@ impl Json {
     }
 
     /// Reads up to the next document, or what is at hand. `false` at the end.
-    pub(super) fn step<R: io::BufRead>(&mut self, source: &mut Source<R>, found: &mut Found) -> io::Result<bool> {
+    pub(super) fn step<R: io::BufRead>(&mut self, source: &mut Source<R>, found: &mut Findings) -> io::Result<bool> {
         let mut at = source.position();
         let chunk = source.chunk()?;
         if chunk.is_empty() {
@@ -124,7 +124,7 @@ impl Json {
         Ok(true)
     }
 
-    fn between(&mut self, byte: u8, at: Position, found: &mut Found) -> usize {
+    fn between(&mut self, byte: u8, at: Position, found: &mut Findings) -> usize {
         match byte {
             b' ' | b'\t' | b'\r' | b'\n' => 1,
             b'{' => {
@@ -142,7 +142,7 @@ impl Json {
                 if !std::mem::replace(&mut self.in_garbage, true) {
                     found.push_back(Finding::failure(at.line, unexpected("an object", byte, at)));
                 }
-                // Not taken: when it is the first of its line, no `{`, `Lost` passes over it.
+                // Not taken: `Lost` passes over it.
                 self.mode = Mode::Lost;
                 0
             }
@@ -157,13 +157,13 @@ impl Json {
         self.has_items = false;
     }
 
-    /// A byte between the elements of an array; not taken where it is a failure.
+    /// Reads a byte between the elements of an array. A failure does not take it.
     fn element(
         &mut self,
         state: State,
         byte: u8,
         at: Position,
-        found: &mut Found,
+        found: &mut Findings,
         failure: &mut Option<DocumentError>,
     ) -> usize {
         let begins_line = byte == b'{' && at.column() == 1;
@@ -172,7 +172,7 @@ impl Json {
             b',' if state == State::After => self.mode = Mode::Elements(State::Value),
             b']' => {
                 if state == State::Value {
-                    // A comma too many behind the last item harms nobody else.
+                    // A comma after the last item spoils no item.
                     found.push_back(Finding::failure(at.line, unexpected(state.wanted(false), byte, at)));
                 }
                 self.elements_end(at);
@@ -207,12 +207,12 @@ impl Json {
         }
     }
 
-    /// Goes on in a value, as far as it goes.
+    /// Reads on in a value, as far as the bytes go.
     fn value(
         &mut self,
         rest: &[u8],
         at: &mut Position,
-        found: &mut Found,
+        found: &mut Findings,
         failure: &mut Option<DocumentError>,
     ) -> usize {
         let strict = usize::try_from(self.strict_until.saturating_sub(at.offset)).unwrap_or(usize::MAX);
@@ -230,7 +230,7 @@ impl Json {
         taken
     }
 
-    /// An array begins that is a member of the value. When it is the `items` of a list, they come out one by one.
+    /// An array begins that is a member of the value. If it is the `items` of a list, they are read one by one.
     fn array_begins(&mut self) {
         let root = matches!(self.around, Around::Nothing) && !self.boundary.flawed() && !self.value.too_large();
         if !root || self.has_items || !ends_with_items(self.value.bytes()) {
@@ -245,7 +245,7 @@ impl Json {
         }
     }
 
-    fn value_ends(&mut self, found: &mut Found) {
+    fn value_ends(&mut self, found: &mut Findings) {
         match self.around {
             Around::Nothing => {
                 self.mode = Mode::Between;
@@ -263,8 +263,8 @@ impl Json {
         }
     }
 
-    /// A list is closed whose items were handed out.
-    fn list_ends(&mut self, found: &mut Found) {
+    /// The end of a list whose items were read one by one.
+    fn list_ends(&mut self, found: &mut Findings) {
         let error = match self.value.checked() {
             Ok(text) => match Head::of(text) {
                 head if head.may_be_list() => return,
@@ -275,7 +275,7 @@ impl Json {
         found.push_back(Finding::failure(self.root.line, error).of(self.value.fragment()));
     }
 
-    fn object_ends(&mut self, found: &mut Found) {
+    fn object_ends(&mut self, found: &mut Findings) {
         // An element of a root array is an item of a list without a kind.
         let array = Head::default();
         let parent = match &self.around {
@@ -308,7 +308,7 @@ impl Json {
         found.push_back(Finding::failure(line, error).of(self.value.fragment()));
     }
 
-    /// Where the object or array begins that is being read.
+    /// Where the value being read begins; the document around it, if the value is no object or array.
     pub(super) fn begins(&self) -> Position {
         let in_container = self.mode == Mode::Value && self.boundary.in_container();
         if in_container { self.value.start() } else { self.root }
@@ -319,13 +319,13 @@ impl Json {
 fn ends_with_items(text: &[u8]) -> bool {
     let key = text.strip_suffix(b"[").map(<[u8]>::trim_ascii_end).and_then(|text| text.strip_suffix(b":"));
     let key = key.map(<[u8]>::trim_ascii_end).unwrap_or_default();
-    // An escaped quote is part of a longer key.
+    // After an escaped quote it is the end of a longer key.
     key.ends_with(b"\"items\"") && !key.ends_with(b"\\\"items\"")
 }
 
-/// One thing stands where the grammar wants another.
+/// A byte that the grammar does not allow.
 fn unexpected(wanted: &str, byte: u8, at: Position) -> DocumentError {
-    // Of a character the rest may still be in the file.
+    // The rest of a longer character may not have been read yet.
     let found = if byte.is_ascii() { format!("{:?}", char::from(byte)) } else { format!("the byte 0x{byte:02X}") };
     DocumentError::Syntax { line: at.line, column: at.column(), message: format!("expected {wanted}, found {found}") }
 }

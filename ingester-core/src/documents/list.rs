@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::source::newlines;
-use super::{DocumentError, Finding, Found};
+use super::{DocumentError, Finding, Findings};
 use crate::json::{self, Reader, TokenKind};
 
 /// What the root of an object says about it.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Head {
-    /// Empty where it is no string.
+    /// Empty if it is no string.
     pub(super) kind: Option<String>,
     pub(super) api_version: Option<String>,
     pub(super) items: Items,
@@ -26,7 +26,7 @@ pub(super) enum Items {
 }
 
 impl Head {
-    /// The head of an object's text; of one that breaks off, as far as it goes.
+    /// Reads the head of an object's text, which may break off.
     pub(super) fn of(text: &str) -> Head {
         let mut head = Head::default();
         // What was read before a mistake stays.
@@ -50,7 +50,7 @@ impl Head {
                 }
                 _ => reader.skip()?,
             }
-            // Of what is no list nothing else is asked.
+            // Nobody asks for the items of what is no list.
             if self.api_version.is_some() && !self.may_be_list() {
                 break;
             }
@@ -73,7 +73,7 @@ impl Head {
     }
 }
 
-/// A string; empty for anything else, which is the consumer's to complain about. None for null.
+/// A string; `None` for null. Anything else reads as empty: the consumer reports it.
 fn text(reader: &mut Reader<'_>) -> Result<Option<String>, json::Error> {
     match reader.peek()? {
         TokenKind::String => reader.string().map(|text| Some(text.into_owned())),
@@ -113,7 +113,7 @@ pub(super) fn type_name(first: u8) -> &'static str {
 ///
 /// `parent` is the list that the object was streamed out of. An item counts as a list by its kind only; at the root
 /// `items` without any `kind` is enough.
-pub(super) fn settle(text: &str, head: &Head, parent: Option<&Head>, line: u64, found: &mut Found) {
+pub(super) fn settle(text: &str, head: &Head, parent: Option<&Head>, line: u64, found: &mut Findings) {
     let unpacks = head.is_list() || (parent.is_none() && head.kind.is_none());
     match head.items {
         Items::Array if unpacks => {
@@ -126,19 +126,19 @@ pub(super) fn settle(text: &str, head: &Head, parent: Option<&Head>, line: u64, 
 }
 
 /// Hands out the elements of an array held whole.
-pub(super) fn unpack_array(text: &str, line: u64, found: &mut Found) {
+pub(super) fn unpack_array(text: &str, line: u64, found: &mut Findings) {
     settled(each(&mut Reader::new(text), None, 0, line, found), line, found);
 }
 
-/// The text is JSON, but an alias of YAML may nest it deeper than it is read.
-fn settled(result: Result<(), json::Error>, line: u64, found: &mut Found) {
+/// The text is JSON, but aliases of YAML may nest it deeper than [`MAX_DEPTH`](json::MAX_DEPTH).
+fn settled(result: Result<(), json::Error>, line: u64, found: &mut Findings) {
     if let Err(error) = result {
         let message = error.reason().to_owned();
         found.push_back(Finding::failure(line, DocumentError::Syntax { line, column: 1, message }));
     }
 }
 
-fn unpack(text: &str, list: &Head, level: u32, line: u64, found: &mut Found) -> Result<(), json::Error> {
+fn unpack(text: &str, list: &Head, level: u32, line: u64, found: &mut Findings) -> Result<(), json::Error> {
     let mut reader = Reader::new(text);
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
@@ -156,7 +156,7 @@ fn each(
     list: Option<&Head>,
     level: u32,
     mut line: u64,
-    found: &mut Found,
+    found: &mut Findings,
 ) -> Result<(), json::Error> {
     let text = reader.text().as_bytes();
     let mut counted = 0;

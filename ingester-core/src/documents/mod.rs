@@ -1,18 +1,17 @@
 //! Streams of Kubernetes objects as kubectl prints them, cut into single objects.
 //! May use: json.
 //!
-//! What lives here: finding where one object ends and the next begins ([`documents`]), reading YAML, unpacking
-//! `List` objects. What comes out is JSON text of one object each, without a key twice; whether that object is of a
-//! known kind is for the consumer to find out.
+//! [`documents`] finds where one object ends and the next begins, reads YAML, and unpacks `List` objects. It gives the
+//! JSON text of each object, in which no key comes twice; the consumer finds out whether the object is of a known kind.
 //!
-//! The input is never held: one object at a time, at most [`MAX_DOCUMENT`] bytes of it. Nothing here opens files or
-//! knows tables, kinds or schemas.
+//! Memory holds one object at a time, of at most [`MAX_DOCUMENT`] bytes. Nothing here opens files or knows tables, kinds
+//! or schemas.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `source.rs` | the bytes, with their positions, and the way back over bytes already read |
-//! | `json.rs`, `recover.rs` | cuts JSON into documents and list items |
-//! | `held.rs` | the value that is being read |
+//! | `source.rs` | the bytes with their positions; goes back over bytes already read |
+//! | `json.rs`, `recover.rs` | cut JSON into documents and list items; find the next document after a broken one |
+//! | `held.rs` | the text of the JSON value that is being read |
 //! | `yaml.rs` | a line scanner which finds the boundaries of YAML documents and list items |
 //! | `compose.rs`, `scalar.rs` | one YAML document as JSON text |
 //! | `list.rs` | the rules of `List` objects, the same for both formats |
@@ -53,8 +52,8 @@ pub struct Document {
     /// JSON text of one object in which no key comes twice. From a JSON source these are the bytes of the file; from a
     /// YAML source it is JSON in the order of the file.
     pub content: Result<String, DocumentError>,
-    /// Of a failure, what was read of the object: JSON text that may break off or go wrong anywhere, enough to say
-    /// which object failed. Empty where nothing was read.
+    /// If `content` is an error: the JSON text that was read of the object. It may break off or be wrong anywhere, but tells
+    /// which object failed. Empty if nothing was read.
     pub fragment: String,
 }
 
@@ -94,7 +93,7 @@ pub enum DocumentError {
         /// Where the document opens.
         line: u64,
     },
-    /// Nested above [`MAX_DEPTH`], counted from the object; from the list where that is not streamed.
+    /// Nested deeper than [`MAX_DEPTH`]. Depth counts from the object; in a list that is not streamed, from the list.
     #[error("line {line}: nested deeper than {MAX_DEPTH} levels")]
     TooDeep {
         /// Where the level too many opens.
@@ -187,28 +186,29 @@ pub fn documents<R: io::BufRead>(reader: R) -> Documents<R> {
 ///
 /// # Keys that come twice
 ///
-/// In either format a key that comes twice in one object, at any depth, is an error of that object and names the key.
-/// In YAML one that a merge key brings is none: the mapping's own entry counts.
+/// In both formats an object that has a key twice, at any depth, is an error that names the key. What a YAML merge key
+/// adds is no duplicate: the mapping's own entry wins.
 ///
 /// # Recovery
 ///
-/// A broken JSON document costs itself, and otherwise what follows up to the next line that begins with `{`; a
-/// broken YAML document or list item costs itself. Consecutive garbage makes one failure, at the line where it begins.
+/// After a broken JSON document whose brackets match, reading goes on behind it; otherwise at the next line that begins
+/// with `{`. A broken YAML document or list item spoils nothing else. Consecutive garbage makes one error, at the line
+/// where it begins.
 ///
 /// # Errors
 ///
-/// Failures of the text are values ([`Document::content`]); the iterator itself fails on failures of the reader
-/// only, and ends after one.
+/// Mistakes in the text are values ([`Document::content`]). The iterator itself fails only if the reader fails, and ends
+/// after that.
 #[derive(Debug)]
 pub struct Documents<R> {
     source: Source<R>,
     format: Format,
-    found: Found,
+    found: Findings,
     number: u64,
 }
 
 /// Documents found but not handed out yet.
-type Found = VecDeque<Finding>;
+type Findings = VecDeque<Finding>;
 
 /// A [`Document`] without its number.
 #[derive(Debug)]

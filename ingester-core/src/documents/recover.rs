@@ -1,18 +1,18 @@
-//! The way out of a broken JSON document, to the next that may be whole.
+//! From a broken JSON document to the next one that may be whole.
 
 use std::io;
 
 use super::json::{Around, Json, Mode};
 use super::source::{Position, Source};
-use super::{DocumentError, Finding, Found};
+use super::{DocumentError, Finding, Findings};
 
 impl Json {
-    /// Gives the open document up. Returns the text to go back to, if it holds the beginning of another.
+    /// Gives up the open document. If its text holds the beginning of another, returns the text from there on.
     pub(super) fn fail(
         &mut self,
         error: DocumentError,
         at: Position,
-        found: &mut Found,
+        found: &mut Findings,
     ) -> Option<(Vec<u8>, Position)> {
         let line = self.begins().line;
         let mut failure = Finding::failure(line, error);
@@ -39,9 +39,9 @@ impl Json {
         back
     }
 
-    /// Where the value being read holds the beginning of another document: the text from there on, and its place.
+    /// The beginning of another document inside of the value being read: the text from there on, and its position.
     fn next_inside(&self) -> Option<(Vec<u8>, Position)> {
-        // The rest of a list is not what stood behind its beginning.
+        // Between the beginning and the rest of a list were its items.
         if matches!(self.around, Around::RestOfList) {
             return None;
         }

@@ -1,7 +1,7 @@
 //! A line scanner which finds the boundaries of YAML documents, and of the items of a list in block style.
 //!
 //! A document ends at a line that begins with `---` or `...`, whatever is open in it (YAML 1.2, 9.1.2: no scalar may
-//! contain such a line), so a broken document costs only itself. Within a document whose first lines are plain
+//! contain such a line), so a broken document spoils no other. Within a document whose first lines are plain
 //! `key: value` pairs up to `items:` and a block sequence, as kubectl prints lists, the items are cut by their
 //! indentation: YAML demands that everything inside an item is indented deeper than its dash. The dash of an item is
 //! replaced by a blank, which leaves all columns as they are. Every other document is read whole.
@@ -12,7 +12,7 @@ use std::io;
 use super::compose::{self, Anchors, Broken};
 use super::list::{self, Head};
 use super::source::{Position, Source};
-use super::{DocumentError, Finding, Found, MAX_DOCUMENT};
+use super::{DocumentError, Finding, Findings, MAX_DOCUMENT};
 
 /// How the current document is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Yaml {
     }
 
     /// Reads one line. `false` at the end.
-    pub(super) fn step<R: io::BufRead>(&mut self, source: &mut Source<R>, found: &mut Found) -> io::Result<bool> {
+    pub(super) fn step<R: io::BufRead>(&mut self, source: &mut Source<R>, found: &mut Findings) -> io::Result<bool> {
         // An interrupted read left the beginning of the line here.
         let mut at = source.position();
         at = at.back(self.line.len());
@@ -84,7 +84,7 @@ impl Yaml {
         }
         let line = std::mem::take(&mut self.line);
         self.line(&line, at, found);
-        // The buffer is used again, unless a monstrous line made it large.
+        // The buffer is used again, unless a very long line made it large.
         if line.capacity() <= 1 << 20 {
             self.line = line;
             self.line.clear();
@@ -92,7 +92,7 @@ impl Yaml {
         Ok(true)
     }
 
-    fn line(&mut self, line: &[u8], at: Position, found: &mut Found) {
+    fn line(&mut self, line: &[u8], at: Position, found: &mut Findings) {
         match marker(line) {
             Some(Marker::End) => {
                 self.document_ends(found);
@@ -163,12 +163,12 @@ impl Yaml {
             "apiVersion" => &mut self.head.api_version,
             _ => return Mode::Head,
         };
-        // Twice the same key, or no string: the parser knows what to say.
+        // A key twice, or no string: the parser reports it.
         if value.is_empty() || field.replace(value.to_owned()).is_some() { Mode::Whole } else { Mode::Head }
     }
 
-    /// Checks the lines before the items. Mistakes in them do not keep the items back.
-    fn head_ends(&mut self, found: &mut Found) {
+    /// Checks the lines before the items. The items are read even if there are mistakes in them.
+    fn head_ends(&mut self, found: &mut Findings) {
         match self.compose() {
             Ok(document) => {
                 self.head = Head::of(&document);
@@ -179,7 +179,7 @@ impl Yaml {
         self.keys.insert("items".to_owned());
     }
 
-    fn item_line(&mut self, line: &[u8], indent: usize, at: Position, found: &mut Found) {
+    fn item_line(&mut self, line: &[u8], indent: usize, at: Position, found: &mut Findings) {
         let blanks = line.iter().take_while(|&&byte| byte == b' ').count();
         if dash(line) == Some(indent) {
             self.item_ends(found);
@@ -189,7 +189,7 @@ impl Yaml {
             self.mode = Mode::Tail;
             self.append(line, at);
         } else {
-            // Deeper, as it should be, or wrong, as the parser will find.
+            // Indented deeper, or a mistake that the parser will find.
             self.append(line, at);
         }
     }
@@ -226,7 +226,7 @@ impl Yaml {
         if std::mem::take(&mut self.too_large) {
             return Err(DocumentError::TooLarge.into());
         }
-        // What stands behind the items goes on with the mapping that stands before them.
+        // The lines after the items continue the mapping before them.
         let keys = if self.mode == Mode::Tail { std::mem::take(&mut self.keys) } else { HashSet::new() };
         let composed = match std::str::from_utf8(&self.text) {
             Ok(text) => compose::compose(text, self.start.line, keys, &mut self.anchors),
@@ -238,7 +238,7 @@ impl Yaml {
         composed
     }
 
-    fn item_ends(&mut self, found: &mut Found) {
+    fn item_ends(&mut self, found: &mut Findings) {
         let line = self.start.line;
         match self.compose() {
             Ok(item) => match item.as_bytes().first() {
@@ -252,7 +252,7 @@ impl Yaml {
         }
     }
 
-    fn document_ends(&mut self, found: &mut Found) {
+    fn document_ends(&mut self, found: &mut Findings) {
         match (self.content, self.mode) {
             (None, _) => {}
             (Some(_), Mode::Item(_)) => self.item_ends(found),
@@ -280,8 +280,8 @@ impl Yaml {
         self.anchors.clear();
     }
 
-    /// Checks the lines behind the items, which had to be trusted while the items were handed out.
-    fn list_ends(&mut self, found: &mut Found) {
+    /// Checks the lines after the items.
+    fn list_ends(&mut self, found: &mut Findings) {
         let line = self.start.line;
         let tail = match self.compose() {
             Ok(tail) => tail,

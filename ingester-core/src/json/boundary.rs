@@ -3,12 +3,12 @@
 use super::grammar::{Nesting, State};
 use super::scan;
 
-/// Follows one value through the pieces of a text to its last byte, in constant memory.
+/// Finds the end of one value in a text that comes in pieces, in constant memory.
 ///
-/// It knows strings, brackets and the order of tokens by the rules of [`Reader`](super::Reader), and goes on where they
-/// are broken as long as the brackets match: what is wrong with the value, the reader says of the whole. Two rules are
-/// those of streams: a string ends with its line, and a `{` that begins a line where no value may stand begins the next
-/// document. So a forgotten quote or bracket costs one document and not all that follow.
+/// It has the grammar and the depth limit of [`Reader`](super::Reader), but passes over mistakes as long as the brackets
+/// match: the caller checks the whole value once it has it. Two rules are for streams. A string ends at the end of its
+/// line, and a `{` in the first column where no value may stand begins the next document. So a forgotten quote or bracket
+/// spoils one document and not all that follow.
 #[derive(Debug)]
 pub(crate) struct Boundary {
     token: Token,
@@ -22,7 +22,7 @@ pub(crate) struct Boundary {
 enum Token {
     None,
     String,
-    /// The character behind the backslash of a string.
+    /// The character after a backslash in a string.
     Escape,
     /// A number, `true`, `false` or `null`.
     Word,
@@ -33,18 +33,18 @@ enum Token {
 pub(crate) enum Stop {
     /// At the end of the piece: the value goes on.
     Piece,
-    /// Behind the last byte of the value.
+    /// After the last byte of the value.
     End,
-    /// Behind the bracket of an array that is a member of the value itself, an object.
+    /// After the opening bracket of an array that is a member of the value, an object.
     Array,
     /// Before a `{` that begins the next document.
     Document,
-    /// Before a closing bracket that is not that of the innermost container.
+    /// Before a closing bracket that does not match.
     Bracket {
         /// What the grammar wants instead.
         wanted: &'static str,
     },
-    /// Before a bracket that opens one level too many.
+    /// Before a bracket that would nest deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
     Depth,
 }
 
@@ -54,7 +54,7 @@ impl Boundary {
         Self { token: Token::None, state: State::Value, nesting: Nesting::default(), flawed: false }
     }
 
-    /// Behind a member of an object.
+    /// After a member of an object.
     pub(crate) fn after_member() -> Self {
         Self { state: State::After, nesting: Nesting::of_object(), ..Self::new() }
     }
@@ -74,10 +74,10 @@ impl Boundary {
         self.flawed
     }
 
-    /// Goes on through the next piece; the number of bytes that belong to the value, and why it stopped there.
+    /// Reads the next piece. Returns how many of its bytes belong to the value, and why it stopped there.
     ///
-    /// `begins_line` says whether the piece begins in the first column. In its first `strict` bytes every `{` that does
-    /// begins the next document, also where a value may stand.
+    /// `begins_line` says whether the piece begins in the first column. In its first `strict` bytes every `{` in the first
+    /// column begins the next document, even where a value may stand.
     pub(crate) fn advance(&mut self, piece: &[u8], begins_line: bool, strict: usize) -> (usize, Stop) {
         let mut at = 0;
         while let Some(&byte) = piece.get(at) {
@@ -103,7 +103,7 @@ impl Boundary {
                     self.state = if self.key_next() { State::Colon } else { State::After };
                 }
                 Token::Escape => {
-                    // A line feed is never escaped: the string sees it and ends.
+                    // A line feed cannot be escaped: it ends the string.
                     at += usize::from(byte >= b' ');
                     self.token = Token::String;
                     continue;

@@ -1,4 +1,4 @@
-//! Whether a text is JSON, and no object in it has a key twice.
+//! Checks that a text is JSON and that no object in it has a key twice.
 
 use std::borrow::Cow;
 
@@ -9,21 +9,21 @@ use super::{Error, Reader, TokenKind};
 pub(crate) enum CheckError {
     /// It is not JSON.
     Syntax(Error),
-    /// A key stands in its object already.
+    /// An object has a key twice.
     Duplicate {
-        /// Where the key stands again.
+        /// Where the key appears again.
         offset: usize,
         /// The key.
         key: String,
     },
 }
 
-/// Checks a whole text, which is one value with white space around it: that it is JSON, and that no object in it has a
-/// key twice, however the key is escaped.
+/// Checks that a text is one JSON value with white space around it, and that no object in it has a key twice. Keys are
+/// compared after their escapes are decoded.
 pub(crate) fn check(text: &str) -> Result<(), CheckError> {
     let mut reader = Reader::new(text);
     let mut keys: Vec<(Cow<'_, str>, usize)> = Vec::new();
-    // Of each open container, where the keys of an object begin.
+    // For each open container: where its keys begin in `keys`; `None` for an array.
     let mut open: Vec<Option<usize>> = Vec::new();
     let syntax = CheckError::Syntax;
     loop {
@@ -38,7 +38,7 @@ pub(crate) fn check(text: &str) -> Result<(), CheckError> {
             }
             _ => reader.skip().map_err(syntax)?,
         }
-        // On to the next value, and out of the containers that end before it.
+        // Go to the next value, leaving the containers that end before it.
         loop {
             match open.last() {
                 None => return reader.finish().map_err(syntax),
@@ -62,9 +62,9 @@ pub(crate) fn check(text: &str) -> Result<(), CheckError> {
     }
 }
 
-/// Fails on the first key that stands among the others already. Each comes with the offset behind the member before.
+/// Fails on the first key that repeats another. Each key comes with the offset after the previous member.
 fn distinct(text: &str, keys: &mut [(Cow<'_, str>, usize)]) -> Result<(), CheckError> {
-    // Kubernetes writes them in this order.
+    // Go writes the keys of maps in this order: nothing to sort.
     if keys.is_sorted_by(|(a, _), (b, _)| a < b) {
         return Ok(());
     }

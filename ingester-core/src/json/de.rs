@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::de::value::CowStrDeserializer;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, Visitor};
 
-use super::key::Key;
+use super::key::MapKey;
 use super::number::{Fault, parse_float, parse_integer};
 use super::{Error, Reader, TokenKind, float_of_number};
 
@@ -133,8 +133,8 @@ impl<'de> de::MapAccess<'de> for Members<'_, 'de> {
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         match self.next_key()? {
-            // The path of an error about a key ends in the key, so it is placed at the value.
-            Some(key) => seed.deserialize(Key(key)).map(Some).map_err(|error| error.place(self.reader.offset())),
+            // At the value, so that the path ends in the key.
+            Some(key) => seed.deserialize(MapKey(key)).map(Some).map_err(|error| error.place(self.reader.offset())),
             None => Ok(None),
         }
     }

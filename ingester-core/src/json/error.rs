@@ -17,7 +17,7 @@ const SHOWN: usize = 40;
 ///
 /// Errors of [`from_str`](super::from_str) and [`Reader::decode`](super::Reader::decode) know their path.
 /// Those of the single steps of a [`Reader`](super::Reader) know only their offset, until [`Error::locate`].
-// Boxed: the value comes back through every step of the decoder, and a word is what that should cost.
+// Boxed: every step of the decoder returns it, so its size should be one word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -58,7 +58,7 @@ impl Error {
         Self::new(Category::Value, Some(offset), reason.into())
     }
 
-    /// The key of the value at `offset` stands in its object already.
+    /// The value at `offset` has a key that its object has already.
     #[cold]
     pub(crate) fn duplicate(offset: usize, key: &str) -> Self {
         let short = shortened(key);
@@ -136,12 +136,12 @@ impl de::Error for Error {
         Self::custom(format_args!("expected {expected}, found {}", unexpected(found)))
     }
 
-    // The same words as for a wrong type: serde tells the two apart by how it was written, not by what the user did.
+    // The same words as for a wrong type: the difference is serde's, not the user's.
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::invalid_type(found, expected)
     }
 
-    // One field may have two names, so it is the field that is named and not the key.
+    // One field may have two names, so this names the field, not the key.
     fn duplicate_field(field: &'static str) -> Self {
         Self::custom(format_args!("the field `{field}` appears twice in the same object"))
     }
@@ -250,7 +250,7 @@ fn path_at(text: &str, offset: usize) -> String {
             b' ' | b'\t' | b'\n' | b'\r' | b':' => {}
             _ => {
                 at = scan::word_end(bytes, at);
-                // A word that goes on behind the offset is where the error is.
+                // The offset lies inside of this word: the error is here.
                 if at > offset {
                     break;
                 }
@@ -271,7 +271,7 @@ fn path_at(text: &str, offset: usize) -> String {
     path
 }
 
-/// After its value a member is over: what is wrong from there to the comma is wrong in the container.
+/// A mistake between a value and the comma after it belongs to the container, not to the member.
 fn finish_member(steps: &mut [Step]) {
     if let Some(Step::Field { done, .. } | Step::Item { done, .. }) = steps.last_mut() {
         *done = true;

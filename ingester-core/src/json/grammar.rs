@@ -1,7 +1,7 @@
-//! The states of JSON's grammar, and the containers that are open: what both readers of JSON go by.
+//! The states of JSON's grammar and the open containers, for both readers of JSON.
 
-/// Deepest nesting of objects and arrays: what MySQL's JSON type stores (`JSON_DOCUMENT_MAX_DEPTH`). What
-/// could not be stored is not read either, and a stack that holds 100 levels is known to be large enough.
+/// Deepest nesting of objects and arrays that is read: what MySQL's JSON type stores (`JSON_DOCUMENT_MAX_DEPTH`). It also
+/// bounds the stack of recursive decoders.
 pub const MAX_DEPTH: usize = 100;
 
 /// What the grammar allows next.
@@ -44,7 +44,7 @@ pub(super) struct Nesting {
 const _: () = assert!(MAX_DEPTH <= u128::BITS as usize);
 
 impl Nesting {
-    /// Inside of one object.
+    /// One open object.
     pub(super) fn of_object() -> Self {
         Self { depth: 1, objects: 1 }
     }
@@ -60,7 +60,7 @@ impl Nesting {
         self.objects & 1 == 1
     }
 
-    /// Opens a container; false where that is one level too many.
+    /// Opens a container. `false` if that would be deeper than [`MAX_DEPTH`].
     #[inline]
     #[must_use]
     pub(super) fn push(&mut self, object: bool) -> bool {
@@ -72,7 +72,7 @@ impl Nesting {
         true
     }
 
-    /// Closes the innermost container, of which there is one.
+    /// Closes the innermost container; there must be one.
     #[inline]
     pub(super) fn pop(&mut self) {
         self.depth -= 1;

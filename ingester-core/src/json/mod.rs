@@ -5,9 +5,9 @@
 //! |---|---|
 //! | `reader.rs` | [`Reader`]: pulls tokens out of a text that is held as a whole |
 //! | `boundary.rs` | finds the end of a value in text that comes in pieces |
-//! | `grammar.rs`, `scan.rs` | what both go by: the states of the grammar with the limit of nesting, the shapes of tokens |
+//! | `grammar.rs`, `scan.rs` | the rules of both: states of the grammar, the limit of nesting, the shapes of tokens |
 //! | `de.rs`, `key.rs`, `number.rs` | [`from_str`]: typed values by serde, straight from the tokens |
-//! | `check.rs` | whether a whole text is JSON without a key twice |
+//! | `check.rs` | checks that a whole text is JSON and has no key twice |
 //! | `error.rs` | [`Error`], which names the place in the text |
 //!
 //! Nothing here does I/O or knows Kubernetes objects, SQL or protobuf.
@@ -39,16 +39,16 @@
 //!
 //! # Keys that come twice
 //!
-//! | who reads | a key that comes twice in one object |
+//! | reader | a key that comes twice in one object |
 //! |---|---|
-//! | `check`, by `documents`: whatever comes from files | is an error, in every object of the text |
-//! | `object` | is an error in the object itself, its metadata, labels and annotations |
-//! | decoding of a struct | is an error for the fields of the struct |
-//! | decoding of a map, of free JSON | the last counts |
-//! | what is skipped or kept as text | is not looked at |
+//! | `check.rs`, for all that `documents` reads from files | an error, in every object of the text |
+//! | the room `object` | an error in the object itself, its metadata, labels and annotations |
+//! | decoding a struct | an error for the fields of the struct |
+//! | decoding a map or free JSON | the last value counts |
+//! | skipping, and keeping as text | not checked |
 //!
-//! Only the first looks at everything: it costs a pass over the text. The API server writes no key twice, so what comes
-//! from it is looked at where that costs nothing, and an entry that is null is none there.
+//! The first costs a pass over the text. The others cost nothing: the API server, whose objects they read, never writes a
+//! key twice. There a null counts as absent, so a null beside a value of the same key is no error.
 
 mod boundary;
 mod check;

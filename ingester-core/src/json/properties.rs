@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn a_boundary_in_pieces_is_that_of_the_reader(text in prop_oneof![pieces(), mutated(), printed()], size in 1_usize..9) {
+    fn boundary_of_pieces_is_where_the_reader_ends(text in prop_oneof![pieces(), mutated(), printed()], size in 1_usize..9) {
         // Of what is no JSON the boundary may be anywhere.
         let text = format!("[{text}] ");
         let mut reader = Reader::new(&text);
@@ -209,7 +209,7 @@ proptest! {
     }
 
     #[test]
-    fn a_check_takes_what_the_reader_takes(text in prop_oneof![pieces(), mutated()]) {
+    fn check_accepts_what_the_reader_accepts(text in prop_oneof![pieces(), mutated()]) {
         let mut reader = Reader::new(&text);
         let read = reader.skip().and_then(|()| reader.finish());
         match (check(&text), read) {

@@ -30,16 +30,17 @@ pub enum TokenKind {
 /// [`null`](Self::null), [`skip`](Self::skip) or [`raw`](Self::raw); containers are opened with
 /// [`begin_object`](Self::begin_object) and [`begin_array`](Self::begin_array) and then walked with
 /// [`next_key`](Self::next_key) and [`next_element`](Self::next_element), which also take the brackets' ends.
-/// Steps in an order that the text cannot have are errors as well, never panics. After an error the reader is
-/// of no further use. A clone is a bookmark, and cheap.
+/// Steps in a wrong order are errors, never panics. After an error the reader is of no further use. A clone is a
+/// bookmark, and cheap.
 ///
+/// # Errors
 /// Every method fails on text that is not JSON; taking a value fails where another kind of value stands.
 /// The errors carry an offset into the text, see [`Error::locate`].
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     text: &'a str,
     pos: usize,
-    /// Between two steps a value, the first member or what follows a value: a key is taken together with its colon.
+    /// Never [`State::Key`] or [`State::Colon`] between two steps: a key is taken together with its comma and colon.
     state: State,
     nesting: Nesting,
 }
@@ -105,8 +106,8 @@ impl<'a> Reader<'a> {
         self.push(true)
     }
 
-    /// The next key of the object, with its colon; the value is next. At the end of the object it is left and
-    /// there is none.
+    /// Takes the next key of the object with its colon; its value comes next. `None` at the end of the object, which is
+    /// left.
     #[inline]
     pub fn next_key(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         if !self.next_member(true)? {
@@ -128,7 +129,7 @@ impl<'a> Reader<'a> {
         self.push(false)
     }
 
-    /// Whether the array has one more element, which is then next. At its end the array is left.
+    /// Whether the array has one more element, which comes next. `false` at the end of the array, which is left.
     #[inline]
     pub fn next_element(&mut self) -> Result<bool, Error> {
         let more = self.next_member(false)?;
@@ -270,20 +271,20 @@ impl<'a> Reader<'a> {
     #[cold]
     pub(super) fn mismatch(&self, wanted: &str) -> Error {
         let mut rest = self.clone();
-        // What is not a value at all is the more basic mistake.
+        // Text that is no JSON is the more basic mistake.
         match rest.raw() {
             Ok(raw) => Error::value(self.pos, format!("expected {wanted}, found {}", describe(raw))),
             Err(error) => error,
         }
     }
 
-    /// An error for the text at the current position, where the grammar wants what the state says.
+    /// A syntax error at the current position, where the grammar allows `state`.
     #[cold]
     fn expected(&self, state: State) -> Error {
         self.unexpected(state.wanted(self.nesting.in_object()))
     }
 
-    /// An error for the text at the current position, which is not what the grammar wants there.
+    /// A syntax error at the current position, where the grammar wants something else.
     #[cold]
     fn unexpected(&self, wanted: &str) -> Error {
         let found = match self.text.get(self.pos..).and_then(|rest| rest.chars().next()) {
@@ -399,7 +400,7 @@ impl<'a> Reader<'a> {
                 self.pos = end;
                 Ok(())
             }
-            // Told from where the number starts, so that the path is the number's.
+            // Reported at the start of the number, so that the path is the number's.
             Err(wrong) => {
                 let start = std::mem::replace(&mut self.pos, wrong);
                 Err(Error::syntax(start, self.unexpected("a digit").reason()))

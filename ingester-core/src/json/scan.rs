@@ -62,14 +62,14 @@ fn unicode_escape(bytes: &[u8], pos: usize) -> Option<u16> {
     })
 }
 
-/// The offset of the first byte from `pos` on that a string does not simply contain: a quote, a backslash, a
+/// The offset of the first byte from `pos` on that does not stand for itself in a string: a quote, a backslash, a
 /// control character, or the end of the text.
 #[inline]
 pub(super) fn plain_end(bytes: &[u8], mut pos: usize) -> usize {
     let (quote, backslash, control) = (u8x16::splat(b'"'), u8x16::splat(b'\\'), u8x16::splat(0x1f));
     while let Some(chunk) = bytes.get(pos..).and_then(<[u8]>::first_chunk) {
         let chunk = u8x16::new(*chunk);
-        // What is not larger than the last control character is its own minimum with it.
+        // A byte is a control character when min(byte, 0x1f) is the byte itself.
         let special = chunk.simd_eq(quote) | chunk.simd_eq(backslash) | chunk.min(control).simd_eq(chunk);
         let found = special.to_bitmask();
         if found != 0 {

@@ -186,7 +186,7 @@ fn unknown_fields_are_ignored_but_have_to_be_json() {
 }
 
 #[test]
-fn a_field_of_a_struct_that_comes_twice_is_an_error() {
+fn struct_field_twice_is_an_error() {
     for (text, message) in [
         (r#"{"name": "a", "name": "b"}"#, "the field `name` appears twice in the same object"),
         (
@@ -202,7 +202,7 @@ fn a_field_of_a_struct_that_comes_twice_is_an_error() {
 }
 
 #[test]
-fn a_field_with_two_names_is_an_error_where_both_come() {
+fn struct_field_under_two_names_is_an_error() {
     #[derive(Debug, Deserialize)]
     struct Aliased {
         #[serde(alias = "git_repo")]
@@ -216,7 +216,7 @@ fn a_field_with_two_names_is_an_error_where_both_come() {
 }
 
 #[test]
-fn of_a_key_of_a_map_that_comes_twice_the_last_counts() {
+fn map_key_twice_takes_the_last_value() {
     reads(r#"{"a": "1", "b": "2", "a": "3", "b": null}"#, BTreeMap::from([("a", "3"), ("b", "2")].map(owned)));
     reads(r#"{"a": 1, "a": 2}"#, json!({"a": 2}));
 }
@@ -226,7 +226,7 @@ fn owned((key, value): (&str, &str)) -> (String, String) {
 }
 
 #[test]
-fn a_check_finds_a_key_twice_in_any_object() {
+fn check_finds_a_key_twice_at_any_depth() {
     for (text, offset, key) in [
         (r#"{"a": 1, "b": 2, "a": 3}"#, 17, "a"),
         ("{\"a\": 1 ,\n \"a\": null}", 11, "a"),
@@ -249,7 +249,7 @@ fn a_check_finds_a_key_twice_in_any_object() {
 }
 
 #[test]
-fn a_check_finds_what_is_no_json() {
+fn check_finds_text_that_is_no_json() {
     for (text, offset) in [(r#"{"a": tru}"#, 6), (r#"{"a": 1} x"#, 9), (r#"{"a": [1,]}"#, 9), (r#"["\x"]"#, 2), ("", 0)]
     {
         let Err(CheckError::Syntax(error)) = check(text) else { panic!("{text} was taken") };
@@ -470,7 +470,7 @@ fn steps_out_of_order_are_errors() {
 }
 
 #[test]
-fn a_part_of_a_text_is_read_with_the_places_of_the_whole() {
+fn reader_of_a_range_has_the_offsets_of_the_whole_text() {
     let text = r#"{"spec": {"name": 7}, "x": 1}"#;
     let mut reader = Reader::at(text, 8..20).expect("in the text");
     let error = reader.decode::<Cluster>().expect_err("name is a number");
@@ -530,7 +530,7 @@ fn a_syntax_error_has_line_and_column_with_and_without_a_path() {
 }
 
 #[test]
-fn an_error_gets_the_prefix_of_the_part_that_was_decoded() {
+fn prefix_goes_before_the_path_of_an_error() {
     let prefixed = |text: &str| from_str::<Cluster>(text).expect_err(text).with_prefix("spec");
     assert_eq!(prefixed(r#"{"name": 7}"#).to_string(), "spec.name: expected a string, found number 7");
     assert_eq!(prefixed("7").to_string(), "spec: expected an object, found number 7");
@@ -617,7 +617,7 @@ fn boundary(text: &str) -> (usize, Stop) {
 }
 
 #[test]
-fn a_boundary_stands_behind_the_last_byte_of_a_value() {
+fn boundary_stops_after_the_last_byte_of_a_value() {
     for (value, rest) in [
         (r#"{"a": {"}": "]\"\\"}, "b": 1}"#, r#"{"a": 1}"#),
         ("{}", "}"),
@@ -634,7 +634,7 @@ fn a_boundary_stands_behind_the_last_byte_of_a_value() {
 }
 
 #[test]
-fn a_boundary_goes_on_where_only_brackets_match() {
+fn boundary_passes_flaws_while_brackets_match() {
     for flawed in
         ["{\"a\" 1}", "{,}", "{\"a\": \"b\n\"c\": 1}", "{\"a\": \"\u{1}\"}", "[1 2]", "{oops: 'x'}", "{\"a\": 1,}"]
     {
@@ -646,7 +646,7 @@ fn a_boundary_goes_on_where_only_brackets_match() {
 }
 
 #[test]
-fn a_boundary_stops_where_the_next_document_begins() {
+fn boundary_stops_before_the_next_document() {
     // Where no value may stand, behind a flaw, and in the bytes that are strict.
     let value = "{\"a\": [1,\n{\"b\": 1}\n";
     assert_eq!(after_array(&format!("{value}{{"), 0), (value.len(), Stop::Document));
@@ -665,7 +665,7 @@ fn after_array(text: &str, strict: usize) -> (usize, Stop) {
 }
 
 #[test]
-fn a_boundary_has_the_depth_of_the_reader() {
+fn boundary_and_reader_have_the_same_depth_limit() {
     let deep = "{\"a\":".repeat(MAX_DEPTH + 1);
     assert_eq!(boundary(&deep), (5 * MAX_DEPTH, Stop::Depth));
     assert_eq!(Reader::new(&deep).skip().map_err(|error| error.offset()), Err(5 * MAX_DEPTH));

@@ -1,8 +1,8 @@
 //! Bytes to JSON text: what people read, and what tests compare.
 //!
-//! prost-reflect decodes too, but writes the message's own shape: Kubernetes' JSON has `kind` and `apiVersion` at the root,
-//! times as text, numbers in the metadata, and leaves out what says nothing; and it fails on an `Any` of a type that the
-//! descriptors do not have.
+//! Ours, because prost-reflect's JSON is not that of Kubernetes: it has `typeMeta` in place of `kind` and `apiVersion`, times
+//! as `{seconds, nanos}`, 64-bit numbers of the metadata as strings and its empty fields, and it fails on an `Any` whose type
+//! the descriptors do not have.
 
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::special::{Form, OBJECT_META};
@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a message at byte {offset}: {reason}")]
 pub struct DecodeError {
-    /// Where, in the whole.
+    /// Offset in the bytes of the whole message.
     pub offset: usize,
     /// What is wrong.
     pub reason: String,
@@ -43,7 +43,7 @@ struct Decoder<'d> {
     descriptors: &'d Descriptors,
 }
 
-/// What a value's JSON depends on besides its type.
+/// What the JSON of a value depends on besides its type.
 #[derive(Clone, Copy)]
 struct Scope {
     depth: usize,
@@ -58,7 +58,7 @@ fn wrong(offset: usize, reason: impl Into<String>) -> DecodeError {
 }
 
 /// Every value of one field.
-struct Values<'d, 'b> {
+struct FieldValues<'d, 'b> {
     field: &'d Field,
     values: Vec<(Raw<'b>, usize)>,
 }
@@ -71,11 +71,11 @@ impl<'d> Decoder<'d> {
         bytes: &'b [u8],
         base: usize,
         scope: Scope,
-    ) -> Result<Vec<Values<'d, 'b>>, DecodeError> {
+    ) -> Result<Vec<FieldValues<'d, 'b>>, DecodeError> {
         if scope.depth > DEPTH {
             return Err(wrong(base, format!("nested deeper than {DEPTH} messages")));
         }
-        let mut found: Vec<Values<'d, 'b>> = Vec::new();
+        let mut found: Vec<FieldValues<'d, 'b>> = Vec::new();
         let mut cursor = Cursor::new(bytes, base);
         while !cursor.is_at_end() {
             let offset = cursor.offset();
@@ -83,11 +83,11 @@ impl<'d> Decoder<'d> {
             let Some(field) = message.numbered(number) else { continue };
             match found.iter_mut().find(|values| values.field.number == number) {
                 Some(values) => values.values.push((raw, offset)),
-                None => found.push(Values { field, values: vec![(raw, offset)] }),
+                None => found.push(FieldValues { field, values: vec![(raw, offset)] }),
             }
         }
         // Of a oneof the member that came last.
-        let last = |values: &Values<'_, '_>| values.values.last().map_or(0, |(_, offset)| *offset);
+        let last = |values: &FieldValues<'_, '_>| values.values.last().map_or(0, |(_, offset)| *offset);
         let latest: Vec<(u16, usize)> = found.iter().map(|values| (values.field.oneof, last(values))).collect();
         found.retain(|values| {
             let (oneof, at) = (values.field.oneof, last(values));
@@ -101,7 +101,7 @@ impl<'d> Decoder<'d> {
         let root = scope.depth == 0;
         let mut any = false;
         out.push('{');
-        for Values { field, values } in self.fields(message, bytes, base, scope)? {
+        for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
             let inside =
                 Scope { depth: scope.depth + 1, metadata: scope.metadata || (root && self.is(field, OBJECT_META)) };
             let before = out.len();
@@ -111,7 +111,7 @@ impl<'d> Decoder<'d> {
                 }
             };
             if root && message.type_meta.is_some_and(|meta| std::ptr::eq(&message.fields[usize::from(meta)], field)) {
-                // Kubernetes has these two beside the rest.
+                // Kubernetes has `kind` and `apiVersion` beside the other members.
                 open(out);
                 let start = out.len();
                 self.inline(field, &values, inside, out)?;
@@ -135,7 +135,7 @@ impl<'d> Decoder<'d> {
         Ok(())
     }
 
-    /// Whether a value is what Kubernetes writes where there is none: zero, no text, no time.
+    /// Whether a value is what Kubernetes writes for an absent one: zero, an empty text, no time.
     fn says_nothing(self, ty: Type, raw: Raw<'_>) -> bool {
         match raw {
             Raw::Varint(value) | Raw::Fixed64(value) => value == 0,
@@ -159,7 +159,7 @@ impl<'d> Decoder<'d> {
         Ok(())
     }
 
-    /// Writes a field's value; false where it says nothing.
+    /// Writes a field's value. `false` if it says nothing.
     fn field(
         self,
         field: &'d Field,
@@ -317,7 +317,7 @@ impl<'d> Decoder<'d> {
                 let (seconds, nanos) = self.seconds_and_nanos(message, bytes, base, scope)?;
                 match moment(seconds, nanos) {
                     Some(time) => string(&time, out),
-                    // No moment that RFC 3339 can name: its own shape.
+                    // No time that RFC 3339 can express: the message's own fields.
                     None => self.object(message, bytes, base, inside, out)?,
                 }
                 Ok(())
@@ -334,7 +334,7 @@ impl<'d> Decoder<'d> {
             Form::Struct | Form::ListValue => {
                 let fields = self.fields(message, bytes, base, scope)?;
                 match fields.first() {
-                    Some(Values { field, values }) => self.field(field, values, inside, out).map(drop),
+                    Some(FieldValues { field, values }) => self.field(field, values, inside, out).map(drop),
                     None => {
                         out.push_str(if message.form == Form::Struct { "{}" } else { "[]" });
                         Ok(())
@@ -344,7 +344,7 @@ impl<'d> Decoder<'d> {
             Form::Value => {
                 let fields = self.fields(message, bytes, base, scope)?;
                 match fields.first() {
-                    Some(Values { field, values }) if field.number != 1 => {
+                    Some(FieldValues { field, values }) if field.number != 1 => {
                         self.field(field, values, inside, out).map(drop)
                     }
                     _ => {
@@ -355,7 +355,7 @@ impl<'d> Decoder<'d> {
             }
             Form::Any => {
                 let (mut url, mut value) = (String::new(), String::new());
-                for Values { field, values } in self.fields(message, bytes, base, scope)? {
+                for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
                     let text = if field.number == 1 { &mut url } else { &mut value };
                     self.field(field, &values, inside, text)?;
                 }
@@ -366,7 +366,7 @@ impl<'d> Decoder<'d> {
             Form::Wrapper => {
                 let fields = self.fields(message, bytes, base, scope)?;
                 match fields.first() {
-                    Some(Values { field, values }) => self.field(field, values, inside, out).map(drop),
+                    Some(FieldValues { field, values }) => self.field(field, values, inside, out).map(drop),
                     None => {
                         self.zero(message.fields[0].ty, out);
                         Ok(())
@@ -376,7 +376,7 @@ impl<'d> Decoder<'d> {
             Form::Quantity => {
                 let fields = self.fields(message, bytes, base, scope)?;
                 match fields.first() {
-                    Some(Values { field, values }) => self.field(field, values, inside, out).map(drop),
+                    Some(FieldValues { field, values }) => self.field(field, values, inside, out).map(drop),
                     None => {
                         out.push_str("\"\"");
                         Ok(())
@@ -385,7 +385,7 @@ impl<'d> Decoder<'d> {
             }
             Form::IntOrString => {
                 let (mut ty, mut number, mut text) = (0, "0".to_owned(), "\"\"".to_owned());
-                for Values { field, values } in self.fields(message, bytes, base, scope)? {
+                for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
                     let Some((raw, offset)) = values.last() else { continue };
                     let into = match (field.number, raw) {
                         (1, Raw::Varint(value)) => {
@@ -432,7 +432,7 @@ impl<'d> Decoder<'d> {
         scope: Scope,
     ) -> Result<(i64, i64), DecodeError> {
         let (mut seconds, mut nanos) = (0, 0);
-        for Values { field, values } in self.fields(message, bytes, base, scope)? {
+        for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
             match values.last() {
                 Some((Raw::Varint(value), _)) if field.number == 1 => seconds = value.cast_signed(),
                 Some((Raw::Varint(value), _)) => nanos = i64::from(*value as i32),
@@ -444,8 +444,8 @@ impl<'d> Decoder<'d> {
     }
 }
 
-/// RFC 3339 text with as many digits after the second as protobuf's JSON has: none, 3, 6 or 9. `None` where it has no name for
-/// the moment.
+/// RFC 3339 text with as many digits after the second as protobuf's JSON has: none, 3, 6 or 9. `None` for a time that RFC 3339
+/// cannot express.
 fn moment(seconds: i64, nanos: i64) -> Option<String> {
     let nanos = i32::try_from(nanos).ok().filter(|nanos| (0..1_000_000_000).contains(nanos))?;
     let digits = match nanos {

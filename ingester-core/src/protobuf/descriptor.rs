@@ -7,8 +7,8 @@ use prost_reflect::{Cardinality, DescriptorPool, Kind as Reflected, MessageDescr
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The descriptors of one API, as `protoc --include_imports --descriptor_set_out` writes them. They are read once, when
-/// they are needed first.
+/// The descriptors of one API, as `protoc --include_imports --descriptor_set_out` writes them. They are read once, on
+/// first use.
 ///
 /// ```ignore
 /// pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../proto/descriptors.bin"));
@@ -67,7 +67,7 @@ pub(super) struct Message {
     by_name: Names<u16>,
     /// The field into which an object's own `apiVersion` and `kind` go.
     pub(super) type_meta: Option<u16>,
-    /// Fields that are written also where the object does not say anything of them.
+    /// Fields that are written even if the object does not have them.
     pub(super) always: Vec<u16>,
 }
 
@@ -80,9 +80,9 @@ pub(super) struct Field {
     pub(super) shape: Shape,
     /// The oneof that it is a member of, 1 for the first; 0 for none.
     pub(super) oneof: u16,
-    /// Whether a zero value is written where the object says it.
+    /// Whether a zero value is written if the object has it.
     pub(super) presence: bool,
-    /// Whether it is written in any case.
+    /// Whether it is written even if the object does not have it.
     pub(super) always: bool,
 }
 
@@ -148,7 +148,7 @@ impl Enum {
 }
 
 impl Message {
-    /// Where the field of this name stands, in JSON's spelling or the descriptor's own.
+    /// The index of the field with this name, in JSON's spelling or the descriptor's own.
     #[inline]
     pub(super) fn place(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).map(usize::from)
@@ -209,7 +209,7 @@ impl Descriptors {
                     let field = descriptor.get_field(number);
                     field.is_some_and(|field| matches!(field.kind(), Reflected::Message(ty) if ty.full_name() == of))
                 };
-                // What Kubernetes calls an object: its parts are values in Go, not pointers, so all of them are written.
+                // A Kubernetes object: its four parts are values in Go, not pointers, so all of them are written.
                 of(1, TYPE_META) && of(2, OBJECT_META)
             };
             let mut in_order: Vec<_> = descriptor.fields().collect();

@@ -1,4 +1,4 @@
-//! JSON of messages whose JSON is not their shape.
+//! JSON to bytes, for messages whose JSON is not an object of their fields.
 
 use super::descriptor::{Message, Shape};
 use super::encode::{Encoder, Written};
@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use std::borrow::Cow;
 
-/// Base64 as any writer pads it.
+/// Base64 with or without padding.
 const STANDARD: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -69,7 +69,7 @@ impl<'t> Encoder<'_, 't> {
             }
             (Form::Fields, _) => self.fields(reader),
             (Form::Struct | Form::ListValue | Form::Any, _) => self.misfit(reader),
-            // Everything that also occurs in its own shape.
+            // Messages that also occur as an object of their fields.
             (_, TokenKind::Object) => self.plain(reader, message).map(|()| true),
             _ => self.misfit(reader),
         }

@@ -4,11 +4,11 @@
 //! | file | what it does |
 //! |---|---|
 //! | `descriptor.rs` | a `FileDescriptorSet` as tables that are looked up by JSON name and by number |
-//! | `names.rs` | names of fields and enum values, looked up |
+//! | `names.rs` | a table of names, for fields and enum values |
 //! | `encode.rs` | JSON text to bytes in one pass over the text |
-//! | `encode_special.rs` | the same, where a message's JSON is not its shape |
+//! | `encode_special.rs` | the same for messages whose JSON is not an object of their fields |
 //! | `decode.rs` | bytes to JSON text |
-//! | `special.rs` | which messages these are, and what Kubernetes' own always write |
+//! | `special.rs` | which messages these are, and which fields Kubernetes always writes |
 //! | `varint.rs` | varints, tags and lengths |
 //!
 //! Nothing here does I/O.

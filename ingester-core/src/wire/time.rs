@@ -1,15 +1,15 @@
-//! Moments and spans of time as protobuf's and Kubernetes' JSON write them.
+//! Times and durations as protobuf's and Kubernetes' JSON write them.
 
 use crate::schema::{Shape, SqlType};
 use crate::value::{ColumnValue, Micros, Value, Values};
 use serde::de::{Error, MapAccess, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// RFC 3339 text as a moment; `None` where it is none.
+/// Parses RFC 3339 text.
 pub(crate) fn moment(text: &str) -> Option<jiff::Timestamp> {
     match whole_second(text.as_bytes()) {
         Some(second) => jiff::Timestamp::from_second(second).ok(),
-        // Fractions, offsets, leap seconds, and what is no time.
+        // Fractions, offsets, leap seconds, and text that is no time.
         None => text.parse().ok(),
     }
 }
@@ -146,9 +146,9 @@ moment! {
 pub struct Duration(pub i64);
 
 impl Duration {
-    /// Reads Go's form: an optional sign, then numbers with the units h, m, s, ms, us, µs, ns; or plain `0`.
-    /// `None` where it is none, or more than 292 years. jiff's own form is another: it has words (`1 hour ago`) and wants the
-    /// units in their order.
+    /// Parses Go's format: an optional sign, then numbers with the units h, m, s, ms, us, µs, ns; or plain `0`. `None` for
+    /// other text, and for more than 292 years. jiff's format differs: it takes words (`1 hour ago`) and wants the units in
+    /// descending order.
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, mut rest) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_seconds_are_the_moments_that_the_library_reads() {
+    fn fast_path_for_whole_seconds_agrees_with_jiff() {
         let library = |text: &str| text.parse::<jiff::Timestamp>().ok();
         // Every day of four hundred years, after which the calendar repeats, and some of all others.
         let first = library("1970-01-01T00:00:00Z").unwrap().as_second() / 86_400;
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_read_from_text_with_any_offset_and_from_seconds_and_nanos() {
+    fn time_is_read_from_any_offset_and_from_seconds_and_nanos() {
         let expected = Timestamp("2023-11-14T22:13:20.5Z".parse().unwrap());
         for text in [
             r#""2023-11-14T22:13:20.5Z""#,

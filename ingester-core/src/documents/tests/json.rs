@@ -1,4 +1,4 @@
-//! JSON: where documents begin and end, and what a broken one costs.
+//! JSON: where documents begin and end, and what is lost with a broken one.
 
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn lines_are_those_where_objects_begin() {
 }
 
 #[test]
-fn an_object_with_items_is_a_list_unless_its_kind_came_first_and_says_no() {
+fn object_with_items_is_a_list_unless_an_earlier_kind_says_no() {
     let item = json!({"name": "a", "apiVersion": "v1", "kind": "A"});
     for text in [
         format!(r#"{{"apiVersion":"v1","items":[{item}],"kind":"List","metadata":{{"resourceVersion":""}}}}"#),
@@ -69,7 +69,7 @@ fn an_object_with_items_is_a_list_unless_its_kind_came_first_and_says_no() {
 }
 
 #[test]
-fn a_kind_behind_its_items_that_is_no_list_is_a_failure_next_to_the_items() {
+fn kind_after_items_that_is_no_list_is_an_error() {
     assert_eq!(
         summary("{\"items\":[{\"name\":\"soup\"}, \"water\"],\n\"kind\":\"Menu\"}"),
         [
@@ -111,7 +111,7 @@ fn a_list_in_a_list_is_unpacked_and_a_third_one_is_not() {
 }
 
 #[test]
-fn what_is_no_object_says_what_it_is() {
+fn document_that_is_no_object_names_its_type() {
     assert_eq!(
         summary("[\"a\", 1, null, true, [{}],\n-1.5e3, {\"name\":\"x\"}]"),
         [
@@ -127,7 +127,7 @@ fn what_is_no_object_says_what_it_is() {
 }
 
 #[test]
-fn a_bad_line_costs_one_line() {
+fn bad_line_of_ndjson_loses_one_line() {
     let bad = [
         (r#"{"a": 1,, "b": 2}"#, "line 2 column 9: expected a key, found ','"),
         (r#"{"a" 1}"#, "line 2 column 6: expected a colon, found '1'"),
@@ -164,7 +164,7 @@ fn a_bad_line_costs_one_line() {
 }
 
 #[test]
-fn two_bad_lines_are_two_failures_when_they_differ_from_garbage() {
+fn two_bad_objects_in_a_row_are_two_errors() {
     assert_eq!(
         summary("{\"a\": [1}\n{\"b\": 1,,}\n{\"name\":\"c\"}\n"),
         [
@@ -176,7 +176,7 @@ fn two_bad_lines_are_two_failures_when_they_differ_from_garbage() {
 }
 
 #[test]
-fn consecutive_garbage_is_one_failure_at_its_first_line() {
+fn consecutive_garbage_is_one_error_at_its_first_line() {
     assert_eq!(
         summary("{\"name\":\"a\"}\nERROR one\nERROR two\n{ERROR three\n  {\"x\":1}\n{\"name\":\"b\"}\nERROR four\n"),
         [
@@ -189,7 +189,7 @@ fn consecutive_garbage_is_one_failure_at_its_first_line() {
 }
 
 #[test]
-fn a_flawed_item_costs_itself_and_not_its_list() {
+fn flawed_json_item_loses_only_itself() {
     assert_eq!(
         summary(
             "{\n  \"items\": [\n    {\"name\": \"a\"},\n    {\"name\": },\n    {\n      \"x\": \"open,\n      \"y\": 1\n    },\n    {\"name\": \"b\"}\n  ],\n  \"kind\": \"List\"\n}\n"
@@ -205,7 +205,7 @@ fn a_flawed_item_costs_itself_and_not_its_list() {
 }
 
 #[test]
-fn an_item_that_unbalances_its_list_costs_the_rest_of_the_list() {
+fn item_with_an_unmatched_bracket_loses_the_rest_of_its_list() {
     assert_eq!(
         summary(
             "{\n  \"items\": [\n    {\"name\": \"a\"},\n    {\"x\": ]},\n    {\"name\": \"b\"}\n  ]\n}\n{\"name\": \"c\"}\n"
@@ -215,7 +215,7 @@ fn an_item_that_unbalances_its_list_costs_the_rest_of_the_list() {
 }
 
 #[test]
-fn indented_json_that_is_broken_costs_up_to_the_next_document() {
+fn broken_indented_json_loses_text_up_to_the_next_document() {
     let text = "{\n  \"a\": [1, 2}\n}\n{\n  \"name\": \"b\"\n}\n";
     assert_eq!(summary(text), ["1 !line 2 column 13: expected a comma or the end of the array, found '}'", "4 b"]);
 }
@@ -228,7 +228,7 @@ fn an_object_in_the_first_column_may_be_a_value() {
 }
 
 #[test]
-fn an_end_too_early_is_told_with_the_line_of_the_beginning() {
+fn early_end_names_the_line_of_the_open_bracket() {
     for text in [
         "\n\n{\"a\": {\n\"b\": [1,",
         "\n\n[\n",
@@ -259,7 +259,7 @@ fn nesting_is_bounded() {
 }
 
 #[test]
-fn lines_without_end_are_read_twice_at_most() {
+fn unclosed_lines_are_read_at_most_twice() {
     // Each line could swallow all that follow: going back from the end of each would take hours.
     let found = raw("{\"a\":[1,\n".repeat(100_000).as_bytes(), 1 << 16);
     assert_eq!(found.len(), 100_000);
@@ -281,7 +281,7 @@ fn a_key_twice_is_an_error_of_its_object() {
 }
 
 #[test]
-fn a_list_with_a_key_twice_fails_next_to_its_items() {
+fn list_with_a_key_twice_fails_and_its_items_come_out() {
     for (text, found) in [
         (
             "{\"kind\": \"List\",\n\"items\": [\n{\"name\": \"a\"}],\n\"kind\": \"List\"}",
@@ -301,7 +301,7 @@ fn a_list_with_a_key_twice_fails_next_to_its_items() {
 }
 
 #[test]
-fn a_mistake_around_the_items_is_told_with_its_place() {
+fn mistake_outside_the_items_has_line_and_column() {
     assert_eq!(
         summary(
             "{\"kind\": \"List\",\n\"items\": [\n{\"name\": \"a\"}],\n\"metadata\": {\"x\": tru}}\n{\"name\": \"b\"}"
@@ -315,7 +315,7 @@ fn a_mistake_around_the_items_is_told_with_its_place() {
 }
 
 #[test]
-fn words_and_escapes_that_are_no_json_fail_with_their_place() {
+fn wrong_words_and_escapes_fail_with_line_and_column() {
     for (text, error) in [
         ("{\"a\": 1,\n\"b\": tru}", "line 2 column 6: expected true"),
         ("{\"a\": 01}", "line 1 column 8: expected a comma or the end of the object, found '1'"),
@@ -337,15 +337,15 @@ fn nesting_is_counted_from_the_item_of_a_list() {
 }
 
 #[test]
-fn items_behind_an_escaped_quote_are_no_list() {
+fn key_that_ends_with_items_makes_no_list() {
     let text = r#"{"x\"items":[{"name":"a"}],"y\\":[],"kind":"List"}"#;
     assert_eq!(objects(text).len(), 1);
-    // Another spelling is held whole and unpacked then.
+    // A key with escapes is no reason to stream: the list is held whole, then unpacked.
     assert_eq!(summary(r#"{"\u0069tems":[{"name":"a"},{"name":"b"}]}"#), ["1 a", "1 b"]);
 }
 
 #[test]
-fn a_failure_has_what_was_read_of_its_object() {
+fn failure_carries_what_was_read_of_its_object() {
     let fragment = |text: &str| match raw(text.as_bytes(), 16).as_slice() {
         [document] if document.content.is_err() => document.fragment.clone(),
         other => panic!("one failure expected, not {other:?}"),
