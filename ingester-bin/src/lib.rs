@@ -3,7 +3,7 @@
 //! A program for your kinds needs their registry, and the migrations that `ingester schema generate` writes for them:
 //!
 //! ```no_run
-//! use ingester_core::ddl::GeneratedSql;
+//! use ingester_core::GeneratedSql;
 //! use ingester_core::{Kind, generated_sql};
 //!
 //! /// The registry: one line per kind, `Kind::of::<Model>()`.

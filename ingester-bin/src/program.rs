@@ -2,8 +2,8 @@
 //!
 //! May use: ingester-core.
 
+use ingester_core::GeneratedSql;
 use ingester_core::Kind;
-use ingester_core::ddl::GeneratedSql;
 
 /// An ingester for a registry of kinds.
 #[derive(Clone, Copy, Debug)]

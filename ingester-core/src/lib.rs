@@ -47,6 +47,7 @@ pub mod value;
 pub mod wire;
 pub mod yaml;
 
+pub use ddl::GeneratedSql;
 pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
 pub use kind::{Indexed, Ingestable, Kind};
 pub use value::ColumnValue;

@@ -78,7 +78,7 @@ pub fn column_value(input: TokenStream) -> TokenStream {
     run(Derive::ColumnValue, &parse_macro_input!(input as DeriveInput))
 }
 
-/// The folder of generated SQL as a part of the program: a value of `ingester_core::ddl::GeneratedSql`.
+/// The folder of generated SQL as a part of the program: a value of `ingester_core::GeneratedSql`.
 ///
 /// `generated_sql!("../generated-sql")` takes the folder's path from the crate's own folder. The crate is built anew when
 /// the folder's `schema.lock.json` or a migration changes.

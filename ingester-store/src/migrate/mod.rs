@@ -15,6 +15,6 @@ pub use apply::{Applied, ApplyError, Progress, schema_of};
 pub use backfill::{Backfill, Filled, Filling, RATE};
 pub use drift::{Drift, drift};
 pub use folder::{Folder, GenerateError, Options, Outcome, assert_current};
-pub use ingester_core::ddl::GeneratedSql;
+pub use ingester_core::GeneratedSql;
 pub use lock::{Added, Lock, LockedMigration};
 pub use released::Released;
