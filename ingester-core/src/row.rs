@@ -31,7 +31,7 @@ pub struct Row {
     /// What the object says that its `proto` has no place for.
     pub lost: Lost,
     /// What its writer thinks to be stored of the object. It spares questions; where it is wrong, the database says so.
-    pub believed: Option<Believed>,
+    pub expected: Option<Expected>,
 }
 
 /// A row's version: the resourceVersion, and whether it is a tombstone or evicted.
@@ -47,15 +47,15 @@ pub struct Version {
 
 /// What a writer knows of a stored row, because it has written it, or has read the whole table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Believed {
+pub enum Expected {
     /// There is none: nothing is looked at before it is inserted.
     Absent,
     /// There is one that is live: where that is so, companion rows that stay as they are need not be read to know it.
     Stored {
         /// Its `res_version`.
         res_version: u64,
-        /// The [`Row::pairs_hash`] of its companion rows.
-        pairs: NonZeroU64,
+        /// The [`Row::companions_hash`] of its companion rows.
+        companions: NonZeroU64,
     },
 }
 
@@ -117,8 +117,8 @@ impl Row {
         for (column, value) in table.columns.iter().zip(&values) {
             check(column, value)?;
         }
-        check_pairs("label", &meta.labels, Some(limits::LABEL_VALUE_CHARACTERS))?;
-        check_pairs("annotation", &meta.annotations, None)?;
+        check_companion("label", &meta.labels, Some(limits::LABEL_VALUE_CHARACTERS))?;
+        check_companion("annotation", &meta.annotations, None)?;
         Ok(Row {
             uid: meta.uid.clone(),
             res_version: meta.resource_version,
@@ -128,7 +128,7 @@ impl Row {
             labels: meta.labels.clone(),
             annotations: meta.annotations.clone(),
             lost: Lost::default(),
-            believed: None,
+            expected: None,
         })
     }
 
@@ -142,7 +142,7 @@ impl Row {
     }
 
     /// The rows of one of the companion tables: key, value.
-    pub fn pairs(&self, companion: Companion) -> &[(Box<str>, Box<str>)] {
+    pub fn companion(&self, companion: Companion) -> &[(Box<str>, Box<str>)] {
         match companion {
             Companion::Labels => &self.labels,
             Companion::Annotations => &self.annotations,
@@ -150,7 +150,7 @@ impl Row {
     }
 
     /// A hash of the labels and annotations, of use to this process alone.
-    pub fn pairs_hash(&self) -> NonZeroU64 {
+    pub fn companions_hash(&self) -> NonZeroU64 {
         // Keyed at random: nobody can choose labels that look like others.
         static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations))).unwrap_or(NonZeroU64::MIN)
@@ -163,8 +163,8 @@ impl Row {
 
     /// About how many bytes the row and its companion rows take in memory.
     pub fn total_bytes(&self) -> usize {
-        let pairs = self.labels.iter().chain(self.annotations.iter());
-        self.bytes() + pairs.map(|(key, value)| key.len() + value.len() + 32).sum::<usize>()
+        let companions = self.labels.iter().chain(self.annotations.iter());
+        self.bytes() + companions.map(|(key, value)| key.len() + value.len() + 32).sum::<usize>()
     }
 }
 
@@ -217,8 +217,8 @@ fn out_of_range(column: &Column, value: String) -> RowError {
     RowError::OutOfRange { column: column.name.to_string(), value, ty: column.ty.to_string() }
 }
 
-fn check_pairs(what: &str, pairs: &[(Box<str>, Box<str>)], value_limit: Option<u16>) -> Result<(), RowError> {
-    for (key, value) in pairs {
+fn check_companion(what: &str, rows: &[(Box<str>, Box<str>)], value_limit: Option<u16>) -> Result<(), RowError> {
+    for (key, value) in rows {
         let characters = key.chars().count();
         if characters > limits::LABEL_KEY_CHARACTERS.into() {
             let what = format!("the key of {what} `{}...`", key.chars().take(40).collect::<String>());

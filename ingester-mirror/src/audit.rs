@@ -301,7 +301,7 @@ mod tests {
         values[base::JSON] = Value::text("{}");
         Row {
             lost: Default::default(),
-            believed: None,
+            expected: None,
             uid: "a".into(),
             res_version: version,
             delete_time: None,

@@ -118,7 +118,7 @@ fn lacks(missing: &[String], kinds: &[Kind], released: Option<&Released>) -> Str
 
 /// Whether the migrations create what the structs need.
 fn is_current(kinds: &[Kind], released: &Released) -> bool {
-    diff(&released.lock().tables, &Schema::of(kinds)).is_empty()
+    diff(&released.lock_file().tables, &Schema::of(kinds)).is_empty()
 }
 
 /// The remedy if they do not.

@@ -13,8 +13,8 @@ use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::{self, Context};
-use ingester_store::migrate::{ApplyError, Filled, Progress, Released};
-use ingester_store::{Address, Class, ConnectOptions, Store, StoreError};
+use ingester_store::migrate::{ApplyError, BackfillProgress, Progress, Released};
+use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -182,7 +182,11 @@ enum NotReady {
 
 impl From<StoreError> for NotReady {
     fn from(error: StoreError) -> Self {
-        if error.class() == Class::Transient { NotReady::Unreachable(error) } else { NotReady::Failed(error.into()) }
+        if error.class() == ErrorClass::Transient {
+            NotReady::Unreachable(error)
+        } else {
+            NotReady::Failed(error.into())
+        }
     }
 }
 
@@ -268,7 +272,7 @@ async fn backfill_once(
     metrics: &Metrics,
     stop: &CancellationToken,
 ) -> Result<(), StoreError> {
-    let backfills = store.incomplete(kinds, released).await?;
+    let backfills = store.incomplete_backfills(kinds, released).await?;
     for backfill in &backfills {
         metrics.controller(backfill.kind.kind()).incomplete_columns(backfill.columns().count());
     }
@@ -278,7 +282,7 @@ async fn backfill_once(
         let columns = columns.join(", ");
         tracing::info!(kind, columns, "Filling new columns from the stored objects");
         let counts = metrics.controller(kind);
-        let mut before = Filled::default();
+        let mut before = BackfillProgress::default();
         let filled = store.backfill(backfill, rate, stop, |now| {
             let (filled, failed) = (now.filled - before.filled, now.failed - before.failed);
             counts.backfilled(filled, now.read - before.read - filled - failed, failed);
@@ -295,7 +299,7 @@ async fn backfill_once(
             return Ok(());
         }
         counts.incomplete_columns(0);
-        let Filled { read, filled, failed, .. } = filled;
+        let BackfillProgress { read, filled, failed, .. } = filled;
         tracing::info!(kind, columns, rows = read, filled, failed, "New columns are complete");
     }
     Ok(())

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
 use ingester_core::ddl::{self, Schema, Server};
 use ingester_core::dialect::Dialect;
-use ingester_store::migrate::{ApplyError, Drift, Folder, Options, Progress, drift, schema_of};
+use ingester_store::migrate::{ApplyError, Drift, Folder, GenerateOptions, Progress, drift, schema_of};
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<E
 
 pub(crate) fn generate(arguments: &SchemaGenerate, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let folder = Folder::new(&arguments.out);
-    let options = Options { name: arguments.name.as_deref(), allow_destructive: arguments.allow_destructive };
+    let options = GenerateOptions { name: arguments.name.as_deref(), allow_destructive: arguments.allow_destructive };
     let outcome = if arguments.check { folder.check(kinds) } else { folder.generate(kinds, &options) };
     let outcome = outcome.map_err(anyhow::Error::from)?;
     if outcome.changed.is_empty() {
@@ -69,13 +69,13 @@ pub(crate) async fn diff(arguments: SchemaDiff, kinds: &'static [Kind]) -> Resul
         #[serde(skip_serializing_if = "Option::is_none")]
         table: Option<String>,
         change: String,
-        class: ddl::Class,
+        class: ddl::Cost,
         destructive: bool,
     }
-    let line = |change: &ddl::Change| Line {
+    let line = |change: &ddl::SchemaChange| Line {
         table: change.within().map(|table| table.to_string()),
         change: change.sentence(),
-        class: change.class(server),
+        class: change.cost(server),
         destructive: change.is_destructive(),
     };
     let lines: Vec<Line> = changes.iter().map(line).collect();
@@ -138,9 +138,9 @@ pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<
     let released = released(&arguments.migrations, program)?.ok_or_else(|| {
         Failure::Usage(anyhow!("this program has no migrations built in: name their folder with --sql"))
     })?;
-    let taken_back = released.lock().migrations.iter().filter(|migration| migration.version > arguments.to);
-    let inverse: Vec<ddl::Change> =
-        taken_back.flat_map(|migration| &migration.changes).map(ddl::Change::inverse).collect();
+    let taken_back = released.lock_file().migrations.iter().filter(|migration| migration.version > arguments.to);
+    let inverse: Vec<ddl::SchemaChange> =
+        taken_back.flat_map(|migration| &migration.changes).map(ddl::SchemaChange::inverse).collect();
     let losses = ddl::losses(&inverse);
     if !losses.is_empty() && !arguments.allow_destructive {
         return Err(Failure::Usage(anyhow!(
@@ -168,7 +168,7 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     let released = released(&arguments.migrations, program)?;
     let store = Store::connect(&address, ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
     let (schema, pending) = match &released {
-        Some(released) => (released.lock().tables.clone(), released.pending(&store).await.map_err(failure)?),
+        Some(released) => (released.lock_file().tables.clone(), released.pending(&store).await.map_err(failure)?),
         None => (Schema::of(program.kinds), Vec::new()),
     };
     let drift = drift(&schema, &store.catalog().await?, store.dialect());

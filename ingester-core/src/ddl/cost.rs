@@ -1,13 +1,13 @@
 //! What a change costs on which server: the rules of the servers' documentation, with the version from which each holds.
 
-use super::diff::Change;
+use super::diff::SchemaChange;
 use super::storage_class;
 use crate::schema::SqlType;
 
 /// What a change costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum Cost {
     /// Only the catalog changes: as fast on a large table as on a small one.
     Instant,
     /// The server reads the table, or writes it anew, while others go on writing.
@@ -36,7 +36,7 @@ pub struct Server {
     pub version: [u16; 3],
 }
 
-/// From `since` on, a change costs `class` on servers of `family`.
+/// From `since` on, a change costs `cost` on servers of `family`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
     /// The servers.
@@ -44,15 +44,15 @@ pub struct Rule {
     /// The first version.
     pub since: [u16; 3],
     /// The cost.
-    pub class: Class,
+    pub cost: Cost,
     /// Where it is written.
     pub source: &'static str,
 }
 
-/// Rules in a table: family, first version, class, source.
+/// Rules in a table: family, first version, cost, source.
 macro_rules! rules {
-    ($($family:ident $since:expr => $class:ident, $source:literal;)+) => {
-        &[$(Rule { family: Family::$family, since: $since, class: Class::$class, source: $source }),+]
+    ($($family:ident $since:expr => $cost:ident, $source:literal;)+) => {
+        &[$(Rule { family: Family::$family, since: $since, cost: Cost::$cost, source: $source }),+]
     };
 }
 
@@ -110,7 +110,7 @@ const OTHER_TYPE: &[Rule] = rules! {
 const SAME_STORAGE: Rule = Rule {
     family: Family::Sqlite,
     since: [0, 0, 0],
-    class: Class::Instant,
+    cost: Cost::Instant,
     source: "SQLite, 'Datatypes': one storage class holds both types",
 };
 
@@ -146,44 +146,44 @@ const RENAME_KEY: &[Rule] = rules! {
     Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': an index has no new name, it is made again";
 };
 
-impl Change {
+impl SchemaChange {
     /// What it costs on which server: the rules of each family in the order of their versions.
     pub fn rules(&self) -> &'static [Rule] {
         match self {
-            Change::CreateTable(_) => NEW_TABLE,
-            Change::DropTable(_) => NO_TABLE,
-            Change::RenameTable { .. } => CATALOG_ONLY,
-            Change::AddColumn { .. } => ADD_COLUMN,
-            Change::DropColumn { .. } => DROP_COLUMN,
-            Change::RenameColumn { .. } => RENAME_COLUMN,
-            Change::Retype { from, to, .. } if from.nullable != to.nullable && from.ty == to.ty => NULLABLE,
-            Change::Retype { from, to, .. } if from.nullable == to.nullable && is_longer(from.ty, to.ty) => {
+            SchemaChange::CreateTable(_) => NEW_TABLE,
+            SchemaChange::DropTable(_) => NO_TABLE,
+            SchemaChange::RenameTable { .. } => CATALOG_ONLY,
+            SchemaChange::AddColumn { .. } => ADD_COLUMN,
+            SchemaChange::DropColumn { .. } => DROP_COLUMN,
+            SchemaChange::RenameColumn { .. } => RENAME_COLUMN,
+            SchemaChange::Retype { from, to, .. } if from.nullable != to.nullable && from.ty == to.ty => NULLABLE,
+            SchemaChange::Retype { from, to, .. } if from.nullable == to.nullable && is_longer(from.ty, to.ty) => {
                 LONGER_VARCHAR
             }
-            Change::Retype { from, to, .. }
+            SchemaChange::Retype { from, to, .. }
                 if from.nullable == to.nullable && storage_class(from.ty) == storage_class(to.ty) =>
             {
                 WIDER_TYPE
             }
-            Change::Retype { .. } => OTHER_TYPE,
-            Change::PrimaryKey { .. } => PRIMARY_KEY,
-            Change::AddKey { .. } => ADD_KEY,
-            Change::DropKey { .. } => DROP_KEY,
-            Change::RenameKey { .. } => RENAME_KEY,
+            SchemaChange::Retype { .. } => OTHER_TYPE,
+            SchemaChange::PrimaryKey { .. } => PRIMARY_KEY,
+            SchemaChange::AddKey { .. } => ADD_KEY,
+            SchemaChange::DropKey { .. } => DROP_KEY,
+            SchemaChange::RenameKey { .. } => RENAME_KEY,
         }
     }
 
-    /// What it costs on this server; [`Class::Copy`] on one that is older than the rules.
-    pub fn class(&self, server: Server) -> Class {
+    /// What it costs on this server; [`Cost::Copy`] on one that is older than the rules.
+    pub fn cost(&self, server: Server) -> Cost {
         let mut rules = self.rules().iter().filter(|rule| rule.family == server.family && rule.since <= server.version);
-        rules.next_back().map_or(Class::Copy, |rule| rule.class)
+        rules.next_back().map_or(Cost::Copy, |rule| rule.cost)
     }
 
     /// Whether data go that nothing brings back but a backup, or that readers would miss until they are filled again.
     pub fn is_destructive(&self) -> bool {
         match self {
-            Change::DropTable(_) | Change::DropColumn { .. } => true,
-            Change::Retype { from, to, .. } => super::retyping(from.ty, to.ty) != super::Retyping::Widened,
+            SchemaChange::DropTable(_) | SchemaChange::DropColumn { .. } => true,
+            SchemaChange::Retype { from, to, .. } => super::retyping(from.ty, to.ty) != super::Retyping::Widened,
             _ => false,
         }
     }
@@ -224,12 +224,12 @@ impl std::fmt::Display for Family {
     }
 }
 
-impl std::fmt::Display for Class {
+impl std::fmt::Display for Cost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Class::Instant => "instant",
-            Class::InPlace => "in place",
-            Class::Copy => "copy",
+            Cost::Instant => "instant",
+            Cost::InPlace => "in place",
+            Cost::Copy => "copy",
         })
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// One change. In a lock a table that is made or dropped is its name alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Change {
+pub enum SchemaChange {
     /// A table is made.
     CreateTable(#[serde(with = "name_alone")] TableDef),
     /// A table is dropped, with everything in it.
@@ -111,25 +111,25 @@ pub fn retyping(from: SqlType, to: SqlType) -> Retyping {
     }
 }
 
-impl Change {
+impl SchemaChange {
     /// The change that takes this one back; where that adds a column or a table, its contents do not come back.
     pub fn inverse(&self) -> Self {
         match self.clone() {
-            Change::CreateTable(table) => Change::DropTable(table),
-            Change::DropTable(table) => Change::CreateTable(table),
-            Change::RenameTable { from, to } => Change::RenameTable { from: to, to: from },
-            Change::AddColumn { table, column } => Change::DropColumn { table, column },
-            Change::DropColumn { table, column } => Change::AddColumn { table, column },
-            Change::RenameColumn { table, column, to } => {
-                Change::RenameColumn { table, column: ColumnDef { name: to, ..column }, to: column.name }
+            SchemaChange::CreateTable(table) => SchemaChange::DropTable(table),
+            SchemaChange::DropTable(table) => SchemaChange::CreateTable(table),
+            SchemaChange::RenameTable { from, to } => SchemaChange::RenameTable { from: to, to: from },
+            SchemaChange::AddColumn { table, column } => SchemaChange::DropColumn { table, column },
+            SchemaChange::DropColumn { table, column } => SchemaChange::AddColumn { table, column },
+            SchemaChange::RenameColumn { table, column, to } => {
+                SchemaChange::RenameColumn { table, column: ColumnDef { name: to, ..column }, to: column.name }
             }
-            Change::Retype { table, from, to } => Change::Retype { table, from: to, to: from },
-            Change::PrimaryKey { table, from, to } => Change::PrimaryKey { table, from: to, to: from },
-            Change::AddKey { table, key } => Change::DropKey { table, key },
-            Change::DropKey { table, key } => Change::AddKey { table, key },
-            Change::RenameKey { table, key, to } => {
+            SchemaChange::Retype { table, from, to } => SchemaChange::Retype { table, from: to, to: from },
+            SchemaChange::PrimaryKey { table, from, to } => SchemaChange::PrimaryKey { table, from: to, to: from },
+            SchemaChange::AddKey { table, key } => SchemaChange::DropKey { table, key },
+            SchemaChange::DropKey { table, key } => SchemaChange::AddKey { table, key },
+            SchemaChange::RenameKey { table, key, to } => {
                 let from = key.name;
-                Change::RenameKey { table, key: KeyDef { name: to, ..key }, to: from }
+                SchemaChange::RenameKey { table, key: KeyDef { name: to, ..key }, to: from }
             }
         }
     }
@@ -140,22 +140,22 @@ impl Change {
 ///
 /// A column whose values would not all fit its new type is dropped and added again where they can be had from the
 /// objects' JSON: that blocks nobody and fails on no value.
-pub fn diff(before: &Schema, after: &Schema) -> Vec<Change> {
+pub fn diff(before: &Schema, after: &Schema) -> Vec<SchemaChange> {
     let old_names: Vec<Ident> = before.tables.iter().map(|table| table.name).collect();
     let new_names: Vec<_> = after.tables.iter().map(|table| (table.name, table.was)).collect();
     let sources = sources(&old_names, &new_names);
     let mut changes = renames(&after.tables, &sources, |new| new.name)
         .into_iter()
-        .map(|(from, new)| Change::RenameTable { from, to: new.name })
+        .map(|(from, new)| SchemaChange::RenameTable { from, to: new.name })
         .collect();
     for (new, source) in after.tables.iter().zip(&sources) {
         match source.and_then(|source| before.table(source)) {
             Some(old) => table(old, new, &mut changes),
-            None => changes.push(Change::CreateTable(new.clone())),
+            None => changes.push(SchemaChange::CreateTable(new.clone())),
         }
     }
     let dropped = before.tables.iter().filter(|old| !sources.contains(&Some(old.name)));
-    changes.extend(dropped.cloned().map(Change::DropTable));
+    changes.extend(dropped.cloned().map(SchemaChange::DropTable));
     changes
 }
 
@@ -199,7 +199,7 @@ fn renames<'n, T>(new: &'n [T], sources: &[Option<Ident>], name: impl Fn(&T) -> 
 }
 
 /// The changes within a table, under its new name.
-fn table(old: &TableDef, new: &TableDef, changes: &mut Vec<Change>) {
+fn table(old: &TableDef, new: &TableDef, changes: &mut Vec<SchemaChange>) {
     let table = new.name;
     let old_names: Vec<Ident> = old.columns.iter().map(|column| column.name).collect();
     let new_names: Vec<_> = new.columns.iter().map(|column| (column.name, column.was)).collect();
@@ -207,33 +207,33 @@ fn table(old: &TableDef, new: &TableDef, changes: &mut Vec<Change>) {
     let renames = renames(&new.columns, &sources, |column| column.name);
     changes.extend(renames.into_iter().filter_map(|(from, column)| {
         let column_was = ColumnDef { was: None, ..*old.column(from)? };
-        Some(Change::RenameColumn { table, column: column_was, to: column.name })
+        Some(SchemaChange::RenameColumn { table, column: column_was, to: column.name })
     }));
     // Former and present name of each column that keeps its values.
     let mut kept = Vec::new();
     for (column, source) in new.columns.iter().zip(&sources) {
         let to = ColumnDef { was: None, ..*column };
         let Some(old) = source.and_then(|source| old.column(source)) else {
-            changes.push(Change::AddColumn { table, column: to });
+            changes.push(SchemaChange::AddColumn { table, column: to });
             continue;
         };
         let from = ColumnDef { name: to.name, was: None, ..*old };
         if from != to && retyping(from.ty, to.ty) != Retyping::Widened && new.derives(to.name) {
-            changes.push(Change::DropColumn { table, column: from });
-            changes.push(Change::AddColumn { table, column: to });
+            changes.push(SchemaChange::DropColumn { table, column: from });
+            changes.push(SchemaChange::AddColumn { table, column: to });
             continue;
         }
         kept.push((old.name, to.name));
         if from != to {
-            changes.push(Change::Retype { table, from, to });
+            changes.push(SchemaChange::Retype { table, from, to });
         }
     }
     for column in old.columns.iter().filter(|column| !sources.contains(&Some(column.name))) {
-        changes.push(Change::DropColumn { table, column: ColumnDef { was: None, ..*column } });
+        changes.push(SchemaChange::DropColumn { table, column: ColumnDef { was: None, ..*column } });
     }
     let primary_key: Option<Vec<Ident>> = old.primary_key.iter().map(|column| present(*column, &kept)).collect();
     if primary_key.as_ref() != Some(&new.primary_key) {
-        changes.push(Change::PrimaryKey { table, from: old.primary_key.clone(), to: new.primary_key.clone() });
+        changes.push(SchemaChange::PrimaryKey { table, from: old.primary_key.clone(), to: new.primary_key.clone() });
     }
     keys(old, new, &kept, changes);
 }
@@ -243,7 +243,7 @@ fn present(column: Ident, kept: &[(Ident, Ident)]) -> Option<Ident> {
     kept.iter().find(|(was, _)| *was == column).map(|(_, is)| *is)
 }
 
-fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut Vec<Change>) {
+fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut Vec<SchemaChange>) {
     let table = new.name;
     // The old keys over the columns' present names, where all of them are kept.
     let mut left: Vec<(&KeyDef, Option<KeyDef>)> = old
@@ -270,15 +270,15 @@ fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut V
         match left.iter().position(same).filter(|_| free) {
             Some(place) => {
                 let (_, old) = left.remove(place);
-                renamed.extend(old.map(|old| Change::RenameKey { table, key: old, to: key.name }));
+                renamed.extend(old.map(|old| SchemaChange::RenameKey { table, key: old, to: key.name }));
                 false
             }
             None => true,
         }
     });
-    changes.extend(left.into_iter().map(|(key, _)| Change::DropKey { table, key: key.clone() }));
+    changes.extend(left.into_iter().map(|(key, _)| SchemaChange::DropKey { table, key: key.clone() }));
     changes.append(&mut renamed);
-    changes.extend(wanted.into_iter().map(|key| Change::AddKey { table, key: key.clone() }));
+    changes.extend(wanted.into_iter().map(|key| SchemaChange::AddKey { table, key: key.clone() }));
 }
 
 /// In a lock the tables stand in full elsewhere.

@@ -1,5 +1,5 @@
 //! What it takes to make one schema out of another, as data: [`diff`] finds the changes, [`plan`] puts them into steps
-//! of one statement each, [`Change::rules`] says what a step costs on which server.
+//! of one statement each, [`SchemaChange::rules`] says what a step costs on which server.
 //!
 //! May use: schema, kind.
 //! Must not: do I/O, know SQL text (that is `dialect`).
@@ -12,8 +12,8 @@ mod plan;
 mod storage;
 mod summary;
 
-pub use cost::{Class, Family, Rule, Server};
-pub use diff::{Change, Retyping, diff, retyping};
+pub use cost::{Cost, Family, Rule, Server};
+pub use diff::{Retyping, SchemaChange, diff, retyping};
 pub use generated::GeneratedSql;
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan};

@@ -3,7 +3,7 @@
 use super::class_label;
 use super::families::{Counters, Families};
 use ingester_core::protobuf::Lost;
-use ingester_store::Class;
+use ingester_store::ErrorClass;
 use prometheus::{Gauge, Histogram, IntCounter, IntGauge};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -315,7 +315,7 @@ impl ControllerMetrics {
     }
 
     /// The database returned an error of this class.
-    pub(crate) fn database_error(&self, class: Class) {
+    pub(crate) fn database_error(&self, class: ErrorClass) {
         for (known, counter) in CLASSES.iter().zip(&self.0.database_errors) {
             if *known == class {
                 counter.inc();
@@ -411,7 +411,7 @@ impl Drop for BusyWorker {
 }
 
 /// The classes of database errors.
-const CLASSES: [Class; 4] = [Class::Transient, Class::Object, Class::Operator, Class::Unknown];
+const CLASSES: [ErrorClass; 4] = [ErrorClass::Transient, ErrorClass::Object, ErrorClass::Operator, ErrorClass::Unknown];
 
 fn count(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)

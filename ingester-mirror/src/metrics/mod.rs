@@ -15,7 +15,7 @@ pub use controller::ControllerMetrics;
 pub(crate) use controller::{Outcome, Restart, Skip};
 
 use families::Families;
-use ingester_store::Class;
+use ingester_store::ErrorClass;
 use prometheus::{IntCounter, Registry, TextEncoder};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -99,11 +99,11 @@ impl fmt::Debug for Metrics {
 }
 
 /// The label of a class of database errors.
-fn class_label(class: Class) -> &'static str {
+fn class_label(class: ErrorClass) -> &'static str {
     match class {
-        Class::Transient => "transient",
-        Class::Object => "object",
-        Class::Operator => "operator",
-        Class::Unknown => "unknown",
+        ErrorClass::Transient => "transient",
+        ErrorClass::Object => "object",
+        ErrorClass::Operator => "operator",
+        ErrorClass::Unknown => "unknown",
     }
 }

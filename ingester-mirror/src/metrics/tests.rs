@@ -1,7 +1,7 @@
 //! Tests that read the rendered text back.
 
 use super::{ControllerMetrics, Metrics, Outcome, Restart, Skip};
-use ingester_store::Class;
+use ingester_store::ErrorClass;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -160,10 +160,10 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.incomplete_columns(2), &[("ingester_incomplete_columns", 2.0)]),
         (|m| m.rejected_objects(2), &[("ingester_rejected_objects", 2.0)]),
         (|m| m.orphans_swept(2), &[("ingester_orphans_swept_total", 2.0)]),
-        (|m| m.database_error(Class::Transient), &[("ingester_database_errors_total transient", 1.0)]),
-        (|m| m.database_error(Class::Object), &[("ingester_database_errors_total object", 1.0)]),
-        (|m| m.database_error(Class::Operator), &[("ingester_database_errors_total operator", 1.0)]),
-        (|m| m.database_error(Class::Unknown), &[("ingester_database_errors_total unknown", 1.0)]),
+        (|m| m.database_error(ErrorClass::Transient), &[("ingester_database_errors_total transient", 1.0)]),
+        (|m| m.database_error(ErrorClass::Object), &[("ingester_database_errors_total object", 1.0)]),
+        (|m| m.database_error(ErrorClass::Operator), &[("ingester_database_errors_total operator", 1.0)]),
+        (|m| m.database_error(ErrorClass::Unknown), &[("ingester_database_errors_total unknown", 1.0)]),
         (|m| m.finalizers_added(2), &[("ingester_finalizers_added_total", 2.0)]),
         (|m| m.finalizers_removed(2), &[("ingester_finalizers_removed_total", 2.0)]),
         (|m| m.listed(), &[("ingester_lists_total", 1.0)]),

@@ -15,7 +15,7 @@ use super::work::{Item, Origin};
 use crate::metrics::Outcome;
 use ingester_core::object::{Meta, Object};
 use ingester_core::row::Row;
-use ingester_store::Change;
+use ingester_store::RowChange;
 use ingester_store::compare::differences;
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ impl Controller {
             let object = self.parse(text).map_err(|(_, reason)| NotEvicted::not_stored(reason))?;
             let Some(without) = self.row(&object).map_err(NotEvicted::not_stored)? else { return Ok(()) };
             let without = Row { evict_time: row.evict_time, ..without };
-            let written = self.store.write(self.kind.table(), vec![Change::Row(without.clone())]).await;
+            let written = self.store.write(self.kind.table(), vec![RowChange::Row(without.clone())]).await;
             self.count(&written.map_err(|error| NotEvicted::not_stored(error.to_string()))?);
             self.read_back(&without).await?;
             last = object.meta().clone();

@@ -10,7 +10,7 @@ use crate::metrics::{Outcome, Skip};
 use backon::Retryable as _;
 use ingester_core::object::Identity;
 use ingester_store::guard::Guard;
-use ingester_store::{Change, Reject, Report, StoreError, latest_of_each};
+use ingester_store::{Reject, Report, RowChange, StoreError, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -38,7 +38,7 @@ impl Controller {
         for guard in [Guard::Holds, Guard::Overruled] {
             let overrule = guard == Guard::Overruled;
             let group = jobs.iter_mut().filter(|job| job.overrule == overrule);
-            let changes: Vec<Change> = group.filter_map(|job| job.change.take()).collect();
+            let changes: Vec<RowChange> = group.filter_map(|job| job.change.take()).collect();
             if changes.is_empty() {
                 continue;
             }
@@ -126,7 +126,7 @@ impl Controller {
     pub(super) async fn write(
         &self,
         guard: Guard,
-        changes: Vec<Change>,
+        changes: Vec<RowChange>,
         stop: &CancellationToken,
     ) -> Result<Report, Stopped> {
         let (table, changes) = (self.kind.table(), &latest_of_each(changes));

@@ -6,7 +6,7 @@ use crate::events::Subject;
 use ingester_core::object::Meta;
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
-use ingester_store::{Change, Reject};
+use ingester_store::{Reject, RowChange};
 use std::num::NonZeroU64;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -26,7 +26,7 @@ pub(super) struct Job {
     /// The object's metadata, unless only its name is known.
     pub(super) meta: Option<Meta>,
     /// What to write; taken when the transaction begins.
-    pub(super) change: Option<Change>,
+    pub(super) change: Option<RowChange>,
     /// The hash of the labels and annotations of that row.
     pub(super) pairs: Option<NonZeroU64>,
     /// For an eviction: the row, to compare it with what is read back.
@@ -53,9 +53,9 @@ impl Job {
         self.state.is_none()
     }
 
-    pub(super) fn tombstone(&self) -> Change {
+    pub(super) fn tombstone(&self) -> RowChange {
         let ObjectRef { uid, version, .. } = &self.object;
-        Change::Tombstone { uid: uid.clone(), res_version: *version, delete_time: Micros::now() }
+        RowChange::Tombstone { uid: uid.clone(), res_version: *version, delete_time: Micros::now() }
     }
 }
 

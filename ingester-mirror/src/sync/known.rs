@@ -1,7 +1,7 @@
 //! What a controller remembers of each object: its version, the state of its row, and when it was last seen. Nothing else.
 
 use super::lifecycle::State;
-use ingester_core::row::Believed;
+use ingester_core::row::Expected;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 use tokio::time::Instant;
@@ -32,9 +32,9 @@ pub(crate) struct KnownObject {
 
 impl KnownObject {
     /// What this process wrote, if the row is live.
-    fn believed(&self) -> Option<Believed> {
+    fn expected(&self) -> Option<Expected> {
         let pairs = self.pairs.filter(|_| self.state == RowState::Stored(State::Live))?;
-        Some(Believed::Stored { res_version: self.version, pairs })
+        Some(Expected::Stored { res_version: self.version, companions: pairs })
     }
 }
 
@@ -56,8 +56,8 @@ impl Known {
     }
 
     /// What this process expects to be stored of an object. It knows all live rows; other rows are rarely written again.
-    pub(crate) fn believed(&self, uid: &str) -> Option<Believed> {
-        self.entries.get(uid).map_or(Some(Believed::Absent), KnownObject::believed)
+    pub(crate) fn expected(&self, uid: &str) -> Option<Expected> {
+        self.entries.get(uid).map_or(Some(Expected::Absent), KnownObject::expected)
     }
 
     /// Records the state after a commit. A list in progress counts the object as seen.

@@ -11,7 +11,7 @@ use super::work::{Item, Origin, Work};
 use crate::config::Finalizer;
 use ingester_core::object::Meta;
 use ingester_core::value::Micros;
-use ingester_store::Change;
+use ingester_store::RowChange;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -45,9 +45,9 @@ impl Controller {
                 self.queue.push(Item::new(work, Origin::List)).await;
             }
             // Rejected objects that are gone and never had a row: their rejects are out of date.
-            let forget: Vec<Change> = nameless
+            let forget: Vec<RowChange> = nameless
                 .into_iter()
-                .map(|uid| Change::Tombstone { uid: uid.clone(), res_version: version, delete_time: Micros::now() })
+                .map(|uid| RowChange::Tombstone { uid: uid.clone(), res_version: version, delete_time: Micros::now() })
                 .collect();
             for change in &forget {
                 self.known().remove(change.uid());

@@ -18,7 +18,7 @@ use futures::{FutureExt as _, StreamExt as _};
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
-use ingester_store::Change;
+use ingester_store::RowChange;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -204,10 +204,10 @@ impl Controller {
         match row {
             Ok(Some(row)) => {
                 let mut row = stored(row);
-                job.pairs = Some(row.pairs_hash());
-                row.believed = self.known().believed(&job.object.uid);
+                job.pairs = Some(row.companions_hash());
+                row.expected = self.known().expected(&job.object.uid);
                 job.wanted = (plan.then == Then::Evict).then(|| row.clone());
-                job.change = Some(Change::Row(row));
+                job.change = Some(RowChange::Row(row));
             }
             // The kind's predicate leaves the object out. A row that it has is from before that.
             Ok(None) => {
@@ -227,7 +227,7 @@ impl Controller {
                 Ok(row) if plan.state == State::Deleted => {
                     tracing::warn!(kind = self.kind.kind(), namespace = %job.object.namespace, name = %job.object.name, reason,
                         "Object that cannot be decoded is deleted: stored without its indexed columns");
-                    job.change = Some(Change::Row(stored(row)));
+                    job.change = Some(RowChange::Row(stored(row)));
                 }
                 _ => {
                     job.then = Then::Nothing;

@@ -11,7 +11,7 @@ mod sources;
 
 pub use sources::{Source, SourceError, expand};
 
-use crate::store::{Change, Reject, Store, StoreError};
+use crate::store::{Reject, RowChange, Store, StoreError};
 use ingester_core::kind::Kind;
 use ingester_core::row::Row;
 use read::{Found, Loaded};
@@ -239,7 +239,7 @@ async fn write(
     let mut changes = Vec::with_capacity(objects);
     for Pending { row, origin, reject } in batch {
         known.insert(row.uid.clone(), (origin, reject));
-        changes.push(Change::Row(row));
+        changes.push(RowChange::Row(row));
     }
     // What is left over has been dropped for a later version of the same object in the same batch.
     counts.stale += (objects - known.len()) as u64;

@@ -6,12 +6,12 @@
 
 use super::drift::{self, Drift, is, is_key, same};
 use super::folder::GenerateError;
-use super::lock::{Added, LockedMigration};
+use super::lock_file::{AddedColumn, ReleasedMigration};
 use super::released::Released;
-use crate::store::catalog::{Catalog, LiveTable};
-use crate::store::ledger::{Entry, Migrating};
+use crate::store::catalog::{Catalog, FoundTable};
+use crate::store::ledger::{LedgerEntry, Migrating};
 use crate::store::{Store, StoreError};
-use ingester_core::ddl::{Change, ColumnDef, KeyDef, Schema};
+use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange};
 use ingester_core::dialect::Dialect;
 use ingester_core::kind::Kind;
 use ingester_core::schema::{Ident, SqlType};
@@ -82,7 +82,7 @@ impl Released {
         let mut applied = Applied::default();
         if self.pending(store).await?.is_empty() {
             // Nothing is written where there is nothing to do: an ingester that starts again asks each time.
-            applied.drift = drift::drift(&self.lock().tables, &store.catalog().await?, dialect);
+            applied.drift = drift::drift(&self.lock_file().tables, &store.catalog().await?, dialect);
             return self.applied(store, applied).await;
         }
         let mut migrating = store.migrating().await?;
@@ -92,16 +92,16 @@ impl Released {
         let catalog = migrating.catalog().await?;
         let entries = migrating.entries().await?;
         self.check(dialect, &entries)?;
-        let todo: Vec<&LockedMigration> = self.unrun(&entries).collect();
+        let todo: Vec<&ReleasedMigration> = self.unrun(&entries).collect();
         // Tables that nobody has migrated so far.
         let unknown = entries.is_empty() && self.any_table(&catalog);
-        let current = unknown && drift::drift(&self.lock().tables, &catalog, dialect).is_empty();
-        for (place, locked) in todo.iter().enumerate() {
-            tell(Progress { migration: locked.name(), place: place + 1, of: todo.len() });
-            let migration = self.migration(dialect, locked, true);
+        let current = unknown && drift::drift(&self.lock_file().tables, &catalog, dialect).is_empty();
+        for (place, released) in todo.iter().enumerate() {
+            tell(Progress { migration: released.name(), place: place + 1, of: todo.len() });
+            let migration = self.migration(dialect, released, true);
             let interrupted = entries.contains_key(&migration.version);
-            let done =
-                current || ((unknown || interrupted) && is_done(&locked.changes, &migrating.catalog().await?, dialect));
+            let done = current
+                || ((unknown || interrupted) && is_done(&released.changes, &migrating.catalog().await?, dialect));
             match (done, interrupted) {
                 (true, true) => migrating.settle(migration.version, true).await?,
                 (true, false) => migrating.skip(&migration).await?,
@@ -109,12 +109,12 @@ impl Released {
                     if interrupted {
                         migrating.settle(migration.version, false).await?;
                     }
-                    run(&mut migrating, dialect, locked, &migration, true).await?;
+                    run(&mut migrating, dialect, released, &migration, true).await?;
                 }
             }
-            if done { &mut applied.recorded } else { &mut applied.run }.push(locked.name());
+            if done { &mut applied.recorded } else { &mut applied.run }.push(released.name());
         }
-        applied.drift = drift::drift(&self.lock().tables, &migrating.catalog().await?, dialect);
+        applied.drift = drift::drift(&self.lock_file().tables, &migrating.catalog().await?, dialect);
         migrating.end().await?;
         self.applied(store, applied).await
     }
@@ -138,7 +138,7 @@ impl Released {
         tell: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Vec<String>, ApplyError> {
         let dialect = store.dialect();
-        let last = self.lock().migrations.last().map_or(0, |last| last.version);
+        let last = self.lock_file().migrations.last().map_or(0, |last| last.version);
         if version > last {
             return Err(ApplyError::Missing(version, last));
         }
@@ -146,24 +146,24 @@ impl Released {
         migrating.ensure().await?;
         let entries = migrating.entries().await?;
         self.check(dialect, &entries)?;
-        let todo: Vec<&LockedMigration> = self
-            .lock()
+        let todo: Vec<&ReleasedMigration> = self
+            .lock_file()
             .migrations
             .iter()
             .rev()
-            .filter(|locked| locked.version > version && entries.contains_key(&i64::from(locked.version)))
+            .filter(|released| released.version > version && entries.contains_key(&i64::from(released.version)))
             .collect();
         let mut reverted = Vec::new();
-        for (place, locked) in todo.iter().enumerate() {
-            tell(Progress { migration: locked.name(), place: place + 1, of: todo.len() });
-            let migration = self.migration(dialect, locked, false);
+        for (place, released) in todo.iter().enumerate() {
+            tell(Progress { migration: released.name(), place: place + 1, of: todo.len() });
+            let migration = self.migration(dialect, released, false);
             let interrupted = entries.get(&migration.version).is_some_and(|entry| entry.interrupted);
-            if interrupted && !is_done(&locked.changes, &migrating.catalog().await?, dialect) {
+            if interrupted && !is_done(&released.changes, &migrating.catalog().await?, dialect) {
                 migrating.settle(migration.version, false).await?;
             } else {
-                run(&mut migrating, dialect, locked, &migration, false).await?;
+                run(&mut migrating, dialect, released, &migration, false).await?;
             }
-            reverted.push(locked.name());
+            reverted.push(released.name());
         }
         migrating.end().await?;
         store.create_own().await?;
@@ -178,36 +178,36 @@ impl Released {
     pub async fn pending(&self, store: &Store) -> Result<Vec<String>, ApplyError> {
         let entries = store.ledger().await?;
         self.check(store.dialect(), &entries)?;
-        Ok(self.unrun(&entries).map(LockedMigration::name).collect())
+        Ok(self.unrun(&entries).map(ReleasedMigration::name).collect())
     }
 
     /// The migrations that a ledger does not know to be done.
-    fn unrun(&self, entries: &BTreeMap<i64, Entry>) -> impl Iterator<Item = &LockedMigration> {
+    fn unrun(&self, entries: &BTreeMap<i64, LedgerEntry>) -> impl Iterator<Item = &ReleasedMigration> {
         let done = |version| entries.get(&version).is_some_and(|entry| !entry.interrupted);
-        self.lock().migrations.iter().filter(move |locked| !done(i64::from(locked.version)))
+        self.lock_file().migrations.iter().filter(move |released| !done(i64::from(released.version)))
     }
 
     /// The columns that migrations have added to this database.
-    pub(super) async fn added(&self, store: &Store) -> Result<Vec<Added>, StoreError> {
+    pub(super) async fn added(&self, store: &Store) -> Result<Vec<AddedColumn>, StoreError> {
         let entries = store.ledger().await?;
         let run = |version| entries.get(&i64::from(version)).is_some_and(|entry| !entry.interrupted);
-        Ok(self.lock().added(run))
+        Ok(self.lock_file().added(run))
     }
 
     /// Whether the ledger is one of these migrations.
-    fn check(&self, dialect: Dialect, entries: &BTreeMap<i64, Entry>) -> Result<(), ApplyError> {
+    fn check(&self, dialect: Dialect, entries: &BTreeMap<i64, LedgerEntry>) -> Result<(), ApplyError> {
         for (version, entry) in entries {
-            let locked = self.lock().migrations.iter().find(|locked| i64::from(locked.version) == *version);
-            let locked = locked.ok_or(ApplyError::Later(*version))?;
-            if self.migration(dialect, locked, true).checksum != entry.checksum {
-                return Err(ApplyError::Another(locked.name()));
+            let released = self.lock_file().migrations.iter().find(|released| i64::from(released.version) == *version);
+            let released = released.ok_or(ApplyError::Later(*version))?;
+            if self.migration(dialect, released, true).checksum != entry.checksum {
+                return Err(ApplyError::Another(released.name()));
             }
         }
         Ok(())
     }
 
     fn any_table(&self, catalog: &Catalog) -> bool {
-        self.lock().tables.tables.iter().any(|table| catalog.tables.contains_key(table.name.as_str()))
+        self.lock_file().tables.tables.iter().any(|table| catalog.tables.contains_key(table.name.as_str()))
     }
 }
 
@@ -215,7 +215,7 @@ impl Released {
 async fn run(
     migrating: &mut Migrating,
     dialect: Dialect,
-    locked: &LockedMigration,
+    released: &ReleasedMigration,
     migration: &sqlx::migrate::Migration,
     up: bool,
 ) -> Result<(), StoreError> {
@@ -226,7 +226,7 @@ async fn run(
         // MySQL has recorded the attempt and has committed that by itself. What the error says need not be so: a
         // connection that is lost when the server is done. Where even that cannot be asked, the next run will.
         let Ok(catalog) = migrating.catalog().await else { return Err(error) };
-        let done = is_done(&locked.changes, &catalog, dialect);
+        let done = is_done(&released.changes, &catalog, dialect);
         migrating.settle(migration.version, done).await?;
         if done == up {
             return Ok(());
@@ -234,39 +234,44 @@ async fn run(
         if !error.is_passing() || attempt == ATTEMPTS {
             return Err(error);
         }
-        tracing::warn!(%error, migration = locked.name(), "A table is in use, trying again");
+        tracing::warn!(%error, migration = released.name(), "A table is in use, trying again");
         attempt += 1;
         tokio::time::sleep(PAUSE).await;
     }
 }
 
 /// Whether a database has what these changes make.
-fn is_done(changes: &[Change], catalog: &Catalog, dialect: Dialect) -> bool {
+fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
     let table = |name: Ident| catalog.tables.get(name.as_str());
-    let column = |table: Option<&LiveTable>, column: &ColumnDef| {
+    let column = |table: Option<&FoundTable>, column: &ColumnDef| {
         table.and_then(|table| table.column(column.name.as_str())).is_some_and(|found| is(dialect, column, found))
     };
     let key = |name: Ident, key: &KeyDef| table(name).is_some_and(|live| is_key(dialect, name, key, live));
     changes.iter().all(|change| match change {
-        Change::CreateTable(made) => table(made.name).is_some(),
-        Change::DropTable(dropped) => table(dropped.name).is_none(),
-        Change::RenameTable { from, to } => {
-            let handed_on = changes.iter().any(|other| matches!(other, Change::RenameTable { to, .. } if to == from));
+        SchemaChange::CreateTable(made) => table(made.name).is_some(),
+        SchemaChange::DropTable(dropped) => table(dropped.name).is_none(),
+        SchemaChange::RenameTable { from, to } => {
+            let handed_on =
+                changes.iter().any(|other| matches!(other, SchemaChange::RenameTable { to, .. } if to == from));
             table(*to).is_some() && (handed_on || table(*from).is_none())
         }
-        Change::AddColumn { table: name, column: added } => column(table(*name), added),
-        Change::DropColumn { table: name, column: dropped } => table(*name).is_some() && !column(table(*name), dropped),
-        Change::RenameColumn { table: name, column: was, to } => {
+        SchemaChange::AddColumn { table: name, column: added } => column(table(*name), added),
+        SchemaChange::DropColumn { table: name, column: dropped } => {
+            table(*name).is_some() && !column(table(*name), dropped)
+        }
+        SchemaChange::RenameColumn { table: name, column: was, to } => {
             let handed_on =
-                changes.iter().any(|other| matches!(other, Change::RenameColumn { to, .. } if *to == was.name));
+                changes.iter().any(|other| matches!(other, SchemaChange::RenameColumn { to, .. } if *to == was.name));
             column(table(*name), &ColumnDef { name: *to, ..*was })
                 && (handed_on || table(*name).is_some_and(|live| live.column(was.name.as_str()).is_none()))
         }
-        Change::Retype { table: name, to, .. } => column(table(*name), to),
-        Change::PrimaryKey { table: name, to, .. } => table(*name).is_some_and(|live| same(to, &live.primary_key)),
-        Change::AddKey { table: name, key: added } => key(*name, added),
-        Change::DropKey { table: name, key: dropped } => table(*name).is_some() && !key(*name, dropped),
-        Change::RenameKey { table: name, key: was, to } => {
+        SchemaChange::Retype { table: name, to, .. } => column(table(*name), to),
+        SchemaChange::PrimaryKey { table: name, to, .. } => {
+            table(*name).is_some_and(|live| same(to, &live.primary_key))
+        }
+        SchemaChange::AddKey { table: name, key: added } => key(*name, added),
+        SchemaChange::DropKey { table: name, key: dropped } => table(*name).is_some() && !key(*name, dropped),
+        SchemaChange::RenameKey { table: name, key: was, to } => {
             key(*name, &KeyDef { name: *to, columns: was.columns.clone() }) && !key(*name, was)
         }
     })

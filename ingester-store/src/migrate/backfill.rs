@@ -4,7 +4,7 @@
 //! `ingester_backfills` says how far each column is, for readers and for the next run: a column is complete when its
 //! `complete_time` is set, or when it has no row there because it is as old as its table.
 
-use super::lock::Added;
+use super::lock_file::AddedColumn;
 use super::released::Released;
 use crate::store::backfill::Target;
 use crate::store::{Store, StoreError};
@@ -39,7 +39,7 @@ pub struct Backfill {
 
 /// How it went, so far or in the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Filled {
+pub struct BackfillProgress {
     /// Rows that were read.
     pub read: u64,
     /// Rows that got other values.
@@ -52,7 +52,7 @@ pub struct Filled {
 
 /// How far one column is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filling {
+pub struct ColumnBackfill {
     /// Its table.
     pub table: String,
     /// The column.
@@ -94,7 +94,7 @@ impl Backfill {
 
 impl Store {
     /// Notes that columns which migrations have added are to be filled, where that is not noted yet.
-    pub(super) async fn begin_backfills(&self, added: &[Added]) -> Result<(), StoreError> {
+    pub(super) async fn begin_backfills(&self, added: &[AddedColumn]) -> Result<(), StoreError> {
         let marks = self.backfills().await?;
         let new: Vec<(String, String, i64)> = added
             .iter()
@@ -110,12 +110,12 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub async fn fillings(&self, kinds: &[Kind]) -> Result<Vec<Filling>, StoreError> {
+    pub async fn column_backfills(&self, kinds: &[Kind]) -> Result<Vec<ColumnBackfill>, StoreError> {
         let known = |mark: &BackfillRow| {
             let of = |kind: &&Kind| kind.table().name.as_str() == mark.table;
             kinds.iter().find(of).is_some_and(|kind| kind.table().columns.iter().any(|c| c.name.same_as(&mark.column)))
         };
-        let filling = |mark: BackfillRow| Filling {
+        let filling = |mark: BackfillRow| ColumnBackfill {
             table: mark.table,
             column: mark.column,
             read: mark.rows_read,
@@ -131,15 +131,19 @@ impl Store {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub async fn incomplete(&self, kinds: &[Kind], released: Option<&Released>) -> Result<Vec<Backfill>, StoreError> {
+    pub async fn incomplete_backfills(
+        &self,
+        kinds: &[Kind],
+        released: Option<&Released>,
+    ) -> Result<Vec<Backfill>, StoreError> {
         if let Some(released) = released {
             self.begin_backfills(&released.added(self).await?).await?;
         }
         let mut incomplete = Vec::new();
-        let fillings = self.fillings(kinds).await?;
+        let column_backfills = self.column_backfills(kinds).await?;
         for kind in kinds {
             let table = kind.table().name;
-            let columns: Vec<String> = fillings
+            let columns: Vec<String> = column_backfills
                 .iter()
                 .filter(|filling| !filling.complete && table.same_as(&filling.table))
                 .map(|filling| filling.column.clone())
@@ -162,8 +166,8 @@ impl Store {
         backfill: &Backfill,
         rate: Option<NonZeroU32>,
         stop: &CancellationToken,
-        mut tell: impl FnMut(&Filled),
-    ) -> Result<Filled, StoreError> {
+        mut tell: impl FnMut(&BackfillProgress),
+    ) -> Result<BackfillProgress, StoreError> {
         let table = backfill.kind.table().name.to_string();
         self.create_own().await?;
         let marks = self.backfills().await?;
@@ -181,7 +185,7 @@ impl Store {
             _ => String::new(),
         });
         let mut position = left.min().unwrap_or_default();
-        let mut filled = Filled::default();
+        let mut filled = BackfillProgress::default();
         let (mut rows, most) = ROWS;
         let begin = Instant::now();
         let target = Target { table: backfill.kind.table(), places: &backfill.places };

@@ -1,6 +1,6 @@
 //! What differs between the schema that should be and the one that a database has. Pure: both are given.
 
-use crate::store::catalog::{Catalog, LiveColumn, LiveTable};
+use crate::store::catalog::{Catalog, FoundColumn, FoundTable};
 use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef};
 use ingester_core::dialect::Dialect;
 use ingester_core::schema::Ident;
@@ -102,7 +102,7 @@ pub fn drift(schema: &Schema, catalog: &Catalog, dialect: Dialect) -> Vec<Drift>
     drift
 }
 
-fn within(table: &TableDef, live: &LiveTable, dialect: Dialect, drift: &mut Vec<Drift>) {
+fn within(table: &TableDef, live: &FoundTable, dialect: Dialect, drift: &mut Vec<Drift>) {
     let name = || table.name.to_string();
     for column in &table.columns {
         match live.column(column.name.as_str()) {
@@ -157,7 +157,7 @@ fn within(table: &TableDef, live: &LiveTable, dialect: Dialect, drift: &mut Vec<
 }
 
 /// Whether a column of a catalog is the one of the schema.
-pub(super) fn is(dialect: Dialect, column: &ColumnDef, found: &LiveColumn) -> bool {
+pub(super) fn is(dialect: Dialect, column: &ColumnDef, found: &FoundColumn) -> bool {
     dialect.is_type(column.ty, &found.ty)
         && column.nullable == found.nullable
         // A JSON column has a collation of the server's choice.
@@ -165,7 +165,7 @@ pub(super) fn is(dialect: Dialect, column: &ColumnDef, found: &LiveColumn) -> bo
 }
 
 /// Whether a key of a catalog is over the columns of the schema's.
-pub(super) fn is_key(dialect: Dialect, table: Ident, key: &KeyDef, live: &LiveTable) -> bool {
+pub(super) fn is_key(dialect: Dialect, table: Ident, key: &KeyDef, live: &FoundTable) -> bool {
     live.keys
         .get(dialect.key_name(table, key.name).as_str())
         .is_some_and(|found| !found.unique && same(&key.columns, &found.columns))

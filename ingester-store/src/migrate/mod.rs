@@ -8,13 +8,13 @@ mod apply;
 mod backfill;
 mod drift;
 mod folder;
-mod lock;
+mod lock_file;
 mod released;
 
 pub use apply::{Applied, ApplyError, Progress, schema_of};
-pub use backfill::{Backfill, Filled, Filling, RATE};
+pub use backfill::{Backfill, BackfillProgress, ColumnBackfill, RATE};
 pub use drift::{Drift, drift};
-pub use folder::{Folder, GenerateError, Options, Outcome, assert_current};
+pub use folder::{Folder, GenerateError, GenerateOptions, Outcome, assert_current};
 pub use ingester_core::GeneratedSql;
-pub use lock::{Added, Lock, LockedMigration};
+pub use lock_file::{AddedColumn, LockFile, ReleasedMigration};
 pub use released::Released;

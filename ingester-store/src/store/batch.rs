@@ -3,14 +3,14 @@
 //! The main row comes first and its lock covers the companion rows: whoever writes an object holds it. So after the
 //! main rows are written, this transaction alone decides about their labels and annotations.
 
+use super::companions::CompanionChanges;
 use super::guard::{Guard, Verdict, Version, verdict};
-use super::pairs::Difference;
 use super::transaction::Transaction;
-use super::{Change, Report};
+use super::{Report, RowChange};
 use ingester_core::dialect::statements::{
     ClearRejects, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Rewind, Tombstone, Versions, WriteCompanion,
 };
-use ingester_core::row::{Believed, Row};
+use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
 use ingester_core::value::Micros;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ const MOST_PARAMS: usize = 32_000;
 pub(super) struct Batch<'a> {
     pub(super) table: &'static Table,
     /// Sorted by uid, each uid once.
-    pub(super) changes: &'a [Change],
+    pub(super) changes: &'a [RowChange],
     pub(super) now: Micros,
     pub(super) max_packet: usize,
     pub(super) clear_rejects: bool,
@@ -41,14 +41,14 @@ impl Batch<'_> {
     /// Writes the batch; the caller commits.
     pub(super) async fn write(&self, tx: &mut Transaction) -> Result<Report, sqlx::Error> {
         let mut report = Report::default();
-        let uids: Vec<&str> = self.changes.iter().map(Change::uid).collect();
+        let uids: Vec<&str> = self.changes.iter().map(RowChange::uid).collect();
         if self.guard == Guard::Overruled {
             for uids in chunks(&uids, MOST_ROWS) {
                 tx.execute(&Rewind { table: self.table, uids }).await?;
             }
         }
         // Whoever inserts a row that is there after all is told so, and looks then.
-        let asked: Vec<&str> = self.changes.iter().filter(|change| !self.is_new(change)).map(Change::uid).collect();
+        let asked: Vec<&str> = self.changes.iter().filter(|change| !self.is_new(change)).map(RowChange::uid).collect();
         let stored = self.versions(tx, &asked).await?;
 
         let (mut absent, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
@@ -57,14 +57,14 @@ impl Batch<'_> {
         for change in self.changes {
             let old = stored.get(change.uid()).copied();
             match change {
-                Change::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
+                RowChange::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
                     None => absent.push(row),
-                    Some((Verdict::Write, old)) if has_its_pairs(row, old) => alike.push(row),
+                    Some((Verdict::Write, old)) if has_its_companions(row, old) => alike.push(row),
                     Some((Verdict::Write, _)) => present.push(row),
                     Some((Verdict::Unchanged, _)) => report.unchanged += 1,
                     Some((Verdict::Stale, _)) => report.stale.push(row.uid.clone()),
                 },
-                Change::Tombstone { uid, res_version, delete_time } => match old {
+                RowChange::Tombstone { uid, res_version, delete_time } => match old {
                     // Nothing to mark: an object that was never stored and is gone has left no trace.
                     None => report.unchanged += 1,
                     Some(old) if old.deleted || old.evicted => report.unchanged += 1,
@@ -100,7 +100,7 @@ impl Batch<'_> {
         let (changed, winners) = (present.len(), [present, alike].concat());
         self.overwrite(tx, &winners).await?;
         for companion in Companion::ALL {
-            self.write_pairs(tx, companion, &inserted, &winners[..changed]).await?;
+            self.write_companions(tx, companion, &inserted, &winners[..changed]).await?;
         }
         self.tombstones(tx, &gone).await?;
         report.written += inserted.len() + winners.len() + gone.len();
@@ -113,10 +113,10 @@ impl Batch<'_> {
     }
 
     /// Whether the writer has good reason to think that nothing is stored of the object.
-    fn is_new(&self, change: &Change) -> bool {
+    fn is_new(&self, change: &RowChange) -> bool {
         self.trusting
             && self.guard == Guard::Holds
-            && matches!(change, Change::Row(Row { believed: Some(Believed::Absent), .. }))
+            && matches!(change, RowChange::Row(Row { expected: Some(Expected::Absent), .. }))
     }
 
     async fn versions(&self, tx: &mut Transaction, uids: &[&str]) -> Result<HashMap<String, Version>, sqlx::Error> {
@@ -157,7 +157,7 @@ impl Batch<'_> {
     }
 
     /// Brings the companion rows of `inserted` (which have none) and `present` (which may) to what the rows say.
-    async fn write_pairs(
+    async fn write_companions(
         &self,
         tx: &mut Transaction,
         companion: Companion,
@@ -170,7 +170,7 @@ impl Batch<'_> {
         for uids in chunks(&uids, MOST_ROWS) {
             stored.extend(tx.fetch(&ReadCompanion { table, companion, uids }).await?);
         }
-        let mut difference = Difference::between(companion, &stored, present);
+        let mut difference = CompanionChanges::between(companion, &stored, present);
         for row in inserted {
             difference.write_all(companion, row);
         }
@@ -228,10 +228,10 @@ impl Batch<'_> {
 
 /// Whether the row that is stored is the one that the writer knows, and its labels and annotations are those that it is to
 /// have: the guard on the main row covers its companions.
-pub(super) fn has_its_pairs(row: &Row, stored: Version) -> bool {
-    let Some(Believed::Stored { res_version, pairs }) = row.believed else { return false };
+pub(super) fn has_its_companions(row: &Row, stored: Version) -> bool {
+    let Some(Expected::Stored { res_version, companions }) = row.expected else { return false };
     let live = Version { res_version, deleted: false, evicted: false };
-    res_version > 0 && stored == live && pairs == row.pairs_hash()
+    res_version > 0 && stored == live && companions == row.companions_hash()
 }
 
 /// Slices of up to `most`, whose lengths are powers of two above [`EXACT`].

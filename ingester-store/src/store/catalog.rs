@@ -9,23 +9,23 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
     /// The tables.
-    pub tables: BTreeMap<String, LiveTable>,
+    pub tables: BTreeMap<String, FoundTable>,
 }
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LiveTable {
+pub struct FoundTable {
     /// Its columns in order.
-    pub columns: Vec<LiveColumn>,
+    pub columns: Vec<FoundColumn>,
     /// The columns of its primary key in order.
     pub primary_key: Vec<String>,
     /// Its other keys by name.
-    pub keys: BTreeMap<String, LiveKey>,
+    pub keys: BTreeMap<String, FoundKey>,
 }
 
 /// A column.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LiveColumn {
+pub struct FoundColumn {
     /// Its name.
     pub name: String,
     /// Its type in the server's spelling.
@@ -38,7 +38,7 @@ pub struct LiveColumn {
 
 /// A key.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LiveKey {
+pub struct FoundKey {
     /// Its columns in order.
     pub columns: Vec<String>,
     /// Whether it refuses equal values.
@@ -48,13 +48,13 @@ pub struct LiveKey {
 impl Catalog {
     /// From the answers of the dialect's two statements.
     pub(super) fn new(columns: Vec<CatalogColumn>, keys: Vec<CatalogKey>) -> Self {
-        let mut tables: BTreeMap<String, LiveTable> = BTreeMap::new();
+        let mut tables: BTreeMap<String, FoundTable> = BTreeMap::new();
         let mut primary: BTreeMap<String, Vec<(u32, String)>> = BTreeMap::new();
         for CatalogColumn { table, name, ty, nullable, collation, primary_key } in columns {
             if let Some(place) = primary_key {
                 primary.entry(table.clone()).or_default().push((place, name.clone()));
             }
-            tables.entry(table).or_default().columns.push(LiveColumn { name, ty, nullable, collation });
+            tables.entry(table).or_default().columns.push(FoundColumn { name, ty, nullable, collation });
         }
         for (table, mut columns) in primary {
             columns.sort();
@@ -69,9 +69,9 @@ impl Catalog {
     }
 }
 
-impl LiveTable {
+impl FoundTable {
     /// The column of this name.
-    pub fn column(&self, name: &str) -> Option<&LiveColumn> {
+    pub fn column(&self, name: &str) -> Option<&FoundColumn> {
         // MySQL Reference Manual, "Identifier Case Sensitivity": column names are not case-sensitive.
         self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
     }

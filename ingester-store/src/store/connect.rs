@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Where a database is. Shows itself without its password.
 #[derive(Clone)]
 pub struct Address {
-    pub(super) options: Options,
+    pub(super) options: DriverOptions,
     shown: String,
     /// Files that are looked at before the first connection; none where a URL has parameters of its own.
     files: Tls,
@@ -23,7 +23,7 @@ pub struct Address {
 }
 
 #[derive(Clone)]
-pub(super) enum Options {
+pub(super) enum DriverOptions {
     MySql(Box<MySqlConnectOptions>),
     Sqlite(Box<SqliteConnectOptions>),
 }
@@ -67,7 +67,7 @@ impl Address {
         }
         let secret = if password.is_some() { ":***" } else { "" };
         Address {
-            options: Options::MySql(Box::new(settled(options).statement_cache_capacity(PREPARED))),
+            options: DriverOptions::MySql(Box::new(settled(options).statement_cache_capacity(PREPARED))),
             shown: format!("mysql://{user}{secret}@{host}:{port}/{database}"),
             files: Tls::default(),
             says_tls: false,
@@ -84,7 +84,7 @@ impl Address {
             let (mistake, hint) = mistake.split_once("; ").unwrap_or((mistake, "see the keys of `mysql.tls`"));
             return Err(StoreError::wrong("preparing encryption", mistake, hint));
         }
-        if let (Options::MySql(options), false) = (&mut self.options, self.says_tls) {
+        if let (DriverOptions::MySql(options), false) = (&mut self.options, self.says_tls) {
             **options = tls.apply((**options).clone());
             self.files = tls.clone();
         }
@@ -99,8 +99,8 @@ impl Address {
     /// The database's dialect.
     pub fn dialect(&self) -> Dialect {
         match self.options {
-            Options::MySql(_) => Dialect::MySql,
-            Options::Sqlite(_) => Dialect::Sqlite,
+            DriverOptions::MySql(_) => Dialect::MySql,
+            DriverOptions::Sqlite(_) => Dialect::Sqlite,
         }
     }
 }
@@ -130,7 +130,7 @@ impl FromStr for Address {
                 if !names("statement-cache-capacity") {
                     options = options.statement_cache_capacity(PREPARED);
                 }
-                let options = Options::MySql(Box::new(options));
+                let options = DriverOptions::MySql(Box::new(options));
                 Ok(Address { options, shown, files: Tls::default(), says_tls: names("ssl") })
             }
             Some("sqlite") => {
@@ -139,7 +139,7 @@ impl FromStr for Address {
                     return Err(wrong("it names no file: write sqlite://FILE".into()));
                 }
                 let options = SqliteConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
-                let options = Options::Sqlite(Box::new(options));
+                let options = DriverOptions::Sqlite(Box::new(options));
                 Ok(Address { options, shown, files: Tls::default(), says_tls: false })
             }
             Some(other) => Err(wrong(format!("`{other}` is not a database that the ingester knows"))),

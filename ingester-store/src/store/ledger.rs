@@ -2,7 +2,7 @@
 
 use super::catalog::Catalog;
 use super::transaction::{Pool, raw};
-use super::{Class, Store, StoreError, mysql, sqlite};
+use super::{ErrorClass, Store, StoreError, mysql, sqlite};
 use ingester_core::dialect::statements::{CatalogColumns, CatalogKeys, ForgetMigration, SettleMigration};
 use ingester_core::dialect::{Access, Dialect, Query, Statement};
 use sqlx::migrate::{Migrate, MigrateError, Migration};
@@ -19,7 +19,7 @@ const TOLD: Duration = Duration::from_secs(2);
 
 /// What the ledger says of a migration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct LedgerEntry {
     /// Checksum of the text that was run.
     pub(crate) checksum: Vec<u8>,
     /// Whether it began and is not known to have ended.
@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// What the ledger says, by version; nothing where there is none.
-    pub(crate) async fn ledger(&self) -> Result<BTreeMap<i64, Entry>, StoreError> {
+    pub(crate) async fn ledger(&self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
         if !self.tables().await?.contains(LEDGER) {
             return Ok(BTreeMap::new());
         }
@@ -108,7 +108,7 @@ impl Migrating {
     }
 
     /// What the ledger says, by version.
-    pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, Entry>, StoreError> {
+    pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
         let read = on_connection!(self, |connection| async {
             let applied = connection.list_applied_migrations(LEDGER).await?;
             Ok((applied, connection.dirty_version(LEDGER).await?))
@@ -117,7 +117,7 @@ impl Migrating {
         let (applied, dirty) = read.map_err(|error| migrate_failed("reading which migrations were run", error))?;
         let entry = |applied: sqlx::migrate::AppliedMigration| {
             let interrupted = dirty == Some(applied.version);
-            (applied.version, Entry { checksum: applied.checksum.into_owned(), interrupted })
+            (applied.version, LedgerEntry { checksum: applied.checksum.into_owned(), interrupted })
         };
         Ok(applied.into_iter().map(entry).collect())
     }
@@ -228,6 +228,6 @@ fn migrate_failed(doing: &str, error: MigrateError) -> StoreError {
 impl StoreError {
     /// Whether a table was in use for too long for its definition to be changed.
     pub(crate) fn is_passing(&self) -> bool {
-        self.class() == Class::Transient
+        self.class() == ErrorClass::Transient
     }
 }

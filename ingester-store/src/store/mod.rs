@@ -14,6 +14,7 @@
 pub(crate) mod backfill;
 mod batch;
 pub mod catalog;
+mod companions;
 pub mod compare;
 mod connect;
 mod driver;
@@ -21,7 +22,6 @@ mod error;
 pub mod guard;
 pub(crate) mod ledger;
 mod mysql;
-mod pairs;
 mod read;
 mod retry;
 mod single;
@@ -30,8 +30,8 @@ mod tls;
 mod transaction;
 
 pub use connect::{Address, ConnectOptions};
-pub use error::{Class, StoreError};
-pub use read::{Stamp, StoredRow};
+pub use error::{ErrorClass, StoreError};
+pub use read::{LiveRow, StoredRow};
 pub use tls::{Tls, TlsMode};
 
 use guard::Guard;
@@ -52,7 +52,7 @@ use transaction::Pool;
 
 /// One thing to be written.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum RowChange {
     /// An object's row; a tombstone where `delete_time` is set, an eviction where `evict_time` is.
     Row(Row),
     /// An object that is gone, of which only its uid is known.
@@ -66,19 +66,19 @@ pub enum Change {
     },
 }
 
-impl Change {
+impl RowChange {
     /// The object's uid.
     pub fn uid(&self) -> &str {
         match self {
-            Change::Row(row) => &row.uid,
-            Change::Tombstone { uid, .. } => uid,
+            RowChange::Row(row) => &row.uid,
+            RowChange::Tombstone { uid, .. } => uid,
         }
     }
 
     fn res_version(&self) -> u64 {
         match self {
-            Change::Row(row) => row.res_version,
-            Change::Tombstone { res_version, .. } => *res_version,
+            RowChange::Row(row) => row.res_version,
+            RowChange::Tombstone { res_version, .. } => *res_version,
         }
     }
 }
@@ -198,7 +198,7 @@ impl Store {
             });
             match result {
                 Ok(store) => return Ok(store),
-                Err(error) if error.class() == Class::Transient => match options.retry.pause(attempt) {
+                Err(error) if error.class() == ErrorClass::Transient => match options.retry.pause(attempt) {
                     // Attempts are counted for servers that refuse at once; one that is silent uses up time instead.
                     Some(_) if options.retry.attempts.is_some() && begin.elapsed() > 2 * CONNECT => return Err(error),
                     Some(pause) => {
@@ -321,7 +321,7 @@ impl Store {
     /// # Errors
     /// When the database is not to be reached within the retries, or nothing at all can be written and a person must
     /// act (disk full, no rights, a missing table). Nothing of the batch is stored then.
-    pub async fn write(&self, table: &'static Table, changes: Vec<Change>) -> Result<Report, StoreError> {
+    pub async fn write(&self, table: &'static Table, changes: Vec<RowChange>) -> Result<Report, StoreError> {
         self.write_under(Guard::Holds, table, &latest_of_each(changes)).await
     }
 
@@ -335,7 +335,7 @@ impl Store {
         &self,
         guard: Guard,
         table: &'static Table,
-        changes: &[Change],
+        changes: &[RowChange],
     ) -> Result<Report, StoreError> {
         let mut report = Report::default();
         // From where to where, each to be written in a transaction of its own; the next one last.
@@ -354,16 +354,16 @@ impl Store {
                 Err(error) => error,
             };
             match error.class() {
-                Class::Transient | Class::Operator => return Err(error),
-                Class::Object | Class::Unknown if end - start > 1 => {
+                ErrorClass::Transient | ErrorClass::Operator => return Err(error),
+                ErrorClass::Object | ErrorClass::Unknown if end - start > 1 => {
                     let middle = start + (end - start) / 2;
                     // The first half is taken next, so that objects stay in the order of their uids.
                     pieces.push((middle, end));
                     pieces.push((start, middle));
                 }
                 // Not one of many could be written, for a reason that need not be the objects': somebody should look.
-                Class::Unknown if !any_stored && changes.len() > 1 && pieces.is_empty() => return Err(error),
-                Class::Object | Class::Unknown => {
+                ErrorClass::Unknown if !any_stored && changes.len() > 1 && pieces.is_empty() => return Err(error),
+                ErrorClass::Object | ErrorClass::Unknown => {
                     let reason = error.reason().to_owned();
                     report.rejected.push(Rejected { uid: changes[start].uid().into(), reason });
                 }
@@ -373,7 +373,12 @@ impl Store {
     }
 
     /// One transaction, tried again while the error is a passing one.
-    async fn write_batch(&self, guard: Guard, table: &'static Table, changes: &[Change]) -> Result<Report, StoreError> {
+    async fn write_batch(
+        &self,
+        guard: Guard,
+        table: &'static Table,
+        changes: &[RowChange],
+    ) -> Result<Report, StoreError> {
         self.retrying(
             || format!("writing {} rows of `{}`", changes.len(), table.name),
             || async {
@@ -454,9 +459,9 @@ fn head(text: &str, limit: usize) -> &str {
 
 /// Sorted by uid, so that transactions lock rows in one order; of each uid the change with the highest version, of
 /// equal ones the last.
-pub fn latest_of_each(mut changes: Vec<Change>) -> Vec<Change> {
+pub fn latest_of_each(mut changes: Vec<RowChange>) -> Vec<RowChange> {
     changes.sort_by(|a, b| a.uid().cmp(b.uid()).then(a.res_version().cmp(&b.res_version())));
-    let mut latest: Vec<Change> = Vec::with_capacity(changes.len());
+    let mut latest: Vec<RowChange> = Vec::with_capacity(changes.len());
     for change in changes {
         match latest.last_mut() {
             Some(last) if last.uid() == change.uid() => *last = change,

@@ -1,6 +1,6 @@
 //! MySQL, MariaDB and whatever else speaks their protocol.
 
-use super::connect::{Address, ConnectOptions, Options};
+use super::connect::{Address, ConnectOptions, DriverOptions};
 use super::driver::implement_driver;
 use super::transaction::raw;
 use ingester_core::dialect::{Dialect, Sql};
@@ -26,7 +26,7 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 const IDLE: Duration = Duration::from_secs(1);
 
 pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Result<MySqlPool, sqlx::Error> {
-    let Options::MySql(connect) = &address.options else {
+    let DriverOptions::MySql(connect) = &address.options else {
         return Err(sqlx::Error::Configuration("not a MySQL URL".into()));
     };
     // The first connection is made by itself: a pool would hide why it fails behind a time-out.

@@ -36,7 +36,7 @@ pub struct StoredRow {
 
 /// What a live row is known by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct LiveRow {
     /// `uid`
     pub uid: Box<str>,
     /// `res_version`
@@ -76,18 +76,18 @@ impl Store {
         namespace: Option<&str>,
         after: &str,
         limit: usize,
-    ) -> Result<Vec<Stamp>, StoreError> {
+    ) -> Result<Vec<LiveRow>, StoreError> {
         let page = &Live { table, namespace, after, limit };
         let read = self.retrying(
             || format!("reading which rows of `{}` are live", table.name),
             || async { self.pool.fetch(page).await },
         );
-        let stamp = |(uid, version): (String, super::guard::Version)| Stamp {
+        let row = |(uid, version): (String, super::guard::Version)| LiveRow {
             uid: uid.into(),
             res_version: version.res_version,
             evicted: version.evicted,
         };
-        Ok(read.await?.into_iter().map(stamp).collect())
+        Ok(read.await?.into_iter().map(row).collect())
     }
 
     /// Uid, namespace and name of these uids' rows, live or not, in the order of the uids; those without a row are left
@@ -143,17 +143,17 @@ impl Store {
 
 async fn read_rows(tx: &mut Transaction, table: &'static Table, uids: &[&str]) -> Result<Vec<StoredRow>, sqlx::Error> {
     let mut rows = Vec::with_capacity(uids.len());
-    let mut pairs = [HashMap::new(), HashMap::new()];
+    let mut companions = [HashMap::new(), HashMap::new()];
     for uids in chunks(uids, MOST_ROWS) {
         rows.extend(tx.fetch(&Read { table, uids }).await?);
-        for (companion, pairs) in Companion::ALL.into_iter().zip(&mut pairs) {
+        for (companion, of_uids) in Companion::ALL.into_iter().zip(&mut companions) {
             for (uid, key, value) in tx.fetch(&ReadCompanion { table, companion, uids }).await? {
-                let of_uid: &mut Vec<_> = pairs.entry(uid).or_default();
+                let of_uid: &mut Vec<_> = of_uids.entry(uid).or_default();
                 of_uid.push((key.into_boxed_str(), value.into_boxed_str()));
             }
         }
     }
-    let [mut labels, mut annotations] = pairs;
+    let [mut labels, mut annotations] = companions;
     rows.into_iter()
         .map(|values| {
             let (Some(Value::Text(uid)), Some(Value::UInt(res_version))) =
@@ -203,8 +203,8 @@ fn time(value: Option<&Value>) -> Option<Micros> {
 }
 
 /// The server sorts by the key's collation, which may be another than ours when somebody has changed the table.
-fn sorted(pairs: Option<Vec<(Box<str>, Box<str>)>>) -> StringMap {
-    let mut pairs = pairs.unwrap_or_default();
-    pairs.sort_unstable();
-    pairs.into()
+fn sorted(rows: Option<Vec<(Box<str>, Box<str>)>>) -> StringMap {
+    let mut rows = rows.unwrap_or_default();
+    rows.sort_unstable();
+    rows.into()
 }

@@ -1,6 +1,6 @@
 //! The loop around everything that a passing error may stop: the store's [`Retry`](super::Retry), in one place.
 
-use super::{Class, Store, StoreError};
+use super::{ErrorClass, Store, StoreError};
 use std::time::{Duration, Instant};
 
 /// What takes longer is logged.
@@ -26,7 +26,7 @@ impl Store {
                 Err(error @ sqlx::Error::PoolTimedOut) => return Err(StoreError::of(doing(), error)),
                 Err(error) => StoreError::of(doing(), error),
             };
-            if error.class() != Class::Transient {
+            if error.class() != ErrorClass::Transient {
                 return Err(error);
             }
             match self.retry.pause(attempt) {
@@ -43,7 +43,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use crate::store::{Class, ConnectOptions, Retry, Store, StoreError};
+    use crate::store::{ConnectOptions, ErrorClass, Retry, Store, StoreError};
     use std::cell::Cell;
     use std::io::ErrorKind;
     use std::time::Duration;
@@ -80,13 +80,13 @@ mod tests {
     async fn retries_end_after_the_last_attempt() {
         let (times, result) = tried(u32::MAX, reset).await;
         let error = result.unwrap_err();
-        assert_eq!((times, error.class()), (4, Class::Transient));
+        assert_eq!((times, error.class()), (4, ErrorClass::Transient));
         assert!(error.to_string().starts_with("trying: "), "{error}");
     }
 
     #[tokio::test]
     async fn a_permanent_error_is_not_retried() {
         let (times, result) = tried(1, || sqlx::Error::InvalidArgument("too long".into())).await;
-        assert_eq!((times, result.unwrap_err().class()), (1, Class::Object));
+        assert_eq!((times, result.unwrap_err().class()), (1, ErrorClass::Object));
     }
 }

@@ -3,14 +3,14 @@
 //! It rests on what the writer knows of the object. Where that is wrong, nothing is written, and the batch of one decides
 //! as any other.
 
-use super::batch::{Batch, has_its_pairs};
+use super::batch::{Batch, has_its_companions};
 use super::error::class_of;
 use super::guard::{Guard, Verdict, Version, verdict};
 use super::transaction::Pool;
-use super::{Change, Class, Report, Store, mysql};
+use super::{ErrorClass, Report, RowChange, Store, mysql};
 use ingester_core::dialect::statements::{ClearRejects, Insert, Update, WriteCompanion};
 use ingester_core::dialect::{Dialect, Sql, Statement};
-use ingester_core::row::{Believed, Row};
+use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
 
 /// Up to here an object is written as text, bytes. Beyond, the text costs more than the round trips that it spares.
@@ -26,17 +26,17 @@ enum Single<'a> {
 
 impl Batch<'_> {
     fn single(&self) -> Option<Single<'_>> {
-        let [Change::Row(row)] = self.changes else { return None };
+        let [RowChange::Row(row)] = self.changes else { return None };
         if self.guard != Guard::Holds {
             return None;
         }
-        match row.believed? {
+        match row.expected? {
             // As text, bytes are twice as many.
-            Believed::Absent if row.total_bytes() > LARGEST || 4 * LARGEST > self.max_packet => None,
-            Believed::Absent => Some(Single::Insert(row)),
-            Believed::Stored { res_version, .. } => {
+            Expected::Absent if row.total_bytes() > LARGEST || 4 * LARGEST > self.max_packet => None,
+            Expected::Absent => Some(Single::Insert(row)),
+            Expected::Stored { res_version, .. } => {
                 let stored = Version { res_version, deleted: false, evicted: false };
-                let write = verdict(stored, row.version()) == Verdict::Write && has_its_pairs(row, stored);
+                let write = verdict(stored, row.version()) == Verdict::Write && has_its_companions(row, stored);
                 // Forgetting a reject as well takes a transaction.
                 if !write || self.clear_rejects || row.bytes() > self.room() {
                     return None;
@@ -51,7 +51,8 @@ impl Batch<'_> {
     fn insertion(&self, dialect: Dialect, row: &Row) -> Option<Sql> {
         let uids = [row.uid.as_ref()];
         let companions = Companion::ALL.map(|companion| {
-            let rows = row.pairs(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref()));
+            let rows =
+                row.companion(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref()));
             (companion, rows.collect::<Vec<_>>())
         });
         let insert = Insert { table: self.table, rows: &[row], update_time: self.now };
@@ -91,7 +92,7 @@ impl Store {
                 let Some(sql) = batch.insertion(self.dialect, row) else { return Ok(Tried::Not) };
                 match mysql::in_one_text(pool, &sql).await {
                     Ok(()) => true,
-                    Err(error) if class_of(&error) == Class::Transient => return Err(error),
+                    Err(error) if class_of(&error) == ErrorClass::Transient => return Err(error),
                     // Whether anything is wrong with the object the batch finds out: a row that is there after all is
                     // usual.
                     Err(_) => false,

@@ -1,6 +1,6 @@
 //! SQLite, linked in.
 
-use super::connect::{Address, ConnectOptions, Options};
+use super::connect::{Address, ConnectOptions, DriverOptions};
 use super::driver::implement_driver;
 use ingester_core::dialect::Dialect;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePoolOptions, SqliteRow};
@@ -20,7 +20,7 @@ const CHECKPOINT: &str = "8192";
 
 pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Result<SqlitePool, sqlx::Error> {
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
-    let Options::Sqlite(connect) = &address.options else {
+    let DriverOptions::Sqlite(connect) = &address.options else {
         return Err(sqlx::Error::Configuration("not an SQLite URL".into()));
     };
     let connect = (**connect)

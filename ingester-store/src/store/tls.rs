@@ -97,7 +97,7 @@ fn check_file(key: &str, path: Option<&Path>, mark: &str) -> Result<(), StoreErr
 #[cfg(test)]
 mod tests {
     use super::{Tls, TlsMode};
-    use crate::store::{Address, Class, ConnectOptions, Store};
+    use crate::store::{Address, ConnectOptions, ErrorClass, Store};
 
     /// An address on which nothing listens: whoever gets as far as connecting fails otherwise.
     fn nobody() -> Address {
@@ -106,8 +106,8 @@ mod tests {
 
     fn mode(address: &Address) -> String {
         match &address.options {
-            super::super::connect::Options::MySql(options) => format!("{:?}", options.get_ssl_mode()),
-            super::super::connect::Options::Sqlite(_) => "none".into(),
+            super::super::connect::DriverOptions::MySql(options) => format!("{:?}", options.get_ssl_mode()),
+            super::super::connect::DriverOptions::Sqlite(_) => "none".into(),
         }
     }
 
@@ -137,7 +137,7 @@ mod tests {
         ] {
             let address = nobody().tls(&tls).unwrap();
             let error = Store::connect(&address, ConnectOptions::default()).await.err().unwrap();
-            assert_eq!(error.class(), Class::Operator);
+            assert_eq!(error.class(), ErrorClass::Operator);
             assert!(error.is_configuration());
             let error = error.to_string();
             assert!(error.contains(key) && error.contains(&*file.to_string_lossy()), "{error}");

@@ -74,8 +74,8 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
             },
         }
     }
-    in_pairs("label", &wanted.labels, &stored.labels, &mut differences);
-    in_pairs("annotation", &wanted.annotations, &stored.annotations, &mut differences);
+    in_companion("label", &wanted.labels, &stored.labels, &mut differences);
+    in_companion("annotation", &wanted.annotations, &stored.annotations, &mut differences);
     differences
 }
 
@@ -129,10 +129,10 @@ fn in_json(name: &str, wanted: &str, stored: &str) -> Vec<Difference> {
     differences
 }
 
-fn in_pairs(what: &str, wanted: &StringMap, stored: &StringMap, differences: &mut Vec<Difference>) {
+fn in_companion(what: &str, wanted: &StringMap, stored: &StringMap, differences: &mut Vec<Difference>) {
     let mut both: BTreeMap<&str, [Option<&str>; 2]> = BTreeMap::new();
-    for (side, pairs) in [wanted, stored].into_iter().enumerate() {
-        for (key, value) in pairs.iter() {
+    for (side, rows) in [wanted, stored].into_iter().enumerate() {
+        for (key, value) in rows.iter() {
             both.entry(key).or_default()[side] = Some(value);
         }
     }

@@ -1,6 +1,6 @@
-//! `schema.lock.json`: the released schema as data, and the migrations that lead to it with their checksums.
+//! `schema.lock_file.json`: the released schema as data, and the migrations that lead to it with their checksums.
 
-use ingester_core::ddl::{Change, Schema};
+use ingester_core::ddl::{Schema, SchemaChange};
 use ingester_core::schema::Ident;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -8,30 +8,30 @@ use std::collections::BTreeMap;
 /// The released schema.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lock {
+pub struct LockFile {
     /// The tables, in the order in which they are made.
     pub tables: Schema,
     /// The migrations, in the order in which they run.
-    pub migrations: Vec<LockedMigration>,
+    pub migrations: Vec<ReleasedMigration>,
 }
 
 /// One released migration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LockedMigration {
+pub struct ReleasedMigration {
     /// Its number, from 1.
     pub version: u32,
     /// What it does, in words joined by underscores.
     pub description: String,
     /// What it changes: how somebody who was interrupted sees whether it was done.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SchemaChange>,
     /// SHA-256 of each of its files, by path within the folder.
     pub files: BTreeMap<String, String>,
 }
 
 /// A column that was added to a table with rows in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added {
+pub struct AddedColumn {
     /// Its table, by its present name.
     pub table: Ident,
     /// The column, by its present name.
@@ -40,25 +40,25 @@ pub struct Added {
     pub version: u32,
 }
 
-impl Lock {
+impl LockFile {
     /// The columns that these migrations added to tables, by their present names; those that are gone again are left out.
-    pub fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<Added> {
-        let mut added: Vec<Added> = Vec::new();
+    pub fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<AddedColumn> {
+        let mut added: Vec<AddedColumn> = Vec::new();
         for migration in self.migrations.iter().filter(|migration| applied(migration.version)) {
             for change in &migration.changes {
                 match change {
-                    Change::AddColumn { table, column } => {
-                        added.push(Added { table: *table, column: column.name, version: migration.version });
+                    SchemaChange::AddColumn { table, column } => {
+                        added.push(AddedColumn { table: *table, column: column.name, version: migration.version });
                     }
-                    Change::DropColumn { table, column } => {
+                    SchemaChange::DropColumn { table, column } => {
                         added.retain(|added| (added.table, added.column) != (*table, column.name));
                     }
-                    Change::RenameColumn { table, column, to } => added
+                    SchemaChange::RenameColumn { table, column, to } => added
                         .iter_mut()
                         .filter(|added| (added.table, added.column) == (*table, column.name))
                         .for_each(|added| added.column = *to),
-                    Change::DropTable(table) => added.retain(|added| added.table != table.name),
-                    Change::RenameTable { from, to } => {
+                    SchemaChange::DropTable(table) => added.retain(|added| added.table != table.name),
+                    SchemaChange::RenameTable { from, to } => {
                         added.iter_mut().filter(|added| added.table == *from).for_each(|added| added.table = *to);
                     }
                     _ => {}
@@ -69,7 +69,7 @@ impl Lock {
     }
 }
 
-impl LockedMigration {
+impl ReleasedMigration {
     /// Its number and description, as its files are called: `0002_add_owner`.
     pub fn name(&self) -> String {
         format!("{:04}_{}", self.version, self.description)
