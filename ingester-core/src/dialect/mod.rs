@@ -162,6 +162,9 @@ impl Dialect {
     /// All of them.
     pub const ALL: [Dialect; 2] = [Dialect::MySql, Dialect::Sqlite];
 
+    /// The statement that rolls back a transaction, in every dialect.
+    pub const ROLLBACK: &'static str = "ROLLBACK";
+
     /// What this dialect says in its own way.
     fn rules(self) -> &'static dyn Rules {
         match self {
@@ -223,11 +226,6 @@ impl Dialect {
     /// The statement that begins a transaction.
     pub fn begin(self, access: Access) -> &'static str {
         self.rules().begin(access)
-    }
-
-    /// The statement that undoes a transaction.
-    pub fn rollback(self) -> &'static str {
-        "ROLLBACK"
     }
 
     /// One text that runs all of `statements` in a transaction of its own, with the parameters' values written into it; where

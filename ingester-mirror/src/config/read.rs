@@ -52,9 +52,9 @@ impl Config {
             return Err(ConfigError::new(problems));
         }
         // Contradictions are only looked for if every single value is correct.
-        match config.mysql.tls.mistake() {
-            Some(mistake) => Err(ConfigError::of(mistake)),
-            None => config.gate().map(|_| config),
+        match config.mysql.tls.check() {
+            Err(mistake) => Err(ConfigError::of(mistake.to_string())),
+            Ok(()) => config.gate().map(|_| config),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::lock_file::{AddedColumn, ReleasedMigration};
 use super::released::Released;
 use crate::store::catalog::{Catalog, FoundTable};
 use crate::store::ledger::{LedgerEntry, Migrating};
-use crate::store::{Store, StoreError};
+use crate::store::{ErrorClass, Store, StoreError};
 use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange};
 use ingester_core::dialect::Dialect;
 use ingester_core::kind::Kind;
@@ -231,7 +231,7 @@ async fn run(
         if done == up {
             return Ok(());
         }
-        if !error.is_passing() || attempt == ATTEMPTS {
+        if error.class() != ErrorClass::Transient || attempt == ATTEMPTS {
             return Err(error);
         }
         tracing::warn!(%error, migration = released.name(), "A table is in use, trying again");

@@ -1,4 +1,4 @@
-//! What must change in a companion table. Pure.
+//! What has to change in a companion table, which holds labels or annotations. Pure.
 
 use ingester_core::row::Row;
 use ingester_core::schema::Companion;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// A stored label or annotation: uid, key, value.
 pub(super) type CompanionRow = (String, String, String);
 
-/// Rows of a companion table to be deleted and written; borrowed from what was read and what is wanted.
+/// Rows of a companion table to delete and to write; borrowed from the stored and the new rows.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct CompanionChanges<'a> {
     /// uid, key
@@ -17,7 +17,7 @@ pub(super) struct CompanionChanges<'a> {
 }
 
 impl<'a> CompanionChanges<'a> {
-    /// What turns `stored`, all companion rows of `rows`, into what `rows` say.
+    /// The changes that make `stored`, all companion rows of `rows`, equal to those in `rows`.
     pub(super) fn between(companion: Companion, stored: &'a [CompanionRow], rows: &[&'a Row]) -> Self {
         let mut old: HashMap<&str, HashMap<&str, &str>> = HashMap::new();
         for (uid, key, value) in stored {
@@ -34,12 +34,12 @@ impl<'a> CompanionChanges<'a> {
             }
             changes.delete.extend(left.into_keys().map(|key| (uid, key)));
         }
-        // In the order of the primary key, as every other writer.
+        // In the order of the primary key, like every other writer.
         changes.delete.sort_unstable();
         changes
     }
 
-    /// Adds all of a row that has no companion rows yet.
+    /// Adds all labels or annotations of a row that has none stored yet.
     pub(super) fn write_all(&mut self, companion: Companion, row: &'a Row) {
         self.write.extend(
             row.companion(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref())),

@@ -1,11 +1,10 @@
-//! What needs no database.
+//! Tests that need no database.
 
-use super::{ErrorClass, Retry, RowChange, latest_of_each};
+use super::{ErrorClass, RowChange, latest_of_each};
 use crate::store::companions::CompanionChanges;
 use ingester_core::row::Row;
 use ingester_core::schema::Companion;
 use ingester_core::value::Micros;
-use std::time::Duration;
 
 fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
     Row {
@@ -49,17 +48,6 @@ fn only_labels_that_differ_are_written_or_deleted() {
     difference.write_all(Companion::Labels, &c);
     assert_eq!(difference.write.last(), Some(&("c", "x", "y")));
     assert_eq!(CompanionChanges::between(Companion::Annotations, &[], &[&a]), CompanionChanges::default());
-}
-
-#[test]
-fn pauses_grow_to_the_longest_one_and_end_with_the_attempts() {
-    let retry = Retry { first: Duration::from_millis(100), longest: Duration::from_secs(1), attempts: Some(40) };
-    for (attempt, full) in [(1, 100), (2, 200), (3, 400), (4, 800), (5, 1000), (39, 1000)] {
-        let pause = retry.pause(attempt).unwrap().as_millis();
-        assert!((full / 2..=full).contains(&pause), "{attempt}: {pause}");
-    }
-    assert_eq!(retry.pause(40), None);
-    assert!(Retry::ENDLESS.pause(u32::MAX).is_some());
 }
 
 #[test]
