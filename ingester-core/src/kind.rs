@@ -11,7 +11,7 @@ pub(crate) mod derived;
 
 use crate::json;
 use crate::object::Object;
-use crate::protobuf::{DescriptorSet, Descriptors, Lost, MessageId};
+use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::row::{Row, RowError};
 use crate::schema::{Field, Table};
 use crate::value::{Value, Values};
@@ -108,12 +108,12 @@ pub struct Protobuf {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtobufError {
     /// The descriptors cannot be read.
-    #[error("the descriptors of {message}: {reason}")]
+    #[error("the descriptors of {message}: {source}")]
     Descriptors {
         /// The message that was looked for.
         message: &'static str,
         /// What is wrong with them.
-        reason: String,
+        source: DescriptorError,
     },
     /// The descriptors do not contain the message.
     #[error("the descriptors have no message {message}")]
@@ -130,10 +130,8 @@ impl Protobuf {
     /// [`ProtobufError`] when the descriptors cannot be read or do not contain the message.
     pub fn get(&self) -> Result<(&'static Descriptors, MessageId), ProtobufError> {
         let message = self.message;
-        let descriptors = self
-            .descriptors
-            .get()
-            .map_err(|error| ProtobufError::Descriptors { message, reason: error.to_string() })?;
+        let unreadable = |source: &DescriptorError| ProtobufError::Descriptors { message, source: source.clone() };
+        let descriptors = self.descriptors.get().map_err(unreadable)?;
         let id = descriptors.message(message).ok_or(ProtobufError::NoMessage { message })?;
         Ok((descriptors, id))
     }
