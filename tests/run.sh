@@ -51,10 +51,10 @@ done
 
 step "servers" bash tests/install.sh
 step "format" cargo fmt --all --check
-step "lints" cargo clippy --workspace --all-targets -- -D warnings
-step "tests" cargo test --workspace --no-fail-fast
+step "lints" cargo clippy --workspace --all-targets --locked -- -D warnings
+step "tests" cargo test --workspace --locked --no-fail-fast
 if [[ -d tests/outside ]]; then
-  step "tests of the crate outside" cargo test --manifest-path tests/outside/Cargo.toml --target-dir target --no-fail-fast
+  step "tests of the crate outside" cargo test --manifest-path tests/outside/Cargo.toml --target-dir target --locked --no-fail-fast
 else
   report+=("skipped  tests of the crate outside (there is no tests/outside)")
 fi

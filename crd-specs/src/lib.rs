@@ -1,9 +1,9 @@
-//! The kinds of the Michelangelo API, one file a kind, and the manifest that lists them.
+//! The kinds of the Michelangelo API, one file a kind, and the registry that lists them.
 //!
 //! A kind is one annotated struct; everything that the ingester does with it follows from the line in [`KINDS`].
 
+use ingester_core::GeneratedSql;
 use ingester_core::Kind;
-use ingester_core::ddl::GeneratedSql;
 use ingester_core::protobuf::DescriptorSet;
 
 pub mod cluster;
@@ -30,7 +30,7 @@ pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../pr
 /// The migrations of these kinds.
 pub const SQL: GeneratedSql = ingester_core::generated_sql!("../generated-sql");
 
-/// The manifest: every kind that is mirrored.
+/// The registry: every kind that is mirrored.
 pub const KINDS: &[Kind] = &[
     Kind::of::<project::Project>(),
     Kind::of::<model_family::ModelFamily>(),

@@ -221,10 +221,11 @@ proptest! {
         let (kind, steps) = &first;
         let text = object(kind, steps, &values.0);
         let other = object(kind, &second.1, &values.1);
-        // The members of both objects in one: every top-level key occurs twice.
         let both = format!("{},{}", text.trim_end_matches('}'), other.trim_start_matches('{'));
         let _ = read(kind, &both);
-        let _ = read(kind, &format!("{},{}", &text[..text.len() - 1], &other[1..]));
+        // Both objects' members in one: every top-level key comes twice.
+        let twice = format!("{},{}", &text[..text.len() - 1], &other[1..]);
+        prop_assert!(read(kind, &twice).is_err(), "{}", twice);
     }
 }
 
@@ -357,19 +358,22 @@ fn three_megabytes_of_noise_are_kept_or_rejected_briefly() {
 }
 
 #[test]
-fn of_a_repeated_key_the_last_that_is_not_null_fills_the_column() {
+fn column_key_twice_is_an_error_with_its_path() {
     for kind in KINDS {
         for source in
             sources(kind).iter().filter(|source| source.path.starts_with("sp") || source.path.starts_with("st"))
         {
             let steps: Vec<Step> = source.path.split('.').map(|name| Step::Field(name.to_owned().leak())).collect();
             let (parent, leaf) = (&steps[..steps.len() - 1], source.path.rsplit_once('.').unwrap().1);
-            let filled = |members: &[&str]| {
+            let text = |members: &[&str]| {
                 let members: Vec<String> = members.iter().map(|value| format!("{leaf:?}:{value}")).collect();
-                let text = object(kind, parent, &format!("{{{}}}", members.join(",")));
+                object(kind, parent, &format!("{{{}}}", members.join(",")))
+            };
+            let filled = |members: &[&str]| {
+                let (text, place) = (text(members), &source.column);
                 let row = row(kind, &text);
                 assert_eq!(json(&row), text);
-                column(kind, &row, &source.column).clone()
+                column(kind, &row, place).clone()
             };
             let (one, other) = match filled(&[]) {
                 Value::Int(_) => ("1", "2"),
@@ -379,11 +383,18 @@ fn of_a_repeated_key_the_last_that_is_not_null_fills_the_column() {
                 }
                 _ => (r#""one""#, r#""other""#),
             };
+            for members in [&[one, other][..], &[one, one], &[one, "null", other]] {
+                let refusal = read(kind, &text(members)).unwrap_err();
+                assert_eq!(refusal.path(), Some(&*path(parent)), "{refusal}");
+                assert!(
+                    refusal.to_string().ends_with(&format!("`{leaf}` appears twice in the same object")),
+                    "{refusal}"
+                );
+            }
+            // A null is no entry.
             let expected = filled(&[other]);
             assert_ne!(expected, filled(&[one]), "{kind:?}: {}", source.column);
-            for members in
-                [&[one, other][..], &[one, other, "null"], &["[[]]", other], &["{}", one, "null", other, "null"]]
-            {
+            for members in [&[other, "null"][..], &["null", other], &["null", other, "null"]] {
                 assert_eq!(filled(members), expected, "{kind:?}: {} of {members:?}", source.column);
             }
         }

@@ -1,4 +1,4 @@
-//! The ingester for the kinds of `crd-specs`. A program for other kinds is this file with another manifest.
+//! The ingester for the kinds of `crd-specs`. A program for other kinds is this file with another registry.
 
 use std::process::ExitCode;
 

@@ -1,14 +1,23 @@
-//! A kind: what the derive knows about a struct, and its type-erased form that the engine works with.
+//! A kind of Kubernetes objects as one constant: its names, its tables, and the functions that read its objects.
+//!
+//! `#[derive(Ingestable)]` fills in a [`Definition`] and names the structs; everything that runs is compiled here, once
+//! for each kind, behind the function pointers of [`Kind`]. The engine is written for [`Kind`] and is not generic.
 //!
 //! May use: schema, value, json, object, protobuf, row.
 
-use crate::json::{self, Reader};
-use crate::object::{Meta, Object};
-use crate::protobuf::{DescriptorSet, Descriptors, Lost, MessageId};
+mod crd;
+mod decode;
+pub(crate) mod derived;
+
+use crate::json;
+use crate::object::Object;
+use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::row::{Row, RowError};
 use crate::schema::{Field, Table};
 use crate::value::{Value, Values};
+use derived::RowSource;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 
 /// A struct some of whose fields are columns. Derived: `#[derive(Indexed)]`, and by `#[derive(Ingestable)]` for the
@@ -26,112 +35,118 @@ pub trait Indexed {
     fn write(&self, out: &mut Values);
 }
 
-/// The indexed fields of `T` where it has some. As with [`Layout`](crate::value::Layout), the derives' constants take
-/// `<FieldsOf<T>>::FIELDS`, so that a status which does not derive [`Indexed`] is one error and hides no other.
-pub struct FieldsOf<T>(std::marker::PhantomData<T>);
-
-impl<T: Indexed> FieldsOf<T> {
-    /// The type's indexed fields.
-    pub const FIELDS: &'static [Field] = T::FIELDS;
-}
-
-/// What every type has, see [`FieldsOf`].
-pub trait NoFields {
-    /// One that is not known.
-    const FIELDS: &'static [Field] = &[Field::derived("", None, None, false, None)];
-}
-
-impl<T> NoFields for FieldsOf<T> {}
-
 /// A Kubernetes kind that can be mirrored into SQL. Derived: `#[derive(Ingestable)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kind",
+    label = "this type does not derive `Ingestable`",
+    note = "of a custom resource, name the type that kube makes (`Model`), not its spec (`ModelSpec`)"
+)]
 pub trait Ingestable: Sized + 'static {
-    /// The API group; empty for the core group.
-    const GROUP: &'static str;
-    /// The API version, without the group.
-    const VERSION: &'static str;
     /// The kind.
-    const KIND: &'static str;
-    /// Whether its objects live in namespaces.
-    const NAMESPACED: bool;
-    /// Its tables.
-    const TABLE: &'static Table;
-    /// Whether every object leaves etcd once SQL has it (`#[ingest(immutable)]`).
-    const IMMUTABLE: bool;
-
-    /// The plural in the API's paths.
-    fn plural() -> Cow<'static, str>;
-
-    /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
-    fn protobuf() -> Option<Protobuf>;
-
-    /// Adds the values of the indexed columns; false where a predicate leaves the object out. It is this function that reads what
-    /// comes after the object's metadata for the first time: one that has no use for it asks for [`Object::parts`].
-    ///
-    /// # Errors
-    /// When a field's JSON is not of the field's type, or the text is not JSON; the error names its path.
-    fn decode(object: &Object, out: &mut Values) -> Result<bool, json::Error>;
-
-    /// The CRD, for kinds that are ours to define.
-    fn crd() -> Option<CustomResourceDefinition>;
+    const KIND: Kind;
 }
 
-/// The status of a kind that has none.
-#[derive(serde::Deserialize)]
-pub struct NoStatus {}
-
-impl Indexed for NoStatus {
-    const FIELDS: &'static [Field] = &[];
-
-    fn write(&self, _: &mut Values) {}
-}
-
-/// A kind with its type erased: constants and four functions. The engine is written for this, once.
+/// A kind with its type erased. It is `Copy` and can be a constant; [`registry!`](crate::registry) joins lists of them.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    group: &'static str,
-    version: &'static str,
-    kind: &'static str,
-    namespaced: bool,
-    table: &'static Table,
-    immutable: bool,
-    protobuf: fn() -> Option<Protobuf>,
-    plural: fn() -> Cow<'static, str>,
-    decode: fn(&Object, &mut Values) -> Result<bool, json::Error>,
-    crd: fn() -> Option<CustomResourceDefinition>,
+    definition: Definition,
+    functions: Functions,
 }
 
-/// The message as which a kind's objects stand in the `proto` column.
+/// The data of a kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// The API group; empty for the core group.
+    pub group: &'static str,
+    /// The API version, without the group.
+    pub version: &'static str,
+    /// The kind's name, in CamelCase.
+    pub kind: &'static str,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+    /// Its tables.
+    pub table: &'static Table,
+    /// Whether every object leaves etcd once SQL has it (`#[ingest(immutable)]`).
+    pub immutable: bool,
+    /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
+    pub protobuf: Option<Protobuf>,
+}
+
+/// The functions of a kind.
+#[derive(Clone, Copy)]
+pub struct Functions {
+    /// The plural in the API's paths.
+    pub plural: Plural,
+    /// Adds the values of the indexed columns. Returns false where the kind's filter leaves the object out.
+    ///
+    /// An object's text after its metadata is read here for the first time; a function that does not look at it calls
+    /// [`Object::parts`], so that broken JSON is an error all the same.
+    pub decode: fn(&Object, &mut Values) -> Result<bool, json::Error>,
+    /// The CRD, for kinds that are ours to define.
+    pub crd: Option<fn() -> CustomResourceDefinition>,
+}
+
+/// The plural of a kind in the API's paths.
+#[derive(Clone, Copy)]
+pub enum Plural {
+    /// As it was written.
+    Literal(&'static str),
+    /// From a type that knows it.
+    Function(fn() -> Cow<'static, str>),
+}
+
+/// The protobuf message in which a kind's objects are stored in the `proto` column.
 #[derive(Clone, Copy, Debug)]
 pub struct Protobuf {
     /// Its full name, such as `michelangelo.api.v2.Model`.
     pub message: &'static str,
-    /// The descriptors that have it.
+    /// The descriptors that contain it.
     pub descriptors: &'static DescriptorSet,
+}
+
+/// Why a kind's protobuf message cannot be used. It is a mistake of the program, never of an object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProtobufError {
+    /// The descriptors cannot be read.
+    #[error("the descriptors of {message}: {source}")]
+    Descriptors {
+        /// The message that was looked for.
+        message: &'static str,
+        /// What is wrong with them.
+        source: DescriptorError,
+    },
+    /// The descriptors do not contain the message.
+    #[error("the descriptors have no message {message}")]
+    NoMessage {
+        /// The message that was looked for.
+        message: &'static str,
+    },
 }
 
 impl Protobuf {
     /// The descriptors, and the message in them.
     ///
     /// # Errors
-    /// When the descriptors cannot be read, or do not have the message.
-    pub fn get(&self) -> Result<(&'static Descriptors, MessageId), String> {
-        let descriptors =
-            self.descriptors.get().map_err(|error| format!("the descriptors of {}: {error}", self.message))?;
-        let message = descriptors.message(self.message);
-        Ok((descriptors, message.ok_or_else(|| format!("the descriptors have no message {}", self.message))?))
+    /// [`ProtobufError`] when the descriptors cannot be read or do not contain the message.
+    pub fn get(&self) -> Result<(&'static Descriptors, MessageId), ProtobufError> {
+        let message = self.message;
+        let unreadable = |source: &DescriptorError| ProtobufError::Descriptors { message, source: source.clone() };
+        let descriptors = self.descriptors.get().map_err(unreadable)?;
+        let id = descriptors.message(message).ok_or(ProtobufError::NoMessage { message })?;
+        Ok((descriptors, id))
     }
 }
 
-/// An object's bytes for the `proto` column, where its kind names a message, and what they have no place for.
+/// An object's bytes for the `proto` column, where its kind names a message, and what the message has no field for.
 pub type Proto = (Option<Box<[u8]>>, Lost);
 
 /// Why an object has no row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// The kind's descriptors are of no use: a mistake of the program, not of the object.
-    #[error("{0}")]
-    Descriptors(String),
-    /// A field's JSON is not of the field's type.
+    /// The kind's protobuf message cannot be used.
+    #[error(transparent)]
+    Protobuf(#[from] ProtobufError),
+    /// The text is not JSON, or a field's JSON is not of the field's type.
     #[error(transparent)]
     Json(#[from] json::Error),
     /// A value does not fit its column.
@@ -140,244 +155,205 @@ pub enum DecodeError {
 }
 
 impl Kind {
-    /// The kind that `K` describes; the line of a manifest.
+    /// The kind that `K` describes: its line in a registry.
     pub const fn of<K: Ingestable>() -> Self {
-        Kind {
-            group: K::GROUP,
-            version: K::VERSION,
-            kind: K::KIND,
-            namespaced: K::NAMESPACED,
-            table: K::TABLE,
-            immutable: K::IMMUTABLE,
-            protobuf: K::protobuf,
-            plural: K::plural,
-            decode: K::decode,
-            crd: K::crd,
-        }
+        K::KIND
+    }
+
+    /// A custom resource that kube derives: `Root` is the type of the whole object, read from `Spec` and `Status`.
+    #[doc(hidden)]
+    pub const fn custom_resource<Root, Spec, Status>(definition: Definition) -> Self
+    where
+        Root: kube::Resource<DynamicType = ()> + kube::CustomResourceExt,
+        Spec: RowSource + DeserializeOwned,
+        Status: Indexed + DeserializeOwned,
+    {
+        let plural = Plural::Function(|| Root::plural(&()));
+        let functions =
+            Functions { plural, decode: decode::decode_resource::<Spec, Status>, crd: Some(crd::crd::<Root>) };
+        Kind::new(definition, functions)
+    }
+
+    /// A kind that somebody else defines: `Whole` is read from the whole object.
+    #[doc(hidden)]
+    pub const fn projection<Whole>(definition: Definition, plural: &'static str) -> Self
+    where
+        Whole: RowSource + DeserializeOwned,
+    {
+        let plural = Plural::Literal(plural);
+        Kind::new(definition, Functions { plural, decode: decode::decode_projection::<Whole>, crd: None })
+    }
+
+    /// A kind from its parts, for those that no struct describes.
+    pub const fn new(definition: Definition, functions: Functions) -> Self {
+        Kind { definition, functions }
+    }
+
+    /// Stands in for a kind that the derive refused, in a program that does not compile; and for kinds that are still
+    /// to be copied, while [`registry!`](crate::registry) joins lists.
+    #[doc(hidden)]
+    pub const fn refused() -> Self {
+        const TABLE: Table = Table::derived("", &[], &[]);
+        let definition = Definition {
+            group: "",
+            version: "",
+            kind: "",
+            namespaced: false,
+            table: &TABLE,
+            immutable: false,
+            protobuf: None,
+        };
+        Kind::new(definition, Functions { plural: Plural::Literal(""), decode: |_, _| Ok(false), crd: None })
+    }
+
+    /// Its data.
+    pub const fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// Its functions.
+    pub const fn functions(&self) -> &Functions {
+        &self.functions
     }
 
     /// The API group; empty for the core group.
-    pub fn group(&self) -> &'static str {
-        self.group
+    pub const fn group(&self) -> &'static str {
+        self.definition.group
     }
 
     /// The API version, without the group.
-    pub fn version(&self) -> &'static str {
-        self.version
+    pub const fn version(&self) -> &'static str {
+        self.definition.version
     }
 
     /// The kind's name.
-    pub fn kind(&self) -> &'static str {
-        self.kind
+    pub const fn kind(&self) -> &'static str {
+        self.definition.kind
     }
 
     /// The plural in the API's paths.
     pub fn plural(&self) -> Cow<'static, str> {
-        (self.plural)()
+        match self.functions.plural {
+            Plural::Literal(plural) => Cow::Borrowed(plural),
+            Plural::Function(plural) => plural(),
+        }
     }
 
     /// Group and version as objects write them in `apiVersion`.
     pub fn api_version(&self) -> String {
-        if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
+        let Definition { group, version, .. } = self.definition;
+        if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
     }
 
     /// Whether its objects live in namespaces.
-    pub fn namespaced(&self) -> bool {
-        self.namespaced
+    pub const fn namespaced(&self) -> bool {
+        self.definition.namespaced
     }
 
     /// Its tables.
-    pub fn table(&self) -> &'static Table {
-        self.table
+    pub const fn table(&self) -> &'static Table {
+        self.definition.table
     }
 
     /// Whether every object leaves etcd once SQL has it.
-    pub fn immutable(&self) -> bool {
-        self.immutable
+    pub const fn immutable(&self) -> bool {
+        self.definition.immutable
     }
 
     /// The protobuf message of the `proto` column.
-    pub fn protobuf(&self) -> Option<Protobuf> {
-        (self.protobuf)()
+    pub const fn protobuf(&self) -> Option<Protobuf> {
+        self.definition.protobuf
     }
 
     /// The CRD, as the API server takes it: without defaults and required lists, so that it stores what the client sent.
     /// `None` for kinds that somebody else defines.
     pub fn crd(&self) -> Option<CustomResourceDefinition> {
-        (self.crd)()
+        self.functions.crd.map(|crd| crd())
     }
 
-    /// The object's row; `None` where the kind's predicate leaves the object out.
+    /// The object's row; `None` where the kind's filter leaves the object out.
     ///
     /// # Errors
-    /// When the text is not JSON, a field's JSON is not of the field's type, or a value does not fit its column.
+    /// [`DecodeError`] when the text is not JSON, a field's JSON is not of the field's type, a value does not fit its
+    /// column, or the kind's protobuf message cannot be used.
     pub fn row(&self, object: &Object) -> Result<Option<Row>, DecodeError> {
-        let mut values = Values::with_capacity(self.table.indexed().len());
-        if !(self.decode)(object, &mut values)? {
+        let mut values = Values::with_capacity(self.table().indexed().len());
+        if !(self.functions.decode)(object, &mut values)? {
             return Ok(None);
         }
         let (proto, lost) = self.proto(object)?;
-        Ok(Some(Row { lost, ..Row::new(self.table, object, proto, values)? }))
+        Ok(Some(Row { lost, ..Row::new(self.table(), object, proto, values)? }))
     }
 
-    /// The object's bytes for the `proto` column, and what they have no place for.
+    /// The row of an object that cannot be decoded: its metadata and its text, the indexed columns NULL.
     ///
     /// # Errors
-    /// When the kind's descriptors cannot be read, or the object's text is not JSON.
+    /// [`DecodeError`] when the text is not JSON or the metadata do not fit their columns.
+    pub fn bare_row(&self, object: &Object) -> Result<Row, DecodeError> {
+        object.parts()?;
+        let indexed = self.table().indexed().len();
+        let mut values = Values::with_capacity(indexed);
+        (0..indexed).for_each(|_| values.push(Value::Null));
+        // Without its protobuf bytes the row still has the whole object, in `json`.
+        let (proto, lost) = self.proto(object).unwrap_or_default();
+        Ok(Row { lost, ..Row::new(self.table(), object, proto, values)? })
+    }
+
+    /// The object's bytes for the `proto` column, and what its message has no field for.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the kind's protobuf message cannot be used or the object's text is not JSON.
     pub fn proto(&self, object: &Object) -> Result<Proto, DecodeError> {
-        let Some(protobuf) = self.protobuf() else { return Ok((None, Lost::default())) };
-        let (descriptors, message) = protobuf.get().map_err(DecodeError::Descriptors)?;
+        let Some(protobuf) = &self.definition.protobuf else { return Ok((None, Lost::default())) };
+        let (descriptors, message) = protobuf.get()?;
         let (bytes, lost) = descriptors.encode(message, object.text())?;
         Ok((Some(bytes.into()), lost))
     }
 }
 
-impl Kind {
-    /// The row of an object that cannot be decoded: its metadata and its text, the indexed columns NULL.
-    ///
-    /// # Errors
-    /// When the metadata do not fit their columns, or the text is not JSON.
-    pub fn bare_row(&self, object: &Object) -> Result<Row, DecodeError> {
-        object.parts()?;
-        let indexed = self.table.indexed().len();
-        let mut values = Values::with_capacity(indexed);
-        (0..indexed).for_each(|_| values.push(Value::Null));
-        // Whatever is wrong with a value, its message has a place for the others.
-        let (proto, lost) = self.proto(object).unwrap_or_default();
-        Ok(Row { lost, ..Row::new(self.table, object, proto, values)? })
-    }
-}
-
 impl std::fmt::Debug for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Kind({} {})", self.api_version(), self.kind)
-    }
-}
-
-/// Decodes a custom resource: spec and status apart, then the columns from the metadata. The derive's delegate.
-///
-/// # Errors
-/// As [`Ingestable::decode`].
-pub fn decode_resource<'o, Spec, Status>(
-    object: &'o Object,
-    out: &mut Values,
-    keep: impl Fn(&Spec) -> bool,
-    metadata: impl Fn(&Meta, &mut Values),
-) -> Result<bool, json::Error>
-where
-    Spec: Indexed + serde::Deserialize<'o>,
-    Status: Indexed + serde::Deserialize<'o>,
-{
-    // Whatever is amiss there is told by the look that takes its time.
-    let (spec, status) = match object.unread().and_then(|reader| decode_members::<Spec, Status>(reader).ok()) {
-        Some((spec, _)) if !keep(&spec) => return Ok(false),
-        Some(both) => both,
-        None => {
-            let (spec, status) = object.parts()?;
-            let spec = json::from_str(spec).map_err(|error| error.with_prefix("spec"))?;
-            if !keep(&spec) {
-                return Ok(false);
-            }
-            (spec, json::from_str(status).map_err(|error| error.with_prefix("status"))?)
-        }
-    };
-    spec.write(out);
-    status.write(out);
-    metadata(object.meta(), out);
-    Ok(true)
-}
-
-/// Reads spec and status in one pass over the members that come after the metadata; any trouble is an error, also such as the
-/// slower way knows to live with.
-fn decode_members<'o, Spec, Status>(mut reader: Reader<'o>) -> Result<(Spec, Status), json::Error>
-where
-    Spec: serde::Deserialize<'o>,
-    Status: serde::Deserialize<'o>,
-{
-    let (mut spec, mut status) = (None, None);
-    while let Some(key) = reader.next_key()? {
-        match key.as_ref() {
-            "spec" if spec.is_none() => spec = Some(Spec::deserialize(&mut reader)?),
-            "status" if status.is_none() => status = Some(Status::deserialize(&mut reader)?),
-            "apiVersion" | "kind" | "metadata" | "spec" | "status" => {
-                return Err(json::Error::value(reader.offset(), "said a second time"));
-            }
-            _ => reader.skip()?,
-        }
-    }
-    reader.finish()?;
-    Ok((spec.map_or_else(|| json::from_str("{}"), Ok)?, status.map_or_else(|| json::from_str("{}"), Ok)?))
-}
-
-/// Decodes a projection: the struct is read from the whole object. The derive's delegate.
-///
-/// # Errors
-/// As [`Ingestable::decode`].
-pub fn decode_projection<'o, Whole>(
-    object: &'o Object,
-    out: &mut Values,
-    keep: impl Fn(&Whole) -> bool,
-    metadata: impl Fn(&Meta, &mut Values),
-) -> Result<bool, json::Error>
-where
-    Whole: Indexed + serde::Deserialize<'o>,
-{
-    object.parts()?;
-    let whole: Whole = json::from_str(object.text())?;
-    if !keep(&whole) {
-        return Ok(false);
-    }
-    whole.write(out);
-    metadata(object.meta(), out);
-    Ok(true)
-}
-
-/// The CRD of a kind that kube derives, made ready for the API server. The derive's delegate.
-pub fn crd<K: kube::CustomResourceExt>() -> Option<CustomResourceDefinition> {
-    let mut crd = K::crd();
-    for version in &mut crd.spec.versions {
-        if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
-            relax(schema);
-        }
-    }
-    Some(crd)
-}
-
-/// The plural of a kind that kube derives. The derive's delegate.
-pub fn plural<K: kube::Resource<DynamicType = ()>>() -> Cow<'static, str> {
-    K::plural(&())
-}
-
-/// Takes out what would make the API server change or refuse what a client sends: defaults, required lists and
-/// `nullable` (without it the server drops nulls, which read as absent everyhow).
-fn relax(schema: &mut k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps) {
-    use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-        JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
-    };
-    schema.default = None;
-    schema.required = None;
-    schema.nullable = None;
-    if let Some(description) = &mut schema.description {
-        // Documentation is written for rustdoc; who reads a CRD has no use for its links.
-        *description = description.replace("[`", "`").replace("`]", "`");
-    }
-    if let Some(properties) = &mut schema.properties {
-        for property in properties.values_mut() {
-            relax(property);
-        }
-    }
-    match &mut schema.items {
-        Some(JSONSchemaPropsOrArray::Schema(items)) => relax(items),
-        Some(JSONSchemaPropsOrArray::Schemas(items)) => items.iter_mut().for_each(relax),
-        None => {}
-    }
-    if let Some(JSONSchemaPropsOrBool::Schema(more)) = &mut schema.additional_properties {
-        relax(more);
+        write!(f, "Kind({} {})", self.api_version(), self.kind())
     }
 }
 
 /// The kind of an object among `kinds`, by `apiVersion` and `kind`.
 pub fn find<'k>(kinds: &'k [Kind], api_version: &str, kind: &str) -> Option<&'k Kind> {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-    kinds.iter().find(|k| k.kind == kind && k.group == group && k.version == version)
+    kinds.iter().find(|k| k.kind() == kind && k.group() == group && k.version() == version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DecodeError, Definition, Kind, Protobuf, ProtobufError};
+    use crate::fixture::MODEL;
+    use crate::object::{ManagedFields, Object};
+    use crate::protobuf::DescriptorSet;
+
+    static BROKEN: DescriptorSet = DescriptorSet::new(b"not a descriptor set");
+    static EMPTY: DescriptorSet = DescriptorSet::new(b"");
+
+    const fn model(descriptors: &'static DescriptorSet) -> Kind {
+        let protobuf = Some(Protobuf { message: "example.v1.Model", descriptors });
+        Kind::new(Definition { protobuf, ..*MODEL.definition() }, *MODEL.functions())
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_used_is_named() {
+        let object = Object::parse(
+            r#"{"apiVersion": "michelangelo.api/v2", "kind": "Model", "metadata": {"name": "a"}}"#,
+            ManagedFields::Prune,
+        )
+        .unwrap();
+        const BROKEN_KIND: Kind = model(&BROKEN);
+        let error = BROKEN_KIND.row(&object).unwrap_err();
+        assert!(matches!(error, DecodeError::Protobuf(ProtobufError::Descriptors { .. })), "{error:?}");
+        assert!(error.to_string().starts_with("the descriptors of example.v1.Model: "), "{error}");
+
+        let error = model(&EMPTY).protobuf().unwrap().get().unwrap_err();
+        assert_eq!(error, ProtobufError::NoMessage { message: "example.v1.Model" });
+        assert_eq!(error.to_string(), "the descriptors have no message example.v1.Model");
+        // The object itself is stored all the same.
+        assert_eq!(model(&EMPTY).bare_row(&object).unwrap().uid, object.meta().uid);
+    }
 }

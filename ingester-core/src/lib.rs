@@ -1,4 +1,10 @@
-//! The engine of the ingester: one annotated struct per Kubernetes kind gives its tables, its rows and its CRD.
+//! What a crate of annotated structs needs: the derives, and what follows from a struct without any input or output. One
+//! struct per Kubernetes kind gives its tables, its rows and its CRD.
+//!
+//! Three things to do with it:
+//! - derive [`Ingestable`] for a kind, [`Indexed`] for its status, [`ColumnValue`] for the values of columns;
+//! - list the kinds in a constant, the registry, which `ingester::Program` takes;
+//! - read an [object](object::Object), make its [row](row::Row), compare [schemas](ddl), render [SQL](dialect).
 //!
 //! ```
 //! use ingester_core::{Ingestable, Kind};
@@ -21,24 +27,27 @@
 //! assert_eq!(KINDS[0].table().indexed()[0].name.as_str(), "colour");
 //! ```
 //!
-//! Rooms, from the bottom up: [`schema`], [`value`] and [`json`] are pure data and functions; [`object`], [`wire`] and
-//! [`kind`] turn an object's JSON into a row; [`documents`] splits files into objects; [`dialect`] is the only place that knows SQL text;
-//! [`store`] runs it; [`config`] says where and how.
+//! Values that protobuf and Kubernetes write as JSON have types in [`wire`]; [`wire_enum!`] makes an enum that knows its
+//! names and keeps those that it does not know. The crate `ingester-store` runs the SQL, `ingester-mirror` follows a cluster.
 
 pub mod ddl;
 pub mod dialect;
 pub mod documents;
+#[cfg(test)]
+mod fixture;
 pub mod json;
 pub mod kind;
 pub mod nearest;
 pub mod object;
 pub mod protobuf;
+mod registry;
 pub mod row;
 pub mod schema;
 pub mod value;
 pub mod wire;
 pub mod yaml;
 
+pub use ddl::GeneratedSql;
 pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
 pub use kind::{Indexed, Ingestable, Kind};
 pub use value::ColumnValue;
@@ -47,18 +56,16 @@ pub use value::ColumnValue;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::ddl::GeneratedSql;
-    pub use crate::json::Error as JsonError;
-    pub use crate::kind::{
-        FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, crd, decode_projection, decode_resource,
-        plural,
-    };
-    pub use crate::object::{Meta, Object};
+    pub use crate::kind::derived::{FieldsOf, NoFields, NoStatus, RowSource};
+    pub use crate::kind::{Definition, Indexed, Ingestable, Kind, Protobuf};
+    pub use crate::object::Meta;
+    pub use crate::registry::{count_kinds, join_registries};
     pub use crate::schema::{
         Column, Field, Key, Part, Shape, SqlType, Table, TableParts, check_apart, check_base, check_base_of_status,
         check_column_count, check_composite_key, check_key, check_key_column, check_key_count, check_name,
         check_row_size, check_table_name, check_type, check_was,
     };
-    pub use crate::value::{ColumnValue, Layout, NoLayout, Probe, Values, Writer, named, shape_of};
-    pub use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+    pub use crate::value::derived::{Layout, NoLayout, Probe, named, shape_of};
+    pub use crate::value::{ColumnValue, Values};
     pub use {schemars, serde};
 }

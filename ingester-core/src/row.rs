@@ -2,7 +2,7 @@
 //!
 //! May use: schema, value, object, protobuf.
 
-use crate::object::{Object, Pairs};
+use crate::object::{Object, StringMap};
 use crate::protobuf::Lost;
 use crate::schema::{Column, Companion, SqlType, Table, base, limits};
 use crate::value::{Micros, Value, Values};
@@ -25,9 +25,9 @@ pub struct Row {
     /// Every column of the main table in its order, but `update_time` and the two above, which the store fills in.
     pub values: Box<[Value]>,
     /// The rows of the labels table.
-    pub labels: Pairs,
+    pub labels: StringMap,
     /// The rows of the annotations table.
-    pub annotations: Pairs,
+    pub annotations: StringMap,
     /// What the object says that its `proto` has no place for.
     pub lost: Lost,
     /// What its writer thinks to be stored of the object. It spares questions; where it is wrong, the database says so.

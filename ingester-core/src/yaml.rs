@@ -1,5 +1,4 @@
-//! YAML out of Rust values; the way in is [`documents`](crate::documents).
-//!
+//! YAML text of Rust values.
 //! May use: nothing.
 
 pub use serde_saphyr::ser::Error;

@@ -1,80 +1,95 @@
-//! What was written: a struct with named fields and their attributes.
+//! The first pass: what was written. An item with its fields or variants, each with its attributes as yet unread.
+//!
+//! May use: context.
 
-use crate::attr::{Index, Ingest, Kube};
 use crate::context::Context;
-use syn::{Attribute, Data, DeriveInput, Fields};
+use std::fmt;
+use syn::{Attribute, Data, DeriveInput, Fields, Ident, Type};
 
-/// A struct under one of the derives.
-pub(crate) struct Struct {
-    pub(crate) ident: syn::Ident,
-    pub(crate) fields: Vec<Field>,
-    /// `#[index(...)]` on the struct itself: columns from the metadata.
-    pub(crate) metadata: Vec<Index>,
-    pub(crate) ingest: Ingest,
-    pub(crate) kube: Option<Kube>,
-    /// Whether the item or a field is marked `#[deprecated]`: then the code that uses it must not warn.
-    pub(crate) deprecated: bool,
+/// Which derive it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Derive {
+    Ingestable,
+    Indexed,
+    ColumnValue,
 }
 
-/// One named field.
-pub(crate) struct Field {
-    pub(crate) ident: syn::Ident,
-    pub(crate) ty: syn::Type,
-    pub(crate) indexes: Vec<Index>,
+impl fmt::Display for Derive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
 }
 
-impl Struct {
-    /// Reads a struct; `None` (with errors) when it is something else.
-    pub(crate) fn read(context: &Context, input: &DeriveInput, derive: &str) -> Option<Self> {
-        let ident = &input.ident;
-        let fields = match &input.data {
-            Data::Struct(data) => match &data.fields {
-                Fields::Named(fields) => Some(&fields.named),
-                Fields::Unit | Fields::Unnamed(_) => {
-                    context.error(ident, format!("{derive} needs named fields: write `struct {ident} {{ ... }}`"));
-                    None
-                }
-            },
-            Data::Enum(_) | Data::Union(_) => {
-                let hint = if derive == "ColumnValue" {
-                    " and enums without data"
-                } else {
-                    "; for the values of a column derive ColumnValue"
-                };
-                context.error(ident, format!("{derive} is for structs with named fields{hint}"));
-                None
-            }
-        };
+/// An item that the derive can be for.
+pub(crate) struct Item<'i> {
+    pub(crate) ident: &'i Ident,
+    pub(crate) attributes: &'i [Attribute],
+    pub(crate) body: Body<'i>,
+}
+
+pub(crate) enum Body<'i> {
+    /// A struct with named fields.
+    Struct(Vec<Field<'i>>),
+    /// An enum; only under `ColumnValue`.
+    Enum(Vec<Variant<'i>>),
+}
+
+/// A named field.
+pub(crate) struct Field<'i> {
+    pub(crate) ident: &'i Ident,
+    pub(crate) ty: &'i Type,
+    pub(crate) attributes: &'i [Attribute],
+}
+
+pub(crate) struct Variant<'i> {
+    pub(crate) ident: &'i Ident,
+    pub(crate) fields: &'i Fields,
+    pub(crate) attributes: &'i [Attribute],
+}
+
+impl<'i> Item<'i> {
+    /// Reads an item; `None`, with errors, when the derive is not for such.
+    pub(crate) fn read(context: &Context, derive: Derive, input: &'i DeriveInput) -> Option<Self> {
+        let body = Body::read(context, derive, input);
         if !input.generics.params.is_empty() {
-            context.error(&input.generics, format!("{derive} does not take generics: a table needs one concrete type"));
+            let what = if derive == Derive::ColumnValue { "column" } else { "table" };
+            context
+                .error(&input.generics, format!("{derive} does not take generics: a {what} needs one concrete type"));
             return None;
         }
-        let fields = fields?;
-        let deprecated = is_deprecated(&input.attrs) || fields.iter().any(|field| is_deprecated(&field.attrs));
-        let read = |field: &syn::Field| {
-            no_ingest(context, &field.attrs);
-            let indexes = Index::read_all(context, &field.attrs);
-            field.ident.clone().map(|ident| Field { ident, ty: field.ty.clone(), indexes })
-        };
-        Some(Struct {
-            fields: fields.iter().filter_map(read).collect(),
-            metadata: Index::read_all(context, &input.attrs),
-            ingest: Ingest::read(context, &input.attrs, derive),
-            kube: Kube::read(&input.attrs),
-            ident: ident.clone(),
-            deprecated,
-        })
+        Some(Item { ident: &input.ident, attributes: &input.attrs, body: body? })
     }
 }
 
-/// Says that `#[ingest]` does not belong on a field or variant.
-pub(crate) fn no_ingest(context: &Context, attributes: &[Attribute]) {
-    for attribute in attributes.iter().filter(|a| a.path().is_ident("ingest")) {
-        context.error(attribute.path(), "`#[ingest]` belongs on the struct; the attribute of a field is `#[index]`");
+impl<'i> Body<'i> {
+    fn read(context: &Context, derive: Derive, input: &'i DeriveInput) -> Option<Self> {
+        let ident = &input.ident;
+        match &input.data {
+            Data::Struct(data) => match &data.fields {
+                Fields::Named(fields) => {
+                    let field = |field: &'i syn::Field| {
+                        let ident = field.ident.as_ref()?;
+                        Some(Field { ident, ty: &field.ty, attributes: &field.attrs })
+                    };
+                    return Some(Body::Struct(fields.named.iter().filter_map(field).collect()));
+                }
+                Fields::Unit | Fields::Unnamed(_) => {
+                    context.error(ident, format!("{derive} needs named fields: write `struct {ident} {{ ... }}`"));
+                }
+            },
+            Data::Enum(data) if derive == Derive::ColumnValue => {
+                let variants = data.variants.iter();
+                let variants = variants.map(|v| Variant { ident: &v.ident, fields: &v.fields, attributes: &v.attrs });
+                return Some(Body::Enum(variants.collect()));
+            }
+            Data::Enum(_) | Data::Union(_) => {
+                let hint = match derive {
+                    Derive::ColumnValue => " and enums without data",
+                    Derive::Ingestable | Derive::Indexed => "; for the values of a column derive ColumnValue",
+                };
+                context.error(ident, format!("{derive} is for structs with named fields{hint}"));
+            }
+        }
+        None
     }
-}
-
-/// Whether `#[deprecated]` is among the attributes.
-pub(crate) fn is_deprecated(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| attribute.path().is_ident("deprecated"))
 }

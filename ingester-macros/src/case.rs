@@ -1,5 +1,7 @@
 //! Names that follow from names: serde's `rename_all`, so that a derived enum's column holds what its JSON holds, and
 //! the plural of a kind.
+//!
+//! May use: nothing.
 
 /// The name of a variant under a rule of serde; `None` when there is no such rule.
 pub(crate) fn rename_variant(rule: &str, variant: &str) -> Option<String> {

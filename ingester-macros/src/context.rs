@@ -1,4 +1,6 @@
 //! Collects errors, so that a user sees all mistakes at once.
+//!
+//! May use: nothing.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;

@@ -1,9 +1,15 @@
-//! The derives of the ingester. This file is only the door; each pass has a file of its own:
-//! `ast` (what was written) -> `attr` (what its attributes say) -> `check` (what can be told without types) ->
-//! `expand` (constants and one-line delegations; everything else lives in `ingester_core`).
+//! The derives of the ingester. This file is only the door. Each pass is a module and sees what the pass before it hands on:
 //!
-//! Errors are collected in a [`context::Context`] and reported together. Whatever depends on types (the columns of a
-//! composite, the bytes of a key) is checked by constants that the expansion puts on the user's own tokens.
+//! | pass | what it does | what it hands on |
+//! |---|---|---|
+//! | `ast` | reads the item | its fields or variants, attributes unread |
+//! | `attr` | reads the attributes | options as they were written |
+//! | `check` | reports the mistakes that show without knowing types | a `Model` |
+//! | `expand` | writes the model down | constants and one-line delegations |
+//!
+//! A `Context` collects the errors, which are reported together. Mistakes that depend on types (the columns of a
+//! composite, the bytes of a key) are found by constants that the expansion puts on the user's own tokens. `snapshots/` shows
+//! items with their expansions.
 
 mod ast;
 mod attr;
@@ -12,9 +18,18 @@ mod check;
 mod context;
 mod expand;
 mod generated_sql;
+mod library;
+mod model;
+mod span;
+#[cfg(test)]
+mod tests;
 
+use ast::{Derive, Item};
+use attr::Attributes;
+use context::Context;
+use model::Model;
 use proc_macro::TokenStream;
-use syn::{DeriveInput, parse_macro_input};
+use syn::{DeriveInput, Path, parse_macro_input};
 
 /// Makes a struct a kind: its tables, its row and its CRD.
 ///
@@ -44,7 +59,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// - `crate = "path"`: where `ingester_core` is, if it is not a direct dependency.
 #[proc_macro_derive(Ingestable, attributes(index, ingest))]
 pub fn ingestable(input: TokenStream) -> TokenStream {
-    run(parse_macro_input!(input as DeriveInput), expand::ingestable)
+    run(Derive::Ingestable, &parse_macro_input!(input as DeriveInput))
 }
 
 /// Makes the `#[index]` fields of a nested or status struct columns; the options are those of `Ingestable`.
@@ -52,7 +67,7 @@ pub fn ingestable(input: TokenStream) -> TokenStream {
 /// A field of such a type with `#[index]` gives the columns `<field>_<column>`, each with its own key.
 #[proc_macro_derive(Indexed, attributes(index, ingest))]
 pub fn indexed(input: TokenStream) -> TokenStream {
-    run(parse_macro_input!(input as DeriveInput), expand::indexed)
+    run(Derive::Indexed, &parse_macro_input!(input as DeriveInput))
 }
 
 /// Makes a type a value of columns: a unit enum is stored by its serde name in a VARCHAR(255), a struct is a composite of
@@ -60,24 +75,48 @@ pub fn indexed(input: TokenStream) -> TokenStream {
 /// changes its suffix and type.
 #[proc_macro_derive(ColumnValue, attributes(index, ingest))]
 pub fn column_value(input: TokenStream) -> TokenStream {
-    run(parse_macro_input!(input as DeriveInput), expand::column_value)
+    run(Derive::ColumnValue, &parse_macro_input!(input as DeriveInput))
 }
 
-/// The folder of generated SQL as a part of the program: a value of `ingester_core::ddl::GeneratedSql`.
+/// The folder of generated SQL as a part of the program: a value of `ingester_core::GeneratedSql`.
 ///
-/// `generated_sql!("../generated-sql")` takes the folder's path from the crate's own folder. Whoever changes the lock or
-/// a migration builds the crate anew. The folder begins its life with a lock in which nothing is released:
-/// `{"tables": [], "migrations": []}`.
+/// `generated_sql!("../generated-sql")` takes the folder's path from the crate's own folder. The crate is built anew when
+/// the folder's `schema.lock.json` or a migration changes.
+///
+/// In a crate that has no such folder yet, or no lock in it, nothing is released: there are no migrations, so that the
+/// program compiles and `ingester schema generate` can write the first one. Until the program is built with it, what needs
+/// the tables says that they are missing and that the program is to be built again. cargo does not look for files that
+/// were not there when it built the crate: touch a source file after the first `schema generate`, or have a build script
+/// print `cargo::rerun-if-changed=generated-sql`.
 #[proc_macro]
 pub fn generated_sql(input: TokenStream) -> TokenStream {
-    let context = context::Context::new();
-    let code = generated_sql::expand(&context, &parse_macro_input!(input as syn::LitStr));
+    let folder = parse_macro_input!(input as syn::LitStr);
+    let context = Context::new();
+    let library = library::path(&context, None);
+    let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let code = generated_sql::expand(&context, &library, root.as_ref(), &folder);
     let code = context.finish(code);
     quote::quote!({ #code }).into()
 }
 
-fn run(input: DeriveInput, expand: fn(&context::Context, DeriveInput) -> proc_macro2::TokenStream) -> TokenStream {
-    let context = context::Context::new();
-    let code = expand(&context, input);
-    context.finish(code).into()
+fn run(derive: Derive, input: &DeriveInput) -> TokenStream {
+    expansion(derive, input, library::path).into()
+}
+
+/// The passes, one after the other; `library` finds `ingester_core`, from the path that the item gives for it.
+fn expansion(
+    derive: Derive,
+    input: &DeriveInput,
+    library: impl FnOnce(&Context, Option<&Path>) -> proc_macro2::TokenStream,
+) -> proc_macro2::TokenStream {
+    let context = Context::new();
+    let mut krate = None;
+    let model = Item::read(&context, derive, input).and_then(|item| {
+        let attributes = Attributes::read(&context, &item);
+        krate.clone_from(&attributes.ingest.krate);
+        check::check(&context, derive, &item, attributes)
+    });
+    let model = model.unwrap_or_else(|| Model::Refused(check::refused(derive, input)));
+    let library = library(&context, krate.as_ref());
+    context.finish(expand::expand(&library, &model))
 }

@@ -6,15 +6,15 @@
 use anyhow::{Context as _, Result};
 use crd_specs::model::Model;
 use crd_specs::project::Project;
+use ingester_core::kind::{Functions, Plural};
 use ingester_core::object::Object;
-use ingester_core::schema::Table;
 use ingester_core::value::Values;
-use ingester_core::{Ingestable, Kind, json};
+use ingester_core::{Kind, json};
 use ingester_mirror::config::Config;
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::sync::{self, Surroundings};
+use ingester_mirror::sync::{self, Context};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::{install, shared_apiserver, shared_mariadb};
 use k8s_openapi::api::core::v1::Namespace;
@@ -23,48 +23,27 @@ use kube::Client;
 use kube::api::{Api, DynamicObject, GroupVersionKind, PostParams};
 use kube::core::{ApiResource, ObjectMeta};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// A kind like Model, except for one method.
-macro_rules! like_model {
-    ($name:ident, plural: $plural:expr, decode: $decode:expr) => {
-        struct $name;
+const MODEL: Kind = Kind::of::<Model>();
+const PROJECT: Kind = Kind::of::<Project>();
 
-        impl Ingestable for $name {
-            const GROUP: &'static str = Model::GROUP;
-            const VERSION: &'static str = Model::VERSION;
-            const KIND: &'static str = Model::KIND;
-            const NAMESPACED: bool = Model::NAMESPACED;
-            const TABLE: &'static Table = Model::TABLE;
-            const IMMUTABLE: bool = Model::IMMUTABLE;
-            fn protobuf() -> Option<ingester_core::kind::Protobuf> {
-                Model::protobuf()
-            }
-
-            fn plural() -> Cow<'static, str> {
-                ($plural)()
-            }
-
-            fn decode(object: &Object, out: &mut Values) -> Result<bool, json::Error> {
-                ($decode)(object, out)
-            }
-
-            fn crd() -> Option<CustomResourceDefinition> {
-                Model::crd()
-            }
-        }
-    };
+/// A kind like Model, but for some of its functions.
+const fn like_model(functions: Functions) -> Kind {
+    Kind::new(*MODEL.definition(), functions)
 }
 
-like_model!(PanicsAtOnce, plural: || -> Cow<'static, str> { panic!("a defect") }, decode: Model::decode);
+const PANICS_AT_ONCE: Kind =
+    like_model(Functions { plural: Plural::Function(|| panic!("a defect")), ..*MODEL.functions() });
 
-like_model!(PanicsAtPoison, plural: <Model as Ingestable>::plural, decode: |object: &Object, out: &mut Values| {
+const PANICS_AT_POISON: Kind = like_model(Functions { decode: decode_or_panic, ..*MODEL.functions() });
+
+fn decode_or_panic(object: &Object, out: &mut Values) -> Result<bool, json::Error> {
     assert_ne!(object.meta().name.as_ref(), "poison");
-    Model::decode(object, out)
-});
+    (MODEL.functions().decode)(object, out)
+}
 
 struct Mirror {
     client: Client,
@@ -78,7 +57,7 @@ impl Mirror {
     /// Mirrors `kinds` of a new namespace into the database.
     async fn start(namespace: &'static str, kinds: &'static [Kind], url: &str) -> Result<Self> {
         let client = shared_apiserver()?.client().await?;
-        let crds: Vec<CustomResourceDefinition> = [Model::crd(), Project::crd()].into_iter().flatten().collect();
+        let crds: Vec<CustomResourceDefinition> = [MODEL.crd(), PROJECT.crd()].into_iter().flatten().collect();
         install(&client, &crds).await?;
         let metadata = ObjectMeta { name: Some(namespace.into()), ..ObjectMeta::default() };
         let namespaces: Api<Namespace> = Api::all(client.clone());
@@ -89,7 +68,7 @@ impl Mirror {
         let mut config = Config::default();
         config.ingester.namespaces = vec![namespace.into()];
         let metrics = Metrics::new()?;
-        let surroundings = Surroundings {
+        let context = Context {
             client: client.clone(),
             store: Arc::new(store),
             metrics: metrics.clone(),
@@ -98,13 +77,13 @@ impl Mirror {
         };
         let stop = CancellationToken::new();
         let token = stop.clone();
-        let running = tokio::spawn(async move { sync::run(surroundings, kinds, &config, token).await });
+        let running = tokio::spawn(async move { sync::run(context, kinds, &config, token).await });
         Ok(Mirror { client, namespace, metrics, stop, running })
     }
 
-    async fn create<K: Ingestable>(&self, name: &str) -> Result<()> {
-        let gvk = GroupVersionKind::gvk(K::GROUP, K::VERSION, K::KIND);
-        let resource = ApiResource::from_gvk_with_plural(&gvk, &K::plural());
+    async fn create(&self, kind: Kind, name: &str) -> Result<()> {
+        let gvk = GroupVersionKind::gvk(kind.group(), kind.version(), kind.kind());
+        let resource = ApiResource::from_gvk_with_plural(&gvk, &kind.plural());
         let api: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), self.namespace, &resource);
         api.create(&PostParams::default(), &DynamicObject::new(name, &resource)).await?;
         Ok(())
@@ -148,15 +127,15 @@ const MODELS: &str = "SELECT name FROM model WHERE delete_time IS NULL ORDER BY 
 const PROJECTS: &str = "SELECT name FROM project WHERE delete_time IS NULL ORDER BY name";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_panicking_controller_is_restarted_and_affects_no_other() -> Result<()> {
-    static KINDS: &[Kind] = &[Kind::of::<PanicsAtOnce>(), Kind::of::<Project>()];
+async fn a_controller_that_panics_is_started_again_and_touches_no_other() -> Result<()> {
+    static KINDS: &[Kind] = &[PANICS_AT_ONCE, PROJECT];
     let folder = tempfile::tempdir()?;
     let url = format!("sqlite://{}?mode=rwc", folder.path().join("test.db").display());
     let mirror = Mirror::start("isolation-panic", KINDS, &url).await?;
-    mirror.create::<Project>("well").await?;
+    mirror.create(PROJECT, "well").await?;
     until("the project's row", async || names(&url, PROJECTS).await == ["well"]).await;
     until("a second start", async || mirror.count("ingester_controller_panics_total{kind=\"Model\"}") >= 2.0).await;
-    mirror.create::<Project>("still-well").await?;
+    mirror.create(PROJECT, "still-well").await?;
     until("the next project's row", async || names(&url, PROJECTS).await == ["still-well", "well"]).await;
     assert_eq!(mirror.count("ingester_controller_panics_total{kind=\"Project\"}"), 0.0);
     mirror.stop().await
@@ -164,12 +143,12 @@ async fn a_panicking_controller_is_restarted_and_affects_no_other() -> Result<()
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_object_that_makes_its_decoder_panic_is_rejected_alone() -> Result<()> {
-    static KINDS: &[Kind] = &[Kind::of::<PanicsAtPoison>()];
+    static KINDS: &[Kind] = &[PANICS_AT_POISON];
     let folder = tempfile::tempdir()?;
     let url = format!("sqlite://{}?mode=rwc", folder.path().join("test.db").display());
     let mirror = Mirror::start("isolation-poison", KINDS, &url).await?;
     for name in ["a", "poison", "b"] {
-        mirror.create::<Model>(name).await?;
+        mirror.create(MODEL, name).await?;
     }
     until("the other rows", async || names(&url, MODELS).await == ["a", "b"]).await;
     let rejects = "SELECT name FROM ingester_rejects WHERE reason LIKE '%panicked%'";
@@ -180,17 +159,17 @@ async fn an_object_that_makes_its_decoder_panic_is_rejected_alone() -> Result<()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_locked_table_delays_only_its_own_kind() -> Result<()> {
-    static KINDS: &[Kind] = &[Kind::of::<Model>(), Kind::of::<Project>()];
+async fn a_table_that_somebody_holds_delays_its_own_kind_only() -> Result<()> {
+    static KINDS: &[Kind] = &[MODEL, PROJECT];
     let url = shared_mariadb()?.create_database("isolation").await?;
     let mirror = Mirror::start("isolation-lock", KINDS, &url).await?;
-    mirror.create::<Model>("before").await?;
+    mirror.create(MODEL, "before").await?;
     until("the first row", async || names(&url, MODELS).await == ["before"]).await;
     let mut holder = sqlx::MySqlConnection::connect(&url).await?;
     holder.execute("LOCK TABLES model WRITE, model AS seen READ").await?;
     for number in 0..20 {
-        mirror.create::<Model>(&format!("model-{number}")).await?;
-        mirror.create::<Project>(&format!("project-{number}")).await?;
+        mirror.create(MODEL, &format!("model-{number}")).await?;
+        mirror.create(PROJECT, &format!("project-{number}")).await?;
     }
     until("the projects", async || names(&url, PROJECTS).await.len() == 20).await;
     let held: Vec<String> = sqlx::query_scalar("SELECT name FROM model AS seen").fetch_all(&mut holder).await?;

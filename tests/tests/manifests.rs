@@ -246,7 +246,8 @@ fn the_image_contains_the_program_that_the_manifests_start() {
     }
     // The builder needs these sources; the migrations are compiled in.
     let ignored = std::fs::read_to_string(root().join(".dockerignore")).unwrap();
-    for needed in ["Cargo.toml", "Cargo.lock", "generated-sql", "ingester-bin", "ingester-core", "ingester-macros"] {
+    let crates = ["crd-specs", "ingester-bin", "ingester-core", "ingester-macros", "ingester-mirror", "ingester-store"];
+    for needed in ["Cargo.toml", "Cargo.lock", "generated-sql"].into_iter().chain(crates) {
         assert!(root().join(needed).exists());
         assert!(!ignored.lines().any(|line| line.trim_end_matches('/') == needed), "{needed} is ignored");
     }

@@ -115,6 +115,7 @@ fn forbidden_use_is_found_with_its_line() -> Result<()> {
         "// use crate::dialect::Sql;\nconst S: &str = \"crate::dialect\";",
         "#[cfg(test)]\nmod tests { use crate::dialect::Sql; }",
         "#[cfg(test)]\nuse crate::dialect::Sql;\n",
+        "fn f() { quote!(crate::dialect::Sql) }",
     ] {
         assert_eq!(broken(&["value"], allowed)?, Vec::<String>::new(), "{allowed}");
     }
@@ -319,6 +320,12 @@ fn collect(tokens: TokenStream, modules: &[String], references: &mut Vec<Referen
             {
                 let inner = [modules, &[name.to_string()]].concat();
                 collect(body.stream(), &inner, references);
+                at += 3;
+            }
+            // What a macro writes is code of the crate that uses it.
+            [TokenTree::Ident(name), TokenTree::Punct(bang), TokenTree::Group(_), ..]
+                if bang.as_char() == '!' && (name == "quote" || name == "quote_spanned") =>
+            {
                 at += 3;
             }
             [TokenTree::Ident(_), rest @ ..] if is_path_separator(rest) && !continues(&tokens, at) => {

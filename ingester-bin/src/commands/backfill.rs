@@ -1,4 +1,4 @@
-//! `ingester backfill`
+//! `ingester backfill`: fills columns from the stored objects.
 
 use super::chosen;
 use crate::arguments::Backfill as Arguments;

@@ -65,7 +65,7 @@ fn a_bad_document_is_named_and_every_good_one_is_stored() {
     are_rejected(
         &ran,
         &[
-            bad("broken.yaml", 2, 9, &["line "]),
+            bad("broken.yaml", 2, 9, &["Model in namespace ml: line "]),
             bad("broken.ndjson", 2, 2, &["line 2 column 19"]),
             bad("key.yaml", 1, 1, &["Model ml/key", "the key of label `kkk", "318 characters", "allows 317"]),
             bad(
@@ -94,8 +94,8 @@ fn a_bad_document_is_named_and_every_good_one_is_stored() {
     );
     let names: Vec<String> = (1..=9).map(|i| format!("g{i}")).collect();
     assert_eq!(folder.query("SELECT name FROM model ORDER BY name"), names);
-    assert_eq!(ran.counts("Model"), [18, 9, 0, 0, 0, 9]);
-    assert_eq!(ran.counts("(unknown)"), [6, 0, 0, 0, 0, 6]);
+    assert_eq!(ran.counts("Model"), [19, 9, 0, 0, 0, 10]);
+    assert_eq!(ran.counts("(unknown)"), [5, 0, 0, 0, 0, 5]);
 }
 
 fn json_good(name: &str) -> String {
@@ -145,6 +145,36 @@ fn a_rejected_object_is_recorded_until_a_good_version_is_stored() {
     folder.import(&["c.yaml"]).exits(0);
     assert_eq!(folder.query("SELECT COUNT(*) FROM ingester_rejects"), ["0"]);
     assert_eq!(folder.query("SELECT name FROM model ORDER BY name"), ["large", "long", "version"]);
+}
+
+#[test]
+fn a_key_twice_rejects_its_object_in_either_format() {
+    let folder = Folder::new();
+    let json = |name: &str, more: &str| {
+        model_json(json!({"name": name, "namespace": "ml"}), json!({})).replacen("\"spec\":{}", more, 1)
+    };
+    let (twice, once) = (r#""spec":{"algorithm":"a","algorithm":"b"}"#, r#""spec":{"algorithm":"b"}"#);
+    assert!(json("j", twice).contains(twice), "{}", json("j", twice));
+    // What no struct knows is looked at too.
+    let unknown = r#""spec":{"more":[{"x":1,"x":2}]}"#;
+    folder.write("a.json", [json("j", twice), json("g1", once), json("u", unknown)].concat());
+    folder.write("b.yaml", [model("w", &[], &["algorithm: a"]), model("g2", &[], &[])].join("---\n"));
+    let ran = folder.import(&["a.json", "b.yaml"]).exits(1);
+    let named = |object: &str, place: &str, key: &str| {
+        let message = format!(": Model ml/{object}: {place}: the key `{key}` appears twice in the same object");
+        assert!(ran.rejected().iter().any(|line| line.ends_with(&message)), "{message} is not in: {}", ran.err);
+    };
+    assert_eq!(ran.rejected().len(), 3, "{}", ran.err);
+    let column = |text: &str, key: &str| text.rfind(key).unwrap() + 1;
+    named("j", &format!("line 1 column {}", column(&json("j", twice), "\"algorithm\"")), "algorithm");
+    named("u", &format!("line 3 column {}", column(&json("u", unknown), "\"x\"")), "x");
+    named("w", "line 8 column 3", "algorithm");
+    assert_eq!(folder.query("SELECT name FROM model ORDER BY name"), ["g1", "g2"]);
+    assert_eq!(folder.query("SELECT name FROM ingester_rejects ORDER BY name"), ["j", "u", "w"]);
+
+    folder.write("a.json", json("j", once));
+    folder.import(&["a.json"]).exits(0);
+    assert_eq!(folder.query("SELECT name FROM ingester_rejects ORDER BY name"), ["u", "w"]);
 }
 
 #[test]
@@ -250,7 +280,7 @@ fn too_deep_nesting_is_rejected_and_later_documents_are_stored() {
         let ran = folder.import(&[name]).exits(1);
         assert_eq!(ran.rejected().len(), 1, "{name}: {}", ran.err);
         assert!(ran.rejected()[0].starts_with(&format!("{name}: document 1 (line 1): ")), "{}", ran.err);
-        assert!(ran.err.contains("nested deeper than 250 levels"), "{name}: {}", ran.err);
+        assert!(ran.err.contains("nested deeper than 100 levels"), "{name}: {}", ran.err);
         assert_eq!(folder.query("SELECT name FROM model"), ["after"], "{name}");
     }
 }

@@ -1,26 +1,24 @@
 //! One YAML document as JSON text, straight from the events of the parser: no tree, no recursion.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use serde_json::value::RawValue;
 use serde_saphyr::granit_parser::{self, Event, Marker, Parser, ScalarStyle, ScanError, Tag};
 
-use super::grammar::plain_run;
-use super::list::{Head, Items};
 use super::scalar::{self, Scalar};
-use super::{DocumentError, MAX_DEPTH};
+use super::source::newlines;
+use super::{DocumentError, Finding};
+use crate::json::{self, MAX_DEPTH, Reader, TokenKind};
 
 /// Bytes which aliases and merge keys may add to one document, and bytes kept of anchored values.
 const MAX_EXPANSION: usize = 16 * 1024 * 1024;
 
-/// A document read.
+/// Why a document was not read, and the JSON text up to there.
 #[derive(Debug)]
-pub(super) struct Composed {
-    /// JSON text of the root.
-    pub(super) json: String,
-    /// What the root says, when it is an object.
-    pub(super) head: Head,
+pub(super) struct Broken {
+    pub(super) error: DocumentError,
+    pub(super) fragment: String,
 }
 
 /// Anchored values by name, as JSON text: what later items of the same list may refer to.
@@ -37,7 +35,7 @@ impl Anchors {
     }
 
     fn keep(&mut self, name: &str, text: &Rc<str>) {
-        // Forgetting all of them is rough, but a million items with an anchor each must not fill the memory.
+        // A million items with an anchor each must not fill the memory.
         if self.bytes > MAX_EXPANSION {
             self.clear();
         }
@@ -48,67 +46,62 @@ impl Anchors {
     }
 }
 
-/// Reads the only document in `text`, whose first line is `first_line` of the file.
-pub(super) fn compose(text: &str, first_line: u64, anchors: &mut Anchors) -> Result<Composed, DocumentError> {
+impl From<DocumentError> for Broken {
+    fn from(error: DocumentError) -> Broken {
+        Broken { error, fragment: String::new() }
+    }
+}
+
+impl Broken {
+    /// The failure of the document that begins on this line.
+    pub(super) fn at(self, line: u64) -> Finding {
+        Finding { line, content: Err(self.error), fragment: self.fragment }
+    }
+}
+
+/// The JSON text of the only document in `text`, whose first line is `first_line` of the file. `keys` are those that its
+/// mapping has already, if it continues one.
+pub(super) fn compose(
+    text: &str,
+    first_line: u64,
+    keys: HashSet<String>,
+    anchors: &mut Anchors,
+) -> Result<String, Broken> {
     let mut composer = Composer {
         out: String::with_capacity(text.len()),
         frames: Vec::new(),
+        keys,
         anchors,
         ids: HashMap::new(),
         names: HashMap::new(),
         expanded: 0,
-        head: Head::default(),
-        root_key: String::new(),
-        place: Place { line: first_line, column: 1 },
+        mark: Mark { line: first_line, column: 1 },
     };
-    if let Some(at) = text.find('\0') {
-        let before = &text[..at];
-        let line_start = before.rfind('\n').map_or(0, |feed| feed + 1);
-        composer.place.line += super::list::newlines(before.as_bytes());
-        composer.place.column = text[line_start..at].chars().count() as u64 + 1;
-        return Err(composer.syntax("a NUL byte, which no YAML text has"));
+    match composer.document(text, first_line) {
+        Ok(()) => Ok(composer.out),
+        Err(error) => Err(Broken { error, fragment: composer.out }),
     }
-    let options = granit_parser::options! {
-        emit_comments: false,
-        emit_anchor_events: true,
-        emit_unresolved_aliases: true,
-        flow_nesting_limit: MAX_DEPTH,
-        block_nesting_limit: MAX_DEPTH,
-    };
-    let mut documents = 0;
-    for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|error| scan_error(&error, first_line))?;
-        composer.place = Place::of(&span.start, first_line);
-        if let Event::DocumentStart(..) = event {
-            documents += 1;
-            if documents > 1 {
-                return Err(composer.syntax("a second document begins here without a `---` line"));
-            }
-        }
-        composer.event(event)?;
-    }
-    Ok(Composed { json: composer.out, head: composer.head })
 }
 
 fn scan_error(error: &ScanError, first_line: u64) -> DocumentError {
     use granit_parser::ErrorKind;
-    let place = Place::of(error.marker(), first_line);
+    let mark = Mark::of(error.marker(), first_line);
     match error.kind() {
-        ErrorKind::RecursionLimitExceeded => DocumentError::TooDeep { line: place.line },
-        kind => place.syntax(kind.to_string()),
+        ErrorKind::RecursionLimitExceeded => DocumentError::TooDeep { line: mark.line },
+        kind => mark.syntax(kind.to_string()),
     }
 }
 
-/// A place in the file, for errors.
+/// Line and column in the file, for errors.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Mark {
     line: u64,
     column: u64,
 }
 
-impl Place {
-    fn of(marker: &Marker, first_line: u64) -> Place {
-        Place { line: first_line + (marker.line() as u64).saturating_sub(1), column: marker.col() as u64 + 1 }
+impl Mark {
+    fn of(marker: &Marker, first_line: u64) -> Mark {
+        Mark { line: first_line + (marker.line() as u64).saturating_sub(1), column: marker.col() as u64 + 1 }
     }
 
     fn syntax(self, message: impl Into<String>) -> DocumentError {
@@ -136,20 +129,50 @@ struct Frame {
 struct Composer<'a> {
     out: String,
     frames: Vec<Frame>,
+    /// Keys that the root has already.
+    keys: HashSet<String>,
     anchors: &'a mut Anchors,
     /// Anchored values of this text by the parser's number.
     ids: HashMap<usize, Rc<str>>,
     names: HashMap<usize, String>,
     /// Bytes which aliases, anchors and merges copied so far.
     expanded: usize,
-    head: Head,
-    root_key: String,
-    place: Place,
+    mark: Mark,
 }
 
 impl Composer<'_> {
+    fn document(&mut self, text: &str, first_line: u64) -> Result<(), DocumentError> {
+        if let Some(at) = text.find('\0') {
+            let before = &text[..at];
+            let line_start = before.rfind('\n').map_or(0, |feed| feed + 1);
+            self.mark.line += newlines(before.as_bytes());
+            self.mark.column = text[line_start..at].chars().count() as u64 + 1;
+            return Err(self.syntax("a NUL byte, which no YAML text has"));
+        }
+        let options = granit_parser::options! {
+            emit_comments: false,
+            emit_anchor_events: true,
+            emit_unresolved_aliases: true,
+            flow_nesting_limit: MAX_DEPTH,
+            block_nesting_limit: MAX_DEPTH,
+        };
+        let mut documents = 0;
+        for event in Parser::new_from_str_with_options(text, options) {
+            let (event, span) = event.map_err(|error| scan_error(&error, first_line))?;
+            self.mark = Mark::of(&span.start, first_line);
+            if let Event::DocumentStart(..) = event {
+                documents += 1;
+                if documents > 1 {
+                    return Err(self.syntax("a second document begins here without a `---` line"));
+                }
+            }
+            self.event(event)?;
+        }
+        Ok(())
+    }
+
     fn syntax(&self, message: impl Into<String>) -> DocumentError {
-        self.place.syntax(message)
+        self.mark.syntax(message)
     }
 
     fn event(&mut self, event: Event<'_>) -> Result<(), DocumentError> {
@@ -221,14 +244,12 @@ impl Composer<'_> {
         self.out.len()
     }
 
-    /// A value is written: notes it where an anchor, the root or a merge key wants it.
+    /// Ends a value, and keeps it if an anchor or a merge key wants it.
     fn end(&mut self, start: usize, anchor: usize) -> Result<(), DocumentError> {
         if anchor != 0 {
             let text: Rc<str> = Rc::from(&self.out[start..]);
             self.anchored(anchor, text)?;
         }
-        let first = self.out.as_bytes().get(start).copied().unwrap_or(b'n');
-        let root = self.frames.len() == 1;
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         frame.value_next = false;
         if std::mem::take(&mut frame.merging) {
@@ -236,15 +257,6 @@ impl Composer<'_> {
             let bytes = merged.len();
             frame.merges.push(merged);
             return self.expand(bytes);
-        }
-        if root && frame.mapping {
-            let text = || serde_json::from_str(&self.out[start..]).ok();
-            match self.root_key.as_str() {
-                "kind" => self.head.kind = text(),
-                "apiVersion" => self.head.api_version = text(),
-                "items" => self.head.items = Items::of(first),
-                _ => {}
-            }
         }
         Ok(())
     }
@@ -261,7 +273,7 @@ impl Composer<'_> {
     fn expand(&mut self, bytes: usize) -> Result<(), DocumentError> {
         self.expanded += bytes;
         if self.expanded > MAX_EXPANSION {
-            return Err(DocumentError::AliasBomb { line: self.place.line });
+            return Err(DocumentError::AliasBomb { line: self.mark.line });
         }
         Ok(())
     }
@@ -271,7 +283,7 @@ impl Composer<'_> {
             return Err(self.syntax("a key must be a single value, not an object or a list"));
         }
         if self.frames.len() == MAX_DEPTH {
-            return Err(DocumentError::TooDeep { line: self.place.line });
+            return Err(DocumentError::TooDeep { line: self.mark.line });
         }
         let start = self.begin();
         self.out.push(if mapping { '{' } else { '[' });
@@ -283,7 +295,7 @@ impl Composer<'_> {
             value_next: false,
             merging: false,
             merges: Vec::new(),
-            keys: HashSet::new(),
+            keys: std::mem::take(&mut self.keys),
         });
         Ok(())
     }
@@ -299,21 +311,15 @@ impl Composer<'_> {
 
     /// Adds the keys of a merged mapping, or of a list of them, which the frame does not have itself.
     fn merge(&mut self, frame: &mut Frame, merged: &str) -> Result<(), DocumentError> {
-        type Merged<'m> = BTreeMap<String, &'m RawValue>;
-        let maps = if merged.starts_with('[') {
-            serde_json::from_str::<Vec<Merged<'_>>>(merged)
-        } else {
-            serde_json::from_str::<Merged<'_>>(merged).map(|map| vec![map])
-        };
-        let Ok(maps) = maps else {
+        let Ok(mappings) = mappings(merged) else {
             return Err(self.syntax("`<<` merges a mapping or a list of mappings, nothing else"));
         };
-        for (key, value) in maps.into_iter().flatten() {
-            if !frame.keys.contains(&key) {
+        for (key, value) in mappings.into_iter().flatten() {
+            if !frame.keys.contains(key.as_ref()) {
                 self.push_key(frame.empty, &key);
-                self.out.push_str(value.get());
+                self.out.push_str(value);
                 frame.empty = false;
-                frame.keys.insert(key);
+                frame.keys.insert(key.into_owned());
             }
         }
         Ok(())
@@ -355,16 +361,13 @@ impl Composer<'_> {
     fn insert_key(&mut self, key: String) -> Result<(), DocumentError> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         if frame.keys.contains(&key) {
-            return Err(DocumentError::DuplicateKey { line: self.place.line, column: self.place.column, key });
+            return Err(DocumentError::DuplicateKey { line: self.mark.line, column: self.mark.column, key });
         }
         let first = frame.empty;
         frame.empty = false;
         frame.value_next = true;
         frame.keys.insert(key.clone());
         self.push_key(first, &key);
-        if self.frames.len() == 1 {
-            self.root_key = key;
-        }
         Ok(())
     }
 
@@ -378,12 +381,12 @@ impl Composer<'_> {
 
     fn alias(&mut self, text: Option<Rc<str>>, name: String) -> Result<(), DocumentError> {
         let Some(text) = text else {
-            return Err(DocumentError::UnknownAnchor { line: self.place.line, column: self.place.column, name });
+            return Err(DocumentError::UnknownAnchor { line: self.mark.line, column: self.mark.column, name });
         };
         self.expand(text.len())?;
         if self.key_next() {
             return match text.as_bytes().first() {
-                Some(b'"') => match serde_json::from_str(&text) {
+                Some(b'"') => match json::from_str(&text) {
                     Ok(key) => self.insert_key(key),
                     Err(error) => Err(self.syntax(error.to_string())),
                 },
@@ -410,8 +413,31 @@ impl Composer<'_> {
     }
 
     fn not_finite(&self, text: &str) -> DocumentError {
-        DocumentError::NotFinite { line: self.place.line, column: self.place.column, text: text.to_owned() }
+        DocumentError::NotFinite { line: self.mark.line, column: self.mark.column, text: text.to_owned() }
     }
+}
+
+/// The entries of a mapping, or of each of a list of them.
+fn mappings(text: &str) -> Result<Vec<BTreeMap<Cow<'_, str>, &str>>, json::Error> {
+    let mut reader = Reader::new(text);
+    if reader.peek()? != TokenKind::Array {
+        return Ok(vec![mapping(&mut reader)?]);
+    }
+    let mut mappings = Vec::new();
+    reader.begin_array()?;
+    while reader.next_element()? {
+        mappings.push(mapping(&mut reader)?);
+    }
+    Ok(mappings)
+}
+
+fn mapping<'t>(reader: &mut Reader<'t>) -> Result<BTreeMap<Cow<'t, str>, &'t str>, json::Error> {
+    let mut mapping = BTreeMap::new();
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        mapping.insert(key, reader.raw()?);
+    }
+    Ok(mapping)
 }
 
 /// Appends a JSON string.
@@ -419,7 +445,7 @@ pub(super) fn push_string(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
     loop {
-        let at = plain_run(rest.as_bytes());
+        let at = json::plain_end(rest.as_bytes());
         out.push_str(&rest[..at]);
         let Some(&byte) = rest.as_bytes().get(at) else { break };
         match byte {

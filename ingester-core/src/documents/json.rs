@@ -1,90 +1,81 @@
-//! A byte scanner which finds the boundaries of JSON documents.
+//! Cuts a stream of JSON into single objects, in constant memory.
 //!
-//! It knows strings and brackets, and enough of the grammar to tell where a value may begin; nesting is a stack of
-//! bytes, not of calls. A mistake which leaves the brackets in balance is a *flaw*: the document goes on to its
-//! closing bracket and fails alone. One that does not is a *failure*: the scanner goes on at the next line that
-//! begins with `{`. When such a line lies inside the text of the failed document (a line of NDJSON that lost its
-//! end swallows the lines after it), it goes back there and from then on takes `{` in the first column for a new
-//! document, up to where it failed; no byte is read a third time.
+//! [`Boundary`] finds the end of a value, by strings and brackets. The value is then checked as a whole by the reader of
+//! JSON, which says what is wrong inside of it.
+//!
+//! A mistake that leaves the brackets in balance is a *flaw*: the object goes on to its closing bracket and fails alone.
+//! Any other mistake is a *failure*: the cutter goes on at the next line that begins with `{`. If such a line lies inside
+//! the text of the failed object (a line of NDJSON without its end swallows the lines after it), the cutter goes back
+//! there. From then on, up to where it failed, a `{` in the first column begins a new document. So no byte is read a
+//! third time.
 
 use std::io;
 
-use super::grammar::{Expect, Field, is_word, plain_run, syntax, unexpected};
-use super::list::{self, Head, Items};
+use super::held::Held;
+use super::list::{self, Head};
 use super::source::{Position, Source};
-use super::{DocumentError, Found, MAX_DEPTH, MAX_DOCUMENT};
+use super::{DocumentError, Finding, Findings};
+use crate::json::{Boundary, State, Stop};
 
+/// Where the cutter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Mode {
     /// Between documents.
     Between,
     /// Behind a failure, on the way to a line that begins with `{`.
     Lost,
-    /// Inside brackets.
-    Inside,
+    /// Between the elements of a root array or the items of a list.
+    Elements(State),
+    /// In a value.
+    Value,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token {
-    None,
-    Text,
-    /// Behind a backslash.
-    Escape,
-    /// A number, `true`, `false` or `null`.
-    Word,
+/// What stands around the value being read.
+#[derive(Debug)]
+pub(super) enum Around {
+    Nothing,
+    /// A root array.
+    Array,
+    /// A list whose items are read one by one.
+    List(Box<List>),
+    /// Nothing: the value is a list again, after its items.
+    RestOfList,
 }
 
-/// The state of the scanner. Objects are read at a *base*: the depth of the brackets around them, which is 0 for a
-/// document, 1 for an element of a root array and 2 for an item of a list.
+/// The text of a list up to its items.
+#[derive(Debug)]
+pub(super) struct List {
+    text: Held,
+    head: Head,
+}
+
+/// The state of the cutter.
 #[derive(Debug)]
 pub(super) struct Json {
-    pub(super) place: Place,
-    pub(super) token: Token,
-    pub(super) expect: Expect,
-    /// The open brackets.
-    pub(super) open: Vec<u8>,
-    pub(super) base: usize,
-    /// The root of the list that is being streamed; its remaining keys too are read into it.
-    pub(super) list: Option<Head>,
-    pub(super) head: Head,
-    pub(super) field: Field,
-    /// The string being read, when it is a key or a value directly below the base. The longest that matter are kinds.
-    pub(super) word: Option<Vec<u8>>,
-    /// The object being read, when `holding`.
-    pub(super) text: Vec<u8>,
-    pub(super) holding: bool,
-    pub(super) too_large: bool,
-    pub(super) flaw: Option<DocumentError>,
-    /// Where the object being read begins, and where the document around it does.
-    pub(super) start: Position,
+    pub(super) mode: Mode,
+    pub(super) around: Around,
+    pub(super) boundary: Boundary,
+    /// The value being read.
+    pub(super) value: Held,
+    /// Whether the value has a member `items` that is an array.
+    has_items: bool,
+    /// Where the outermost document begins.
     pub(super) root: Position,
-    /// Nothing made sense since the last failure: what fails now is part of the same garbage.
+    /// Nothing since the last failure was JSON: another failure belongs to the same garbage and is not reported.
     pub(super) in_garbage: bool,
-    /// Before this offset `{` in the first column begins a document, whatever is open.
+    /// Before this offset a `{` in the first column begins a document, even inside brackets.
     pub(super) strict_until: u64,
 }
 
-const LONGEST_WORD: usize = 512;
-
 impl Default for Json {
     fn default() -> Json {
-        let nowhere = Position::START;
         Json {
-            place: Place::Between,
-            token: Token::None,
-            expect: Expect::Value,
-            open: Vec::new(),
-            base: 0,
-            list: None,
-            head: Head::default(),
-            field: Field::Other,
-            word: None,
-            text: Vec::new(),
-            holding: false,
-            too_large: false,
-            flaw: None,
-            start: nowhere,
-            root: nowhere,
+            mode: Mode::Between,
+            around: Around::Nothing,
+            boundary: Boundary::new(),
+            value: Held::default(),
+            has_items: false,
+            root: Position::START,
             in_garbage: false,
             strict_until: 0,
         }
@@ -94,353 +85,247 @@ impl Default for Json {
 impl Json {
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
-        self.text.capacity() + self.open.capacity() + self.word.as_ref().map_or(0, Vec::capacity)
+        let around = if let Around::List(list) = &self.around { list.text.capacity() } else { 0 };
+        self.value.capacity() + around
     }
 
     /// Reads up to the next document, or what is at hand. `false` at the end.
-    pub(super) fn step<R: io::BufRead>(&mut self, source: &mut Source<R>, found: &mut Found) -> io::Result<bool> {
+    pub(super) fn step<R: io::BufRead>(&mut self, source: &mut Source<R>, found: &mut Findings) -> io::Result<bool> {
         let mut at = source.position();
         let chunk = source.chunk()?;
         if chunk.is_empty() {
-            if self.place != Place::Inside {
+            if matches!(self.mode, Mode::Between | Mode::Lost) {
                 return Ok(false);
             }
-            let back = self.fail(DocumentError::Unclosed { line: self.start.line }, at, found);
+            let back = self.fail(DocumentError::Unclosed { line: self.begins().line }, at, found);
             return Ok(self.go_back(back, source));
         }
         let mut used = 0;
-        let mut back = None;
-        while used < chunk.len() && found.is_empty() && back.is_none() {
+        let mut failure = None;
+        while used < chunk.len() && found.is_empty() && failure.is_none() {
             let rest = &chunk[used..];
-            let skimmed = self.skim(rest, &mut at);
-            if skimmed > 0 {
-                used += skimmed;
-                continue;
-            }
-            used += match (self.place, self.token) {
-                (Place::Between, _) => self.between(rest[0], &mut at, found),
-                (Place::Lost, _) => self.lost(rest, &mut at),
-                (Place::Inside, Token::Text) => self.string(rest, &mut at, found),
-                (Place::Inside, Token::Escape) => {
-                    self.token = Token::Text;
-                    // A line feed is never escaped: the string sees it and ends.
-                    let escaped = usize::from(rest[0] >= b' ');
-                    self.keep(&rest[..escaped]);
-                    at.pass_run(escaped);
-                    escaped
+            let taken = match self.mode {
+                Mode::Between => self.between(rest[0], at, found),
+                Mode::Lost => self.lost(rest, at),
+                Mode::Elements(state) => self.element(state, rest[0], at, found, &mut failure),
+                Mode::Value => {
+                    used += self.value(rest, &mut at, found, &mut failure);
+                    continue;
                 }
-                (Place::Inside, Token::Word) => self.scalar(rest, &mut at, found),
-                (Place::Inside, Token::None) => match self.mark(rest[0], at, found) {
-                    Ok(()) => {
-                        at.pass(rest[0]);
-                        1
-                    }
-                    Err(error) => {
-                        back = Some(self.fail(error, at, found));
-                        0
-                    }
-                },
             };
+            at.pass_all(&rest[..taken]);
+            used += taken;
         }
         source.consume(used, at);
-        if let Some(back) = back {
+        if let Some(error) = failure {
+            let back = self.fail(error, at, found);
             self.go_back(back, source);
         }
         Ok(true)
     }
 
-    fn between(&mut self, byte: u8, at: &mut Position, found: &mut Found) -> usize {
+    fn between(&mut self, byte: u8, at: Position, found: &mut Findings) -> usize {
         match byte {
-            b' ' | b'\t' | b'\r' | b'\n' => {}
-            b'{' | b'[' => {
-                self.root = *at;
-                self.base = usize::from(byte == b'[');
-                self.open.push(byte);
-                self.expect = Expect::behind(byte);
-                self.place = Place::Inside;
-                if byte == b'{' {
-                    self.begin(*at);
-                    self.keep(b"{");
-                }
+            b' ' | b'\t' | b'\r' | b'\n' => 1,
+            b'{' => {
+                self.root = at;
+                self.begin(at);
+                0
+            }
+            b'[' => {
+                self.root = at;
+                self.around = Around::Array;
+                self.mode = Mode::Elements(State::Open);
+                1
             }
             _ => {
                 if !std::mem::replace(&mut self.in_garbage, true) {
-                    found.push_back((at.line, Err(unexpected("an object", byte, *at))));
+                    found.push_back(Finding::failure(at.line, unexpected("an object", byte, at)));
                 }
-                self.place = Place::Lost;
-                // Not taken: when it is the first of its line, no `{`, `Lost` passes over it.
+                // Not taken: `Lost` passes over it.
+                self.mode = Mode::Lost;
+                0
+            }
+        }
+    }
+
+    /// A value begins.
+    fn begin(&mut self, at: Position) {
+        self.mode = Mode::Value;
+        self.boundary = Boundary::new();
+        self.value.begin(at);
+        self.has_items = false;
+    }
+
+    /// Reads a byte between the elements of an array. A failure does not take it.
+    fn element(
+        &mut self,
+        state: State,
+        byte: u8,
+        at: Position,
+        found: &mut Findings,
+        failure: &mut Option<DocumentError>,
+    ) -> usize {
+        let begins_line = byte == b'{' && at.column() == 1;
+        match byte {
+            b' ' | b'\t' | b'\r' | b'\n' => {}
+            b',' if state == State::After => self.mode = Mode::Elements(State::Value),
+            b']' => {
+                if state == State::Value {
+                    // A comma after the last item spoils no item.
+                    found.push_back(Finding::failure(at.line, unexpected(state.wanted(false), byte, at)));
+                }
+                self.elements_end(at);
+            }
+            _ if begins_line && (state == State::After || at.offset < self.strict_until) => {
+                *failure = Some(DocumentError::Unclosed { line: self.root.line });
+                return 0;
+            }
+            _ if state != State::After && Boundary::may_begin(byte) => {
+                self.begin(at);
+                return 0;
+            }
+            _ => {
+                *failure = Some(unexpected(state.wanted(false), byte, at));
                 return 0;
             }
         }
-        at.pass(byte);
         1
     }
 
-    /// An object or a stray value begins at the base.
-    fn begin(&mut self, at: Position) {
-        self.start = at;
-        self.text.clear();
-        self.holding = true;
-        self.too_large = false;
-        self.flaw = None;
-        self.head = Head::default();
-        self.field = Field::Other;
+    fn elements_end(&mut self, at: Position) {
+        match std::mem::replace(&mut self.around, Around::Nothing) {
+            Around::List(list) => {
+                self.value = list.text;
+                self.value.resume(at);
+                self.value.keep(b"]");
+                self.boundary = Boundary::after_member();
+                self.around = Around::RestOfList;
+                self.mode = Mode::Value;
+            }
+            Around::Nothing | Around::Array | Around::RestOfList => self.mode = Mode::Between,
+        }
     }
 
-    pub(super) fn keep(&mut self, bytes: &[u8]) {
-        if !self.holding {
+    /// Reads on in a value, as far as the bytes go.
+    fn value(
+        &mut self,
+        rest: &[u8],
+        at: &mut Position,
+        found: &mut Findings,
+        failure: &mut Option<DocumentError>,
+    ) -> usize {
+        let strict = usize::try_from(self.strict_until.saturating_sub(at.offset)).unwrap_or(usize::MAX);
+        let (taken, stop) = self.boundary.advance(rest, at.column() == 1, strict);
+        self.value.keep(&rest[..taken]);
+        at.pass_all(&rest[..taken]);
+        match stop {
+            Stop::Piece => {}
+            Stop::End => self.value_ends(found),
+            Stop::Array => self.array_begins(),
+            Stop::Document => *failure = Some(DocumentError::Unclosed { line: self.begins().line }),
+            Stop::Bracket { wanted } => *failure = Some(unexpected(wanted, rest[taken], *at)),
+            Stop::Depth => *failure = Some(DocumentError::TooDeep { line: at.line }),
+        }
+        taken
+    }
+
+    /// An array begins that is a member of the value. If it is the `items` of a list, they are read one by one.
+    fn array_begins(&mut self) {
+        let root = matches!(self.around, Around::Nothing) && !self.boundary.flawed() && !self.value.too_large();
+        if !root || self.has_items || !ends_with_items(self.value.bytes()) {
             return;
         }
-        if self.text.len() + bytes.len() > MAX_DOCUMENT {
-            self.holding = false;
-            self.too_large = true;
-            self.text = Vec::new();
-            return;
+        self.has_items = true;
+        let head = Head::of(self.value.fragment());
+        if head.may_be_list() {
+            self.around = Around::List(Box::new(List { text: std::mem::take(&mut self.value), head }));
+            self.mode = Mode::Elements(State::Open);
+            self.in_garbage = false;
         }
-        self.text.extend_from_slice(bytes);
     }
 
-    /// Whether the scanner is inside an object of the base, not between those of a list or an array.
-    pub(super) fn in_object(&self) -> bool {
-        self.open.len() > self.base
+    fn value_ends(&mut self, found: &mut Findings) {
+        match self.around {
+            Around::Nothing => {
+                self.mode = Mode::Between;
+                self.object_ends(found);
+            }
+            Around::Array | Around::List(_) => {
+                self.mode = Mode::Elements(State::After);
+                self.object_ends(found);
+            }
+            Around::RestOfList => {
+                self.mode = Mode::Between;
+                self.around = Around::Nothing;
+                self.list_ends(found);
+            }
+        }
     }
 
-    /// Whether keys and values seen now are those of the object itself, or of the list around the items.
-    fn at_head(&self) -> bool {
-        self.open.len() == self.base + 1 && self.open.last() == Some(&b'{')
-    }
-
-    /// Notes a mistake inside an object; between objects it is a failure.
-    fn complain(&mut self, error: DocumentError) -> Result<(), DocumentError> {
-        if !self.in_object() {
-            return Err(error);
-        }
-        self.flaw.get_or_insert(error);
-        Ok(())
-    }
-
-    fn string(&mut self, rest: &[u8], at: &mut Position, found: &mut Found) -> usize {
-        let run = plain_run(rest);
-        if let Some(word) = &mut self.word {
-            word.extend_from_slice(&rest[..run.min(LONGEST_WORD.saturating_sub(word.len()))]);
-        }
-        self.keep(&rest[..run]);
-        at.pass_run(run);
-        let Some(&byte) = rest.get(run) else { return run };
-        match byte {
-            b'"' => {
-                self.keep(b"\"");
-                at.pass(byte);
-                self.token = Token::None;
-                self.string_ends(found);
-            }
-            b'\\' => {
-                self.keep(b"\\");
-                at.pass(byte);
-                self.token = Token::Escape;
-                // An escaped key or kind is not looked into: the backslash keeps it from meaning anything.
-                if let Some(word) = &mut self.word {
-                    word.push(byte);
-                }
-            }
-            b'\n' | b'\r' => {
-                self.flaw.get_or_insert(syntax("a string is not closed on its line", *at));
-                self.token = Token::None;
-                self.string_ends(found);
-                return run;
-            }
-            _ => {
-                self.flaw.get_or_insert(syntax("a control character inside a string", *at));
-                self.keep(&[byte]);
-                at.pass(byte);
-            }
-        }
-        run + 1
-    }
-
-    fn string_ends(&mut self, found: &mut Found) {
-        let word = self.word.take();
-        if matches!(self.expect, Expect::Key | Expect::KeyOrEnd) {
-            self.expect = Expect::Colon;
-            if let Some(word) = word {
-                self.field = Field::of(&word);
-            }
-            return;
-        }
-        if let Some(word) = word.and_then(|word| String::from_utf8(word).ok()) {
-            let head = if self.base == 0 { self.list.as_mut().unwrap_or(&mut self.head) } else { &mut self.head };
-            match self.field {
-                Field::Kind => head.kind = Some(word),
-                Field::ApiVersion => head.api_version = Some(word),
-                Field::Items | Field::Other => {}
-            }
-        }
-        self.value_ends(found);
-    }
-
-    fn scalar(&mut self, rest: &[u8], at: &mut Position, found: &mut Found) -> usize {
-        let run = rest.iter().position(|&byte| !is_word(byte)).unwrap_or(rest.len());
-        self.keep(&rest[..run]);
-        at.pass_run(run);
-        if run < rest.len() {
-            self.token = Token::None;
-            self.value_ends(found);
-        }
-        run
-    }
-
-    /// A byte outside of strings and words. An error is a failure: the byte is not taken.
-    fn mark(&mut self, byte: u8, at: Position, found: &mut Found) -> Result<(), DocumentError> {
-        match byte {
-            b' ' | b'\t' | b'\r' | b'\n' => {}
-            b',' => {
-                if self.expect != Expect::CommaOrEnd {
-                    self.complain(unexpected(self.expect.name(&self.open), byte, at))?;
-                }
-                let object = self.open.last() == Some(&b'{');
-                self.expect = if object { Expect::Key } else { Expect::Value };
-            }
-            b':' => {
-                if self.expect != Expect::Colon {
-                    self.complain(unexpected(self.expect.name(&self.open), byte, at))?;
-                }
-                self.expect = Expect::Value;
-                self.in_garbage &= self.flaw.is_some();
-            }
-            b'}' | b']' => return self.close(byte, at, found),
-            b'"' | b'{' | b'[' => self.value(byte, at)?,
-            _ if is_word(byte) => self.value(byte, at)?,
-            _ => self.complain(unexpected(self.expect.name(&self.open), byte, at))?,
-        }
-        self.keep(&[byte]);
-        Ok(())
-    }
-
-    /// The first byte of a value or of a key.
-    fn value(&mut self, byte: u8, at: Position) -> Result<(), DocumentError> {
-        let key = byte == b'"' && matches!(self.expect, Expect::Key | Expect::KeyOrEnd);
-        let allowed = key || matches!(self.expect, Expect::Value | Expect::ValueOrEnd);
-        let begins_line = byte == b'{' && at.column() == 1;
-        if begins_line && (!allowed || self.flaw.is_some() || at.offset < self.strict_until) {
-            return Err(DocumentError::Unclosed { line: self.start.line });
-        }
-        if !allowed {
-            self.complain(unexpected(self.expect.name(&self.open), byte, at))?;
-        } else if !self.in_object() {
-            self.begin(at);
-        }
-        // Behind the items of a list, its head is complete but for the kind.
-        let in_tail = self.base == 0 && self.list.is_some();
-        let items = allowed && !key && self.at_head() && !in_tail && self.field == Field::Items;
-        if items {
-            self.head.items = Items::of(byte);
-        }
-        match byte {
-            b'"' => {
-                self.token = Token::Text;
-                self.word = (allowed && self.at_head()).then(Vec::new);
-            }
-            b'{' | b'[' => {
-                if self.open.len() == MAX_DEPTH {
-                    return Err(DocumentError::TooDeep { line: at.line });
-                }
-                let streams = items && byte == b'[' && self.base == 0 && self.holding && self.flaw.is_none();
-                if streams && self.head.may_be_list() {
-                    self.list = Some(std::mem::take(&mut self.head));
-                    self.base = 2;
-                    self.holding = false;
-                    self.text.clear();
-                }
-                self.open.push(byte);
-                self.expect = Expect::behind(byte);
-            }
-            _ => self.token = Token::Word,
-        }
-        Ok(())
-    }
-
-    fn close(&mut self, byte: u8, at: Position, found: &mut Found) -> Result<(), DocumentError> {
-        let opened = if byte == b'}' { b'{' } else { b'[' };
-        if self.open.last() != Some(&opened) {
-            return Err(unexpected(self.expect.name(&self.open), byte, at));
-        }
-        if !self.expect.may_end() {
-            let error = unexpected(self.expect.name(&self.open), byte, at);
-            if self.in_object() {
-                self.flaw.get_or_insert(error);
-            } else {
-                // A comma too many behind the last item harms nobody else.
-                found.push_back((at.line, Err(error)));
-            }
-        }
-        let container = !self.in_object();
-        self.open.pop();
-        if container {
-            // The end of the items, or of a root array: what follows is not held.
-            self.base = 0;
-            self.expect = Expect::CommaOrEnd;
-            if self.open.is_empty() {
-                self.place = Place::Between;
-            }
-            self.field = Field::Other;
-            return Ok(());
-        }
-        self.keep(&[byte]);
-        self.value_ends(found);
-        Ok(())
-    }
-
-    fn value_ends(&mut self, found: &mut Found) {
-        self.expect = Expect::CommaOrEnd;
-        if self.open.len() != self.base {
-            return;
-        }
-        if self.base == 0 {
-            self.place = Place::Between;
-            if let Some(list) = self.list.take() {
-                return self.list_ends(&list, found);
-            }
-        }
-        self.object_ends(found);
-    }
-
-    /// The root of a streamed list is closed.
-    fn list_ends(&mut self, list: &Head, found: &mut Found) {
-        let error = match (self.flaw.take(), &list.kind) {
-            (Some(flaw), _) => flaw,
-            (None, Some(kind)) if !list.may_be_list() => DocumentError::NotAList { kind: kind.clone() },
-            _ => return,
+    /// The end of a list whose items were read one by one.
+    fn list_ends(&mut self, found: &mut Findings) {
+        let error = match self.value.checked() {
+            Ok(text) => match Head::of(text) {
+                head if head.may_be_list() => return,
+                head => DocumentError::NotAList { kind: head.kind.unwrap_or_default() },
+            },
+            Err(error) => error,
         };
-        found.push_back((self.root.line, Err(error)));
+        found.push_back(Finding::failure(self.root.line, error).of(self.value.fragment()));
     }
 
-    fn object_ends(&mut self, found: &mut Found) {
-        self.holding = false;
-        let line = self.start.line;
-        let first = self.text.first().copied().unwrap_or(b'{');
-        let error = if self.too_large {
-            DocumentError::TooLarge
-        } else if let Some(flaw) = self.flaw.take() {
-            if std::mem::replace(&mut self.in_garbage, self.base == 0) {
-                return;
-            }
-            flaw
-        } else if first != b'{' {
-            DocumentError::NotAnObject { what: list::type_name(first) }
-        } else {
-            match std::str::from_utf8(&self.text) {
-                Ok(text) => {
-                    let parent = self.list.as_ref().filter(|_| self.base == 2);
-                    // An element of a root array is an item of a list without a kind.
-                    let array = Head::default();
-                    let parent = parent.or((self.base == 1).then_some(&array));
-                    list::settle(text, &self.head, parent, line, found);
+    fn object_ends(&mut self, found: &mut Findings) {
+        // An element of a root array is an item of a list without a kind.
+        let array = Head::default();
+        let parent = match &self.around {
+            Around::List(list) => Some(&list.head),
+            Around::Array => Some(&array),
+            Around::Nothing | Around::RestOfList => None,
+        };
+        let line = self.value.start().line;
+        let error = match self.value.checked() {
+            Ok(text) => match text.as_bytes().first() {
+                Some(b'{') => {
                     self.in_garbage = false;
+                    return list::settle(text, &Head::of(text), parent, line, found);
+                }
+                first => DocumentError::NotAnObject { what: list::type_name(first.copied().unwrap_or(b'n')) },
+            },
+            Err(error) if self.boundary.flawed() => {
+                let more_garbage = self.in_garbage && !self.value.makes_sense();
+                self.in_garbage = matches!(self.around, Around::Nothing);
+                if more_garbage {
                     return;
                 }
-                Err(error) => DocumentError::InvalidUtf8 { byte: self.start.offset + error.valid_up_to() as u64 },
+                error
+            }
+            Err(error) => {
+                self.in_garbage = false;
+                error
             }
         };
-        found.push_back((line, Err(error)));
+        found.push_back(Finding::failure(line, error).of(self.value.fragment()));
     }
+
+    /// Where the value being read begins; the document around it, if the value is no object or array.
+    pub(super) fn begins(&self) -> Position {
+        let in_container = self.mode == Mode::Value && self.boundary.in_container();
+        if in_container { self.value.start() } else { self.root }
+    }
+}
+
+/// Whether a text up to the bracket of an array ends with the key `items`.
+fn ends_with_items(text: &[u8]) -> bool {
+    let key = text.strip_suffix(b"[").map(<[u8]>::trim_ascii_end).and_then(|text| text.strip_suffix(b":"));
+    let key = key.map(<[u8]>::trim_ascii_end).unwrap_or_default();
+    // After an escaped quote it is the end of a longer key.
+    key.ends_with(b"\"items\"") && !key.ends_with(b"\\\"items\"")
+}
+
+/// A byte that the grammar does not allow.
+fn unexpected(wanted: &str, byte: u8, at: Position) -> DocumentError {
+    // The rest of a longer character may not have been read yet.
+    let found = if byte.is_ascii() { format!("{:?}", char::from(byte)) } else { format!("the byte 0x{byte:02X}") };
+    DocumentError::Syntax { line: at.line, column: at.column(), message: format!("expected {wanted}, found {found}") }
 }

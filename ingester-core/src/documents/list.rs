@@ -1,13 +1,15 @@
 //! The rules of `List` objects: which object is one, what its items inherit, and unpacking one that is held whole.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use std::collections::HashSet;
 
-use super::{DocumentError, Found};
+use super::source::newlines;
+use super::{DocumentError, Finding, Findings};
+use crate::json::{self, Reader, TokenKind};
 
 /// What the root of an object says about it.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Head {
+    /// Empty if it is no string.
     pub(super) kind: Option<String>,
     pub(super) api_version: Option<String>,
     pub(super) items: Items,
@@ -23,18 +25,39 @@ pub(super) enum Items {
     Other,
 }
 
-impl Items {
-    /// By the first byte of the JSON value.
-    pub(super) fn of(first: u8) -> Items {
-        match first {
-            b'[' => Items::Array,
-            b'n' => Items::Null,
-            _ => Items::Other,
-        }
-    }
-}
-
 impl Head {
+    /// Reads the head of an object's text, which may break off.
+    pub(super) fn of(text: &str) -> Head {
+        let mut head = Head::default();
+        // What was read before a mistake stays.
+        let _ = head.read(&mut Reader::new(text));
+        head
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), json::Error> {
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            match key.as_ref() {
+                "kind" => self.kind = text(reader)?,
+                "apiVersion" => self.api_version = text(reader)?,
+                "items" => {
+                    self.items = match reader.peek()? {
+                        TokenKind::Array => Items::Array,
+                        TokenKind::Null => Items::Null,
+                        _ => Items::Other,
+                    };
+                    reader.skip()?;
+                }
+                _ => reader.skip()?,
+            }
+            // Nobody asks for the items of what is no list.
+            if self.api_version.is_some() && !self.may_be_list() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether `items` of this object would be those of a list, as far as `kind` is known.
     pub(super) fn may_be_list(&self) -> bool {
         self.kind.as_deref().is_none_or(|kind| kind.ends_with("List"))
@@ -48,6 +71,30 @@ impl Head {
     fn item_kind(&self) -> Option<&str> {
         self.kind.as_deref()?.strip_suffix("List").filter(|kind| !kind.is_empty())
     }
+}
+
+/// A string; `None` for null. Anything else reads as empty: the consumer reports it.
+fn text(reader: &mut Reader<'_>) -> Result<Option<String>, json::Error> {
+    match reader.peek()? {
+        TokenKind::String => reader.string().map(|text| Some(text.into_owned())),
+        TokenKind::Null => reader.null().map(|()| None),
+        _ => reader.skip().map(|()| Some(String::new())),
+    }
+}
+
+/// The keys of an object's text.
+pub(super) fn keys(text: &str) -> HashSet<String> {
+    let mut keys = HashSet::new();
+    let mut reader = Reader::new(text);
+    if reader.begin_object().is_ok() {
+        while let Ok(Some(key)) = reader.next_key() {
+            keys.insert(key.into_owned());
+            if reader.skip().is_err() {
+                break;
+            }
+        }
+    }
+    keys
 }
 
 /// The type of a JSON value by its first byte, with its article.
@@ -66,91 +113,72 @@ pub(super) fn type_name(first: u8) -> &'static str {
 ///
 /// `parent` is the list that the object was streamed out of. An item counts as a list by its kind only; at the root
 /// `items` without any `kind` is enough.
-pub(super) fn settle(text: &str, head: &Head, parent: Option<&Head>, line: u64, found: &mut Found) {
+pub(super) fn settle(text: &str, head: &Head, parent: Option<&Head>, line: u64, found: &mut Findings) {
     let unpacks = head.is_list() || (parent.is_none() && head.kind.is_none());
     match head.items {
-        Items::Array if unpacks => unpack(text, head, u32::from(parent.is_some()), line, found),
+        Items::Array if unpacks => {
+            let level = u32::from(parent.is_some());
+            settled(unpack(text, head, level, line, found), line, found);
+        }
         Items::Null if head.is_list() => {}
-        _ => found.push_back((line, Ok(complete(text, head, parent)))),
+        _ => found.push_back(Finding::object(line, complete(text, head, parent))),
     }
 }
 
 /// Hands out the elements of an array held whole.
-pub(super) fn unpack_array(text: &str, line: u64, found: &mut Found) {
-    match serde_json::from_str::<Vec<&RawValue>>(text) {
-        Ok(items) => each(text, &items, None, 0, line, found),
-        Err(error) => found.push_back((line, Err(syntax(&error, line)))),
+pub(super) fn unpack_array(text: &str, line: u64, found: &mut Findings) {
+    settled(each(&mut Reader::new(text), None, 0, line, found), line, found);
+}
+
+/// The text is JSON, but aliases of YAML may nest it deeper than [`MAX_DEPTH`](json::MAX_DEPTH).
+fn settled(result: Result<(), json::Error>, line: u64, found: &mut Findings) {
+    if let Err(error) = result {
+        let message = error.reason().to_owned();
+        found.push_back(Finding::failure(line, DocumentError::Syntax { line, column: 1, message }));
     }
 }
 
-#[derive(Deserialize)]
-struct Body<'a> {
-    #[serde(borrow)]
-    items: Vec<&'a RawValue>,
-}
-
-/// What an item says about itself. Raw, because a `kind` of the wrong type is the consumer's to complain about.
-#[derive(Deserialize)]
-struct RawHead<'a> {
-    #[serde(borrow)]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow, rename = "apiVersion")]
-    api_version: Option<&'a RawValue>,
-    #[serde(borrow)]
-    items: Option<&'a RawValue>,
-}
-
-fn unpack(text: &str, head: &Head, level: u32, line: u64, found: &mut Found) {
-    match serde_json::from_str::<Body<'_>>(text) {
-        Ok(body) => each(text, &body.items, Some(head), level, line, found),
-        Err(error) => found.push_back((line, Err(syntax(&error, line)))),
+fn unpack(text: &str, list: &Head, level: u32, line: u64, found: &mut Findings) -> Result<(), json::Error> {
+    let mut reader = Reader::new(text);
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        match key.as_ref() {
+            "items" => each(&mut reader, Some(list), level, line, found)?,
+            _ => reader.skip()?,
+        }
     }
+    Ok(())
 }
 
-fn each(text: &str, items: &[&RawValue], list: Option<&Head>, level: u32, line: u64, found: &mut Found) {
-    let mut line = line;
-    let mut before = text.as_bytes();
-    for raw in items {
-        // The item is a slice of `text`: what lies between it and the item before may hold line feeds.
-        let start = (raw.get().as_ptr() as usize).saturating_sub(before.as_ptr() as usize).min(before.len());
-        line += newlines(&before[..start]);
-        before = &before[start..];
-        let json = raw.get();
-        let first = json.as_bytes().first().copied().unwrap_or(b'n');
+/// Hands out the elements of the array that comes next; the reader's text begins on `line`.
+fn each(
+    reader: &mut Reader<'_>,
+    list: Option<&Head>,
+    level: u32,
+    mut line: u64,
+    found: &mut Findings,
+) -> Result<(), json::Error> {
+    let text = reader.text().as_bytes();
+    let mut counted = 0;
+    reader.begin_array()?;
+    while reader.next_element()? {
+        let start = reader.offset();
+        line += newlines(&text[counted..start]);
+        counted = start;
+        let item = reader.raw()?;
+        let first = text[start];
         if first != b'{' {
-            found.push_back((line, Err(DocumentError::NotAnObject { what: type_name(first) })));
+            found.push_back(Finding::failure(line, DocumentError::NotAnObject { what: type_name(first) }));
             continue;
         }
-        match serde_json::from_str::<RawHead<'_>>(json) {
-            Ok(raw) => {
-                let text_of = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
-                let first = |raw: &RawValue| raw.get().as_bytes().first().copied().unwrap_or(b'n');
-                let head = Head {
-                    kind: text_of(raw.kind),
-                    api_version: text_of(raw.api_version),
-                    items: raw.items.map_or(Items::Absent, |items| Items::of(first(items))),
-                };
-                match head.items {
-                    Items::Array if head.is_list() && level == 0 => unpack(json, &head, level + 1, line, found),
-                    Items::Array if head.is_list() => found.push_back((line, Err(DocumentError::NestedList))),
-                    _ => found.push_back((line, Ok(complete(json, &head, list)))),
-                }
-            }
-            Err(error) => found.push_back((line, Err(syntax(&error, line)))),
+        let head = Head::of(item);
+        match head.items {
+            Items::Array if head.is_list() && level == 0 => unpack(item, &head, level + 1, line, found)?,
+            Items::Array if head.is_list() => found.push_back(Finding::failure(line, DocumentError::NestedList)),
+            _ => found.push_back(Finding::object(line, complete(item, &head, list))),
         }
     }
-}
-
-pub(super) fn newlines(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
-}
-
-fn syntax(error: &serde_json::Error, line: u64) -> DocumentError {
-    // `serde_json` ends its message with the place inside this text; the place in the file replaces it.
-    let message = error.to_string();
-    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what).to_owned();
-    let below = (error.line() as u64).saturating_sub(1);
-    DocumentError::Syntax { line: line + below, column: error.column() as u64, message }
+    Ok(())
 }
 
 /// The text of an item with the `apiVersion` and `kind` that a typed list states once for all of its items.

@@ -1,39 +1,38 @@
 //! Streams of Kubernetes objects as kubectl prints them, cut into single objects.
+//! May use: json.
 //!
-//! What lives here: finding where one object ends and the next begins ([`documents`]), reading YAML, unpacking
-//! `List` objects. What comes out is JSON text of one object each; whether that object is of a known kind, or even
-//! well-formed JSON inside its brackets, is for the consumer to find out.
+//! [`documents`] finds where one object ends and the next begins, reads YAML, and unpacks `List` objects. It gives the
+//! JSON text of each object, in which no key comes twice; the consumer finds out whether the object is of a known kind.
 //!
-//! The input is never held: one object at a time, at most [`MAX_DOCUMENT`] bytes of it.
-//!
-//! May use: nothing.
-//! Must not: open files, know tables, kinds or schemas.
+//! Memory holds one object at a time, of at most [`MAX_DOCUMENT`] bytes. Nothing here opens files or knows tables, kinds
+//! or schemas.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `source.rs` | the bytes, with their positions, and the way back over bytes already read |
-//! | `json.rs`, `skim.rs`, `recover.rs`, `grammar.rs` | a byte scanner which finds the boundaries of JSON documents |
+//! | `source.rs` | the bytes with their positions; goes back over bytes already read |
+//! | `json.rs`, `recover.rs` | cut JSON into documents and list items; find the next document after a broken one |
+//! | `held.rs` | the text of the JSON value that is being read |
 //! | `yaml.rs` | a line scanner which finds the boundaries of YAML documents and list items |
 //! | `compose.rs`, `scalar.rs` | one YAML document as JSON text |
 //! | `list.rs` | the rules of `List` objects, the same for both formats |
 
 mod compose;
-mod grammar;
+mod held;
 mod json;
 mod list;
 mod recover;
 mod scalar;
-mod skim;
 mod source;
 mod yaml;
 
 #[cfg(test)]
 mod tests;
 
+use crate::json::MAX_DEPTH;
+use json::Json;
 use std::collections::VecDeque;
 use std::io;
 
-use json::Json;
 use source::Source;
 use yaml::Yaml;
 
@@ -41,11 +40,6 @@ use yaml::Yaml;
 ///
 /// It bounds memory, not files: a list of a million objects is a million small documents.
 pub const MAX_DOCUMENT: usize = 64 * 1024 * 1024;
-
-/// The deepest nesting of objects and arrays inside one document.
-///
-/// More than any Kubernetes object needs, and more than `serde_json` accepts by default (128).
-pub const MAX_DEPTH: usize = 250;
 
 /// One object found in a file, or the reason why this place of the file holds none.
 #[derive(Debug)]
@@ -55,9 +49,12 @@ pub struct Document {
     /// The line where it starts, counted from 1. Items of a list which YAML writes in flow style
     /// (`items: [{...}]`) carry the line of their list.
     pub line: u64,
-    /// JSON text of one object. From a JSON source these are the bytes of the file, checked for balanced brackets
-    /// and UTF-8 only; from a YAML source it is well-formed JSON in the order of the file.
+    /// JSON text of one object in which no key comes twice. From a JSON source these are the bytes of the file; from a
+    /// YAML source it is JSON in the order of the file.
     pub content: Result<String, DocumentError>,
+    /// If `content` is an error: the JSON text that was read of the object. It may break off or be wrong anywhere, but tells
+    /// which object failed. Empty if nothing was read.
+    pub fragment: String,
 }
 
 /// Why a place of the file holds no object. Lines and columns count from 1 and are those of the file.
@@ -96,13 +93,13 @@ pub enum DocumentError {
         /// Where the document opens.
         line: u64,
     },
-    /// Nested above [`MAX_DEPTH`].
-    #[error("line {line}: nested deeper than 250 levels")]
+    /// Nested deeper than [`MAX_DEPTH`]. Depth counts from the object; in a list that is not streamed, from the list.
+    #[error("line {line}: nested deeper than {MAX_DEPTH} levels")]
     TooDeep {
         /// Where the level too many opens.
         line: u64,
     },
-    /// A YAML mapping has a key twice.
+    /// An object has a key twice.
     #[error("line {line} column {column}: the key `{key}` appears twice in the same object")]
     DuplicateKey {
         /// Where the key appears again.
@@ -184,28 +181,57 @@ pub fn documents<R: io::BufRead>(reader: R) -> Documents<R> {
 ///
 /// They mean what they mean to kubectl: unquoted `yes`, `on` and `y` are true, as values and as keys, `0644` is octal,
 /// keys that are numbers become strings. Timestamps stay as written and integers above 64 bits keep their digits.
-/// Anchors, aliases and merge keys (`<<`) are resolved; in a streamed list an alias reaches into earlier items. A key
-/// twice in one object, `.inf` and `.nan` are errors.
+/// Anchors, aliases and merge keys (`<<`) are resolved; in a streamed list an alias reaches into earlier items. `.inf`
+/// and `.nan` are errors.
+///
+/// # Keys that come twice
+///
+/// In both formats an object that has a key twice, at any depth, is an error that names the key. What a YAML merge key
+/// adds is no duplicate: the mapping's own entry wins.
 ///
 /// # Recovery
 ///
-/// A broken JSON document costs itself, and otherwise what follows up to the next line that begins with `{`; a
-/// broken YAML document or list item costs itself. Consecutive garbage makes one failure, at the line where it begins.
+/// After a broken JSON document whose brackets match, reading goes on behind it; otherwise at the next line that begins
+/// with `{`. A broken YAML document or list item spoils nothing else. Consecutive garbage makes one error, at the line
+/// where it begins.
 ///
 /// # Errors
 ///
-/// Failures of the text are values ([`Document::content`]); the iterator itself fails on failures of the reader
-/// only, and ends after one.
+/// Mistakes in the text are values ([`Document::content`]). The iterator itself fails only if the reader fails, and ends
+/// after that.
 #[derive(Debug)]
 pub struct Documents<R> {
     source: Source<R>,
     format: Format,
-    found: Found,
+    found: Findings,
     number: u64,
 }
 
-/// Documents found but not handed out yet: the line where each starts, and what it is.
-type Found = VecDeque<(u64, Result<String, DocumentError>)>;
+/// Documents found but not handed out yet.
+type Findings = VecDeque<Finding>;
+
+/// A [`Document`] without its number.
+#[derive(Debug)]
+struct Finding {
+    line: u64,
+    content: Result<String, DocumentError>,
+    fragment: String,
+}
+
+impl Finding {
+    fn object(line: u64, text: String) -> Finding {
+        Finding { line, content: Ok(text), fragment: String::new() }
+    }
+
+    fn failure(line: u64, error: DocumentError) -> Finding {
+        Finding { line, content: Err(error), fragment: String::new() }
+    }
+
+    /// The failure of an object of which this was read.
+    fn of(self, fragment: &str) -> Finding {
+        Finding { fragment: fragment.to_owned(), ..self }
+    }
+}
 
 #[derive(Debug)]
 enum Format {
@@ -257,9 +283,9 @@ impl<R: io::BufRead> Iterator for Documents<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some((line, content)) = self.found.pop_front() {
+            if let Some(Finding { line, content, fragment }) = self.found.pop_front() {
                 self.number += 1;
-                return Some(Ok(Document { number: self.number, line, content }));
+                return Some(Ok(Document { number: self.number, line, content, fragment }));
             }
             if matches!(self.format, Format::Ended) {
                 return None;

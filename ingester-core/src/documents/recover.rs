@@ -1,50 +1,57 @@
-//! The way out of a broken JSON document, to the next that may be whole.
+//! From a broken JSON document to the next one that may be whole.
 
 use std::io;
 
-use super::json::{Json, Place, Token};
+use super::json::{Around, Json, Mode};
 use super::source::{Position, Source};
-use super::{DocumentError, Found};
+use super::{DocumentError, Finding, Findings};
 
 impl Json {
-    /// Gives the open document up. Returns the text to go back to, if it holds the beginning of another.
+    /// Gives up the open document. If its text holds the beginning of another, returns the text from there on.
     pub(super) fn fail(
         &mut self,
         error: DocumentError,
         at: Position,
-        found: &mut Found,
+        found: &mut Findings,
     ) -> Option<(Vec<u8>, Position)> {
-        let line = if self.in_object() { self.start.line } else { self.root.line };
-        let error = if self.too_large { DocumentError::TooLarge } else { self.flaw.take().unwrap_or(error) };
-        let error = match error {
-            DocumentError::Unclosed { .. } => DocumentError::Unclosed { line },
-            error => error,
-        };
-        if !std::mem::replace(&mut self.in_garbage, true) {
-            found.push_back((line, Err(error)));
-        }
+        let line = self.begins().line;
+        let mut failure = Finding::failure(line, error);
         let mut back = None;
-        if self.holding {
-            let from = usize::try_from(self.strict_until.saturating_sub(self.start.offset)).unwrap_or(usize::MAX);
-            let text = self.text.get(from.max(1) - 1..).unwrap_or_default();
-            if let Some(feed) = text.windows(2).position(|pair| pair == b"\n{") {
-                let begins = self.text.len() - text.len() + feed + 1;
-                let mut position = self.start;
-                position.pass_all(&self.text[..begins]);
-                back = Some((self.text[begins..].to_vec(), position));
-                self.strict_until = at.offset;
+        if self.mode == Mode::Value {
+            if self.value.too_large() {
+                failure = Finding::failure(line, DocumentError::TooLarge);
+            } else if let Some(flaw) = self.boundary.flawed().then(|| self.value.mistake()).flatten() {
+                failure = Finding::failure(line, flaw);
             }
+            failure = failure.of(self.value.fragment());
+            self.in_garbage &= !self.value.makes_sense();
+            back = self.next_inside();
         }
-        self.open.clear();
-        self.text.clear();
-        self.holding = false;
-        self.too_large = false;
-        self.list = None;
-        self.base = 0;
-        self.token = Token::None;
-        self.word = None;
-        self.place = Place::Lost;
+        if !std::mem::replace(&mut self.in_garbage, true) {
+            found.push_back(failure);
+        }
+        if back.is_some() {
+            self.strict_until = at.offset;
+        }
+        self.around = Around::Nothing;
+        self.value.begin(at);
+        self.mode = Mode::Lost;
         back
+    }
+
+    /// The beginning of another document inside of the value being read: the text from there on, and its position.
+    fn next_inside(&self) -> Option<(Vec<u8>, Position)> {
+        // Between the beginning and the rest of a list were its items.
+        if matches!(self.around, Around::RestOfList) {
+            return None;
+        }
+        let (text, mut position) = (self.value.bytes(), self.value.start());
+        let from = usize::try_from(self.strict_until.saturating_sub(position.offset)).unwrap_or(usize::MAX);
+        let from = from.max(1) - 1;
+        let feed = text.get(from..)?.windows(2).position(|pair| pair == b"\n{")?;
+        let begins = from + feed + 1;
+        position.pass_all(&text[..begins]);
+        Some((text[begins..].to_vec(), position))
     }
 
     /// Reads again from where [`fail`](Json::fail) said, if it did.
@@ -55,19 +62,19 @@ impl Json {
     ) -> bool {
         let Some((bytes, position)) = back else { return false };
         source.rewind(bytes, position);
-        self.place = Place::Between;
+        self.mode = Mode::Between;
         true
     }
 
     /// Passes over garbage up to a line that begins with `{`.
-    pub(super) fn lost(&mut self, rest: &[u8], at: &mut Position) -> usize {
-        for (skipped, &byte) in rest.iter().enumerate() {
-            if byte == b'{' && at.column() == 1 {
-                self.place = Place::Between;
-                return skipped;
+    pub(super) fn lost(&mut self, rest: &[u8], at: Position) -> usize {
+        let begins_line = |place: usize| if place == 0 { at.column() == 1 } else { rest[place - 1] == b'\n' };
+        match (0..rest.len()).find(|&place| rest[place] == b'{' && begins_line(place)) {
+            Some(skipped) => {
+                self.mode = Mode::Between;
+                skipped
             }
-            at.pass(byte);
+            None => rest.len(),
         }
-        rest.len()
     }
 }

@@ -1,8 +1,8 @@
-//! The bytes of a stream with their positions, and a way back over bytes that were read already.
+//! The bytes of a stream with their positions; goes back over bytes that were read already.
 
 use std::io;
 
-/// A place in the file.
+/// A position in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Position {
     /// Bytes before it.
@@ -22,7 +22,7 @@ impl Position {
         self.offset - self.line_start + 1
     }
 
-    /// Moves behind a byte.
+    /// Moves past a byte.
     #[inline]
     pub(super) fn pass(&mut self, byte: u8) {
         self.offset += 1;
@@ -32,22 +32,38 @@ impl Position {
         }
     }
 
-    /// Moves behind bytes none of which is a line feed.
+    /// Moves past bytes none of which is a line feed.
     #[inline]
     pub(super) fn pass_run(&mut self, bytes: usize) {
         self.offset += bytes as u64;
     }
 
-    /// Moves behind any bytes.
+    /// Moves past any bytes.
     pub(super) fn pass_all(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.pass(byte));
+        let feeds = newlines(bytes);
+        if feeds > 0 {
+            self.line += feeds;
+            let last = bytes.iter().rposition(|&byte| byte == b'\n').unwrap_or_default();
+            self.line_start = self.offset + last as u64 + 1;
+        }
+        self.offset += bytes.len() as u64;
     }
 
-    /// The place so many bytes before, on the same line.
+    /// The position so many bytes before, on the same line.
     pub(super) fn back(mut self, bytes: usize) -> Position {
         self.offset = self.offset.saturating_sub(bytes as u64).max(self.line_start);
         self
     }
+}
+
+impl Default for Position {
+    fn default() -> Position {
+        Position::START
+    }
+}
+
+pub(super) fn newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 /// A reader which knows where it is.
@@ -114,7 +130,7 @@ impl<R: io::BufRead> Source<R> {
         self.position = position;
     }
 
-    /// Appends the next line with its line feed, of a longer one the first `most` bytes. `false` at the end.
+    /// Appends the next line with its line feed, but at most `most` bytes of it. `false` at the end.
     ///
     /// An interrupted read may be repeated with the same `line`.
     pub(super) fn read_line(&mut self, line: &mut Vec<u8>, most: usize) -> io::Result<bool> {

@@ -58,7 +58,7 @@ fn summary(text: impl AsRef<[u8]>) -> Vec<String> {
         .collect()
 }
 
-/// A reader that makes its bytes up: the same part again and again between a beginning and an end.
+/// A reader that repeats a part between a beginning and an end.
 struct Endless {
     begin: &'static [u8],
     part: Vec<u8>,
@@ -118,7 +118,7 @@ fn a_source_without_content_holds_nothing() {
 }
 
 #[test]
-fn the_first_byte_that_is_no_blank_and_no_comment_tells_the_format() {
+fn first_byte_after_blanks_and_comments_decides_the_format() {
     let json = r#"{"name":	"a"}"#;
     for before in ["", "\u{feff}", " \r\n\t", "# comment {\n", "\u{feff}# comment\n\n  "] {
         let text = format!("{before}{json}{json}");
@@ -149,7 +149,7 @@ fn bytes_that_are_no_text_fail_with_their_offset() {
 }
 
 #[test]
-fn noise_is_a_few_failures_and_quickly_read() {
+fn noise_is_read_quickly_and_gives_few_errors() {
     let mut state = 1u64;
     let mut noise: Vec<u8> = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -172,7 +172,7 @@ fn noise_is_a_few_failures_and_quickly_read() {
 }
 
 #[test]
-fn a_reader_that_fails_ends_the_documents_after_those_before() {
+fn documents_before_a_read_error_are_returned() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
@@ -188,7 +188,7 @@ fn a_reader_that_fails_ends_the_documents_after_those_before() {
 }
 
 #[test]
-fn progress_counts_all_bytes_of_the_source_once() {
+fn progress_counts_every_byte_once() {
     // The second makes the scanner go back.
     for text in ["\u{feff}{\"a\":1}\n\n", "{\"a\":[1,\n{\"b\":1}\n{\"c\":1}\n", "# c\n  a: b\n---\n c"] {
         let mut documents = documents(text.as_bytes());
@@ -198,7 +198,7 @@ fn progress_counts_all_bytes_of_the_source_once() {
 }
 
 #[test]
-fn a_document_above_the_limit_fails_alone_and_is_not_held() {
+fn document_above_the_size_limit_fails_alone_and_is_not_held() {
     let part = vec![b'x'; 1 << 20];
     let cases: [(&[u8], &[u8]); 4] = [
         (b"{\"name\":\"a\"}\n{\"big\":\"", b"\"}\n{\"name\":\"z\"}\n"),

@@ -1,17 +1,18 @@
 //! A line scanner which finds the boundaries of YAML documents, and of the items of a list in block style.
 //!
 //! A document ends at a line that begins with `---` or `...`, whatever is open in it (YAML 1.2, 9.1.2: no scalar may
-//! contain such a line), so a broken document costs only itself. Within a document whose first lines are plain
+//! contain such a line), so a broken document spoils no other. Within a document whose first lines are plain
 //! `key: value` pairs up to `items:` and a block sequence, as kubectl prints lists, the items are cut by their
 //! indentation: YAML demands that everything inside an item is indented deeper than its dash. The dash of an item is
 //! replaced by a blank, which leaves all columns as they are. Every other document is read whole.
 
+use std::collections::HashSet;
 use std::io;
 
-use super::compose::{self, Anchors};
-use super::list::{self, Head, Items};
+use super::compose::{self, Anchors, Broken};
+use super::list::{self, Head};
 use super::source::{Position, Source};
-use super::{DocumentError, Found, MAX_DOCUMENT};
+use super::{DocumentError, Finding, Findings, MAX_DOCUMENT};
 
 /// How the current document is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub(super) struct Yaml {
     mode: Mode,
     /// What the lines before `items` say.
     head: Head,
+    /// The keys of a list that stand before its items, and `items` itself.
+    keys: HashSet<String>,
     anchors: Anchors,
     too_large: bool,
 }
@@ -57,6 +60,7 @@ impl Default for Yaml {
             marked: false,
             mode: Mode::Head,
             head: Head::default(),
+            keys: HashSet::new(),
             anchors: Anchors::default(),
             too_large: false,
         }
@@ -70,7 +74,7 @@ impl Yaml {
     }
 
     /// Reads one line. `false` at the end.
-    pub(super) fn step<R: io::BufRead>(&mut self, source: &mut Source<R>, found: &mut Found) -> io::Result<bool> {
+    pub(super) fn step<R: io::BufRead>(&mut self, source: &mut Source<R>, found: &mut Findings) -> io::Result<bool> {
         // An interrupted read left the beginning of the line here.
         let mut at = source.position();
         at = at.back(self.line.len());
@@ -80,7 +84,7 @@ impl Yaml {
         }
         let line = std::mem::take(&mut self.line);
         self.line(&line, at, found);
-        // The buffer is used again, unless a monstrous line made it large.
+        // The buffer is used again, unless a very long line made it large.
         if line.capacity() <= 1 << 20 {
             self.line = line;
             self.line.clear();
@@ -88,7 +92,7 @@ impl Yaml {
         Ok(true)
     }
 
-    fn line(&mut self, line: &[u8], at: Position, found: &mut Found) {
+    fn line(&mut self, line: &[u8], at: Position, found: &mut Findings) {
         match marker(line) {
             Some(Marker::End) => {
                 self.document_ends(found);
@@ -159,19 +163,23 @@ impl Yaml {
             "apiVersion" => &mut self.head.api_version,
             _ => return Mode::Head,
         };
-        // Twice the same key, or no string: the parser knows what to say.
+        // A key twice, or no string: the parser reports it.
         if value.is_empty() || field.replace(value.to_owned()).is_some() { Mode::Whole } else { Mode::Head }
     }
 
-    /// Checks the lines before the items. Mistakes in them do not keep the items back.
-    fn head_ends(&mut self, found: &mut Found) {
+    /// Checks the lines before the items. The items are read even if there are mistakes in them.
+    fn head_ends(&mut self, found: &mut Findings) {
         match self.compose() {
-            Ok(document) => self.head = document.head,
-            Err(error) => found.push_back((self.content.unwrap_or(self.start.line), Err(error))),
+            Ok(document) => {
+                self.head = Head::of(&document);
+                self.keys = list::keys(&document);
+            }
+            Err(broken) => found.push_back(broken.at(self.content.unwrap_or(self.start.line))),
         }
+        self.keys.insert("items".to_owned());
     }
 
-    fn item_line(&mut self, line: &[u8], indent: usize, at: Position, found: &mut Found) {
+    fn item_line(&mut self, line: &[u8], indent: usize, at: Position, found: &mut Findings) {
         let blanks = line.iter().take_while(|&&byte| byte == b' ').count();
         if dash(line) == Some(indent) {
             self.item_ends(found);
@@ -181,7 +189,7 @@ impl Yaml {
             self.mode = Mode::Tail;
             self.append(line, at);
         } else {
-            // Deeper, as it should be, or wrong, as the parser will find.
+            // Indented deeper, or a mistake that the parser will find.
             self.append(line, at);
         }
     }
@@ -214,47 +222,52 @@ impl Yaml {
     }
 
     /// The document or item which `text` holds, as JSON. Begins anew with an empty text.
-    fn compose(&mut self) -> Result<compose::Composed, DocumentError> {
+    fn compose(&mut self) -> Result<String, Broken> {
         if std::mem::take(&mut self.too_large) {
-            return Err(DocumentError::TooLarge);
+            return Err(DocumentError::TooLarge.into());
         }
+        // The lines after the items continue the mapping before them.
+        let keys = if self.mode == Mode::Tail { std::mem::take(&mut self.keys) } else { HashSet::new() };
         let composed = match std::str::from_utf8(&self.text) {
-            Ok(text) => compose::compose(text, self.start.line, &mut self.anchors),
-            Err(error) => Err(DocumentError::InvalidUtf8 { byte: self.start.offset + error.valid_up_to() as u64 }),
+            Ok(text) => compose::compose(text, self.start.line, keys, &mut self.anchors),
+            Err(error) => {
+                Err(DocumentError::InvalidUtf8 { byte: self.start.offset + error.valid_up_to() as u64 }.into())
+            }
         };
         self.text.clear();
         composed
     }
 
-    fn item_ends(&mut self, found: &mut Found) {
+    fn item_ends(&mut self, found: &mut Findings) {
         let line = self.start.line;
         match self.compose() {
-            Ok(item) => match item.json.as_bytes().first() {
-                Some(b'{') => list::settle(&item.json, &item.head, Some(&self.head), line, found),
+            Ok(item) => match item.as_bytes().first() {
+                Some(b'{') => list::settle(&item, &Head::of(&item), Some(&self.head), line, found),
                 first => {
                     let what = list::type_name(first.copied().unwrap_or(b'n'));
-                    found.push_back((line, Err(DocumentError::NotAnObject { what })));
+                    found.push_back(Finding::failure(line, DocumentError::NotAnObject { what }));
                 }
             },
-            Err(error) => found.push_back((line, Err(error))),
+            Err(broken) => found.push_back(broken.at(line)),
         }
     }
 
-    fn document_ends(&mut self, found: &mut Found) {
+    fn document_ends(&mut self, found: &mut Findings) {
         match (self.content, self.mode) {
             (None, _) => {}
             (Some(_), Mode::Item(_)) => self.item_ends(found),
             (Some(_), Mode::Tail) => self.list_ends(found),
             (Some(line), Mode::Head | Mode::Items | Mode::Whole) => match self.compose() {
-                Ok(document) => match document.json.as_bytes().first() {
-                    Some(b'{') => list::settle(&document.json, &document.head, None, line, found),
-                    Some(b'[') => list::unpack_array(&document.json, line, found),
+                Ok(document) => match document.as_bytes().first() {
+                    Some(b'{') => list::settle(&document, &Head::of(&document), None, line, found),
+                    Some(b'[') => list::unpack_array(&document, line, found),
                     Some(b'n') | None => {}
                     Some(&first) => {
-                        found.push_back((line, Err(DocumentError::NotAnObject { what: list::type_name(first) })));
+                        let what = list::type_name(first);
+                        found.push_back(Finding::failure(line, DocumentError::NotAnObject { what }));
                     }
                 },
-                Err(error) => found.push_back((line, Err(error))),
+                Err(broken) => found.push_back(broken.at(line)),
             },
         }
         self.text.clear();
@@ -263,28 +276,26 @@ impl Yaml {
         self.marked = false;
         self.mode = Mode::Head;
         self.head = Head::default();
+        self.keys.clear();
         self.anchors.clear();
     }
 
-    /// Checks the lines behind the items, which had to be trusted while the items were handed out.
-    fn list_ends(&mut self, found: &mut Found) {
+    /// Checks the lines after the items.
+    fn list_ends(&mut self, found: &mut Findings) {
         let line = self.start.line;
-        let error = match self.compose() {
-            Ok(tail) if !tail.json.starts_with('{') => DocumentError::Syntax {
-                line,
-                column: 1,
-                message: "expected a key, or the dash of another item".to_owned(),
-            },
-            Ok(tail) if tail.head.items != Items::Absent => {
-                DocumentError::DuplicateKey { line, column: 1, key: "items".to_owned() }
-            }
-            Ok(tail) if !tail.head.may_be_list() => {
-                DocumentError::NotAList { kind: tail.head.kind.unwrap_or_default() }
-            }
-            Ok(_) => return,
-            Err(error) => error,
+        let tail = match self.compose() {
+            Ok(tail) => tail,
+            Err(broken) => return found.push_back(broken.at(line)),
         };
-        found.push_back((line, Err(error)));
+        let head = Head::of(&tail);
+        let error = if !tail.starts_with('{') {
+            DocumentError::Syntax { line, column: 1, message: "expected a key, or the dash of another item".to_owned() }
+        } else if !head.may_be_list() {
+            DocumentError::NotAList { kind: head.kind.unwrap_or_default() }
+        } else {
+            return;
+        };
+        found.push_back(Finding::failure(line, error));
     }
 }
 

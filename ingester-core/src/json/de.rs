@@ -1,15 +1,14 @@
 //! Decoding of typed values, straight from the tokens. The rules are in the module's documentation.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::str::FromStr;
 
 use serde::de::value::CowStrDeserializer;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, Visitor};
 
-use super::key::Key;
+use super::key::MapKey;
 use super::number::{Fault, parse_float, parse_integer};
-use super::{Error, Kind, Reader, float_of_number};
+use super::{Error, Reader, TokenKind, float_of_number};
 
 /// The name by which a newtype asks for the text of a value instead of the value:
 /// `deserializer.deserialize_newtype_struct(RAW_TOKEN, visitor)` calls `visit_borrowed_str` with the text as it
@@ -18,8 +17,9 @@ pub const RAW_TOKEN: &str = "$ingester::Raw";
 
 /// Decodes one value; nothing but white space may follow it. See the module's documentation for the rules.
 ///
-/// Fails if the text is not JSON, is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH), or does not fit the
-/// type; the error knows its path.
+/// # Errors
+/// When the text is not JSON, is nested deeper than [`MAX_DEPTH`](super::MAX_DEPTH), or does not fit the type; the error
+/// knows its path.
 pub fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
     let mut reader = Reader::new(text);
     let value = reader.decode()?;
@@ -28,21 +28,13 @@ pub fn from_str<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Error> {
 }
 
 impl<'de> Reader<'de> {
-    /// Decodes the value that comes next, like [`from_str`](super::from_str); the path of an error starts at the
-    /// beginning of the reader's text.
+    /// Decodes the value that comes next.
+    ///
+    /// # Errors
+    /// As [`from_str`](super::from_str); the path of an error starts at the beginning of the reader's text.
     pub fn decode<T: Deserialize<'de>>(&mut self) -> Result<T, Error> {
-        let start = self.clone();
-        let mut result = T::deserialize(&mut *self);
-        // Of a repeated key the last entry counts, but serde's derive refuses a field that comes twice, and an
-        // entry that does not count may not fit. Looking ahead for it in every object would cost all of them;
-        // what could not be read is read once more with an eye on it.
-        if result.as_ref().is_err_and(|error| !error.is_syntax()) {
-            *self = start.clone();
-            self.last_wins = true;
-            result = T::deserialize(&mut *self);
-            self.last_wins = start.last_wins;
-        }
-        result.map_err(|error| error.place(start.offset()).locate(self.text()))
+        let (start, text) = (self.offset(), self.text());
+        T::deserialize(self).map_err(|error| error.place(start).locate(text))
     }
 
     /// Takes an integer, or a string that may hold one.
@@ -50,7 +42,7 @@ impl<'de> Reader<'de> {
     fn integer<T: FromStr>(&mut self) -> Result<T, Error> {
         let start = self.offset();
         let token = match self.peek()? {
-            Kind::String => self.string()?,
+            TokenKind::String => self.string()?,
             _ => Cow::Borrowed(self.number()?),
         };
         parse_integer(&token).map_err(|fault| fault.of::<T>(start, self.since(start)))
@@ -61,7 +53,7 @@ impl<'de> Reader<'de> {
     fn float<T: FromStr + Into<f64> + Copy>(&mut self) -> Result<T, Error> {
         let start = self.offset();
         let value = match self.peek()? {
-            Kind::String => parse_float(&self.string()?),
+            TokenKind::String => parse_float(&self.string()?),
             _ => float_of_number(self.number()?).ok_or(Fault::Range),
         };
         value.map_err(|fault| fault.of::<T>(start, self.since(start)))
@@ -69,8 +61,7 @@ impl<'de> Reader<'de> {
 
     fn visit_object<V: Visitor<'de>>(&mut self, visitor: V, nulls: Nulls) -> Result<V::Value, Error> {
         self.begin_object()?;
-        let last = if self.last_wins && nulls == Nulls::Absent { Some(last_entries(self.clone())?) } else { None };
-        let mut members = Members { reader: self, nulls, last, done: false };
+        let mut members = Members { reader: self, nulls, done: false };
         let value = visitor.visit_map(&mut members)?;
         match members.done || members.next_key()?.is_none() {
             true => Ok(value),
@@ -80,7 +71,7 @@ impl<'de> Reader<'de> {
 
     fn visit_array<V: Visitor<'de>>(&mut self, visitor: V, nulls: Nulls) -> Result<V::Value, Error> {
         self.begin_array()?;
-        let mut members = Members { reader: self, nulls, last: None, done: false };
+        let mut members = Members { reader: self, nulls, done: false };
         let value = visitor.visit_seq(&mut members)?;
         match members.done || !members.next_element()? {
             true => Ok(value),
@@ -96,24 +87,10 @@ enum Nulls {
     Kept,
 }
 
-/// For each key of the object just opened, the offset of the value that counts.
-fn last_entries(mut reader: Reader<'_>) -> Result<HashMap<Cow<'_, str>, usize>, Error> {
-    let mut last = HashMap::new();
-    while let Some(key) = reader.next_key()? {
-        if !reader.at_null() {
-            last.insert(key, reader.offset());
-        }
-        reader.skip()?;
-    }
-    Ok(last)
-}
-
 /// The members of an open object or array, as serde asks for them.
 struct Members<'r, 'de> {
     reader: &'r mut Reader<'de>,
     nulls: Nulls,
-    /// Offsets of the values that count, when some key is known to come twice.
-    last: Option<HashMap<Cow<'de, str>, usize>>,
     done: bool,
 }
 
@@ -123,8 +100,6 @@ impl<'de> Members<'_, 'de> {
         while let Some(key) = self.reader.next_key()? {
             if self.nulls == Nulls::Absent && self.reader.at_null() {
                 self.reader.null()?;
-            } else if self.last.as_ref().is_some_and(|last| last.get(&key) != Some(&self.reader.offset())) {
-                self.reader.skip()?;
             } else {
                 return Ok(Some(key));
             }
@@ -158,8 +133,8 @@ impl<'de> de::MapAccess<'de> for Members<'_, 'de> {
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         match self.next_key()? {
-            // The path of an error about a key ends in the key, so it is placed at the value.
-            Some(key) => seed.deserialize(Key(key)).map(Some).map_err(|error| error.place(self.reader.offset())),
+            // At the value, so that the path ends in the key.
+            Some(key) => seed.deserialize(MapKey(key)).map(Some).map_err(|error| error.place(self.reader.offset())),
             None => Ok(None),
         }
     }
@@ -216,12 +191,12 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.peek()? {
-            Kind::Object => self.visit_object(visitor, Nulls::Kept),
-            Kind::Array => self.visit_array(visitor, Nulls::Kept),
-            Kind::String => self.deserialize_str(visitor),
-            Kind::Bool => visitor.visit_bool(self.bool()?),
-            Kind::Null => self.deserialize_unit(visitor),
-            Kind::Number => {
+            TokenKind::Object => self.visit_object(visitor, Nulls::Kept),
+            TokenKind::Array => self.visit_array(visitor, Nulls::Kept),
+            TokenKind::String => self.deserialize_str(visitor),
+            TokenKind::Bool => visitor.visit_bool(self.bool()?),
+            TokenKind::Null => self.deserialize_unit(visitor),
+            TokenKind::Number => {
                 let start = self.offset();
                 let token = self.number()?;
                 if !token.starts_with('-') {
@@ -286,7 +261,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.peek()? {
-            Kind::Array | Kind::Null => self.deserialize_seq(visitor),
+            TokenKind::Array | TokenKind::Null => self.deserialize_seq(visitor),
             // The bytes of the string itself: what base64 means is for the type to know.
             _ => match self.string()? {
                 Cow::Borrowed(value) => visitor.visit_borrowed_bytes(value.as_bytes()),
@@ -369,8 +344,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self.peek()? {
-            Kind::String => visitor.visit_enum(CowStrDeserializer::new(self.string()?)),
-            Kind::Object => {
+            TokenKind::String => visitor.visit_enum(CowStrDeserializer::new(self.string()?)),
+            TokenKind::Object => {
                 let start = self.offset();
                 let not_one = || Error::value(start, "expected an object with one entry, whose key is the variant");
                 self.begin_object()?;

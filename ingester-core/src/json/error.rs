@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::de::{self, Expected, Unexpected};
 
-use super::Reader;
+use super::{Reader, scan};
 
 /// Characters of a value or a key that an error repeats; what is longer is cut.
 const SHOWN: usize = 40;
@@ -17,13 +17,13 @@ const SHOWN: usize = 40;
 ///
 /// Errors of [`from_str`](super::from_str) and [`Reader::decode`](super::Reader::decode) know their path.
 /// Those of the single steps of a [`Reader`](super::Reader) know only their offset, until [`Error::locate`].
-// Boxed: the value comes back through every step of the decoder, and a word is what that should cost.
+// Boxed: every step of the decoder returns it, so its size should be one word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Inner {
-    class: Class,
+    category: Category,
     reason: String,
     /// Absent while the error comes from a visitor, which does not know where it is.
     offset: Option<usize>,
@@ -34,7 +34,7 @@ struct Inner {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum Category {
     /// The text is not JSON.
     Syntax,
     /// The text is JSON, but not of the wanted type.
@@ -43,19 +43,27 @@ enum Class {
 
 impl Error {
     #[cold]
-    fn new(class: Class, offset: Option<usize>, reason: String) -> Self {
-        Self(Box::new(Inner { class, reason, offset, path: String::new(), position: None, located: false }))
+    fn new(category: Category, offset: Option<usize>, reason: String) -> Self {
+        Self(Box::new(Inner { category, reason, offset, path: String::new(), position: None, located: false }))
     }
 
     #[cold]
     pub(super) fn syntax(offset: usize, reason: impl Into<String>) -> Self {
-        Self::new(Class::Syntax, Some(offset), reason.into())
+        Self::new(Category::Syntax, Some(offset), reason.into())
     }
 
     #[cold]
     /// A value that is of no use where it stands, at this offset of the text.
     pub fn value(offset: usize, reason: impl Into<String>) -> Self {
-        Self::new(Class::Value, Some(offset), reason.into())
+        Self::new(Category::Value, Some(offset), reason.into())
+    }
+
+    /// The value at `offset` has a key that its object has already.
+    #[cold]
+    pub(crate) fn duplicate(offset: usize, key: &str) -> Self {
+        let short = shortened(key);
+        let shown = short.as_deref().unwrap_or(key).escape_debug();
+        Self::value(offset, format!("the key `{shown}` appears twice in the same object"))
     }
 
     /// Gives an error from a visitor the offset of the value that was read. The innermost value wins.
@@ -63,10 +71,6 @@ impl Error {
     pub(super) fn place(mut self, offset: usize) -> Self {
         self.0.offset.get_or_insert(offset);
         self
-    }
-
-    pub(super) fn is_syntax(&self) -> bool {
-        self.0.class == Class::Syntax
     }
 
     /// Byte offset in the text: of the value for a wrong type, of the first wrong byte otherwise.
@@ -95,7 +99,7 @@ impl Error {
         inner.located = true;
         let offset = inner.offset.unwrap_or(0);
         inner.path = join(&inner.path, &path_at(text, offset));
-        if inner.class == Class::Syntax {
+        if inner.category == Category::Syntax {
             inner.position = Some(position_at(text, offset));
         }
         self
@@ -125,16 +129,21 @@ impl std::error::Error for Error {}
 
 impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(Class::Value, None, message.to_string())
+        Self::new(Category::Value, None, message.to_string())
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::custom(format_args!("expected {expected}, found {}", unexpected(found)))
     }
 
-    // The same words as for a wrong type: serde tells the two apart by how it was written, not by what the user did.
+    // The same words as for a wrong type: the difference is serde's, not the user's.
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
         Self::invalid_type(found, expected)
+    }
+
+    // One field may have two names, so this names the field, not the key.
+    fn duplicate_field(field: &'static str) -> Self {
+        Self::custom(format_args!("the field `{field}` appears twice in the same object"))
     }
 }
 
@@ -229,9 +238,9 @@ fn path_at(text: &str, offset: usize) -> String {
             },
             b'"' => {
                 let start = at - 1;
-                at = string_end(bytes, at);
-                if at > offset {
-                    break;
+                match scan::string_end(bytes, at) {
+                    Some(end) if end <= offset => at = end,
+                    _ => break,
                 }
                 match steps.last_mut() {
                     Some(Step::Field { key: key @ None, .. }) => *key = Some(start..at),
@@ -240,10 +249,8 @@ fn path_at(text: &str, offset: usize) -> String {
             }
             b' ' | b'\t' | b'\n' | b'\r' | b':' => {}
             _ => {
-                while bytes.get(at).is_some_and(|byte| !b",]} \t\n\r".contains(byte)) {
-                    at += 1;
-                }
-                // The rest of a number is `+-.eE` and alphanumeric, so a longer scalar is where the error is.
+                at = scan::word_end(bytes, at);
+                // The offset lies inside of this word: the error is here.
                 if at > offset {
                     break;
                 }
@@ -264,22 +271,11 @@ fn path_at(text: &str, offset: usize) -> String {
     path
 }
 
-/// After its value a member is over: what is wrong from there to the comma is wrong in the container.
+/// A mistake between a value and the comma after it belongs to the container, not to the member.
 fn finish_member(steps: &mut [Step]) {
     if let Some(Step::Field { done, .. } | Step::Item { done, .. }) = steps.last_mut() {
         *done = true;
     }
-}
-
-/// The offset after the closing quote of the string whose body starts at `at`.
-fn string_end(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(&byte) = bytes.get(at) {
-        at += if byte == b'\\' { 2 } else { 1 };
-        if byte == b'"' {
-            return at;
-        }
-    }
-    bytes.len() + 1
 }
 
 /// Adds a key, given as its JSON text with the quotes.

@@ -9,8 +9,8 @@ use serde::forward_to_deserialize_any;
 use super::Error;
 use super::number::parse_integer;
 
-/// The key of an entry. Types other than strings are read out of its text, as a map's keys may need.
-pub(super) struct Key<'de>(pub(super) Cow<'de, str>);
+/// The key of a map's entry. Keys of other types are parsed from its text.
+pub(super) struct MapKey<'de>(pub(super) Cow<'de, str>);
 
 macro_rules! key_integers {
     ($($method:ident $visit:ident $type:ty)*) => {$(
@@ -23,7 +23,7 @@ macro_rules! key_integers {
     )*};
 }
 
-impl<'de> Deserializer<'de> for Key<'de> {
+impl<'de> Deserializer<'de> for MapKey<'de> {
     type Error = Error;
 
     #[inline]

@@ -1,17 +1,23 @@
-//! Reading JSON text, once and tolerantly.
-//!
+//! JSON text, read once and tolerantly.
 //! May use: nothing.
 //!
-//! What lives here: [`Reader`], a pull tokenizer over text; [`from_str`] and [`Reader::decode`], which
-//! decode a typed value straight from the text by serde, without a tree in between; [`Error`], which names
-//! the place in the document. Nothing here knows Kubernetes objects, SQL or protobuf, and nothing does I/O.
+//! | file | what it does |
+//! |---|---|
+//! | `reader.rs` | [`Reader`]: pulls tokens out of a text that is held as a whole |
+//! | `boundary.rs` | finds the end of a value in text that comes in pieces |
+//! | `grammar.rs`, `scan.rs` | the rules of both: states of the grammar, the limit of nesting, the shapes of tokens |
+//! | `de.rs`, `key.rs`, `number.rs` | [`from_str`]: typed values by serde, straight from the tokens |
+//! | `check.rs` | checks that a whole text is JSON and has no key twice |
+//! | `error.rs` | [`Error`], which names the place in the text |
+//!
+//! Nothing here does I/O or knows Kubernetes objects, SQL or protobuf.
 //!
 //! Invariants
 //! - The grammar is strict RFC 8259: no trailing commas, no comments, no bare control characters in strings.
 //!   Tolerance is about the values, never about the grammar.
 //! - No input panics, and none recurses deeper than [`MAX_DEPTH`]. Skipping does not recurse at all.
-//! - A good document pays nothing for the quality of the errors: paths, lines and duplicate keys are worked
-//!   out by a second look at the text, after something went wrong.
+//! - A good text pays nothing for the quality of the errors: paths and lines are worked out by a second look at the
+//!   text, after something went wrong.
 //!
 //! The rules of decoding, which are those of Kubernetes and of protobuf's JSON mapping:
 //!
@@ -28,12 +34,27 @@
 //! | any (`serde_json::Value`) | anything | nulls are kept |
 //! | newtype named [`RAW_TOKEN`] | anything | the value's own text, checked but not decoded |
 //!
-//! Unknown fields are ignored. Of a key that is repeated the last entry counts that is not null. Two things
-//! are outside of the rules because serde buffers them in a form of its own: untagged and internally tagged
-//! enums, and the fields of a `#[serde(flatten)]`.
+//! Unknown fields are ignored. Two things are outside of the rules because serde buffers them in a form of its own:
+//! untagged and internally tagged enums, and the fields of a `#[serde(flatten)]`.
+//!
+//! # Keys that come twice
+//!
+//! | reader | a key that comes twice in one object |
+//! |---|---|
+//! | `check.rs`, for all that `documents` reads from files | an error, in every object of the text |
+//! | the room `object` | an error in the object itself, its metadata, labels and annotations |
+//! | decoding a struct | an error for the fields of the struct |
+//! | decoding a map or free JSON | the last value counts |
+//! | skipping, and keeping as text | not checked |
+//!
+//! The first costs a pass over the text. The others cost nothing: the API server, whose objects they read, never writes a
+//! key twice. There a null counts as absent, so a null beside a value of the same key is no error.
 
+mod boundary;
+mod check;
 mod de;
 mod error;
+mod grammar;
 mod key;
 mod number;
 #[cfg(test)]
@@ -43,10 +64,14 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use boundary::{Boundary, Stop};
+pub(crate) use check::{CheckError, check};
 pub use de::{RAW_TOKEN, from_str};
 pub use error::Error;
 pub use error::push_name;
-pub use reader::{Kind, MAX_DEPTH, Reader};
+pub use grammar::MAX_DEPTH;
+pub(crate) use grammar::State;
+pub use reader::{Reader, TokenKind};
 
 /// An integer as JSON writes it, or a string in JSON: no point, no exponent, no leading zeros.
 pub(crate) fn integer<T: std::str::FromStr>(text: &str) -> Option<T> {
@@ -56,6 +81,11 @@ pub(crate) fn integer<T: std::str::FromStr>(text: &str) -> Option<T> {
 /// A float as JSON writes it, or one of the names that protobuf gives to what JSON cannot write.
 pub(crate) fn float<T: std::str::FromStr + Into<f64> + Copy>(text: &str) -> Option<T> {
     number::parse_float(text).ok()
+}
+
+/// How many bytes of a text, from its front, stand for themselves in a string.
+pub(crate) fn plain_end(text: &[u8]) -> usize {
+    scan::plain_end(text, 0)
 }
 
 /// The float that a text of [`Reader::number`] says; `None` where it is beyond the type.

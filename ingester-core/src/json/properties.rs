@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::tests::{Cluster, Phase};
-use super::{Reader, from_str};
+use super::{Boundary, CheckError, Reader, Stop, check, from_str};
 
 /// Any JSON value, with strings and keys that need escapes and numbers at the edges.
 fn values() -> impl Strategy<Value = Value> {
@@ -98,6 +98,10 @@ fn mutated() -> impl Strategy<Value = String> {
     })
 }
 
+fn printed() -> impl Strategy<Value = String> {
+    (values(), any::<bool>()).prop_map(|(value, pretty)| print(&value, pretty))
+}
+
 fn print(value: &Value, pretty: bool) -> String {
     if pretty { format!("{value:#}") } else { value.to_string() }
 }
@@ -181,5 +185,38 @@ proptest! {
         prop_assert_eq!(reader.offset(), 1 + value.len());
         let raw: &RawValue = serde_json::from_str(&value).expect("printed by serde_json");
         prop_assert_eq!(raw.get(), &value);
+    }
+
+    #[test]
+    fn boundary_of_pieces_is_where_the_reader_ends(text in prop_oneof![pieces(), mutated(), printed()], size in 1_usize..9) {
+        // Of what is no JSON the boundary may be anywhere.
+        let text = format!("[{text}] ");
+        let mut reader = Reader::new(&text);
+        if reader.skip().is_err() {
+            return Ok(());
+        }
+        let (mut boundary, mut taken) = (Boundary::new(), 0);
+        let stop = loop {
+            let piece = &text.as_bytes()[taken..text.len().min(taken + size)];
+            let (more, stop) = boundary.advance(piece, false, 0);
+            taken += more;
+            if stop != Stop::Piece || taken == text.len() {
+                break stop;
+            }
+        };
+        prop_assert_eq!((stop, taken), (Stop::End, reader.offset()));
+        prop_assert!(!boundary.flawed());
+    }
+
+    #[test]
+    fn check_accepts_what_the_reader_accepts(text in prop_oneof![pieces(), mutated()]) {
+        let mut reader = Reader::new(&text);
+        let read = reader.skip().and_then(|()| reader.finish());
+        match (check(&text), read) {
+            (Err(CheckError::Syntax(error)), read) => prop_assert_eq!(read, Err(error)),
+            // The key stands there a second time.
+            (Err(CheckError::Duplicate { offset, .. }), _) => prop_assert!(text[offset..].starts_with('"')),
+            (Ok(()), read) => prop_assert_eq!(read, Ok(())),
+        }
     }
 }

@@ -4,15 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::error::describe;
-use super::{Error, scan};
-
-/// Deepest nesting of objects and arrays: what MySQL's JSON type stores (`JSON_DOCUMENT_MAX_DEPTH`). What
-/// could not be stored is not read either, and a stack that holds 100 levels is known to be large enough.
-pub const MAX_DEPTH: usize = 100;
+use super::grammar::{Nesting, State};
+use super::{Error, MAX_DEPTH, scan};
 
 /// The kinds of JSON values, as told by the first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// `{`
     Object,
     /// `[`
@@ -27,47 +24,31 @@ pub enum Kind {
     Null,
 }
 
-/// What the grammar allows at the current position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// A value; the position is its first byte.
-    Value,
-    /// The first member of the container just opened, or its end.
-    Open,
-    /// A comma or the end of the container; at the root the end of the text.
-    After,
-}
-
 /// A position in JSON text, and what may come next there.
 ///
 /// Values are taken with [`string`](Self::string), [`number`](Self::number), [`bool`](Self::bool),
 /// [`null`](Self::null), [`skip`](Self::skip) or [`raw`](Self::raw); containers are opened with
 /// [`begin_object`](Self::begin_object) and [`begin_array`](Self::begin_array) and then walked with
 /// [`next_key`](Self::next_key) and [`next_element`](Self::next_element), which also take the brackets' ends.
-/// Steps in an order that the text cannot have are errors as well, never panics. After an error the reader is
-/// of no further use. A clone is a bookmark, and cheap.
+/// Steps in a wrong order are errors, never panics. After an error the reader is of no further use. A clone is a
+/// bookmark, and cheap.
 ///
+/// # Errors
 /// Every method fails on text that is not JSON; taking a value fails where another kind of value stands.
 /// The errors carry an offset into the text, see [`Error::locate`].
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     text: &'a str,
     pos: usize,
+    /// Never [`State::Key`] or [`State::Colon`] between two steps: a key is taken together with its comma and colon.
     state: State,
-    depth: usize,
-    /// One bit for each open container, the innermost lowest: 1 for an object.
-    objects: u128,
-    /// Decoding found a repeated key and started over: see [`Reader::decode`].
-    pub(super) last_wins: bool,
+    nesting: Nesting,
 }
-
-// The bits have to hold every level.
-const _: () = assert!(MAX_DEPTH <= u128::BITS as usize);
 
 impl<'a> Reader<'a> {
     /// A reader of the whole text, which is one value with white space around it.
     pub fn new(text: &'a str) -> Self {
-        let mut reader = Self { text, pos: 0, state: State::Value, depth: 0, objects: 0, last_wins: false };
+        let mut reader = Self { text, pos: 0, state: State::Value, nesting: Nesting::default() };
         reader.white();
         reader
     }
@@ -83,7 +64,7 @@ impl<'a> Reader<'a> {
 
     /// A reader of an object's members from `place` on, where another member of that object, the root, has ended.
     pub(crate) fn after_member(text: &'a str, place: usize) -> Self {
-        Self { text, pos: place, state: State::After, depth: 1, objects: 1, last_wins: false }
+        Self { text, pos: place, state: State::After, nesting: Nesting::of_object() }
     }
 
     /// Byte offset in the text; that of the first byte of a value where a value comes next.
@@ -99,16 +80,16 @@ impl<'a> Reader<'a> {
 
     /// The kind of the value that comes next.
     #[inline]
-    pub fn peek(&self) -> Result<Kind, Error> {
+    pub fn peek(&self) -> Result<TokenKind, Error> {
         self.at_value()?;
         match self.byte() {
-            b'{' => Ok(Kind::Object),
-            b'[' => Ok(Kind::Array),
-            b'"' => Ok(Kind::String),
-            b'-' | b'0'..=b'9' => Ok(Kind::Number),
-            b't' | b'f' => Ok(Kind::Bool),
-            b'n' => Ok(Kind::Null),
-            _ => Err(self.expected("a value")),
+            b'{' => Ok(TokenKind::Object),
+            b'[' => Ok(TokenKind::Array),
+            b'"' => Ok(TokenKind::String),
+            b'-' | b'0'..=b'9' => Ok(TokenKind::Number),
+            b't' | b'f' => Ok(TokenKind::Bool),
+            b'n' => Ok(TokenKind::Null),
+            _ => Err(self.expected(State::Value)),
         }
     }
 
@@ -125,15 +106,15 @@ impl<'a> Reader<'a> {
         self.push(true)
     }
 
-    /// The next key of the object, with its colon; the value is next. At the end of the object it is left and
-    /// there is none.
+    /// Takes the next key of the object with its colon; its value comes next. `None` at the end of the object, which is
+    /// left.
     #[inline]
     pub fn next_key(&mut self) -> Result<Option<Cow<'a, str>>, Error> {
         if !self.next_member(true)? {
             return Ok(None);
         }
         if self.byte() != b'"' {
-            return Err(self.expected("a key"));
+            return Err(self.expected(State::Key));
         }
         self.pos += 1;
         let key = self.string_body()?;
@@ -148,7 +129,7 @@ impl<'a> Reader<'a> {
         self.push(false)
     }
 
-    /// Whether the array has one more element, which is then next. At its end the array is left.
+    /// Whether the array has one more element, which comes next. `false` at the end of the array, which is left.
     #[inline]
     pub fn next_element(&mut self) -> Result<bool, Error> {
         let more = self.next_member(false)?;
@@ -209,7 +190,7 @@ impl<'a> Reader<'a> {
     /// [`MAX_DEPTH`], counted from the root.
     pub fn skip(&mut self) -> Result<(), Error> {
         self.at_value()?;
-        let outside = self.depth;
+        let outside = self.nesting.depth();
         loop {
             match self.byte() {
                 b'"' => {
@@ -237,16 +218,16 @@ impl<'a> Reader<'a> {
                 b't' => self.literal("true")?,
                 b'f' => self.literal("false")?,
                 b'n' => self.literal("null")?,
-                _ => return Err(self.expected("a value")),
+                _ => return Err(self.expected(State::Value)),
             }
             // A value is over; so may be the containers that it was the last member of.
             loop {
-                if self.depth == outside {
+                if self.nesting.depth() == outside {
                     self.state = State::After;
                     return Ok(());
                 }
                 self.white();
-                let in_object = self.in_object();
+                let in_object = self.nesting.in_object();
                 match (self.byte(), in_object) {
                     (b',', _) => {
                         self.pos += 1;
@@ -257,7 +238,7 @@ impl<'a> Reader<'a> {
                         break;
                     }
                     (b'}', true) | (b']', false) => self.pop(),
-                    _ => return Err(self.expected(comma_or_end(in_object))),
+                    _ => return Err(self.expected(State::After)),
                 }
             }
         }
@@ -273,11 +254,11 @@ impl<'a> Reader<'a> {
 
     /// Checks that the value of the root was read to its end and only white space follows.
     pub fn finish(&mut self) -> Result<(), Error> {
-        if self.state != State::After || self.depth != 0 {
+        if self.state != State::After || self.nesting.depth() != 0 {
             return Err(Error::syntax(self.pos, "the value was not read to its end"));
         }
         self.white();
-        if self.pos == self.text.len() { Ok(()) } else { Err(self.expected("the end of the text")) }
+        if self.pos == self.text.len() { Ok(()) } else { Err(self.unexpected("the end of the text")) }
     }
 
     /// The text from `start`, which like the current position must be next to an ASCII character.
@@ -290,16 +271,22 @@ impl<'a> Reader<'a> {
     #[cold]
     pub(super) fn mismatch(&self, wanted: &str) -> Error {
         let mut rest = self.clone();
-        // What is not a value at all is the more basic mistake.
+        // Text that is no JSON is the more basic mistake.
         match rest.raw() {
             Ok(raw) => Error::value(self.pos, format!("expected {wanted}, found {}", describe(raw))),
             Err(error) => error,
         }
     }
 
-    /// An error for the text at the current position, which is not what the grammar wants there.
+    /// A syntax error at the current position, where the grammar allows `state`.
     #[cold]
-    fn expected(&self, wanted: &str) -> Error {
+    fn expected(&self, state: State) -> Error {
+        self.unexpected(state.wanted(self.nesting.in_object()))
+    }
+
+    /// A syntax error at the current position, where the grammar wants something else.
+    #[cold]
+    fn unexpected(&self, wanted: &str) -> Error {
         let found = match self.text.get(self.pos..).and_then(|rest| rest.chars().next()) {
             Some(char) => format!("{char:?}"),
             None => "the end of the text".to_owned(),
@@ -332,20 +319,13 @@ impl<'a> Reader<'a> {
         if self.byte() == first { Ok(()) } else { Err(self.mismatch(wanted)) }
     }
 
-    #[inline]
-    fn in_object(&self) -> bool {
-        self.objects & 1 == 1
-    }
-
     /// Takes an opening bracket.
     #[inline]
     fn push(&mut self, object: bool) -> Result<(), Error> {
-        if self.depth == MAX_DEPTH {
+        if !self.nesting.push(object) {
             return Err(Error::syntax(self.pos, format!("nested deeper than {MAX_DEPTH} levels")));
         }
         self.pos += 1;
-        self.depth += 1;
-        self.objects = self.objects << 1 | u128::from(object);
         self.state = State::Open;
         Ok(())
     }
@@ -354,15 +334,14 @@ impl<'a> Reader<'a> {
     #[inline]
     fn pop(&mut self) {
         self.pos += 1;
-        self.depth -= 1;
-        self.objects >>= 1;
+        self.nesting.pop();
         self.state = State::After;
     }
 
     /// Goes to the next key or element, or leaves the container at its end.
     #[inline]
     fn next_member(&mut self, object: bool) -> Result<bool, Error> {
-        if self.state == State::Value || self.depth == 0 || self.in_object() != object {
+        if self.state == State::Value || self.nesting.depth() == 0 || self.nesting.in_object() != object {
             return Err(Error::syntax(self.pos, "no member can be read here"));
         }
         self.white();
@@ -373,7 +352,7 @@ impl<'a> Reader<'a> {
         }
         if self.state == State::After {
             if byte != b',' {
-                return Err(self.expected(comma_or_end(object)));
+                return Err(self.expected(State::After));
             }
             self.pos += 1;
             self.white();
@@ -386,7 +365,7 @@ impl<'a> Reader<'a> {
     fn colon(&mut self) -> Result<(), Error> {
         self.white();
         if self.byte() != b':' {
-            return Err(self.expected("a colon"));
+            return Err(self.expected(State::Colon));
         }
         self.pos += 1;
         self.white();
@@ -397,7 +376,7 @@ impl<'a> Reader<'a> {
     #[inline]
     fn skip_key(&mut self) -> Result<(), Error> {
         if self.byte() != b'"' {
-            return Err(self.expected("a key"));
+            return Err(self.expected(State::Key));
         }
         self.pos += 1;
         self.skip_string_body()?;
@@ -421,10 +400,10 @@ impl<'a> Reader<'a> {
                 self.pos = end;
                 Ok(())
             }
-            // Told from where the number starts, so that the path is the number's.
+            // Reported at the start of the number, so that the path is the number's.
             Err(wrong) => {
                 let start = std::mem::replace(&mut self.pos, wrong);
-                Err(Error::syntax(start, self.expected("a digit").reason()))
+                Err(Error::syntax(start, self.unexpected("a digit").reason()))
             }
         }
     }
@@ -479,7 +458,12 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn bad_character(&self) -> Error {
-        self.expected(if self.pos < self.text.len() { "no control character in a string" } else { "a closing quote" })
+        match self.byte() {
+            _ if self.pos == self.text.len() => self.unexpected("a closing quote"),
+            // A forgotten quote, most likely.
+            b'\n' | b'\r' => Error::syntax(self.pos, "expected a closing quote, found the end of the line"),
+            _ => self.unexpected("no control character in a string"),
+        }
     }
 
     /// Takes an escape, from its backslash.
@@ -489,8 +473,4 @@ impl<'a> Reader<'a> {
         self.pos = end;
         Ok(char)
     }
-}
-
-fn comma_or_end(object: bool) -> &'static str {
-    if object { "a comma or the end of the object" } else { "a comma or the end of the array" }
 }

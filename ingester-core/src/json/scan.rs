@@ -1,4 +1,4 @@
-//! The shapes of tokens: where a number, an escape or a plain piece of a string ends.
+//! The shapes of tokens: where a number, an escape, a string or a word ends.
 
 use wide::u8x16;
 
@@ -62,14 +62,14 @@ fn unicode_escape(bytes: &[u8], pos: usize) -> Option<u16> {
     })
 }
 
-/// The offset of the first byte from `pos` on that a string does not simply contain: a quote, a backslash, a
+/// The offset of the first byte from `pos` on that does not stand for itself in a string: a quote, a backslash, a
 /// control character, or the end of the text.
 #[inline]
 pub(super) fn plain_end(bytes: &[u8], mut pos: usize) -> usize {
     let (quote, backslash, control) = (u8x16::splat(b'"'), u8x16::splat(b'\\'), u8x16::splat(0x1f));
     while let Some(chunk) = bytes.get(pos..).and_then(<[u8]>::first_chunk) {
         let chunk = u8x16::new(*chunk);
-        // What is not larger than the last control character is its own minimum with it.
+        // A byte is a control character when min(byte, 0x1f) is the byte itself.
         let special = chunk.simd_eq(quote) | chunk.simd_eq(backslash) | chunk.min(control).simd_eq(chunk);
         let found = special.to_bitmask();
         if found != 0 {
@@ -81,4 +81,32 @@ pub(super) fn plain_end(bytes: &[u8], mut pos: usize) -> usize {
         pos += 1;
     }
     pos
+}
+
+/// The offset after the closing quote of the string whose body starts at `pos`; none where it is not closed. The
+/// body is not checked.
+pub(super) fn string_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
+    loop {
+        pos = plain_end(bytes, pos);
+        match bytes.get(pos)? {
+            b'"' => return Some(pos + 1),
+            b'\\' => pos += 2,
+            _ => pos += 1,
+        }
+    }
+}
+
+/// The offset of the first byte from `pos` on that belongs to no number, `true`, `false` or `null`.
+#[inline]
+pub(super) fn word_end(bytes: &[u8], mut pos: usize) -> usize {
+    while bytes.get(pos).is_some_and(|byte| is_word(*byte)) {
+        pos += 1;
+    }
+    pos
+}
+
+/// Whether a number, `true`, `false` or `null` may have this byte.
+#[inline]
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }

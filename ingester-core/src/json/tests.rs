@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::{Error, Kind, MAX_DEPTH, RAW_TOKEN, Reader, from_str};
+use super::{Boundary, CheckError, Error, MAX_DEPTH, RAW_TOKEN, Reader, Stop, TokenKind, check, from_str};
 
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -72,10 +72,6 @@ fn refuses<T: DeserializeOwned + fmt::Debug>(text: &str, message: &str) {
         Ok(value) => panic!("{text} was read as {value:?}"),
         Err(error) => assert_eq!(error.to_string(), message, "{text}"),
     }
-}
-
-fn worker(min_instances: i32) -> Worker {
-    Worker { min_instances, ..Worker::default() }
 }
 
 #[test]
@@ -190,26 +186,75 @@ fn unknown_fields_are_ignored_but_have_to_be_json() {
 }
 
 #[test]
-fn of_a_repeated_key_the_last_entry_that_is_not_null_counts() {
-    let text = r#"{"name": "a", "workers": [{"minInstances": 1, "minInstances": 2}], "name": "b", "name": null}"#;
-    reads(text, Cluster { name: "b".to_owned(), workers: vec![worker(2)], ..Cluster::default() });
-    // An entry that does not count need not fit.
-    reads(
-        r#"[{"minInstances": "x", "min\u0049nstances": 3, "spot": false, "spot": true}]"#,
-        vec![Worker { spot: true, ..worker(3) }],
-    );
-    reads(r#"{"a": "1", "a": "2"}"#, BTreeMap::from([("a".to_owned(), "2".to_owned())]));
+fn struct_field_twice_is_an_error() {
+    for (text, message) in [
+        (r#"{"name": "a", "name": "b"}"#, "the field `name` appears twice in the same object"),
+        (
+            r#"{"workers": [{"minInstances": 1, "min\u0049nstances": 2}]}"#,
+            "workers[0]: the field `minInstances` appears twice in the same object",
+        ),
+        (r#"{"head": {"spot": true}, "head": {}}"#, "the field `head` appears twice in the same object"),
+    ] {
+        refuses::<Cluster>(text, message);
+    }
+    // A null is no entry.
+    reads(r#"{"name": null, "name": "a", "name": null}"#, Cluster { name: "a".to_owned(), ..Cluster::default() });
 }
 
 #[test]
-fn two_names_of_one_field_are_an_error_with_a_path() {
+fn struct_field_under_two_names_is_an_error() {
     #[derive(Debug, Deserialize)]
     struct Aliased {
         #[serde(alias = "git_repo")]
         #[expect(dead_code, reason = "only decoded")]
         repo: String,
     }
-    refuses::<Vec<Aliased>>(r#"[{"git_repo": "a", "repo": "b"}]"#, "[0]: duplicate field `repo`");
+    refuses::<Vec<Aliased>>(
+        r#"[{"git_repo": "a", "repo": "b"}]"#,
+        "[0]: the field `repo` appears twice in the same object",
+    );
+}
+
+#[test]
+fn map_key_twice_takes_the_last_value() {
+    reads(r#"{"a": "1", "b": "2", "a": "3", "b": null}"#, BTreeMap::from([("a", "3"), ("b", "2")].map(owned)));
+    reads(r#"{"a": 1, "a": 2}"#, json!({"a": 2}));
+}
+
+fn owned((key, value): (&str, &str)) -> (String, String) {
+    (key.to_owned(), value.to_owned())
+}
+
+#[test]
+fn check_finds_a_key_twice_at_any_depth() {
+    for (text, offset, key) in [
+        (r#"{"a": 1, "b": 2, "a": 3}"#, 17, "a"),
+        ("{\"a\": 1 ,\n \"a\": null}", 11, "a"),
+        (r#"[{"x": {"b": 1, "a": [{}], "\u0062": {}}}]"#, 27, "b"),
+        (r#"{"a": {"a": {"a": 1}}, "b": {"a": 1}, "b": 2}"#, 38, "b"),
+        // The innermost and first ones first.
+        (r#"{"c": 1, "b": 1, "c": 2, "b": 2}"#, 17, "c"),
+        (r#"{"a": 1, "a": {"b": 1, "b": 2}}"#, 23, "b"),
+        (r#"{"": 1, "": 2}"#, 8, ""),
+    ] {
+        assert_eq!(check(text), Err(CheckError::Duplicate { offset, key: key.to_owned() }), "{text}");
+    }
+    for text in [r#"{"a": {"a": [{"a": 1}, {"a": 1}]}, "b": {"a": "a"}}"#, "[]", " 1 ", r#"{"b": 1, "a": 2}"#] {
+        assert_eq!(check(text), Ok(()), "{text}");
+    }
+    let many: String = (0..100_000).rev().map(|n| format!("\"{n}\":1,")).collect();
+    assert_eq!(check(&format!("{{{many}\"x\":1}}")), Ok(()));
+    let Err(CheckError::Duplicate { key, .. }) = check(&format!("{{{many}\"77777\":1}}")) else { panic!("not found") };
+    assert_eq!(key, "77777");
+}
+
+#[test]
+fn check_finds_text_that_is_no_json() {
+    for (text, offset) in [(r#"{"a": tru}"#, 6), (r#"{"a": 1} x"#, 9), (r#"{"a": [1,]}"#, 9), (r#"["\x"]"#, 2), ("", 0)]
+    {
+        let Err(CheckError::Syntax(error)) = check(text) else { panic!("{text} was taken") };
+        assert_eq!(error.offset(), offset, "{text}");
+    }
 }
 
 #[test]
@@ -381,10 +426,10 @@ fn the_grammar_is_strict() {
 #[test]
 fn a_reader_is_walked_step_by_step() {
     let mut reader = Reader::new(" {\"a\" : [ 1 , true ] , \"b\\n\" : null } ");
-    assert_eq!(reader.peek(), Ok(Kind::Object));
+    assert_eq!(reader.peek(), Ok(TokenKind::Object));
     reader.begin_object().expect("an object");
     assert_eq!(reader.next_key(), Ok(Some("a".into())));
-    assert_eq!((reader.peek(), reader.offset()), (Ok(Kind::Array), 8));
+    assert_eq!((reader.peek(), reader.offset()), (Ok(TokenKind::Array), 8));
     reader.begin_array().expect("an array");
     assert_eq!(reader.next_element(), Ok(true));
     assert_eq!(reader.number(), Ok("1"));
@@ -425,7 +470,7 @@ fn steps_out_of_order_are_errors() {
 }
 
 #[test]
-fn a_part_of_a_text_is_read_with_the_places_of_the_whole() {
+fn reader_of_a_range_has_the_offsets_of_the_whole_text() {
     let text = r#"{"spec": {"name": 7}, "x": 1}"#;
     let mut reader = Reader::at(text, 8..20).expect("in the text");
     let error = reader.decode::<Cluster>().expect_err("name is a number");
@@ -485,7 +530,7 @@ fn a_syntax_error_has_line_and_column_with_and_without_a_path() {
 }
 
 #[test]
-fn an_error_gets_the_prefix_of_the_part_that_was_decoded() {
+fn prefix_goes_before_the_path_of_an_error() {
     let prefixed = |text: &str| from_str::<Cluster>(text).expect_err(text).with_prefix("spec");
     assert_eq!(prefixed(r#"{"name": 7}"#).to_string(), "spec.name: expected a string, found number 7");
     assert_eq!(prefixed("7").to_string(), "spec: expected an object, found number 7");
@@ -564,4 +609,65 @@ fn two_hundred_thousand_levels_fail_at_once() {
         // At the first level too many: the rest has not been looked at.
         assert!(error.offset() <= 6 * (MAX_DEPTH + 1), "{}", error.offset());
     }
+}
+
+/// Where a value ends that begins the text, and why the boundary stopped there.
+fn boundary(text: &str) -> (usize, Stop) {
+    Boundary::new().advance(text.as_bytes(), true, 0)
+}
+
+#[test]
+fn boundary_stops_after_the_last_byte_of_a_value() {
+    for (value, rest) in [
+        (r#"{"a": {"}": "]\"\\"}, "b": 1}"#, r#"{"a": 1}"#),
+        ("{}", "}"),
+        ("[{}, [1]]", ", 2"),
+        (r#""a\"b""#, r#""c""#),
+        ("-1.5e+3", "]"),
+        ("null", " "),
+    ] {
+        assert_eq!(boundary(&format!("{value}{rest}")), (value.len(), Stop::End), "{value}");
+    }
+    for text in ["{", "[[]", "\"a", "12", "{\"a\": \"\\"] {
+        assert_eq!(boundary(text), (text.len(), Stop::Piece), "{text}");
+    }
+}
+
+#[test]
+fn boundary_passes_flaws_while_brackets_match() {
+    for flawed in
+        ["{\"a\" 1}", "{,}", "{\"a\": \"b\n\"c\": 1}", "{\"a\": \"\u{1}\"}", "[1 2]", "{oops: 'x'}", "{\"a\": 1,}"]
+    {
+        let mut boundary = Boundary::new();
+        assert_eq!(boundary.advance(flawed.as_bytes(), true, 0), (flawed.len(), Stop::End), "{flawed}");
+        assert!(boundary.flawed(), "{flawed}");
+        assert!(check(flawed).is_err(), "{flawed}");
+    }
+}
+
+#[test]
+fn boundary_stops_before_the_next_document() {
+    // Where no value may stand, behind a flaw, and in the bytes that are strict.
+    let value = "{\"a\": [1,\n{\"b\": 1}\n";
+    assert_eq!(after_array(&format!("{value}{{"), 0), (value.len(), Stop::Document));
+    assert_eq!(after_array("{\"a\": [1 2,\n{", 0), (12, Stop::Document));
+    assert_eq!(after_array("{\"a\": [1,\n{", 99), (10, Stop::Document));
+    assert_eq!(after_array("{\"a\": [1,\n {", 99), (12, Stop::Piece));
+}
+
+/// As [`boundary`], behind the first array.
+fn after_array(text: &str, strict: usize) -> (usize, Stop) {
+    let mut boundary = Boundary::new();
+    let (taken, stop) = boundary.advance(text.as_bytes(), true, strict);
+    assert_eq!(stop, Stop::Array, "{text}");
+    let (rest, stop) = boundary.advance(&text.as_bytes()[taken..], false, strict.saturating_sub(taken));
+    (taken + rest, stop)
+}
+
+#[test]
+fn boundary_and_reader_have_the_same_depth_limit() {
+    let deep = "{\"a\":".repeat(MAX_DEPTH + 1);
+    assert_eq!(boundary(&deep), (5 * MAX_DEPTH, Stop::Depth));
+    assert_eq!(Reader::new(&deep).skip().map_err(|error| error.offset()), Err(5 * MAX_DEPTH));
+    assert_eq!(boundary("{\"a\": 1]"), (7, Stop::Bracket { wanted: "a comma or the end of the object" }));
 }

@@ -1,10 +1,12 @@
 //! Bytes to JSON text: what people read, and what tests compare.
 //!
-//! Fields that Kubernetes writes in any case are left out where they say nothing, as its JSON does.
+//! Ours, because prost-reflect's JSON is not that of Kubernetes: it has `typeMeta` in place of `kind` and `apiVersion`, times
+//! as `{seconds, nanos}`, 64-bit numbers of the metadata as strings and its empty fields, and it fails on an `Any` whose type
+//! the descriptors do not have.
 
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::special::{Form, OBJECT_META};
-use super::wire::{Cursor, Raw, WireType};
+use super::varint::{Cursor, Raw, WireType};
 use crate::wire::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +16,7 @@ use std::fmt::Write as _;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a message at byte {offset}: {reason}")]
 pub struct DecodeError {
-    /// Where, in the whole.
+    /// Offset in the bytes of the whole message.
     pub offset: usize,
     /// What is wrong.
     pub reason: String,
@@ -31,7 +33,7 @@ impl Descriptors {
     pub fn decode(&self, message: MessageId, bytes: &[u8]) -> Result<String, DecodeError> {
         let mut text = String::with_capacity(bytes.len() * 2);
         let decoder = Decoder { descriptors: self };
-        decoder.object(&self.messages[message.0], bytes, 0, Place { depth: 0, metadata: false }, &mut text)?;
+        decoder.object(&self.messages[message.0], bytes, 0, Scope { depth: 0, metadata: false }, &mut text)?;
         Ok(text)
     }
 }
@@ -41,9 +43,9 @@ struct Decoder<'d> {
     descriptors: &'d Descriptors,
 }
 
-/// Where in the object something stands.
+/// What the JSON of a value depends on besides its type.
 #[derive(Clone, Copy)]
-struct Place {
+struct Scope {
     depth: usize,
     /// In the object's own metadata, whose JSON is Kubernetes', with numbers for 64 bits.
     metadata: bool,
@@ -56,7 +58,7 @@ fn wrong(offset: usize, reason: impl Into<String>) -> DecodeError {
 }
 
 /// Every value of one field.
-struct Values<'d, 'b> {
+struct FieldValues<'d, 'b> {
     field: &'d Field,
     values: Vec<(Raw<'b>, usize)>,
 }
@@ -68,12 +70,12 @@ impl<'d> Decoder<'d> {
         message: &'d Message,
         bytes: &'b [u8],
         base: usize,
-        place: Place,
-    ) -> Result<Vec<Values<'d, 'b>>, DecodeError> {
-        if place.depth > DEPTH {
+        scope: Scope,
+    ) -> Result<Vec<FieldValues<'d, 'b>>, DecodeError> {
+        if scope.depth > DEPTH {
             return Err(wrong(base, format!("nested deeper than {DEPTH} messages")));
         }
-        let mut found: Vec<Values<'d, 'b>> = Vec::new();
+        let mut found: Vec<FieldValues<'d, 'b>> = Vec::new();
         let mut cursor = Cursor::new(bytes, base);
         while !cursor.is_at_end() {
             let offset = cursor.offset();
@@ -81,11 +83,11 @@ impl<'d> Decoder<'d> {
             let Some(field) = message.numbered(number) else { continue };
             match found.iter_mut().find(|values| values.field.number == number) {
                 Some(values) => values.values.push((raw, offset)),
-                None => found.push(Values { field, values: vec![(raw, offset)] }),
+                None => found.push(FieldValues { field, values: vec![(raw, offset)] }),
             }
         }
         // Of a oneof the member that came last.
-        let last = |values: &Values<'_, '_>| values.values.last().map_or(0, |(_, offset)| *offset);
+        let last = |values: &FieldValues<'_, '_>| values.values.last().map_or(0, |(_, offset)| *offset);
         let latest: Vec<(u16, usize)> = found.iter().map(|values| (values.field.oneof, last(values))).collect();
         found.retain(|values| {
             let (oneof, at) = (values.field.oneof, last(values));
@@ -95,13 +97,13 @@ impl<'d> Decoder<'d> {
         Ok(found)
     }
 
-    fn object(self, message: &'d Message, bytes: &[u8], base: usize, place: Place, out: &mut String) -> Decoded {
-        let root = place.depth == 0;
+    fn object(self, message: &'d Message, bytes: &[u8], base: usize, scope: Scope, out: &mut String) -> Decoded {
+        let root = scope.depth == 0;
         let mut any = false;
         out.push('{');
-        for Values { field, values } in self.fields(message, bytes, base, place)? {
+        for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
             let inside =
-                Place { depth: place.depth + 1, metadata: place.metadata || (root && self.is(field, OBJECT_META)) };
+                Scope { depth: scope.depth + 1, metadata: scope.metadata || (root && self.is(field, OBJECT_META)) };
             let before = out.len();
             let open = |out: &mut String| {
                 if any {
@@ -109,7 +111,7 @@ impl<'d> Decoder<'d> {
                 }
             };
             if root && message.type_meta.is_some_and(|meta| std::ptr::eq(&message.fields[usize::from(meta)], field)) {
-                // Kubernetes has these two beside the rest.
+                // Kubernetes has `kind` and `apiVersion` beside the other members.
                 open(out);
                 let start = out.len();
                 self.inline(field, &values, inside, out)?;
@@ -133,7 +135,7 @@ impl<'d> Decoder<'d> {
         Ok(())
     }
 
-    /// Whether a value is what Kubernetes writes where there is none: zero, no text, no time.
+    /// Whether a value is what Kubernetes writes for an absent one: zero, an empty text, no time.
     fn says_nothing(self, ty: Type, raw: Raw<'_>) -> bool {
         match raw {
             Raw::Varint(value) | Raw::Fixed64(value) => value == 0,
@@ -150,19 +152,19 @@ impl<'d> Decoder<'d> {
     }
 
     /// The members of a message without its braces.
-    fn inline(self, field: &'d Field, values: &[(Raw<'_>, usize)], place: Place, out: &mut String) -> Decoded {
+    fn inline(self, field: &'d Field, values: &[(Raw<'_>, usize)], scope: Scope, out: &mut String) -> Decoded {
         let mut text = String::new();
-        self.field(field, values, place, &mut text)?;
+        self.field(field, values, scope, &mut text)?;
         out.push_str(text.trim_start_matches('{').trim_end_matches('}'));
         Ok(())
     }
 
-    /// Writes a field's value; false where it says nothing.
+    /// Writes a field's value. `false` if it says nothing.
     fn field(
         self,
         field: &'d Field,
         values: &[(Raw<'_>, usize)],
-        place: Place,
+        scope: Scope,
         out: &mut String,
     ) -> Result<bool, DecodeError> {
         let Some((last, offset)) = values.last().copied() else { return Ok(false) };
@@ -171,7 +173,7 @@ impl<'d> Decoder<'d> {
                 if field.always && self.says_nothing(field.ty, last) {
                     return Ok(false);
                 }
-                self.value(field.ty, last, offset, place, out)?;
+                self.value(field.ty, last, offset, scope, out)?;
             }
             Shape::List { .. } => {
                 out.push('[');
@@ -195,18 +197,18 @@ impl<'d> Decoder<'d> {
                                 };
                                 comma(out);
                                 let raw = raw.ok_or_else(|| wrong(offset, "a packed list is cut off"))?;
-                                self.value(field.ty, raw, offset, place, out)?;
+                                self.value(field.ty, raw, offset, scope, out)?;
                             }
                         }
                         (raw, _) => {
                             comma(out);
-                            self.value(field.ty, raw, *offset, place, out)?;
+                            self.value(field.ty, raw, *offset, scope, out)?;
                         }
                     }
                 }
                 out.push(']');
             }
-            Shape::Map { key } => self.map(field, key, values, place, out)?,
+            Shape::Map { key } => self.map(field, key, values, scope, out)?,
         }
         Ok(true)
     }
@@ -216,7 +218,7 @@ impl<'d> Decoder<'d> {
         field: &'d Field,
         key_type: Type,
         values: &[(Raw<'_>, usize)],
-        place: Place,
+        scope: Scope,
         out: &mut String,
     ) -> Decoded {
         out.push('{');
@@ -237,7 +239,7 @@ impl<'d> Decoder<'d> {
             }
             let mut name = String::new();
             match key {
-                Some((raw, offset)) => self.value(key_type, raw, offset, place, &mut name)?,
+                Some((raw, offset)) => self.value(key_type, raw, offset, scope, &mut name)?,
                 None => self.zero(key_type, &mut name),
             }
             if name.starts_with('"') {
@@ -247,8 +249,8 @@ impl<'d> Decoder<'d> {
             }
             out.push(':');
             match (value, field.ty) {
-                (Some((raw, offset)), ty) => self.value(ty, raw, offset, place, out)?,
-                (None, Type::Message(_)) => self.value(field.ty, Raw::Delimited(&[], base), base, place, out)?,
+                (Some((raw, offset)), ty) => self.value(ty, raw, offset, scope, out)?,
+                (None, Type::Message(_)) => self.value(field.ty, Raw::Delimited(&[], base), base, scope, out)?,
                 (None, ty) => self.zero(ty, out),
             }
         }
@@ -269,10 +271,10 @@ impl<'d> Decoder<'d> {
         }
     }
 
-    fn value(self, ty: Type, raw: Raw<'_>, offset: usize, place: Place, out: &mut String) -> Decoded {
+    fn value(self, ty: Type, raw: Raw<'_>, offset: usize, scope: Scope, out: &mut String) -> Decoded {
         match (ty, raw) {
             (Type::Message(of), Raw::Delimited(bytes, base)) => {
-                return self.message(&self.descriptors.messages[of], bytes, base, place, out);
+                return self.message(&self.descriptors.messages[of], bytes, base, scope, out);
             }
             (Type::Text, Raw::Delimited(bytes, base)) => string(utf8(bytes, base)?, out),
             (Type::Bytes, Raw::Delimited(bytes, _)) => string(&STANDARD.encode(bytes), out),
@@ -291,15 +293,15 @@ impl<'d> Decoder<'d> {
                 let value = value as u32;
                 number_of((value >> 1).cast_signed() ^ -((value & 1).cast_signed()), out);
             }
-            (Type::Int64, Raw::Varint(value)) => long(value.cast_signed(), place, out),
-            (Type::UInt64, Raw::Varint(value)) => long(value, place, out),
+            (Type::Int64, Raw::Varint(value)) => long(value.cast_signed(), scope, out),
+            (Type::UInt64, Raw::Varint(value)) => long(value, scope, out),
             (Type::SInt64, Raw::Varint(value)) => {
-                long((value >> 1).cast_signed() ^ -((value & 1).cast_signed()), place, out);
+                long((value >> 1).cast_signed() ^ -((value & 1).cast_signed()), scope, out);
             }
             (Type::Fixed32, Raw::Fixed32(value)) => number_of(value, out),
             (Type::SFixed32, Raw::Fixed32(value)) => number_of(value.cast_signed(), out),
-            (Type::Fixed64, Raw::Fixed64(value)) => long(value, place, out),
-            (Type::SFixed64, Raw::Fixed64(value)) => long(value.cast_signed(), place, out),
+            (Type::Fixed64, Raw::Fixed64(value)) => long(value, scope, out),
+            (Type::SFixed64, Raw::Fixed64(value)) => long(value.cast_signed(), scope, out),
             (Type::Float, Raw::Fixed32(value)) => float(f32::from_bits(value), out),
             (Type::Double, Raw::Fixed64(value)) => float(f64::from_bits(value), out),
             _ => return Err(wrong(offset, "a value of another type than its field's")),
@@ -307,21 +309,21 @@ impl<'d> Decoder<'d> {
         Ok(())
     }
 
-    fn message(self, message: &'d Message, bytes: &[u8], base: usize, place: Place, out: &mut String) -> Decoded {
-        let inside = Place { depth: place.depth + 1, ..place };
+    fn message(self, message: &'d Message, bytes: &[u8], base: usize, scope: Scope, out: &mut String) -> Decoded {
+        let inside = Scope { depth: scope.depth + 1, ..scope };
         match message.form {
-            Form::Plain => self.object(message, bytes, base, Place { depth: place.depth.max(1), ..place }, out),
+            Form::Plain => self.object(message, bytes, base, Scope { depth: scope.depth.max(1), ..scope }, out),
             Form::Timestamp | Form::Time => {
-                let (seconds, nanos) = self.seconds_and_nanos(message, bytes, base, place)?;
+                let (seconds, nanos) = self.seconds_and_nanos(message, bytes, base, scope)?;
                 match moment(seconds, nanos) {
                     Some(time) => string(&time, out),
-                    // No moment that RFC 3339 can name: its own shape.
+                    // No time that RFC 3339 can express: the message's own fields.
                     None => self.object(message, bytes, base, inside, out)?,
                 }
                 Ok(())
             }
             Form::Duration => {
-                let (seconds, nanos) = self.seconds_and_nanos(message, bytes, base, place)?;
+                let (seconds, nanos) = self.seconds_and_nanos(message, bytes, base, scope)?;
                 let whole = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
                 match i64::try_from(whole) {
                     Ok(nanos) => string(&Duration(nanos).to_string(), out),
@@ -330,9 +332,9 @@ impl<'d> Decoder<'d> {
                 Ok(())
             }
             Form::Struct | Form::ListValue => {
-                let fields = self.fields(message, bytes, base, place)?;
+                let fields = self.fields(message, bytes, base, scope)?;
                 match fields.first() {
-                    Some(Values { field, values }) => self.field(field, values, inside, out).map(drop),
+                    Some(FieldValues { field, values }) => self.field(field, values, inside, out).map(drop),
                     None => {
                         out.push_str(if message.form == Form::Struct { "{}" } else { "[]" });
                         Ok(())
@@ -340,9 +342,9 @@ impl<'d> Decoder<'d> {
                 }
             }
             Form::Value => {
-                let fields = self.fields(message, bytes, base, place)?;
+                let fields = self.fields(message, bytes, base, scope)?;
                 match fields.first() {
-                    Some(Values { field, values }) if field.number != 1 => {
+                    Some(FieldValues { field, values }) if field.number != 1 => {
                         self.field(field, values, inside, out).map(drop)
                     }
                     _ => {
@@ -353,7 +355,7 @@ impl<'d> Decoder<'d> {
             }
             Form::Any => {
                 let (mut url, mut value) = (String::new(), String::new());
-                for Values { field, values } in self.fields(message, bytes, base, place)? {
+                for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
                     let text = if field.number == 1 { &mut url } else { &mut value };
                     self.field(field, &values, inside, text)?;
                 }
@@ -362,9 +364,9 @@ impl<'d> Decoder<'d> {
                 Ok(())
             }
             Form::Wrapper => {
-                let fields = self.fields(message, bytes, base, place)?;
+                let fields = self.fields(message, bytes, base, scope)?;
                 match fields.first() {
-                    Some(Values { field, values }) => self.field(field, values, inside, out).map(drop),
+                    Some(FieldValues { field, values }) => self.field(field, values, inside, out).map(drop),
                     None => {
                         self.zero(message.fields[0].ty, out);
                         Ok(())
@@ -372,9 +374,9 @@ impl<'d> Decoder<'d> {
                 }
             }
             Form::Quantity => {
-                let fields = self.fields(message, bytes, base, place)?;
+                let fields = self.fields(message, bytes, base, scope)?;
                 match fields.first() {
-                    Some(Values { field, values }) => self.field(field, values, inside, out).map(drop),
+                    Some(FieldValues { field, values }) => self.field(field, values, inside, out).map(drop),
                     None => {
                         out.push_str("\"\"");
                         Ok(())
@@ -383,7 +385,7 @@ impl<'d> Decoder<'d> {
             }
             Form::IntOrString => {
                 let (mut ty, mut number, mut text) = (0, "0".to_owned(), "\"\"".to_owned());
-                for Values { field, values } in self.fields(message, bytes, base, place)? {
+                for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
                     let Some((raw, offset)) = values.last() else { continue };
                     let into = match (field.number, raw) {
                         (1, Raw::Varint(value)) => {
@@ -400,7 +402,7 @@ impl<'d> Decoder<'d> {
                 Ok(())
             }
             Form::Fields => {
-                let fields = self.fields(message, bytes, base, place)?;
+                let fields = self.fields(message, bytes, base, scope)?;
                 let raw = fields.first().and_then(|values| values.values.last());
                 match raw {
                     Some((Raw::Delimited(bytes, _), _)) => {
@@ -427,10 +429,10 @@ impl<'d> Decoder<'d> {
         message: &'d Message,
         bytes: &[u8],
         base: usize,
-        place: Place,
+        scope: Scope,
     ) -> Result<(i64, i64), DecodeError> {
         let (mut seconds, mut nanos) = (0, 0);
-        for Values { field, values } in self.fields(message, bytes, base, place)? {
+        for FieldValues { field, values } in self.fields(message, bytes, base, scope)? {
             match values.last() {
                 Some((Raw::Varint(value), _)) if field.number == 1 => seconds = value.cast_signed(),
                 Some((Raw::Varint(value), _)) => nanos = i64::from(*value as i32),
@@ -442,20 +444,18 @@ impl<'d> Decoder<'d> {
     }
 }
 
-/// RFC 3339 text with as many digits after the second as protobuf's JSON has: none, 3, 6 or 9. `None` where it has no name for
-/// the moment.
+/// RFC 3339 text with as many digits after the second as protobuf's JSON has: none, 3, 6 or 9. `None` for a time that RFC 3339
+/// cannot express.
 fn moment(seconds: i64, nanos: i64) -> Option<String> {
-    let nanos = u32::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
-    let mut text = jiff::Timestamp::from_second(seconds).ok()?.to_string();
-    if nanos > 0 {
-        text.pop();
-        let _ = match nanos {
-            _ if nanos % 1_000_000 == 0 => write!(text, ".{:03}Z", nanos / 1_000_000),
-            _ if nanos % 1_000 == 0 => write!(text, ".{:06}Z", nanos / 1_000),
-            _ => write!(text, ".{nanos:09}Z"),
-        };
-    }
-    Some(text)
+    let nanos = i32::try_from(nanos).ok().filter(|nanos| (0..1_000_000_000).contains(nanos))?;
+    let digits = match nanos {
+        0 => 0,
+        _ if nanos % 1_000_000 == 0 => 3,
+        _ if nanos % 1_000 == 0 => 6,
+        _ => 9,
+    };
+    let time = jiff::Timestamp::new(seconds, nanos).ok()?;
+    Some(format!("{time:.digits$}"))
 }
 
 fn utf8(bytes: &[u8], base: usize) -> Result<&str, DecodeError> {
@@ -472,8 +472,8 @@ fn number_of(number: impl std::fmt::Display, out: &mut String) {
 }
 
 /// 64 bits: as text, as protobuf's JSON has them, but for the object's own metadata.
-fn long(number: impl std::fmt::Display, place: Place, out: &mut String) {
-    if place.metadata {
+fn long(number: impl std::fmt::Display, scope: Scope, out: &mut String) {
+    if scope.metadata {
         number_of(number, out);
     } else {
         let _ = write!(out, "\"{number}\"");

@@ -2,20 +2,28 @@
 
 use super::names::Names;
 use super::special::{Form, OBJECT_META, TYPE_META, always};
-use super::wire::WireType;
+use super::varint::WireType;
 use prost_reflect::{Cardinality, DescriptorPool, Kind as Reflected, MessageDescriptor};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The descriptors of one API, as `protoc --include_imports --descriptor_set_out` writes them. They are read once, when
-/// they are needed first.
+/// The descriptors of one API, as `protoc --include_imports --descriptor_set_out` writes them. They are read once, on
+/// first use.
 ///
 /// ```ignore
 /// pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../proto/descriptors.bin"));
 /// ```
 pub struct DescriptorSet {
     bytes: &'static [u8],
-    read: OnceLock<Result<Descriptors, String>>,
+    read: OnceLock<Result<Descriptors, DescriptorError>>,
+}
+
+/// Why bytes are no descriptor set, or one that lacks what it refers to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a descriptor set: {reason}")]
+pub struct DescriptorError {
+    /// What is wrong.
+    pub reason: String,
 }
 
 impl DescriptorSet {
@@ -28,8 +36,8 @@ impl DescriptorSet {
     ///
     /// # Errors
     /// When the bytes are no descriptor set, or one that lacks what it refers to.
-    pub fn get(&self) -> Result<&Descriptors, &str> {
-        self.read.get_or_init(|| Descriptors::read(self.bytes)).as_ref().map_err(String::as_str)
+    pub fn get(&self) -> Result<&Descriptors, &DescriptorError> {
+        self.read.get_or_init(|| Descriptors::read(self.bytes)).as_ref()
     }
 }
 
@@ -59,7 +67,7 @@ pub(super) struct Message {
     by_name: Names<u16>,
     /// The field into which an object's own `apiVersion` and `kind` go.
     pub(super) type_meta: Option<u16>,
-    /// Fields that are written also where the object does not say anything of them.
+    /// Fields that are written even if the object does not have them.
     pub(super) always: Vec<u16>,
 }
 
@@ -72,9 +80,9 @@ pub(super) struct Field {
     pub(super) shape: Shape,
     /// The oneof that it is a member of, 1 for the first; 0 for none.
     pub(super) oneof: u16,
-    /// Whether a zero value is written where the object says it.
+    /// Whether a zero value is written if the object has it.
     pub(super) presence: bool,
-    /// Whether it is written in any case.
+    /// Whether it is written even if the object does not have it.
     pub(super) always: bool,
 }
 
@@ -140,7 +148,7 @@ impl Enum {
 }
 
 impl Message {
-    /// Where the field of this name stands, in JSON's spelling or the descriptor's own.
+    /// The index of the field with this name, in JSON's spelling or the descriptor's own.
     #[inline]
     pub(super) fn place(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).map(usize::from)
@@ -157,8 +165,8 @@ impl Descriptors {
     ///
     /// # Errors
     /// When it is none, or lacks a file that another one imports.
-    pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        let pool = DescriptorPool::decode(bytes).map_err(|error| format!("not a descriptor set: {error}"))?;
+    pub fn read(bytes: &[u8]) -> Result<Self, DescriptorError> {
+        let pool = DescriptorPool::decode(bytes).map_err(|error| DescriptorError { reason: error.to_string() })?;
         let all: Vec<MessageDescriptor> = pool.all_messages().filter(|message| !message.is_map_entry()).collect();
         let places: HashMap<String, usize> =
             all.iter().enumerate().map(|(place, message)| (message.full_name().to_owned(), place)).collect();
@@ -201,7 +209,7 @@ impl Descriptors {
                     let field = descriptor.get_field(number);
                     field.is_some_and(|field| matches!(field.kind(), Reflected::Message(ty) if ty.full_name() == of))
                 };
-                // What Kubernetes calls an object: its parts are values in Go, not pointers, so all of them are written.
+                // A Kubernetes object: its four parts are values in Go, not pointers, so all of them are written.
                 of(1, TYPE_META) && of(2, OBJECT_META)
             };
             let mut in_order: Vec<_> = descriptor.fields().collect();

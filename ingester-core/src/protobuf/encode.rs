@@ -1,21 +1,21 @@
 //! JSON text to bytes, in one pass over the text and without a tree in between.
 //!
-//! Each message is written field by field as the text has them, and put into the order of the numbers at its end; what a
-//! member takes away from another one (a key that comes twice, a oneof) is left behind there.
+//! Fields are written in the order of the text. At the end of a message they are put into the order of their numbers, and
+//! replaced values are dropped: those of a oneof, and of a key that comes twice, of which the last counts here.
 
 use super::descriptor::{Descriptors, Field, Message, MessageId, Shape, Type};
 use super::encode_special::bytes_of;
 use super::special::Form;
-use super::wire::{WireType, put_length, put_tag, put_varint};
-use crate::json::{Error, Kind, Reader, float, float_of_number, integer};
+use super::varint::{WireType, put_length, put_tag, put_varint};
+use crate::json::{Error, Reader, TokenKind, float, float_of_number, integer};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
-/// What an object says that its message has no place for. It is kept out, and the rest is written.
+/// How much of an object does not fit its message. It is left out, and the rest is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Members that no field has the name of.
+    /// Members whose name is that of no field.
     pub fields: u64,
     /// Names of enum values that are not known.
     pub enums: u64,
@@ -24,7 +24,7 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// Whether nothing was kept out.
+    /// Whether nothing was left out.
     pub fn is_nothing(self) -> bool {
         self == Lost::default()
     }
@@ -39,7 +39,7 @@ impl std::ops::AddAssign for Lost {
 }
 
 impl Descriptors {
-    /// The bytes of an object's JSON text, and what was kept out of them.
+    /// The bytes of an object's JSON text, and what was left out of them.
     ///
     /// # Errors
     /// When the text is not JSON, is nested deeper than 100 levels, or is no object.
@@ -48,7 +48,7 @@ impl Descriptors {
         let Buffers { out, pieces, sorted } = BUFFERS.take();
         let mut encoder =
             Encoder { descriptors: self, out, pieces, sorted, entries: Vec::new(), lost: Lost::default() };
-        // An object of another shape would be empty bytes, which is an object too.
+        // Not `message`: text that is no object would give empty bytes, which are an object too.
         let result = encoder.plain(&mut reader, &self.messages[message.0]).and_then(|()| reader.finish()).map(|()| {
             let bytes = encoder.out.as_slice().to_vec();
             (bytes, encoder.lost)
@@ -58,7 +58,7 @@ impl Descriptors {
     }
 }
 
-/// What the encoder needs for every object and each time anew.
+/// The encoder's buffers, used again for each object.
 #[derive(Default)]
 struct Buffers {
     out: Vec<u8>,
@@ -106,7 +106,7 @@ pub(super) struct Encoder<'d, 't> {
     pub(super) lost: Lost,
 }
 
-/// Whether a value was written, or is not there or has no place.
+/// Whether a value was written; `false` if it is absent or does not fit.
 pub(super) type Written = Result<bool, Error>;
 
 impl<'t> Encoder<'_, 't> {
@@ -115,7 +115,7 @@ impl<'t> Encoder<'_, 't> {
         let (begin, base) = (self.out.len(), self.pieces.len());
         // A bit for each field that was met; those from the 128th on share theirs.
         let mut met = 0_u128;
-        // Kubernetes writes these two beside the rest; in the message they are one of their own.
+        // `kind` and `apiVersion`: beside the other members in JSON, in a message of their own here.
         let mut inline: [Option<String>; 2] = [None, None];
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
@@ -124,7 +124,7 @@ impl<'t> Encoder<'_, 't> {
                 let bit = 1 << (place % 128);
                 let start = self.out.len();
                 let Some(written) = self.member(reader, field)? else { continue };
-                // What came later takes an earlier value's place; a oneof's is only taken by what is there.
+                // A later value replaces an earlier one; in a oneof only a value that is written does.
                 if (written && field.oneof > 0) || (met & bit != 0 && field.oneof == 0) {
                     self.forget(field, base);
                 }
@@ -140,8 +140,8 @@ impl<'t> Encoder<'_, 't> {
                 _ => None,
             };
             match (message.type_meta, place, reader.peek()?) {
-                (Some(_), Some(place), Kind::String) => inline[place] = Some(reader.string()?.into_owned()),
-                (Some(_), Some(_), Kind::Null) => reader.null()?,
+                (Some(_), Some(place), TokenKind::String) => inline[place] = Some(reader.string()?.into_owned()),
+                (Some(_), Some(_), TokenKind::Null) => reader.null()?,
                 _ => {
                     self.lost.fields += 1;
                     reader.skip()?;
@@ -165,7 +165,7 @@ impl<'t> Encoder<'_, 't> {
         Ok(())
     }
 
-    /// Writes what is written in any case and was not said.
+    /// Writes the fields that are always written and that the text did not have.
     fn missing(&mut self, message: &Message, base: usize) {
         for place in &message.always {
             let field = &message.fields[usize::from(*place)];
@@ -181,12 +181,12 @@ impl<'t> Encoder<'_, 't> {
     fn zero(&mut self, number: u32, ty: Type) {
         put_tag(&mut self.out, number, ty.wire());
         match ty {
-            // An object's own parts are there, with what they have in any case.
+            // The parts of an object have the fields that are always written.
             Type::Message(of) => {
                 let length = self.hole();
                 let (begin, base) = (self.out.len(), self.pieces.len());
                 let message = &self.descriptors.messages[of];
-                // A time that is none is empty, though one that is there has both its numbers.
+                // An absent time is empty, though a time that is present always has both its numbers.
                 if message.form == Form::Plain {
                     self.missing(message, base);
                     self.in_order(begin, base);
@@ -201,7 +201,7 @@ impl<'t> Encoder<'_, 't> {
         }
     }
 
-    /// Leaves a byte for a length and returns its place.
+    /// Leaves a byte for a length and returns its index.
     fn hole(&mut self) -> usize {
         self.out.push(0);
         self.out.len() - 1
@@ -257,18 +257,18 @@ impl<'t> Encoder<'_, 't> {
         self.pieces.truncate(base);
     }
 
-    /// Writes the member of an object that is this field; whether it is there, and `None` for null.
+    /// Writes the member of an object that is this field. `None` if it is null.
     fn member(&mut self, reader: &mut Reader<'t>, field: &Field) -> Result<Option<bool>, Error> {
         let start = self.out.len();
         let kind = reader.peek()?;
-        if kind == Kind::Null && !self.takes_null(field) {
+        if kind == TokenKind::Null && !self.takes_null(field) {
             reader.null()?;
             return Ok(None);
         }
         let written = match field.shape {
             Shape::Single => self.single(reader, field)?,
-            Shape::List { packed } if kind == Kind::Array => self.list(reader, field, packed)?,
-            Shape::Map { key } if kind == Kind::Object => self.map(reader, field, key)?,
+            Shape::List { packed } if kind == TokenKind::Array => self.list(reader, field, packed)?,
+            Shape::Map { key } if kind == TokenKind::Object => self.map(reader, field, key)?,
             Shape::List { .. } | Shape::Map { .. } => self.misfit(reader)?,
         };
         if !written {
@@ -282,7 +282,7 @@ impl<'t> Encoder<'_, 't> {
         field.shape == Shape::Single && self.takes_null_element(field.ty)
     }
 
-    /// Passes over a value that has no place.
+    /// Skips a value that does not fit.
     pub(super) fn misfit(&mut self, reader: &mut Reader<'t>) -> Written {
         self.lost.values += 1;
         reader.skip()?;
@@ -331,7 +331,7 @@ impl<'t> Encoder<'_, 't> {
         Ok(self.out.len() > start)
     }
 
-    /// Writes the entries in the order of their keys, of a key that comes twice the last.
+    /// Writes the entries in the order of their keys; of a key that comes twice, the last.
     pub(super) fn map(&mut self, reader: &mut Reader<'t>, field: &Field, key_type: Type) -> Written {
         let begin = self.out.len();
         let base = self.entries.len();
@@ -345,7 +345,7 @@ impl<'t> Encoder<'_, 't> {
             if !written {
                 self.lost.values += 1;
                 reader.skip()?;
-            } else if reader.peek()? == Kind::Null && !self.takes_null_element(field.ty) {
+            } else if reader.peek()? == TokenKind::Null && !self.takes_null_element(field.ty) {
                 // As protobuf's own readers: a null is no entry.
                 reader.null()?;
                 written = false;
@@ -402,7 +402,7 @@ impl<'t> Encoder<'_, 't> {
         }
     }
 
-    /// Writes a value without its tag; with the length where it has one. False where it has no place.
+    /// Writes a value without its tag, with its length if it has one. `false` if it does not fit.
     pub(super) fn value(&mut self, reader: &mut Reader<'t>, ty: Type) -> Written {
         let kind = reader.peek()?;
         match (ty, kind) {
@@ -413,13 +413,13 @@ impl<'t> Encoder<'_, 't> {
                 put_length(&mut self.out, length);
                 Ok(written)
             }
-            (Type::Text, Kind::String) => {
+            (Type::Text, TokenKind::String) => {
                 let text = reader.string()?;
                 put_varint(&mut self.out, text.len() as u64);
                 self.out.extend_from_slice(text.as_bytes());
                 Ok(true)
             }
-            (Type::Bytes, Kind::String) => {
+            (Type::Bytes, TokenKind::String) => {
                 let text = reader.string()?;
                 match bytes_of(&text) {
                     Some(bytes) => {
@@ -430,12 +430,12 @@ impl<'t> Encoder<'_, 't> {
                     None => self.no_place(),
                 }
             }
-            (Type::Bool, Kind::Bool) => {
+            (Type::Bool, TokenKind::Bool) => {
                 let value = reader.bool()?;
                 self.out.push(u8::from(value));
                 Ok(true)
             }
-            (Type::Enum(of), Kind::String) => {
+            (Type::Enum(of), TokenKind::String) => {
                 let name = reader.string()?;
                 match self.descriptors.enums[of].number(&name) {
                     Some(number) => {
@@ -448,7 +448,7 @@ impl<'t> Encoder<'_, 't> {
                     }
                 }
             }
-            (Type::Enum(_), Kind::Number) => match integer::<i32>(reader.number()?) {
+            (Type::Enum(_), TokenKind::Number) => match integer::<i32>(reader.number()?) {
                 Some(number) => {
                     self.enum_number(number);
                     Ok(true)
@@ -457,23 +457,23 @@ impl<'t> Encoder<'_, 't> {
             },
             (Type::Text | Type::Bytes | Type::Bool | Type::Enum(_), _) => self.misfit(reader),
             // The reader has looked at every digit already.
-            (Type::Double, Kind::Number) => match float_of_number::<f64>(reader.number()?) {
+            (Type::Double, TokenKind::Number) => match float_of_number::<f64>(reader.number()?) {
                 Some(value) => {
                     self.out.extend_from_slice(&value.to_le_bytes());
                     Ok(true)
                 }
                 None => self.no_place(),
             },
-            (_, Kind::String | Kind::Number) => {
+            (_, TokenKind::String | TokenKind::Number) => {
                 let text: Cow<'_, str> =
-                    if kind == Kind::String { reader.string()? } else { Cow::Borrowed(reader.number()?) };
+                    if kind == TokenKind::String { reader.string()? } else { Cow::Borrowed(reader.number()?) };
                 if self.integer_or_float(&text, ty) { Ok(true) } else { self.no_place() }
             }
             _ => self.misfit(reader),
         }
     }
 
-    /// A value was read that has no place.
+    /// Counts a value that does not fit.
     pub(super) fn no_place(&mut self) -> Written {
         self.lost.values += 1;
         Ok(false)
@@ -484,7 +484,7 @@ impl<'t> Encoder<'_, 't> {
         put_varint(&mut self.out, i64::from(number).cast_unsigned());
     }
 
-    /// Writes a number that is given as text; false where it is none of its type.
+    /// Writes a number that is given as text. `false` if it is no number of this type.
     fn integer_or_float(&mut self, text: &str, ty: Type) -> bool {
         let out = &mut self.out;
         let varint = |out: &mut Vec<u8>, value: Option<u64>| value.map(|value| put_varint(out, value)).is_some();

@@ -1,16 +1,16 @@
-//! JSON of messages whose JSON is not their shape.
+//! JSON to bytes, for messages whose JSON is not an object of their fields.
 
 use super::descriptor::{Message, Shape};
 use super::encode::{Encoder, Written};
 use super::special::Form;
-use super::wire::{WireType, put_tag, put_varint};
-use crate::json::{Kind, Reader, integer};
+use super::varint::{WireType, put_tag, put_varint};
+use crate::json::{Reader, TokenKind, integer};
 use crate::wire::{Duration, moment};
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use std::borrow::Cow;
 
-/// Base64 as any writer pads it.
+/// Base64 with or without padding.
 const STANDARD: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -25,9 +25,9 @@ impl<'t> Encoder<'_, 't> {
     pub(super) fn message(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
         let kind = reader.peek()?;
         match (message.form, kind) {
-            (Form::Timestamp | Form::Time, Kind::String) => self.time(reader, message),
-            (Form::Duration, Kind::String) => self.duration(reader),
-            (Form::Struct, Kind::Object) | (Form::ListValue, Kind::Array) => {
+            (Form::Timestamp | Form::Time, TokenKind::String) => self.time(reader, message),
+            (Form::Duration, TokenKind::String) => self.duration(reader),
+            (Form::Struct, TokenKind::Object) | (Form::ListValue, TokenKind::Array) => {
                 let field = &message.fields[0];
                 match field.shape {
                     Shape::Map { key } => self.map(reader, field, key)?,
@@ -36,7 +36,7 @@ impl<'t> Encoder<'_, 't> {
                 Ok(true)
             }
             (Form::Value, _) => self.any_value(reader, message),
-            (Form::Any, Kind::Object) => self.any(reader),
+            (Form::Any, TokenKind::Object) => self.any(reader),
             (Form::Wrapper, _) => {
                 let start = self.out.len();
                 match self.single(reader, &message.fields[0])? {
@@ -45,32 +45,32 @@ impl<'t> Encoder<'_, 't> {
                 }
                 Ok(true)
             }
-            (Form::Quantity, Kind::String) => {
+            (Form::Quantity, TokenKind::String) => {
                 let text = reader.string()?;
                 self.text(1, &text);
                 Ok(true)
             }
-            (Form::Quantity, Kind::Number) => {
+            (Form::Quantity, TokenKind::Number) => {
                 let text = reader.number()?;
                 self.text(1, text);
                 Ok(true)
             }
-            (Form::IntOrString, Kind::Number) => match integer::<i32>(reader.number()?) {
+            (Form::IntOrString, TokenKind::Number) => match integer::<i32>(reader.number()?) {
                 Some(number) => {
                     self.int_or_string(0, number, "");
                     Ok(true)
                 }
                 None => self.no_place(),
             },
-            (Form::IntOrString, Kind::String) => {
+            (Form::IntOrString, TokenKind::String) => {
                 let text = reader.string()?;
                 self.int_or_string(1, 0, &text);
                 Ok(true)
             }
             (Form::Fields, _) => self.fields(reader),
             (Form::Struct | Form::ListValue | Form::Any, _) => self.misfit(reader),
-            // Everything that also occurs in its own shape.
-            (_, Kind::Object) => self.plain(reader, message).map(|()| true),
+            // Messages that also occur as an object of their fields.
+            (_, TokenKind::Object) => self.plain(reader, message).map(|()| true),
             _ => self.misfit(reader),
         }
     }
@@ -115,16 +115,16 @@ impl<'t> Encoder<'_, 't> {
     /// `google.protobuf.Value`: one of its members, by the kind of the JSON value.
     fn any_value(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
         let number = match reader.peek()? {
-            Kind::Null => {
+            TokenKind::Null => {
                 reader.null()?;
                 self.number(1, 0);
                 return Ok(true);
             }
-            Kind::Number => 2,
-            Kind::String => 3,
-            Kind::Bool => 4,
-            Kind::Object => 5,
-            Kind::Array => 6,
+            TokenKind::Number => 2,
+            TokenKind::String => 3,
+            TokenKind::Bool => 4,
+            TokenKind::Object => 5,
+            TokenKind::Array => 6,
         };
         let Some(field) = message.numbered(number) else { return self.misfit(reader) };
         put_tag(&mut self.out, number, field.ty.wire());
@@ -136,12 +136,12 @@ impl<'t> Encoder<'_, 't> {
         reader.begin_object()?;
         while let Some(key) = reader.next_key()? {
             match (key.as_ref(), reader.peek()?) {
-                ("@type", Kind::String) => url = Some(reader.string()?),
-                ("value", Kind::String) => {
+                ("@type", TokenKind::String) => url = Some(reader.string()?),
+                ("value", TokenKind::String) => {
                     value = bytes_of(&reader.string()?);
                     self.lost.values += u64::from(value.is_none());
                 }
-                (_, Kind::Null) => reader.null()?,
+                (_, TokenKind::Null) => reader.null()?,
                 _ => {
                     self.lost.fields += 1;
                     reader.skip()?;
@@ -179,7 +179,7 @@ fn raw_member(text: &str) -> Option<Vec<u8>> {
     let mut reader = Reader::new(text);
     reader.begin_object().ok()?;
     let key = reader.next_key().ok()??;
-    if !key.eq_ignore_ascii_case("raw") || reader.peek().ok()? != Kind::String {
+    if !key.eq_ignore_ascii_case("raw") || reader.peek().ok()? != TokenKind::String {
         return None;
     }
     let bytes = bytes_of(&reader.string().ok()?)?;

@@ -1,17 +1,17 @@
 //! Objects in protobuf's wire format, by descriptors: the `proto` column, and the way back.
+//! May use: json, wire.
 //!
 //! | file | what it does |
 //! |---|---|
 //! | `descriptor.rs` | a `FileDescriptorSet` as tables that are looked up by JSON name and by number |
-//! | `names.rs` | names of fields and enum values, looked up |
+//! | `names.rs` | a table of names, for fields and enum values |
 //! | `encode.rs` | JSON text to bytes in one pass over the text |
-//! | `encode_special.rs` | the same, where a message's JSON is not its shape |
+//! | `encode_special.rs` | the same for messages whose JSON is not an object of their fields |
 //! | `decode.rs` | bytes to JSON text |
-//! | `special.rs` | which messages these are, and what Kubernetes' own always write |
-//! | `wire.rs` | varints, tags and lengths |
+//! | `special.rs` | which messages these are, and which fields Kubernetes always writes |
+//! | `varint.rs` | varints, tags and lengths |
 //!
-//! May use: json, wire.
-//! Must not: do I/O.
+//! Nothing here does I/O.
 //!
 //! The bytes are those that the reference system's Go code writes for the same object: fields in the order of their
 //! numbers, map entries in the order of their keys, zero values left out where proto3 leaves them out and written where
@@ -23,10 +23,10 @@ mod encode;
 mod encode_special;
 mod names;
 mod special;
-mod wire;
+mod varint;
 
 pub use decode::DecodeError;
-pub use descriptor::{DescriptorSet, Descriptors, MessageId};
+pub use descriptor::{DescriptorError, DescriptorSet, Descriptors, MessageId};
 pub use encode::Lost;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! Names and what they stand for, made once and looked up for every member of every object.
+//! A hash table by name, made once and asked for every member of every object.
 
 /// A table by name. The names are those of the descriptors, so nobody can choose them to collide.
 #[derive(Debug)]
 pub(super) struct Names<V> {
-    /// As many as a power of two, at most half of them taken. One that is free has no name.
+    /// Their number is a power of two, at most half of them are taken. A free one has the empty name.
     slots: Box<[(Box<str>, V)]>,
     shift: u32,
 }
@@ -23,7 +23,7 @@ impl<V: Copy + Default> Names<V> {
         table
     }
 
-    /// Where a name stands, or would.
+    /// The slot of a name, or the free one that it would take.
     #[inline]
     fn place(&self, name: &str) -> usize {
         let mask = self.slots.len() - 1;

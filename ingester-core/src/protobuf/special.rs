@@ -1,4 +1,4 @@
-//! Messages whose JSON is not their shape: protobuf's well-known types, and those of Kubernetes' API machinery.
+//! Messages whose JSON is not an object of their fields: protobuf's well-known types, and those of Kubernetes' API machinery.
 
 /// How a message's JSON is read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -139,7 +139,7 @@ fn zero_is_written_where_a_field_tells_it_from_absence() {
 }
 
 #[test]
-fn fields_are_in_the_order_of_their_numbers_and_the_last_one_counts() {
+fn fields_are_in_number_order_and_the_last_value_counts() {
     let (bytes, _) =
         encode(r#"{"aText": "x", "anInt32": 1, "inner": {"aBool": true, "aDouble": 1}, "texts": ["a", "b"]}"#);
     let (same, _) =
@@ -153,7 +153,7 @@ fn fields_are_in_the_order_of_their_numbers_and_the_last_one_counts() {
 }
 
 #[test]
-fn what_has_no_place_is_kept_out_and_counted_and_the_rest_is_written() {
+fn value_that_does_not_fit_is_left_out_and_counted() {
     for (json, lost) in [
         (r#"{"unknown": {"deep": [1]}}"#, Lost { fields: 1, ..NOTHING }),
         (r#"{"aLevel": "LEVEL_OF_A_LATER_RELEASE"}"#, Lost { enums: 1, ..NOTHING }),
@@ -221,7 +221,7 @@ fn long_messages_have_long_lengths() {
 }
 
 #[test]
-fn what_is_no_json_and_what_is_too_deep_is_an_error() {
+fn text_that_is_no_json_or_too_deep_is_an_error() {
     for text in ["", "{", "[]", "7", r#"{"aText": "x"} more"#, r#"{"aText": tru}"#] {
         assert!(ALL.0.encode(ALL.1, text).is_err(), "{text}");
     }
@@ -230,7 +230,7 @@ fn what_is_no_json_and_what_is_too_deep_is_an_error() {
 }
 
 #[test]
-fn bytes_that_are_no_message_are_named() {
+fn bytes_that_are_no_message_are_an_error_with_a_reason() {
     for (bytes, part) in [
         (&[0x07_u8][..], "no field begins"),
         (&[0x72, 5, b'x'], "no field begins"),
@@ -247,16 +247,16 @@ fn bytes_that_are_no_message_are_named() {
     let nested: Vec<u8> = (0..120).fold(Vec::new(), |inner, _| {
         let mut out = vec![0x8a, 0x01, 0];
         out.extend(inner);
-        wire::put_length(&mut out, 2);
+        varint::put_length(&mut out, 2);
         out
     });
     assert!(ALL.0.decode(ALL.1, &nested).unwrap_err().to_string().contains("deeper"));
 }
 
 #[test]
-fn a_descriptor_set_that_is_none_says_so() {
+fn bytes_that_are_no_descriptor_set_are_an_error() {
     static NONE: DescriptorSet = DescriptorSet::new(b"not one");
-    assert!(NONE.get().unwrap_err().contains("not a descriptor set"));
+    assert!(NONE.get().unwrap_err().to_string().starts_with("not a descriptor set: "));
     assert!(ALL.0.message("test.Missing").is_none());
 }
 

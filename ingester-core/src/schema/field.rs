@@ -127,23 +127,33 @@ impl Field {
     }
 
     /// A field as the derives make it: with nothing checked, so that a mistake is reported by the check that is about
-    /// it and nowhere else. `shape` is `None` where the type has no layout or the attribute could not be read.
-    pub const fn derived(
-        column: &'static str,
-        shape: Option<Shape>,
-        ty: Option<&'static str>,
-        key: bool,
-        was: Option<&'static str>,
-    ) -> Self {
-        let mut field = Field { column, shape: Shape { parts: &[] }, known: false, ty: None, key, was };
+    /// it and nowhere else. `shape` is `None` where the type has no layout.
+    pub const fn derived(column: &'static str, shape: Option<Shape>) -> Self {
+        let mut field = Field::unknown(column);
         if let Some(shape) = shape {
             field.shape = shape;
             field.known = true;
-            if let (true, Some(ty)) = (shape.is_scalar(), ty) {
-                field.ty = SqlType::try_parse(ty);
-            }
         }
         field
+    }
+
+    /// A field whose columns are not known, because its attribute could not be read.
+    pub const fn unknown(column: &'static str) -> Self {
+        Field { column, shape: Shape { parts: &[] }, known: false, ty: None, key: true, was: None }
+    }
+
+    /// As [`Field::ty`], with nothing checked.
+    pub const fn ty_unchecked(mut self, ty: &str) -> Self {
+        if self.shape.is_scalar() {
+            self.ty = SqlType::try_parse(ty);
+        }
+        self
+    }
+
+    /// As [`Field::was`], with nothing checked.
+    pub const fn was_unchecked(mut self, was: &'static str) -> Self {
+        self.was = Some(was);
+        self
     }
 
     /// Whether all columns of these fields are known; where one's are not, an error has been reported already.
@@ -247,11 +257,23 @@ impl Field {
         count
     }
 
-    /// These fields as the parts of a composite; `joint` gives them one key together, otherwise each keeps its own.
+    /// These fields as the parts of a composite, with one key over all of them.
     ///
     /// # Panics
     /// When `N` is not [`Field::count`] of them; the derives pass it.
-    pub const fn parts<const N: usize>(fields: &[Field], joint: bool) -> [Part; N] {
+    pub const fn joint_parts<const N: usize>(fields: &[Field]) -> [Part; N] {
+        Field::parts(fields, true)
+    }
+
+    /// These fields as the parts of a nested struct, each with its own key.
+    ///
+    /// # Panics
+    /// When `N` is not [`Field::count`] of them; the derives pass it.
+    pub const fn own_parts<const N: usize>(fields: &[Field]) -> [Part; N] {
+        Field::parts(fields, false)
+    }
+
+    const fn parts<const N: usize>(fields: &[Field], joint: bool) -> [Part; N] {
         let mut parts = [Part { suffix: None, was: None, ty: SqlType::Boolean, key: PartKey::None }; N];
         let (mut i, mut n) = (0, 0);
         while i < fields.len() {

@@ -343,12 +343,14 @@ pub(super) const fn composite_name(names: &[&str]) -> Ident {
 
 impl Table {
     /// The tables of a kind as the derives make them: with nothing checked, as in [`Field::derived`].
-    pub const fn derived(name: &str, was: Option<&str>, columns: &'static [Column], keys: &'static [Key]) -> Self {
-        let was = match was {
-            Some(was) => Some(Ident::tolerant(was, "")),
-            None => None,
-        };
-        Table { name: Ident::tolerant(name, ""), was, columns, keys }
+    pub const fn derived(name: &str, columns: &'static [Column], keys: &'static [Key]) -> Self {
+        Table { name: Ident::tolerant(name, ""), was: None, columns, keys }
+    }
+
+    /// With the name that the table had before, not checked either.
+    pub const fn was_unchecked(mut self, was: &str) -> Self {
+        self.was = Some(Ident::tolerant(was, ""));
+        self
     }
 
     /// The name of a companion table.

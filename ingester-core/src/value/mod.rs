@@ -4,8 +4,9 @@
 //! Must not: do I/O, know SQL text.
 
 mod column_value;
+pub(crate) mod derived;
 
-pub use column_value::{ColumnValue, Layout, NoLayout, Probe, Writer, named, shape_of};
+pub use column_value::ColumnValue;
 
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
 //! Types for the JSON that protobuf and Kubernetes APIs write: what serde's own types are too strict for.
+//! May use: json, schema, value.
 //!
 //! All of them read every form that occurs and write the canonical one.
-//!
-//! May use: schema, value, json.
 
 mod opaque;
 pub mod schema;

@@ -1,4 +1,4 @@
-//! JSON that is kept and not looked into.
+//! JSON that is kept as text and not decoded.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -37,7 +37,7 @@ impl<'de> Deserialize<'de> for Opaque {
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("any JSON value")
             }
-            // Only our own reader answers the token with the text; everybody else passes the value through.
+            // Only our own reader answers the token with the text; other deserializers pass the value through.
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Opaque, E> {
                 Ok(Opaque(text.into()))
             }

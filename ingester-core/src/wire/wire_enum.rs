@@ -4,7 +4,7 @@ use serde::de::{Error, Unexpected};
 
 /// A value of a [`wire_enum!`](crate::wire_enum) as it was read.
 pub enum EnumName {
-    /// The place in the table of names.
+    /// The index in the table of names.
     Known(usize),
     /// A name or number that the table does not have.
     Unknown(Box<str>),
@@ -162,7 +162,7 @@ macro_rules! wire_enum {
             const SHAPE: $crate::schema::Shape = $crate::schema::Shape::scalar($crate::schema::SqlType::VarChar(255));
 
             fn write(&self, out: &mut $crate::value::Values) {
-                $crate::value::named(self.name(), out);
+                $crate::__private::named(self.name(), out);
             }
         }
     };

@@ -1,192 +1,194 @@
 //! The `#[index]`es of a struct: a constant, a check of it and a statement that writes its value for each.
 
-use crate::ast::{Field, Struct};
-use crate::attr::{Index, at, placed};
+use crate::model::{ColumnDeclaration, Source};
+use crate::span::{at, placed};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::ext::IdentExt as _;
+use std::collections::HashSet;
 use syn::spanned::Spanned as _;
-use syn::{ExprPath, Ident, LitStr};
+use syn::{ExprPath, Ident};
 
 /// The columns that the `#[index]`es of one place make: of the fields, or of the struct.
-pub(super) struct Columns(Vec<Column>);
+pub(super) struct Columns<'m>(Vec<Column<'m>>);
 
 /// One `#[index]`.
-struct Column {
-    /// The constant that holds it.
+pub(super) struct Column<'m> {
+    declared: &'m ColumnDeclaration,
+    /// The constant that holds it, of type `Field`.
     constant: Ident,
-    /// The column's name, or what the names of its columns begin with.
-    name: String,
-    /// Where it comes from, in words.
-    origin: String,
-    /// Where a mistake with the name is reported.
-    name_span: Span,
-    ty: Option<LitStr>,
-    key: bool,
-    was: Option<LitStr>,
-    /// `None` where the attribute could not be read.
-    access: Option<Access>,
+    /// The function that computes its value, where it is not a field's.
+    function: Ident,
 }
 
-/// How a column's layout and value are come by.
-struct Access {
-    /// An expression of type `Option<Shape>`.
-    shape: TokenStream,
-    /// A statement that writes from `__this` into `__out`.
-    write: TokenStream,
+/// The names that have been given in one block.
+#[derive(Default)]
+pub(super) struct Names(HashSet<String>);
+
+impl Names {
+    /// A name after that of a column, with a number where it is not the first of that name.
+    fn of(&mut self, column: &str) -> String {
+        let letters = column.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
+        let name: String = letters.collect();
+        let mut unique = name.clone();
+        let mut number = 1;
+        while !self.0.insert(unique.clone()) {
+            number += 1;
+            unique = format!("{name}_{number}");
+        }
+        unique
+    }
 }
 
-impl Columns {
-    /// Those on the fields of `input`.
-    pub(super) fn of_fields(private: &TokenStream, input: &Struct) -> Self {
-        let mut columns = Vec::new();
-        for field in &input.fields {
-            for index in &field.indexes {
-                let name = match &index.column {
-                    Some(column) => column.value(),
-                    None => field.ident.unraw().to_string(),
-                };
-                let origin = format!("field `{}`", field.ident.unraw());
-                let access = of_field(private, &input.ident, field, index);
-                columns.push(Column::new("FIELD", columns.len(), index, name, origin, field.ident.span(), access));
+impl<'m> Columns<'m> {
+    pub(super) fn new(declared: &'m [ColumnDeclaration], names: &mut Names) -> Self {
+        let column = |declared: &'m ColumnDeclaration| {
+            let name = names.of(&declared.name);
+            Column {
+                declared,
+                constant: format_ident!("__FIELD_{}", name.to_ascii_uppercase()),
+                function: format_ident!("__value_{name}"),
             }
-        }
-        Columns(columns)
+        };
+        Columns(declared.iter().map(column).collect())
     }
 
-    /// Those on the struct itself, which take from `Meta`.
-    pub(super) fn of_metadata(private: &TokenStream, input: &Struct) -> Self {
-        let mut columns = Vec::new();
-        for index in &input.metadata {
-            let (Some(path), Some(column)) = (&index.path, &index.column) else { continue };
-            let [metadata, leaf] = path.steps.as_slice() else { continue };
-            if metadata != "metadata" {
-                continue;
-            }
-            let span = at(path.literal.span());
-            let place = index.with.as_ref().map_or(span, |with| at(with.span()));
-            let value = apply(index.with.as_ref(), placed(place, quote!(&__this.#leaf)));
-            let access = of_value(private, span, quote!(#private::Meta), &value);
-            let origin = format!("`{}`", path.literal.value());
-            columns.push(Column::new("METADATA", columns.len(), index, column.value(), origin, column.span(), access));
-        }
-        Columns(columns)
-    }
-
-    /// The constants' names, each of type `Field`.
+    /// The constants' names.
     pub(super) fn names(&self) -> Vec<&Ident> {
         self.0.iter().map(|column| &column.constant).collect()
     }
 
-    /// The statements that write the values from `__this` into `__out`.
-    pub(super) fn writes(&self) -> Vec<&TokenStream> {
-        self.0.iter().filter_map(|column| column.access.as_ref()).map(|access| &access.write).collect()
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    /// One constant for each, so that a type that fails in one does not hide what is wrong with the others.
-    pub(super) fn constants(&self, private: &TokenStream) -> Vec<TokenStream> {
-        self.0.iter().map(|column| column.constant(private)).collect()
+    /// One constant for each, so that a type that fails in one does not hide what is wrong with the others; and the
+    /// functions that compute values from a reference to `owner`.
+    pub(super) fn constants(&self, owner: &TokenStream) -> TokenStream {
+        let both = |column: &Column<'_>| {
+            let (constant, function) = (column.constant(), column.function(owner));
+            quote!(#constant #function)
+        };
+        self.0.iter().map(both).collect()
     }
 
-    /// The checks of each by itself and of each pair. A composite makes no keys of its own, so that there `keys` is false
-    /// and what they come to is checked where it is used.
-    pub(super) fn checks(&self, private: &TokenStream, keys: bool) -> Vec<TokenStream> {
-        let mut checks = Vec::new();
-        for (i, column) in self.judged().enumerate() {
-            checks.extend(column.checks(private));
-            if keys {
-                checks.push(column.check_key(private));
+    /// The statements that write the values from `this` into `__out`.
+    pub(super) fn writes(&self, this: &TokenStream) -> TokenStream {
+        self.0.iter().filter_map(|column| column.write(this)).collect()
+    }
+
+    /// The checks of each by itself, against those before it, and what `more` adds.
+    pub(super) fn checks(&self, more: impl Fn(&Column<'_>) -> TokenStream) -> TokenStream {
+        let mut checks = TokenStream::new();
+        for (i, column) in self.known().enumerate() {
+            checks.extend(column.checks());
+            for earlier in self.known().take(i) {
+                if may_clash(&earlier.declared.name, &column.declared.name) {
+                    let others = &earlier.constant;
+                    checks.extend(column.check_apart(&quote!(&[#others]), &earlier.declared.origin));
+                }
             }
-            let clash = |earlier: &&Column| may_clash(&earlier.name, &column.name);
-            for earlier in self.judged().take(i).filter(clash) {
-                let others = &earlier.constant;
-                checks.push(column.check_apart(private, &quote!(&[#others]), &earlier.origin));
-            }
+            checks.extend(more(column));
         }
         checks
     }
 
-    /// The checks of each against `others`, a constant slice of fields; `whose` says in words whose those are.
-    pub(super) fn checks_apart(&self, private: &TokenStream, others: &TokenStream, whose: &str) -> Vec<TokenStream> {
-        self.judged().map(|column| column.check_apart(private, others, whose)).collect()
-    }
-
-    /// The checks of each against what every table has.
-    pub(super) fn checks_base(&self, private: &TokenStream) -> Vec<TokenStream> {
-        self.judged().map(|column| column.check_base(private)).collect()
-    }
-
-    fn judged(&self) -> impl Iterator<Item = &Column> {
-        self.0.iter().filter(|column| column.access.is_some())
+    /// Those whose attribute could be read.
+    fn known(&self) -> impl Iterator<Item = &Column<'m>> {
+        self.0.iter().filter(|column| !matches!(column.declared.source, Source::Unknown))
     }
 }
 
-impl Column {
-    fn new(list: &str, place: usize, index: &Index, name: String, origin: String, span: Span, access: Access) -> Self {
-        Column {
-            constant: format_ident!("__{list}_{place}"),
-            name,
-            origin,
-            name_span: at(index.column.as_ref().map_or(span, |column| column.span())),
-            ty: index.ty.clone(),
-            key: index.key.unwrap_or(true),
-            was: index.was.clone(),
-            access: (!index.broken).then_some(access),
+impl Column<'_> {
+    fn constant(&self) -> TokenStream {
+        let (constant, function, name) = (&self.constant, &self.function, &self.declared.name);
+        let shape = match &self.declared.source {
+            // On the type's own tokens: a type that cannot be stored is reported there.
+            Source::Field { ty, .. } => quote_spanned!(at(ty.span())=> __ingester::Layout::<#ty>::SHAPE),
+            Source::Computed { .. } => placed(self.value_span(), quote!(__ingester::shape_of(#function))),
+            Source::Unknown => {
+                return quote!(const #constant: __ingester::Field = __ingester::Field::unknown(#name););
+            }
+        };
+        // Without the user's spans: what is wrong with an option is the checks' to say.
+        let ty = self.declared.ty.as_ref().map(|ty| ty.value()).map(|ty| quote!(.ty_unchecked(#ty)));
+        let was = self.declared.was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
+        let key = (!self.declared.key).then(|| quote!(.without_key()));
+        quote!(const #constant: __ingester::Field = __ingester::Field::derived(#name, #shape) #ty #was #key;)
+    }
+
+    /// The function that computes the value.
+    fn function(&self, owner: &TokenStream) -> Option<TokenStream> {
+        let Source::Computed { fields, with, span } = &self.declared.source else { return None };
+        let (function, span) = (&self.function, at(*span));
+        let with_span = with.as_ref().map_or(span, |with| at(with.span()));
+        let body = match fields.as_slice() {
+            [field] => apply(with.as_ref(), placed(with_span, quote!(&__this.#field))),
+            _ => along(fields, with.as_ref(), span),
+        };
+        let ty = placed(with_span, quote!(impl __ingester::ColumnValue));
+        Some(quote_spanned!(with_span=> fn #function(__this: &#owner) -> #ty { #body }))
+    }
+
+    /// The statement that writes the value.
+    fn write(&self, this: &TokenStream) -> Option<TokenStream> {
+        let function = &self.function;
+        match &self.declared.source {
+            Source::Field { ident, ty } => {
+                Some(placed(ty.span(), quote!(__ingester::ColumnValue::write(&#this.#ident, __out);)))
+            }
+            Source::Computed { .. } => {
+                let span = self.value_span();
+                Some(placed(span, quote!(__ingester::ColumnValue::write(&#function(#this), __out);)))
+            }
+            Source::Unknown => None,
         }
     }
 
-    fn constant(&self, private: &TokenStream) -> TokenStream {
-        let (constant, name, key) = (&self.constant, &self.name, self.key);
-        let shape = match &self.access {
-            Some(access) => access.shape.clone(),
-            None => quote!(::core::option::Option::None),
-        };
-        let (ty, was) = (option(self.ty.as_ref()), option(self.was.as_ref()));
-        quote!(const #constant: #private::Field = #private::Field::derived(#name, #shape, #ty, #key, #was);)
+    /// Where a value that cannot be stored is reported: on the function that returns it, else on the path or type.
+    fn value_span(&self) -> Span {
+        match &self.declared.source {
+            Source::Field { ty, .. } => ty.span(),
+            Source::Computed { with: Some(with), .. } => with.span(),
+            Source::Computed { span, .. } => *span,
+            Source::Unknown => self.declared.name_span,
+        }
     }
 
     /// The checks of this column alone, each on the option that it is about.
-    fn checks(&self, private: &TokenStream) -> Vec<TokenStream> {
+    fn checks(&self) -> TokenStream {
         let constant = &self.constant;
-        let mut checks = vec![placed(self.name_span, quote!(const _: () = #private::check_name(&#constant);))];
-        if let Some(ty) = &self.ty {
-            let span = at(ty.span());
-            checks.push(placed(span, quote!(const _: () = #private::check_type(&#constant, #ty);)));
+        let mut checks = placed(self.declared.name_span, quote!(const _: () = __ingester::check_name(&#constant);));
+        if let Some(ty) = &self.declared.ty {
+            checks.extend(placed(ty.span(), quote!(const _: () = __ingester::check_type(&#constant, #ty);)));
         }
-        if let Some(was) = &self.was {
-            let span = at(was.span());
-            checks.push(placed(span, quote!(const _: () = #private::check_was(&#constant);)));
+        if let Some(was) = &self.declared.was {
+            checks.extend(placed(was.span(), quote!(const _: () = __ingester::check_was(&#constant);)));
         }
         checks
     }
 
-    fn check_base(&self, private: &TokenStream) -> TokenStream {
+    /// Against what every table has.
+    pub(super) fn check_base(&self) -> TokenStream {
         let constant = &self.constant;
-        placed(self.name_span, quote!(const _: () = #private::check_base(&#constant);))
+        placed(self.declared.name_span, quote!(const _: () = __ingester::check_base(&#constant);))
     }
 
-    /// On the type that was given, as that is what makes the key too long, else on the name.
-    fn check_key(&self, private: &TokenStream) -> TokenStream {
+    /// The key that it makes. On the type that was given, as that is what makes a key too long, else on the name.
+    pub(super) fn check_key(&self) -> TokenStream {
         let constant = &self.constant;
-        let span = self.ty.as_ref().map_or(self.name_span, |ty| at(ty.span()));
-        placed(span, quote!(const _: () = #private::check_key(&#constant);))
+        let span = self.declared.ty.as_ref().map_or(self.declared.name_span, |ty| ty.span());
+        placed(span, quote!(const _: () = __ingester::check_key(&#constant);))
     }
 
-    fn check_apart(&self, private: &TokenStream, others: &TokenStream, whose: &str) -> TokenStream {
+    /// Against `others`, a constant slice of fields; `whose` says in words whose those are.
+    pub(super) fn check_apart(&self, others: &TokenStream, whose: &str) -> TokenStream {
         let constant = &self.constant;
-        placed(self.name_span, quote!(const _: () = #private::check_apart(#others, &#constant, #whose);))
+        placed(self.declared.name_span, quote!(const _: () = __ingester::check_apart(#others, &#constant, #whose);))
     }
 }
 
-/// The literal as an expression of type `Option<&str>`, without the user's span: what is wrong is the checks' to say.
-fn option(literal: Option<&LitStr>) -> TokenStream {
-    match literal.map(LitStr::value) {
-        Some(text) => quote!(::core::option::Option::Some(#text)),
-        None => quote!(::core::option::Option::None),
-    }
-}
-
-/// Whether columns that begin with these names can have one name: only where one name begins with the other, as all
+/// Whether columns that begin with these names can get the same name: only where one begins with the other, because all
 /// that is added is `_` and the name of a part.
 fn may_clash(a: &str, b: &str) -> bool {
     let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());
@@ -197,74 +199,33 @@ fn may_clash(a: &str, b: &str) -> bool {
     }
 }
 
-/// The layout and value of an `#[index]` on a field.
-fn of_field(private: &TokenStream, owner: &Ident, field: &Field, index: &Index) -> Access {
-    let (ident, ty) = (&field.ident, &field.ty);
-    let mut ident = ident.clone();
-    ident.set_span(at(ident.span()));
-    if index.path.is_none() && index.with.is_none() {
-        // On the type's own tokens: a type that cannot be stored is reported there.
-        let span = at(ty.span());
-        return Access {
-            shape: quote_spanned!(span=> #private::Layout::<#ty>::SHAPE),
-            write: quote_spanned!(span=> <#ty as #private::ColumnValue>::write(&__this.#ident, __out);),
-        };
-    }
-    let Some(path) = &index.path else {
-        let span = at(index.with.as_ref().map_or_else(|| ty.span(), |with| with.span()));
-        let field = placed(span, quote!(&__this.#ident));
-        return of_value(private, span, quote!(#owner), &apply(index.with.as_ref(), field));
-    };
-    let span = at(path.literal.span());
-    let mut value = placed(span, open(private, quote!(&__this.#ident)));
-    for step in &path.steps {
-        let next = placed(span, open(private, quote!(&__inner.#step)));
-        value = quote_spanned! {span=>
-            match #value {
-                ::core::option::Option::Some(__inner) => #next,
-                ::core::option::Option::None => ::core::option::Option::None,
+/// What a path of several fields leads to, from `__this`: an `Option`, as each of them may be one.
+fn along(fields: &[Ident], with: Option<&ExprPath>, span: Span) -> TokenStream {
+    let mut value = TokenStream::new();
+    for (place, field) in fields.iter().enumerate() {
+        let step = |from: TokenStream| quote!(__ingester::Probe::new(&#from.#field).__open());
+        value = match place {
+            0 => step(quote!(__this)),
+            _ => {
+                let step = step(quote!(__inner));
+                quote!(#value.and_then(|__inner| #step))
             }
         };
     }
-    if index.with.is_some() {
-        let inner = placed(index.with.as_ref().map_or(span, |with| with.span()), quote!(__inner));
-        let applied = apply(index.with.as_ref(), inner);
-        value = quote_spanned! {span=>
-            match #value {
-                ::core::option::Option::Some(__inner) => ::core::option::Option::Some(#applied),
-                ::core::option::Option::None => ::core::option::Option::None,
-            }
-        };
-    }
-    let span = at(index.with.as_ref().map_or_else(|| path.literal.span(), |with| with.span()));
-    of_value(private, span, quote!(#owner), &value)
-}
-
-/// The layout and value of `value`, an expression of any type on `__this`, a reference to `owner`.
-fn of_value(private: &TokenStream, span: Span, owner: TokenStream, value: &TokenStream) -> Access {
-    Access {
-        shape: quote_spanned!(span=> ::core::option::Option::Some(#private::shape_of(|__this: &#owner| #value))),
-        write: quote_spanned!(span=> #private::Writer::new(#value).__write(__out);),
+    let value = placed(span, value);
+    match with {
+        Some(with) => {
+            let applied = apply(Some(with), placed(with.span(), quote!(__inner)));
+            quote_spanned!(at(with.span())=> #value.map(|__inner| #applied))
+        }
+        None => value,
     }
 }
 
 /// `with(value)`, or the value where there is no `with`.
 fn apply(with: Option<&ExprPath>, value: TokenStream) -> TokenStream {
     match with {
-        Some(with) => {
-            let span = at(with.span());
-            quote_spanned!(span=> #with(#value))
-        }
+        Some(with) => quote_spanned!(at(with.span())=> #with(#value)),
         None => value,
-    }
-}
-
-/// What is inside of `value`, a reference, as an `Option` of a reference. Opened twice, for an `Option` in an `Option`.
-fn open(private: &TokenStream, value: TokenStream) -> TokenStream {
-    quote! {
-        match #private::Probe::new(#value).__open() {
-            ::core::option::Option::Some(__inner) => #private::Probe::new(__inner).__open(),
-            ::core::option::Option::None => ::core::option::Option::None,
-        }
     }
 }

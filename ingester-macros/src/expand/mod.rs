@@ -1,144 +1,135 @@
-//! The code that comes out: constants and one-line delegations with absolute paths.
+//! The last pass: a [`Model`] as code, which is constants and one-line delegations. The bodies are in `ingester_core`.
 //!
-//! It stands in the user's module, so its own names begin with two underscores, it uses nothing of the prelude, and
-//! what it takes from the user is evaluated where none of its names could be meant.
+//! The code stands in the user's module. So it has a block of its own, its names begin with two underscores, it does not
+//! use the prelude, and it reaches the library through one import.
+//!
+//! May use: model, span.
 
-mod column_value;
 mod columns;
-mod ingestable;
+mod kind;
+mod refused;
 
-pub(crate) use column_value::column_value;
-pub(crate) use ingestable::ingestable;
-
-use crate::ast::Struct;
-use crate::check;
-use crate::context::Context;
-use columns::Columns;
-use proc_macro2::{Span, TokenStream};
+use crate::model::{ColumnDeclaration, KindDeclaration, Model, NamedVariant, Record, Source, UnitEnum};
+use columns::{Columns, Names};
+use proc_macro2::TokenStream;
 use quote::quote;
-use syn::DeriveInput;
 
-/// The path of `ingester_core::__private` in the user's crate.
-pub(crate) fn private(context: &Context, krate: Option<&syn::Path>) -> TokenStream {
-    if let Some(path) = krate {
-        return quote!(#path::__private);
-    }
-    match proc_macro_crate::crate_name("ingester-core") {
-        Ok(proc_macro_crate::FoundCrate::Name(name)) => {
-            let name = syn::Ident::new(&name, Span::call_site());
-            quote!(::#name::__private)
-        }
-        // Inside ingester-core itself, whose tests, examples and doc tests see it by its name.
-        Ok(proc_macro_crate::FoundCrate::Itself) => quote!(::ingester_core::__private),
-        Err(_) => {
-            context.error_at(
-                Span::call_site(),
-                "ingester-core is not a dependency of this crate: add it, or name where it is with `#[ingest(crate = \"path\")]`",
-            );
-            quote!(::ingester_core::__private)
-        }
-    }
-}
-
-/// The implementation of `Indexed` and, where `as_value`, of `ColumnValue` as a nested value.
-fn indexed_impl(private: &TokenStream, input: &Struct, columns: &Columns, as_value: bool) -> TokenStream {
-    let ident = &input.ident;
-    let (names, writes) = (columns.names(), columns.writes());
-    let (constants, checks) = (columns.constants(private), columns.checks(private, true));
-    let allow = allow_deprecated(input.deprecated);
-    let value = as_value.then(|| {
-        quote! {
-            #[automatically_derived]
-            impl #private::ColumnValue for #ident {
-                const SHAPE: #private::Shape = {
-                    const __FIELDS: &[#private::Field] = <#ident as #private::Indexed>::FIELDS;
-                    const __PARTS: [#private::Part; #private::Field::count(__FIELDS)] = #private::Field::parts(__FIELDS, false);
-                    #private::Shape { parts: &__PARTS }
-                };
-                fn write(&self, __out: &mut #private::Values) {
-                    <#ident as #private::Indexed>::write(self, __out);
-                }
-            }
-        }
-    });
-    quote! {
-        #(#constants)*
-        #allow
-        #[automatically_derived]
-        impl #private::Indexed for #ident {
-            const FIELDS: &'static [#private::Field] = &[#(#names),*];
-            fn write(&self, __out: &mut #private::Values) {
-                let __this = self;
-                #(#writes)*
-            }
-        }
-        #value
-        #(#checks)*
-    }
-}
-
-/// What keeps the use of a deprecated field from being a warning about code that nobody wrote. Only where there is one:
-/// a crate that forbids the lint would refuse the attribute.
-fn allow_deprecated(deprecated: bool) -> Option<TokenStream> {
-    deprecated.then(|| quote!(#[allow(deprecated)]))
-}
-
-/// Puts the code where its names meet nobody else's.
-fn wrap(private: &TokenStream, code: TokenStream) -> TokenStream {
+/// The code for `model`; `library` is the path of `ingester_core`.
+pub(crate) fn expand(library: &TokenStream, model: &Model) -> TokenStream {
+    let code = match model {
+        Model::Kind(record, declared) => kind::expand(record, declared.as_deref()),
+        Model::Nested(record) => nested(record),
+        Model::Composite(record) => composite(record),
+        Model::UnitEnum(unit_enum) => column_value_of_enum(unit_enum),
+        Model::Refused(refused) => refused::expand(refused),
+    };
+    let fallbacks = fallbacks(model);
     quote! {
         const _: () = {
-            // `NoStatus` is no column's value, so that the trait is used whatever the fields are: an `allow` for an unused
-            // import would be refused by a crate that forbids the lint.
-            use #private::NoLayout as _;
-            const _: ::core::option::Option<#private::Shape> = #private::Layout::<#private::NoStatus>::SHAPE;
+            use #library::__private as __ingester;
+            #fallbacks
             #code
         };
     }
 }
 
-/// An implementation that does nothing, for a type whose own was refused: without it every use of the type would be an
-/// error of its own.
-fn stub(private: &TokenStream, input: &DeriveInput, name: &str, items: TokenStream) -> TokenStream {
-    let ident = &input.ident;
-    let name = syn::Ident::new(name, Span::call_site());
-    let (generics, arguments, conditions) = input.generics.split_for_impl();
+/// Traits that give a type which cannot be stored a layout anyway, so that its error is reported once.
+fn fallbacks(model: &Model) -> TokenStream {
+    let (record, kind) = match model {
+        Model::Kind(record, kind) => (record, kind.as_deref()),
+        Model::Nested(record) | Model::Composite(record) => (record, None),
+        Model::UnitEnum(_) | Model::Refused(_) => return TokenStream::new(),
+    };
+    let is_field = |column: &ColumnDeclaration| matches!(column.source, Source::Field { .. });
+    let layout = record.columns.iter().any(is_field).then(|| {
+        quote!(
+            use __ingester::NoLayout as _;
+        )
+    });
+    let fields = kind.and_then(KindDeclaration::status).map(|_| {
+        quote!(
+            use __ingester::NoFields as _;
+        )
+    });
+    quote!(#layout #fields)
+}
+
+/// `Indexed` of a struct.
+fn indexed(record: &Record, columns: &Columns<'_>) -> TokenStream {
+    let ident = &record.ident;
+    let (constants, names) = (columns.constants(&quote!(#ident)), columns.names());
+    let writes = columns.writes(&quote!(self));
     quote! {
-        const _: () = {
-            #[automatically_derived]
-            impl #generics #private::#name for #ident #arguments #conditions {
-                #items
+        #constants
+        #[automatically_derived]
+        impl __ingester::Indexed for #ident {
+            const FIELDS: &'static [__ingester::Field] = &[#(#names),*];
+            fn write(&self, __out: &mut __ingester::Values) {
+                #writes
             }
-        };
+        }
     }
 }
 
-/// As [`stub`], for `Indexed`.
-fn indexed_stub(private: &TokenStream, input: &DeriveInput) -> TokenStream {
-    let items = quote! {
-        const FIELDS: &'static [#private::Field] = &[];
-        fn write(&self, _: &mut #private::Values) {}
-    };
-    stub(private, input, "Indexed", items)
+/// A struct under `Indexed` is a value too: its columns, each with its own key.
+fn nested(record: &Record) -> TokenStream {
+    let ident = &record.ident;
+    let columns = Columns::new(&record.columns, &mut Names::default());
+    let (indexed, checks) = (indexed(record, &columns), columns.checks(|column| column.check_key()));
+    quote! {
+        #indexed
+        const __FIELDS: &[__ingester::Field] = <#ident as __ingester::Indexed>::FIELDS;
+        const __PARTS: [__ingester::Part; __ingester::Field::count(__FIELDS)] = __ingester::Field::own_parts(__FIELDS);
+        #[automatically_derived]
+        impl __ingester::ColumnValue for #ident {
+            const SHAPE: __ingester::Shape = __ingester::Shape { parts: &__PARTS };
+            fn write(&self, __out: &mut __ingester::Values) {
+                __ingester::Indexed::write(self, __out);
+            }
+        }
+        #checks
+    }
 }
 
-/// As [`stub`], for `ColumnValue`.
-fn value_stub(private: &TokenStream, input: &DeriveInput) -> TokenStream {
-    let items = quote! {
-        const SHAPE: #private::Shape = #private::Shape { parts: &[] };
-        fn write(&self, _: &mut #private::Values) {}
-    };
-    stub(private, input, "ColumnValue", items)
+/// A composite is one column a field, with one key over all. What that key comes to is checked where it is used.
+fn composite(record: &Record) -> TokenStream {
+    let ident = &record.ident;
+    let columns = Columns::new(&record.columns, &mut Names::default());
+    let (constants, names) = (columns.constants(&quote!(#ident)), columns.names());
+    let (writes, checks) = (columns.writes(&quote!(self)), columns.checks(|_| TokenStream::new()));
+    quote! {
+        #constants
+        const __FIELDS: &[__ingester::Field] = &[#(#names),*];
+        const __PARTS: [__ingester::Part; __ingester::Field::count(__FIELDS)] = __ingester::Field::joint_parts(__FIELDS);
+        #[automatically_derived]
+        impl __ingester::ColumnValue for #ident {
+            const SHAPE: __ingester::Shape = __ingester::Shape { parts: &__PARTS };
+            fn write(&self, __out: &mut __ingester::Values) {
+                #writes
+            }
+        }
+        #checks
+    }
 }
 
-/// `#[derive(Indexed)]`.
-pub(crate) fn indexed(context: &Context, input: DeriveInput) -> TokenStream {
-    let Some(read) = Struct::read(context, &input, "Indexed") else {
-        let private = private(context, None);
-        let (indexed, value) = (indexed_stub(&private, &input), value_stub(&private, &input));
-        return quote!(#indexed #value);
-    };
-    check::nested(context, &read, "Indexed");
-    let private = private(context, read.ingest.krate.as_ref());
-    let columns = Columns::of_fields(&private, &read);
-    wrap(&private, indexed_impl(&private, &read, &columns, true))
+/// A unit enum is one column with the variant's name.
+fn column_value_of_enum(unit_enum: &UnitEnum) -> TokenStream {
+    let ident = &unit_enum.ident;
+    let arms = unit_enum.variants.iter().map(|variant| {
+        let NamedVariant { ident: variant, name, data } = variant;
+        let data = data.then(|| quote!({ .. }));
+        quote!(#ident::#variant #data => #name)
+    });
+    quote! {
+        #[automatically_derived]
+        impl __ingester::ColumnValue for #ident {
+            const SHAPE: __ingester::Shape = __ingester::Shape::scalar(__ingester::SqlType::VarChar(255));
+            fn write(&self, __out: &mut __ingester::Values) {
+                let __name = match self {
+                    #(#arms,)*
+                };
+                __ingester::named(__name, __out);
+            }
+        }
+    }
 }

@@ -82,7 +82,7 @@ fn load(source: &Arc<str>, document: Document, kinds: &[Kind]) -> Loaded {
     let origin = Origin { source: source.clone(), document: document.number, line: document.line };
     let found = match document.content {
         Ok(text) => decode(text, kinds),
-        Err(error) => Found::Rejected { place: None, object: String::new(), reason: error.to_string(), reject: None },
+        Err(error) => broken(&Identity::probe(&document.fragment), kinds, error.to_string()),
     };
     Loaded { origin, found }
 }

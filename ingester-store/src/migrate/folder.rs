@@ -331,59 +331,41 @@ pub(super) fn checksum(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ingester_core::kind::{Definition, Functions, Plural};
     use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
 
     // Kinds written by hand: two releases of a struct differ in its table.
     macro_rules! kind {
-        ($name:ident, $table:literal, $fields:expr) => {
-            struct $name;
-            impl ingester_core::Ingestable for $name {
-                const GROUP: &'static str = "example.com";
-                const VERSION: &'static str = "v1";
-                const KIND: &'static str = stringify!($name);
-                const NAMESPACED: bool = true;
-                const TABLE: &'static Table = {
-                    const PARTS: TableParts = TableParts { fields: [$fields, &[], &[]], keys: &[] };
-                    const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
-                    const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-                    &Table { name: Ident::new($table), was: None, columns: &COLUMNS, keys: &KEYS }
-                };
-                const IMMUTABLE: bool = false;
-                fn protobuf() -> Option<ingester_core::kind::Protobuf> {
-                    None
-                }
-                fn plural() -> std::borrow::Cow<'static, str> {
-                    $table.into()
-                }
-                fn decode(
-                    _: &ingester_core::object::Object,
-                    _: &mut ingester_core::value::Values,
-                ) -> Result<bool, ingester_core::json::Error> {
-                    Ok(false)
-                }
-                fn crd()
-                -> Option<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition>
-                {
-                    None
-                }
-            }
-        };
+        ($name:literal, $table:literal, $fields:expr) => {{
+            const PARTS: TableParts = TableParts { fields: [$fields, &[], &[]], keys: &[] };
+            const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
+            const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
+            const TABLE: Table = Table { name: Ident::new($table), was: None, columns: &COLUMNS, keys: &KEYS };
+            Kind::new(
+                Definition {
+                    group: "example.com",
+                    version: "v1",
+                    kind: $name,
+                    namespaced: true,
+                    table: &TABLE,
+                    immutable: false,
+                    protobuf: None,
+                },
+                Functions { plural: Plural::Literal($table), decode: |_, _| Ok(false), crd: None },
+            )
+        }};
     }
 
-    kind!(First, "first", &[]);
-    kind!(Second, "second", &[Field::new("owner", Shape::scalar(SqlType::VarChar(255)))]);
-    kind!(
-        SecondWider,
+    const FIRST: Kind = kind!("First", "first", &[]);
+    const SECOND: Kind = kind!("Second", "second", &[Field::new("owner", Shape::scalar(SqlType::VarChar(255)))]);
+    const SECOND_WIDER: Kind = kind!(
+        "SecondWider",
         "second",
         &[
             Field::new("owner", Shape::scalar(SqlType::VarChar(255))).ty("VARCHAR(300)"),
             Field::new("tier", Shape::scalar(SqlType::Int)),
         ]
     );
-
-    const FIRST: Kind = Kind::of::<First>();
-    const SECOND: Kind = Kind::of::<Second>();
-    const SECOND_WIDER: Kind = Kind::of::<SecondWider>();
 
     const NO: GenerateOptions<'_> = GenerateOptions { name: None, allow_destructive: false };
 

@@ -2,7 +2,7 @@
 
 use super::folder::{GenerateError, checksum};
 use super::lock_file::{LockFile, ReleasedMigration};
-use ingester_core::ddl::GeneratedSql;
+use ingester_core::GeneratedSql;
 use ingester_core::dialect::Dialect;
 use sqlx::migrate::{Migration, MigrationType};
 use std::borrow::Cow;

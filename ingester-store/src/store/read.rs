@@ -9,7 +9,7 @@ use super::transaction::Transaction;
 use super::{Store, StoreError};
 use ingester_core::dialect::Access;
 use ingester_core::dialect::statements::{Live, Names, Newest, Peek, Read, ReadCompanion};
-use ingester_core::object::Pairs;
+use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::HashMap;
@@ -30,9 +30,9 @@ pub struct StoredRow {
     /// than the column's; they are returned as they are.
     pub values: Box<[Value]>,
     /// The rows of the labels table, sorted by key.
-    pub labels: Pairs,
+    pub labels: StringMap,
     /// The rows of the annotations table, sorted by key.
-    pub annotations: Pairs,
+    pub annotations: StringMap,
 }
 
 /// A row whose object is not deleted.
@@ -201,7 +201,7 @@ fn time(value: Option<&Value>) -> Option<Micros> {
 }
 
 /// Sorted by key, by byte. The server sorts by the column's collation, which somebody may have changed.
-fn sorted(rows: Option<Vec<(Box<str>, Box<str>)>>) -> Pairs {
+fn sorted(rows: Option<Vec<(Box<str>, Box<str>)>>) -> StringMap {
     let mut rows = rows.unwrap_or_default();
     rows.sort_unstable();
     rows.into()

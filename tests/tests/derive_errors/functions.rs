@@ -7,7 +7,11 @@ use serde::{Deserialize, Serialize};
 
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "example.com", version = "v1", kind = "Widget")]
-#[ingest(filter = of_number)] //~ ERROR mismatched types
+#[ingest(filter = of_number)]
+//~^ ERROR mismatched types
+//~| NOTE expected `&i64`, found `&WidgetSpec`
+//~| ERROR mismatched types
+//~| NOTE expected `bool`, found `i64`
 #[index(path = "metadata.labels", column = "label_count", with = of_text)] //~ ERROR mismatched types
 struct WidgetSpec {
     #[index(with = of_number)] //~ ERROR mismatched types

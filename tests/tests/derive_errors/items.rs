@@ -25,7 +25,7 @@ struct Pair(String, String); //~ ERROR ColumnValue needs named fields: write `st
 struct Unit; //~ ERROR ColumnValue needs named fields: write `struct Unit { ... }`
 
 #[derive(ColumnValue, Deserialize)]
-struct Generic<T> { //~ ERROR ColumnValue does not take generics: a table needs one concrete type
+struct Generic<T> { //~ ERROR ColumnValue does not take generics: a column needs one concrete type
     value: T,
 }
 

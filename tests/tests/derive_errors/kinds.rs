@@ -1,6 +1,6 @@
 //! Kinds with missing or duplicate attributes.
 
-use ingester_core::{Indexed, Ingestable};
+use ingester_core::{Indexed, Ingestable, Kind};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,4 +60,14 @@ struct PlainStatus {
 #[kube(group = "example.com", version = "v1", kind = "Both")]
 struct BothSpec {}
 
-fn main() {}
+// The spec in place of what kube makes of it.
+const KINDS: &[Kind] = &[
+    Kind::of::<Twice>(),
+    Kind::of::<TwiceSpec>(), //~ ERROR `TwiceSpec` is not a kind
+    //~^ NOTE this type does not derive `Ingestable`
+    //~| NOTE of a custom resource, name the type that kube makes (`Model`), not its spec (`ModelSpec`)
+];
+
+fn main() {
+    println!("{KINDS:?}");
+}

@@ -1,8 +1,9 @@
-//! JSON: where documents begin and end, and what a broken one costs.
+//! JSON: where documents begin and end, and what is lost with a broken one.
 
 use serde_json::json;
 
 use super::{failure, objects, raw, read, summary};
+use crate::json::MAX_DEPTH;
 
 #[test]
 fn documents_may_follow_each_other_in_any_layout() {
@@ -42,7 +43,7 @@ fn lines_are_those_where_objects_begin() {
 }
 
 #[test]
-fn an_object_with_items_is_a_list_unless_its_kind_came_first_and_says_no() {
+fn object_with_items_is_a_list_unless_an_earlier_kind_says_no() {
     let item = json!({"name": "a", "apiVersion": "v1", "kind": "A"});
     for text in [
         format!(r#"{{"apiVersion":"v1","items":[{item}],"kind":"List","metadata":{{"resourceVersion":""}}}}"#),
@@ -68,7 +69,7 @@ fn an_object_with_items_is_a_list_unless_its_kind_came_first_and_says_no() {
 }
 
 #[test]
-fn a_kind_behind_its_items_that_is_no_list_is_a_failure_next_to_the_items() {
+fn kind_after_items_that_is_no_list_is_an_error() {
     assert_eq!(
         summary("{\"items\":[{\"name\":\"soup\"}, \"water\"],\n\"kind\":\"Menu\"}"),
         [
@@ -110,7 +111,7 @@ fn a_list_in_a_list_is_unpacked_and_a_third_one_is_not() {
 }
 
 #[test]
-fn what_is_no_object_says_what_it_is() {
+fn document_that_is_no_object_names_its_type() {
     assert_eq!(
         summary("[\"a\", 1, null, true, [{}],\n-1.5e3, {\"name\":\"x\"}]"),
         [
@@ -126,18 +127,18 @@ fn what_is_no_object_says_what_it_is() {
 }
 
 #[test]
-fn a_bad_line_costs_one_line() {
+fn bad_line_of_ndjson_loses_one_line() {
     let bad = [
-        (r#"{"a": 1,, "b": 2}"#, "line 2 column 9: expected a key in double quotes but found `,`"),
-        (r#"{"a" 1}"#, "line 2 column 6: expected `:` but found `1`"),
-        (r#"{"a": }"#, "line 2 column 7: expected a value but found `}`"),
-        (r#"{"a": 1 "b": 2}"#, "line 2 column 9: expected `,` or `}` but found `\"`"),
-        (r#"{'a': 1}"#, "line 2 column 2: expected a key in double quotes but found `'`"),
-        (r#"{"a": [1, 2}"#, "line 2 column 12: expected `,` or `]` but found `}`"),
-        (r#"{"a": 1}}"#, "line 2 column 9: expected an object but found `}`"),
-        (r#"not json"#, "line 2 column 1: expected an object but found `n`"),
-        (r#"{"a": "b}"#, "line 2 column 10: a string is not closed on its line"),
-        (r#"{"a": "b\"#, "line 2 column 10: a string is not closed on its line"),
+        (r#"{"a": 1,, "b": 2}"#, "line 2 column 9: expected a key, found ','"),
+        (r#"{"a" 1}"#, "line 2 column 6: expected a colon, found '1'"),
+        (r#"{"a": }"#, "line 2 column 7: expected a value, found '}'"),
+        (r#"{"a": 1 "b": 2}"#, "line 2 column 9: expected a comma or the end of the object, found '\"'"),
+        (r#"{'a': 1}"#, "line 2 column 2: expected a key, found '\\''"),
+        (r#"{"a": [1, 2}"#, "line 2 column 12: expected a comma or the end of the array, found '}'"),
+        (r#"{"a": 1}}"#, "line 2 column 9: expected an object, found '}'"),
+        (r#"not json"#, "line 2 column 1: expected an object, found 'n'"),
+        (r#"{"a": "b}"#, "line 2 column 10: expected a closing quote, found the end of the line"),
+        (r#"{"a": "b\"#, "line 2 column 9: invalid escape in a string"),
         (r#"{"a": {"b": 1}"#, "brackets opened on line 2 are never closed"),
         (r#"{"a":"#, "brackets opened on line 2 are never closed"),
         (r#"{"a": 1,"#, "brackets opened on line 2 are never closed"),
@@ -145,8 +146,8 @@ fn a_bad_line_costs_one_line() {
         (r#"{"a": ["#, "brackets opened on line 2 are never closed"),
         (r#"{"a": [{"#, "brackets opened on line 2 are never closed"),
         (r#"{"#, "brackets opened on line 2 are never closed"),
-        ("{\"a\": \"\u{1}\"}", "line 2 column 8: a control character inside a string"),
-        ("{\"a\": \0}", "line 2 column 7: expected a value but found the byte 0x00"),
+        ("{\"a\": \"\u{1}\"}", "line 2 column 8: expected no control character in a string, found '\\u{1}'"),
+        ("{\"a\": \0}", "line 2 column 7: expected a value, found '\\0'"),
     ];
     for (line, error) in bad {
         for feed in ["\n", "\r\n"] {
@@ -163,60 +164,60 @@ fn a_bad_line_costs_one_line() {
 }
 
 #[test]
-fn two_bad_lines_are_two_failures_when_they_differ_from_garbage() {
+fn two_bad_objects_in_a_row_are_two_errors() {
     assert_eq!(
         summary("{\"a\": [1}\n{\"b\": 1,,}\n{\"name\":\"c\"}\n"),
         [
-            "1 !line 1 column 9: expected `,` or `]` but found `}`",
-            "2 !line 2 column 9: expected a key in double quotes but found `,`",
+            "1 !line 1 column 9: expected a comma or the end of the array, found '}'",
+            "2 !line 2 column 9: expected a key, found ','",
             "3 c"
         ]
     );
 }
 
 #[test]
-fn consecutive_garbage_is_one_failure_at_its_first_line() {
+fn consecutive_garbage_is_one_error_at_its_first_line() {
     assert_eq!(
         summary("{\"name\":\"a\"}\nERROR one\nERROR two\n{ERROR three\n  {\"x\":1}\n{\"name\":\"b\"}\nERROR four\n"),
         [
             "1 a",
-            "2 !line 2 column 1: expected an object but found `E`",
+            "2 !line 2 column 1: expected an object, found 'E'",
             "6 b",
-            "7 !line 7 column 1: expected an object but found `E`"
+            "7 !line 7 column 1: expected an object, found 'E'"
         ]
     );
 }
 
 #[test]
-fn a_flawed_item_costs_itself_and_not_its_list() {
+fn flawed_json_item_loses_only_itself() {
     assert_eq!(
         summary(
             "{\n  \"items\": [\n    {\"name\": \"a\"},\n    {\"name\": },\n    {\n      \"x\": \"open,\n      \"y\": 1\n    },\n    {\"name\": \"b\"}\n  ],\n  \"kind\": \"List\"\n}\n"
         ),
         [
             "3 a",
-            "4 !line 4 column 14: expected a value but found `}`",
-            "5 !line 6 column 18: a string is not closed on its line",
+            "4 !line 4 column 14: expected a value, found '}'",
+            "5 !line 6 column 18: expected a closing quote, found the end of the line",
             "9 b"
         ]
     );
-    assert_eq!(summary(r#"[{"name":"a"},]"#), ["1 a", "1 !line 1 column 15: expected a value but found `]`"]);
+    assert_eq!(summary(r#"[{"name":"a"},]"#), ["1 a", "1 !line 1 column 15: expected a value, found ']'"]);
 }
 
 #[test]
-fn an_item_that_unbalances_its_list_costs_the_rest_of_the_list() {
+fn item_with_an_unmatched_bracket_loses_the_rest_of_its_list() {
     assert_eq!(
         summary(
             "{\n  \"items\": [\n    {\"name\": \"a\"},\n    {\"x\": ]},\n    {\"name\": \"b\"}\n  ]\n}\n{\"name\": \"c\"}\n"
         ),
-        ["3 a", "4 !line 4 column 11: expected a value but found `]`", "8 c"]
+        ["3 a", "4 !line 4 column 11: expected a value, found ']'", "8 c"]
     );
 }
 
 #[test]
-fn indented_json_that_is_broken_costs_up_to_the_next_document() {
+fn broken_indented_json_loses_text_up_to_the_next_document() {
     let text = "{\n  \"a\": [1, 2}\n}\n{\n  \"name\": \"b\"\n}\n";
-    assert_eq!(summary(text), ["1 !line 2 column 13: expected `,` or `]` but found `}`", "4 b"]);
+    assert_eq!(summary(text), ["1 !line 2 column 13: expected a comma or the end of the array, found '}'", "4 b"]);
 }
 
 #[test]
@@ -227,12 +228,14 @@ fn an_object_in_the_first_column_may_be_a_value() {
 }
 
 #[test]
-fn an_end_too_early_is_told_with_the_line_of_the_beginning() {
+fn early_end_names_the_line_of_the_open_bracket() {
     for text in [
         "\n\n{\"a\": {\n\"b\": [1,",
         "\n\n[\n",
         "\n\n[{},\n",
         "\n\n{\"items\": [\n",
+        "\n\n{\"items\": [\n1",
+        "\n\n{\"items\": [{},\n{}],\n",
         "\n\n{\"a\": \"",
         "\n\n{\"a\": \"\\",
         "\n\n{\"a\": tru",
@@ -249,15 +252,111 @@ fn an_end_too_early_is_told_with_the_line_of_the_beginning() {
 #[test]
 fn nesting_is_bounded() {
     let nested = |depth: usize| format!("{{\"a\":{}1{}}}", "[".repeat(depth), "]".repeat(depth));
-    assert_eq!(raw(nested(249).as_bytes(), 1 << 16).iter().filter(|found| found.content.is_ok()).count(), 1);
-    assert_eq!(failure(nested(250)), "line 1: nested deeper than 250 levels");
-    assert_eq!(failure("{\"a\":".repeat(200_000)), "line 1: nested deeper than 250 levels");
-    assert_eq!(failure("[".repeat(200_000)), "line 1: nested deeper than 250 levels");
+    assert_eq!(raw(nested(MAX_DEPTH - 1).as_bytes(), 1 << 16).iter().filter(|found| found.content.is_ok()).count(), 1);
+    assert_eq!(failure(nested(MAX_DEPTH)), "line 1: nested deeper than 100 levels");
+    assert_eq!(failure("{\"a\":".repeat(200_000)), "line 1: nested deeper than 100 levels");
+    assert_eq!(failure("[".repeat(200_000)), "line 1: nested deeper than 100 levels");
 }
 
 #[test]
-fn lines_without_end_are_read_twice_at_most() {
+fn unclosed_lines_are_read_at_most_twice() {
     // Each line could swallow all that follow: going back from the end of each would take hours.
     let found = raw("{\"a\":[1,\n".repeat(100_000).as_bytes(), 1 << 16);
     assert_eq!(found.len(), 100_000);
+}
+
+#[test]
+fn a_key_twice_is_an_error_of_its_object() {
+    let twice = |place: &str, key: &str| format!("!{place}: the key `{key}` appears twice in the same object");
+    assert_eq!(
+        summary(
+            "{\"name\":\"a\"}\n{\"name\":\"b\",\n \"x\": {\"y\": [{\"z\": 1,\n  \"\\u007a\": 1}]}}\n{\"name\":\"c\"}\n"
+        ),
+        ["1 a".to_owned(), format!("2 {}", twice("line 4 column 3", "z")), "5 c".to_owned()]
+    );
+    let list = "{\"items\": [\n{\"name\": \"a\", \"name\": \"b\"},\n{\"name\": \"c\"}], \"kind\": \"List\"}";
+    assert_eq!(summary(list), [format!("2 {}", twice("line 2 column 15", "name")), "3 c".to_owned()]);
+    let nested = "{\"items\": [{\"kind\": \"List\", \"items\": [{\"x\": 1, \"x\": 2}, {\"name\": \"b\"}]}]}";
+    assert_eq!(summary(nested), [format!("1 {}", twice("line 1 column 48", "x"))]);
+}
+
+#[test]
+fn list_with_a_key_twice_fails_and_its_items_come_out() {
+    for (text, found) in [
+        (
+            "{\"kind\": \"List\",\n\"items\": [\n{\"name\": \"a\"}],\n\"kind\": \"List\"}",
+            ["3 a", "1 !line 4 column 1: the key `kind` appears twice in the same object"],
+        ),
+        (
+            "{\"apiVersion\": \"v1\",\n \"apiVersion\": \"v1\", \"items\": [\n{\"name\": \"a\"}]}",
+            ["3 a", "1 !line 2 column 2: the key `apiVersion` appears twice in the same object"],
+        ),
+        (
+            "{\"items\": [{\"name\": \"a\"}],\n\"items\": [{\"name\": \"b\"}]}",
+            ["1 a", "1 !line 2 column 1: the key `items` appears twice in the same object"],
+        ),
+    ] {
+        assert_eq!(summary(text), found, "{text}");
+    }
+}
+
+#[test]
+fn mistake_outside_the_items_has_line_and_column() {
+    assert_eq!(
+        summary(
+            "{\"kind\": \"List\",\n\"items\": [\n{\"name\": \"a\"}],\n\"metadata\": {\"x\": tru}}\n{\"name\": \"b\"}"
+        ),
+        ["3 a", "1 !line 4 column 19: expected true", "5 b"]
+    );
+    assert_eq!(
+        summary("{\"items\": [\n{\"name\": \"a\"}],,\n\"metadata\": {}}\n{\"name\": \"b\"}"),
+        ["2 a", "1 !line 2 column 16: expected a key, found ','", "4 b"]
+    );
+}
+
+#[test]
+fn wrong_words_and_escapes_fail_with_line_and_column() {
+    for (text, error) in [
+        ("{\"a\": 1,\n\"b\": tru}", "line 2 column 6: expected true"),
+        ("{\"a\": 01}", "line 1 column 8: expected a comma or the end of the object, found '1'"),
+        ("{\"a\": -}", "line 1 column 7: expected a digit, found '}'"),
+        ("{\"\u{e9}\":\n\"\u{e9}\\x\"}", "line 2 column 4: invalid escape in a string"),
+    ] {
+        assert_eq!(failure(text), error, "{text}");
+    }
+}
+
+#[test]
+fn nesting_is_counted_from_the_item_of_a_list() {
+    let nested = |depth: usize| format!("{{\"a\":{}1{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
+    for around in ["{\"items\":[X]}", "[X]", "X"] {
+        let with = |depth: usize| around.replace('X', &nested(depth));
+        assert_eq!(objects(with(MAX_DEPTH)).len(), 1, "{around}");
+        assert_eq!(failure(with(MAX_DEPTH + 1)), "line 1: nested deeper than 100 levels", "{around}");
+    }
+}
+
+#[test]
+fn key_that_ends_with_items_makes_no_list() {
+    let text = r#"{"x\"items":[{"name":"a"}],"y\\":[],"kind":"List"}"#;
+    assert_eq!(objects(text).len(), 1);
+    // A key with escapes is no reason to stream: the list is held whole, then unpacked.
+    assert_eq!(summary(r#"{"\u0069tems":[{"name":"a"},{"name":"b"}]}"#), ["1 a", "1 b"]);
+}
+
+#[test]
+fn failure_carries_what_was_read_of_its_object() {
+    let fragment = |text: &str| match raw(text.as_bytes(), 16).as_slice() {
+        [document] if document.content.is_err() => document.fragment.clone(),
+        other => panic!("one failure expected, not {other:?}"),
+    };
+    for text in
+        ["{\"kind\":\"A\",\"x\":tru}", "{\"kind\":\"A\",\"kind\":\"B\"}", "{\"kind\":\"A\",,}", "{\"kind\":\"A\""]
+    {
+        assert_eq!(fragment(text), text);
+    }
+    assert_eq!(fragment("{\"kind\":\"A\",\"x\":[}\n"), "{\"kind\":\"A\",\"x\":[");
+    assert_eq!(fragment("not json"), "");
+    assert_eq!(fragment("kind: A\nmetadata:\n  name: a\n  name: b\n"), "{\"kind\":\"A\",\"metadata\":{\"name\":\"a\"");
+    assert_eq!(fragment("just text"), "");
 }

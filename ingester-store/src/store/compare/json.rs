@@ -4,7 +4,7 @@
 //! way, keeps the last of repeated keys (from 8.0.3 on), keeps integers of 64 bits, and makes every other number a DOUBLE that it
 //! spells in its own way.
 
-use ingester_core::json::{Error, Kind, Reader, push_name};
+use ingester_core::json::{Error, Reader, TokenKind, push_name};
 use std::borrow::Cow;
 
 /// One difference between two texts, with both values as they are written; `None` for a missing value.
@@ -61,10 +61,10 @@ fn whole(text: &str) -> Result<Node<'_>, Error> {
 fn node<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Error> {
     let start = reader.offset();
     let tree = match reader.peek()? {
-        Kind::Null | Kind::Bool => reader.skip().map(|()| Tree::Literal)?,
-        Kind::Number => reader.number().map(|_| Tree::Number)?,
-        Kind::String => Tree::Text(reader.string()?),
-        Kind::Array => {
+        TokenKind::Null | TokenKind::Bool => reader.skip().map(|()| Tree::Literal)?,
+        TokenKind::Number => reader.number().map(|_| Tree::Number)?,
+        TokenKind::String => Tree::Text(reader.string()?),
+        TokenKind::Array => {
             reader.begin_array()?;
             let mut elements = Vec::new();
             while reader.next_element()? {
@@ -72,7 +72,7 @@ fn node<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Error> {
             }
             Tree::Array(elements)
         }
-        Kind::Object => {
+        TokenKind::Object => {
             reader.begin_object()?;
             let mut members = Vec::new();
             while let Some(key) = reader.next_key()? {

@@ -7,7 +7,7 @@ mod json;
 mod tests;
 
 use super::StoredRow;
-use ingester_core::object::Pairs;
+use ingester_core::object::StringMap;
 use ingester_core::row::Row;
 use ingester_core::schema::{SqlType, Table, base};
 use ingester_core::value::{Micros, Value};
@@ -128,7 +128,7 @@ fn in_json(name: &str, wanted: &str, stored: &str) -> Vec<Difference> {
     differences
 }
 
-fn in_companion(what: &str, wanted: &Pairs, stored: &Pairs, differences: &mut Vec<Difference>) {
+fn in_companion(what: &str, wanted: &StringMap, stored: &StringMap, differences: &mut Vec<Difference>) {
     let mut both: BTreeMap<&str, [Option<&str>; 2]> = BTreeMap::new();
     for (side, rows) in [wanted, stored].into_iter().enumerate() {
         for (key, value) in rows.iter() {

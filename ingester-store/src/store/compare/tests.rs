@@ -2,7 +2,7 @@
 
 use super::{Difference, differences};
 use crate::store::StoredRow;
-use ingester_core::object::Pairs;
+use ingester_core::object::StringMap;
 use ingester_core::row::Row;
 use ingester_core::schema::{Column, Field, Ident, Shape, SqlType, Table, TableParts, base};
 use ingester_core::value::{Micros, Value};
@@ -24,7 +24,7 @@ const RATIO: usize = base::JSON + 3;
 const READY: usize = base::JSON + 4;
 const SINCE: usize = base::JSON + 5;
 
-fn companion(rows: &[(&str, &str)]) -> Pairs {
+fn companion(rows: &[(&str, &str)]) -> StringMap {
     rows.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
 }
 

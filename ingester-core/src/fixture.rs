@@ -1,0 +1,24 @@
+//! A kind for the tests of what takes any kind.
+
+use crate::Kind;
+use crate::kind::{Definition, Functions, Plural};
+use crate::schema::{Column, Ident, Key, Table, TableParts};
+
+const PARTS: TableParts = TableParts { fields: [&[], &[], &[]], keys: &[] };
+const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
+const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
+const TABLE: Table = Table { name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS };
+
+/// `models` of `michelangelo.api/v2`, without indexed columns.
+pub(crate) const MODEL: Kind = Kind::new(
+    Definition {
+        group: "michelangelo.api",
+        version: "v2",
+        kind: "Model",
+        namespaced: true,
+        table: &TABLE,
+        immutable: false,
+        protobuf: None,
+    },
+    Functions { plural: Plural::Literal("models"), decode: |_, _| Ok(true), crd: None },
+);

@@ -1,0 +1,185 @@
+//! Where a value ends in text that comes in pieces.
+
+use super::grammar::{Nesting, State};
+use super::scan;
+
+/// Finds the end of one value in a text that comes in pieces, in constant memory.
+///
+/// It has the grammar and the depth limit of [`Reader`](super::Reader), but passes over mistakes as long as the brackets
+/// match: the caller checks the whole value once it has it. Two rules are for streams. A string ends at the end of its
+/// line, and a `{` in the first column where no value may stand begins the next document. So a forgotten quote or bracket
+/// spoils one document and not all that follow.
+#[derive(Debug)]
+pub(crate) struct Boundary {
+    token: Token,
+    state: State,
+    nesting: Nesting,
+    flawed: bool,
+}
+
+/// What the next byte is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    None,
+    String,
+    /// The character after a backslash in a string.
+    Escape,
+    /// A number, `true`, `false` or `null`.
+    Word,
+}
+
+/// Where [`Boundary::advance`] stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// At the end of the piece: the value goes on.
+    Piece,
+    /// After the last byte of the value.
+    End,
+    /// After the opening bracket of an array that is a member of the value, an object.
+    Array,
+    /// Before a `{` that begins the next document.
+    Document,
+    /// Before a closing bracket that does not match.
+    Bracket {
+        /// What the grammar wants instead.
+        wanted: &'static str,
+    },
+    /// Before a bracket that would nest deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
+    Depth,
+}
+
+impl Boundary {
+    /// Before the first byte of a value.
+    pub(crate) fn new() -> Self {
+        Self { token: Token::None, state: State::Value, nesting: Nesting::default(), flawed: false }
+    }
+
+    /// After a member of an object.
+    pub(crate) fn after_member() -> Self {
+        Self { state: State::After, nesting: Nesting::of_object(), ..Self::new() }
+    }
+
+    /// Whether a value may begin with this byte.
+    pub(crate) fn may_begin(byte: u8) -> bool {
+        matches!(byte, b'"' | b'{' | b'[') || scan::is_word(byte)
+    }
+
+    /// Whether an object or array is open.
+    pub(crate) fn in_container(&self) -> bool {
+        self.nesting.depth() > 0
+    }
+
+    /// Whether the order of tokens was broken, or a string had a control character.
+    pub(crate) fn flawed(&self) -> bool {
+        self.flawed
+    }
+
+    /// Reads the next piece. Returns how many of its bytes belong to the value, and why it stopped there.
+    ///
+    /// `begins_line` says whether the piece begins in the first column. In its first `strict` bytes every `{` in the first
+    /// column begins the next document, even where a value may stand.
+    pub(crate) fn advance(&mut self, piece: &[u8], begins_line: bool, strict: usize) -> (usize, Stop) {
+        let mut at = 0;
+        while let Some(&byte) = piece.get(at) {
+            match self.token {
+                Token::String => {
+                    at = scan::plain_end(piece, at);
+                    match piece.get(at) {
+                        None => break,
+                        Some(b'"') => at += 1,
+                        Some(b'\\') => {
+                            at += 1;
+                            self.token = Token::Escape;
+                            continue;
+                        }
+                        Some(b'\n' | b'\r') => self.flawed = true,
+                        Some(_) => {
+                            at += 1;
+                            self.flawed = true;
+                            continue;
+                        }
+                    }
+                    self.token = Token::None;
+                    self.state = if self.key_next() { State::Colon } else { State::After };
+                }
+                Token::Escape => {
+                    // A line feed cannot be escaped: it ends the string.
+                    at += usize::from(byte >= b' ');
+                    self.token = Token::String;
+                    continue;
+                }
+                Token::Word => {
+                    at = scan::word_end(piece, at);
+                    if at == piece.len() {
+                        break;
+                    }
+                    self.token = Token::None;
+                    self.state = State::After;
+                }
+                Token::None => {
+                    let value_next = self.value_next();
+                    match byte {
+                        b' ' | b'\t' | b'\r' | b'\n' => {}
+                        b',' => {
+                            self.flawed |= self.state != State::After;
+                            self.state = if self.nesting.in_object() { State::Key } else { State::Value };
+                        }
+                        b':' => {
+                            self.flawed |= self.state != State::Colon;
+                            self.state = State::Value;
+                        }
+                        b'"' => {
+                            self.flawed |= !value_next && !self.key_next();
+                            self.token = Token::String;
+                        }
+                        b'{' | b'[' => {
+                            let in_column_1 = if at == 0 { begins_line } else { piece[at - 1] == b'\n' };
+                            let irregular = self.flawed || !value_next || at < strict;
+                            if byte == b'{' && in_column_1 && irregular && self.nesting.depth() > 0 {
+                                return (at, Stop::Document);
+                            }
+                            let is_member = self.nesting.depth() == 1 && self.nesting.in_object();
+                            if !self.nesting.push(byte == b'{') {
+                                return (at, Stop::Depth);
+                            }
+                            self.flawed |= !value_next;
+                            self.state = State::Open;
+                            if byte == b'[' && is_member {
+                                return (at + 1, Stop::Array);
+                            }
+                        }
+                        b'}' | b']' => {
+                            let object = byte == b'}';
+                            if self.nesting.depth() == 0 || self.nesting.in_object() != object {
+                                return (at, Stop::Bracket { wanted: self.state.wanted(self.nesting.in_object()) });
+                            }
+                            self.flawed |= !matches!(self.state, State::Open | State::After);
+                            self.nesting.pop();
+                            self.state = State::After;
+                        }
+                        byte if scan::is_word(byte) => {
+                            self.flawed |= !value_next;
+                            self.token = Token::Word;
+                        }
+                        _ => self.flawed = true,
+                    }
+                    at += 1;
+                }
+            }
+            if self.nesting.depth() == 0 && self.token == Token::None && self.state == State::After {
+                return (at, Stop::End);
+            }
+        }
+        (at, Stop::Piece)
+    }
+
+    /// Whether a value may begin here.
+    fn value_next(&self) -> bool {
+        self.state == State::Value || (self.state == State::Open && !self.nesting.in_object())
+    }
+
+    /// Whether a key may begin here, or the string being read is one.
+    fn key_next(&self) -> bool {
+        self.state == State::Key || (self.state == State::Open && self.nesting.in_object())
+    }
+}

@@ -1,0 +1,103 @@
+//! `#[index(...)]`: a column.
+
+use super::named;
+use super::setting::Setting;
+use crate::context::Context;
+use crate::span::at;
+use proc_macro2::Span;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, ExprPath, Ident, LitStr};
+
+/// One `#[index(...)]`.
+pub(crate) struct Index {
+    /// Where an error about all of it points.
+    pub(crate) span: Span,
+    pub(crate) column: Option<LitStr>,
+    pub(crate) ty: Option<LitStr>,
+    pub(crate) path: Option<Path>,
+    pub(crate) with: Option<ExprPath>,
+    pub(crate) was: Option<LitStr>,
+    pub(crate) key: Option<bool>,
+    /// Whether a part of it could not be read. Then nothing else of it is checked.
+    pub(crate) broken: bool,
+}
+
+/// `path = "a.b"`: field names, each at the place of the literal.
+pub(crate) struct Path {
+    pub(crate) literal: LitStr,
+    pub(crate) steps: Vec<Ident>,
+}
+
+impl Index {
+    const OPTIONS: &'static [&'static str] = &["column", "type", "path", "with", "was", "key"];
+
+    pub(super) fn read_all(context: &Context, attributes: &[Attribute]) -> Vec<Self> {
+        named(attributes, "index").map(|attribute| Self::read(context, attribute)).collect()
+    }
+
+    /// `#[index]` without options.
+    pub(crate) fn plain(span: Span) -> Self {
+        Index { span, column: None, ty: None, path: None, with: None, was: None, key: None, broken: false }
+    }
+
+    fn read(context: &Context, attribute: &Attribute) -> Self {
+        let mut index = Index::plain(attribute.path().span());
+        let Some(settings) = Setting::read_all(context, attribute) else {
+            index.broken = true;
+            return index;
+        };
+        for setting in settings {
+            index.broken |= !index.set(context, &setting);
+        }
+        index
+    }
+
+    /// Sets what one option says; false where it cannot be read.
+    fn set(&mut self, context: &Context, setting: &Setting) -> bool {
+        match setting.name.to_string().as_str() {
+            "column" => setting.store(context, &mut self.column, setting.string(context)),
+            "type" => setting.store(context, &mut self.ty, setting.string(context)),
+            "was" => setting.store(context, &mut self.was, setting.string(context)),
+            "with" => setting.store(context, &mut self.with, setting.function(context)),
+            "path" => {
+                let path = setting.string(context).and_then(|literal| Path::read(context, literal));
+                setting.store(context, &mut self.path, path)
+            }
+            "key" => {
+                let value = setting.bool();
+                if value.is_none() {
+                    context
+                        .error(&setting.name, "`key` takes true or false: `key = false` makes a column without a key");
+                }
+                setting.store(context, &mut self.key, value)
+            }
+            _ => {
+                setting.unknown(context, "index", Self::OPTIONS);
+                false
+            }
+        }
+    }
+}
+
+impl Path {
+    fn read(context: &Context, literal: LitStr) -> Option<Self> {
+        let text = literal.value();
+        let mut steps = Vec::new();
+        for step in text.split('.') {
+            match syn::parse_str::<Ident>(step).or_else(|_| syn::parse_str::<Ident>(&format!("r#{step}"))) {
+                Ok(mut ident) => {
+                    ident.set_span(at(literal.span()));
+                    steps.push(ident);
+                }
+                Err(_) => {
+                    context.error(
+                        &literal,
+                        format!("`{text}` is not a path: write Rust field names with dots between them, such as \"owner.name\""),
+                    );
+                    return None;
+                }
+            }
+        }
+        Some(Path { literal, steps })
+    }
+}

@@ -1,0 +1,122 @@
+//! `#[ingest(...)]`: a kind and its table.
+
+use super::named;
+use super::setting::{Setting, SettingValue};
+use crate::context::Context;
+use proc_macro2::Span;
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, ExprPath, Ident, LitStr, Token};
+
+/// Every `#[ingest(...)]` of an item together.
+#[derive(Default)]
+pub(crate) struct Ingest {
+    pub(crate) table: Option<LitStr>,
+    pub(crate) was: Option<LitStr>,
+    pub(crate) immutable: Option<bool>,
+    pub(crate) protobuf: Option<LitStr>,
+    pub(crate) descriptors: Option<ExprPath>,
+    pub(crate) keys: Vec<CompositeKey>,
+    pub(crate) filter: Option<ExprPath>,
+    pub(crate) group: Option<LitStr>,
+    pub(crate) version: Option<LitStr>,
+    pub(crate) kind: Option<LitStr>,
+    pub(crate) plural: Option<LitStr>,
+    pub(crate) namespaced: Option<bool>,
+    pub(crate) krate: Option<syn::Path>,
+    /// The names of the options that are given, where they stand.
+    pub(crate) given: Vec<Ident>,
+    /// Whether a part of it could not be read. Then an option that seems to be missing may only be misspelled.
+    pub(crate) broken: bool,
+}
+
+/// `key(a, b)`.
+pub(crate) struct CompositeKey {
+    pub(crate) span: Span,
+    pub(crate) columns: Vec<Ident>,
+}
+
+impl Ingest {
+    const OPTIONS: &'static [&'static str] = &[
+        "table",
+        "was",
+        "immutable",
+        "protobuf",
+        "descriptors",
+        "key",
+        "filter",
+        "group",
+        "version",
+        "kind",
+        "plural",
+        "namespaced",
+        "crate",
+    ];
+
+    pub(super) fn read(context: &Context, attributes: &[Attribute]) -> Self {
+        let mut ingest = Ingest::default();
+        for attribute in named(attributes, "ingest") {
+            let Some(settings) = Setting::read_all(context, attribute) else {
+                ingest.broken = true;
+                continue;
+            };
+            for setting in settings {
+                ingest.broken |= !ingest.set(context, &setting);
+            }
+        }
+        ingest
+    }
+
+    /// Sets what one option says; false where it cannot be read.
+    fn set(&mut self, context: &Context, setting: &Setting) -> bool {
+        let name = setting.name.to_string();
+        if !Self::OPTIONS.contains(&name.as_str()) {
+            setting.unknown(context, "ingest", Self::OPTIONS);
+            return false;
+        }
+        self.given.push(setting.name.clone());
+        match name.as_str() {
+            "table" => setting.store(context, &mut self.table, setting.string(context)),
+            "was" => setting.store(context, &mut self.was, setting.string(context)),
+            "immutable" => setting.store(context, &mut self.immutable, setting.switch(context)),
+            "protobuf" => setting.store(context, &mut self.protobuf, setting.string(context)),
+            "descriptors" => setting.store(context, &mut self.descriptors, setting.path(context, "static")),
+            "filter" => setting.store(context, &mut self.filter, setting.function(context)),
+            "group" => setting.store(context, &mut self.group, setting.string(context)),
+            "version" => setting.store(context, &mut self.version, setting.string(context)),
+            "kind" => setting.store(context, &mut self.kind, setting.string(context)),
+            "plural" => setting.store(context, &mut self.plural, setting.string(context)),
+            "namespaced" => setting.store(context, &mut self.namespaced, setting.switch(context)),
+            "crate" => {
+                let path = setting.path(context, "module").map(|path| path.path);
+                setting.store(context, &mut self.krate, path)
+            }
+            _ => match CompositeKey::read(setting) {
+                Some(key) => {
+                    self.keys.push(key);
+                    true
+                }
+                None => {
+                    context.error(
+                        &setting.name,
+                        "`key` takes two or more columns: `key(namespace, state)`; a column has a key of its own anyhow",
+                    );
+                    false
+                }
+            },
+        }
+    }
+}
+
+impl CompositeKey {
+    fn read(setting: &Setting) -> Option<Self> {
+        let SettingValue::List(tokens) = &setting.value else { return None };
+        let parse = |input: ParseStream<'_>| {
+            let columns = Punctuated::<Ident, Token![,]>::parse_separated_nonempty_with(input, Ident::parse_any)?;
+            input.parse::<Option<Token![,]>>().map(|_| columns)
+        };
+        let columns: Vec<Ident> = parse.parse2(tokens.clone()).ok()?.into_iter().collect();
+        (columns.len() > 1).then(|| CompositeKey { span: setting.name.span(), columns })
+    }
+}

@@ -1,0 +1,70 @@
+//! The second pass: what the attributes say. `#[index(...)]`, `#[ingest(...)]`, and the parts of `#[kube(...)]` and
+//! `#[serde(...)]` that matter to the derives.
+//!
+//! It reports what it cannot read. The next pass judges whether an option is allowed where it stands.
+//!
+//! May use: ast, context, span.
+
+mod index;
+mod ingest;
+mod kube;
+mod serde;
+mod setting;
+
+pub(crate) use index::Index;
+pub(crate) use ingest::{CompositeKey, Ingest};
+pub(crate) use kube::Kube;
+
+use crate::ast::{Body, Item};
+use crate::context::Context;
+use syn::{Attribute, LitStr};
+
+/// What the attributes of an item and of its members say.
+pub(crate) struct Attributes {
+    /// `#[index]` on the item itself.
+    pub(crate) index: Vec<Index>,
+    pub(crate) ingest: Ingest,
+    pub(crate) kube: Option<Kube>,
+    pub(crate) rename_all: Option<LitStr>,
+    /// Of each field or variant, in their order.
+    pub(crate) members: Vec<MemberAttributes>,
+}
+
+/// What the attributes of a field or variant say.
+pub(crate) struct MemberAttributes {
+    pub(crate) index: Vec<Index>,
+    /// Where `#[ingest]` stands, which belongs on the item.
+    pub(crate) ingest: Vec<syn::Path>,
+    pub(crate) rename: Option<LitStr>,
+}
+
+impl Attributes {
+    pub(crate) fn read(context: &Context, item: &Item<'_>) -> Self {
+        let members: Vec<&[Attribute]> = match &item.body {
+            Body::Struct(fields) => fields.iter().map(|field| field.attributes).collect(),
+            Body::Enum(variants) => variants.iter().map(|variant| variant.attributes).collect(),
+        };
+        Attributes {
+            index: Index::read_all(context, item.attributes),
+            ingest: Ingest::read(context, item.attributes),
+            kube: Kube::read(item.attributes),
+            rename_all: serde::text(item.attributes, "rename_all"),
+            members: members.iter().map(|attributes| MemberAttributes::read(context, attributes)).collect(),
+        }
+    }
+}
+
+impl MemberAttributes {
+    fn read(context: &Context, attributes: &[Attribute]) -> Self {
+        MemberAttributes {
+            index: Index::read_all(context, attributes),
+            ingest: named(attributes, "ingest").map(|attribute| attribute.path().clone()).collect(),
+            rename: serde::text(attributes, "rename"),
+        }
+    }
+}
+
+/// The attributes of this name.
+fn named<'a>(attributes: &'a [Attribute], name: &'static str) -> impl Iterator<Item = &'a Attribute> {
+    attributes.iter().filter(move |attribute| attribute.path().is_ident(name))
+}

@@ -1,0 +1,141 @@
+//! The options in an attribute's parentheses: `name`, `name = value` or `name(...)`.
+
+use crate::context::Context;
+use proc_macro2::TokenStream;
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, ExprLit, ExprPath, Ident, Lit, LitStr, Meta, Token};
+
+/// One option.
+pub(super) struct Setting {
+    pub(super) name: Ident,
+    pub(super) value: SettingValue,
+}
+
+pub(super) enum SettingValue {
+    Flag,
+    Is(Expr),
+    List(TokenStream),
+}
+
+impl Parse for Setting {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let name = input.call(Ident::parse_any)?;
+        let value = if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
+            SettingValue::Is(bare(input.parse()?))
+        } else if input.peek(syn::token::Paren) {
+            let content;
+            syn::parenthesized!(content in input);
+            SettingValue::List(content.parse()?)
+        } else {
+            SettingValue::Flag
+        };
+        Ok(Setting { name, value })
+    }
+}
+
+/// The expression without the invisible brackets that `macro_rules!` puts around what it was given.
+fn bare(expr: Expr) -> Expr {
+    match expr {
+        Expr::Group(group) => bare(*group.expr),
+        expr => expr,
+    }
+}
+
+impl Setting {
+    /// The options of one attribute; `#[name]` alone has none. `None`, with an error, where they could not be read.
+    pub(super) fn read_all(context: &Context, attribute: &Attribute) -> Option<Vec<Self>> {
+        match &attribute.meta {
+            Meta::Path(_) => Some(Vec::new()),
+            Meta::List(_) => context.ok(Self::parse_all(attribute)),
+            Meta::NameValue(value) => {
+                let name = &value.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+                context.error(value, format!("write `#[{name}]` or `#[{name}(option = value, ...)]`"));
+                None
+            }
+        }
+    }
+
+    /// The options in the parentheses of an attribute.
+    pub(super) fn parse_all(attribute: &Attribute) -> syn::Result<Vec<Self>> {
+        let list = attribute.meta.require_list()?;
+        let settings = list.parse_args_with(Punctuated::<Setting, Token![,]>::parse_terminated)?;
+        Ok(settings.into_iter().collect())
+    }
+
+    pub(super) fn string(&self, context: &Context) -> Option<LitStr> {
+        match &self.value {
+            SettingValue::Is(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => return Some(text.clone()),
+            SettingValue::Is(other) => {
+                context.error(other, format!("`{0}` takes a string: `{0} = \"...\"`", self.name));
+            }
+            _ => context.error(&self.name, format!("`{0}` needs a value: `{0} = \"...\"`", self.name)),
+        }
+        None
+    }
+
+    /// A path, written as such or in a string; `what` it leads to is for the message.
+    pub(super) fn path(&self, context: &Context, what: &str) -> Option<ExprPath> {
+        let path = match &self.value {
+            SettingValue::Is(Expr::Path(path)) => Some(path.clone()),
+            SettingValue::Is(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => text.parse().ok(),
+            _ => None,
+        };
+        if path.is_none() {
+            let hint = format!("`{0}` takes the name of a {what}: `{0} = {what}`", self.name);
+            match &self.value {
+                SettingValue::Is(other) => context.error(other, hint),
+                _ => context.error(&self.name, hint),
+            }
+        }
+        path
+    }
+
+    pub(super) fn function(&self, context: &Context) -> Option<ExprPath> {
+        self.path(context, "function")
+    }
+
+    pub(super) fn switch(&self, context: &Context) -> Option<bool> {
+        if matches!(self.value, SettingValue::Flag) {
+            return Some(true);
+        }
+        let value = self.bool();
+        if value.is_none() {
+            context.error(&self.name, format!("`{}` is a switch: write it alone", self.name));
+        }
+        value
+    }
+
+    /// The value where it is `true` or `false`.
+    pub(super) fn bool(&self) -> Option<bool> {
+        match &self.value {
+            SettingValue::Is(Expr::Lit(ExprLit { lit: Lit::Bool(value), .. })) => Some(value.value),
+            _ => None,
+        }
+    }
+
+    /// Stores the option's value; an option that is given twice is an error. False where there is no value, an error
+    /// having been reported.
+    pub(super) fn store<T>(&self, context: &Context, slot: &mut Option<T>, value: Option<T>) -> bool {
+        let read = value.is_some();
+        if slot.is_some() {
+            context.error(&self.name, format!("`{}` is given twice", self.name));
+        } else {
+            *slot = value;
+        }
+        read
+    }
+
+    /// Reports that there is no such option, and names the nearest there is.
+    pub(super) fn unknown(&self, context: &Context, attribute: &str, known: &[&str]) {
+        let name = self.name.to_string();
+        let distances = known.iter().map(|known| (strsim::damerau_levenshtein(&name, known), known));
+        let hint = match distances.filter(|(distance, _)| *distance <= 2).min() {
+            Some((_, nearest)) => format!("did you mean `{nearest}`?"),
+            None => format!("there are {}", known.join(", ")),
+        };
+        context.error(&self.name, format!("`#[{attribute}]` has no option `{name}`: {hint}"));
+    }
+}

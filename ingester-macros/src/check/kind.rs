@@ -1,0 +1,135 @@
+//! A struct under `Ingestable`: which kind it is, its table and its columns.
+
+use super::columns::{former_names, of_metadata, record};
+use crate::ast::{Derive, Field, Item};
+use crate::attr::{Attributes, CompositeKey, Ingest, Kube};
+use crate::case::plural;
+use crate::context::Context;
+use crate::model::{ColumnDeclaration, Form, KindDeclaration, Message, Model, TableName};
+use crate::span::used;
+use syn::ext::IdentExt as _;
+use syn::{Ident, LitStr};
+
+pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>], attributes: Attributes) -> Model {
+    let record = record(Derive::Ingestable, item, fields, &attributes);
+    let Attributes { index, ingest, kube, .. } = attributes;
+    let metadata: Vec<ColumnDeclaration> = index.iter().filter_map(|index| of_metadata(context, index)).collect();
+    former_names(context, &record.columns, &metadata);
+    keys(context, &ingest.keys);
+    if let (None, Some(descriptors)) = (&ingest.protobuf, &ingest.descriptors) {
+        context
+            .error(descriptors, "`descriptors` says where a message is described: name it with `protobuf = \"...\"`");
+    }
+    let identity = match kube {
+        Some(kube) => resource(context, kube, &ingest),
+        None => projection(context, item.ident, &ingest),
+    };
+    let kind = identity.map(|Identity { root, group, version, kind, namespaced, form }| {
+        let table = match &ingest.table {
+            Some(table) => TableName { text: table.value(), span: table.span() },
+            None => TableName { text: kind.value().to_lowercase(), span: kind.span() },
+        };
+        let was = ingest.was.as_ref().filter(|was| was.value().eq_ignore_ascii_case(&table.text));
+        if let Some(was) = was {
+            context.error(was, "`was` is the table's former name, it cannot be the present one");
+        }
+        Box::new(KindDeclaration {
+            root,
+            group,
+            version,
+            kind,
+            namespaced,
+            form,
+            table,
+            table_was: ingest.was,
+            immutable: ingest.immutable.unwrap_or(false),
+            protobuf: ingest.protobuf.map(|name| Message { name, descriptors: ingest.descriptors }),
+            keys: ingest.keys,
+            filter: ingest.filter,
+            metadata,
+        })
+    });
+    Model::Kind(record, kind)
+}
+
+/// The names of a kind, and the type of its objects.
+struct Identity {
+    root: Ident,
+    group: LitStr,
+    version: LitStr,
+    kind: LitStr,
+    namespaced: bool,
+    form: Form,
+}
+
+/// A custom resource: the struct is its spec, the trait is for the root that kube derives. `None` where kube derives
+/// none and reports why.
+fn resource(context: &Context, kube: Kube, ingest: &Ingest) -> Option<Identity> {
+    const OF_PROJECTIONS: [&str; 5] = ["group", "version", "kind", "plural", "namespaced"];
+    for option in ingest.given.iter().filter(|option| OF_PROJECTIONS.iter().any(|name| option == name)) {
+        context.error(
+            option,
+            format!("`{option}` is read from `#[kube(...)]`: `#[ingest({option})]` is for projections, which have no `#[kube]`"),
+        );
+    }
+    if let Some(no_spec) = &kube.no_spec {
+        context.error(
+            no_spec,
+            "columns are read from `spec`, which a kind with `no_spec` has not: make a projection of it, a struct with \
+             `#[ingest(group, version, kind)]` instead of `#[kube]`",
+        );
+    }
+    Some(Identity {
+        root: kube.root()?,
+        group: kube.group?,
+        version: kube.version?,
+        kind: kube.kind?,
+        namespaced: kube.namespaced,
+        form: Form::Resource { status: kube.status },
+    })
+}
+
+/// A kind that somebody else defines: the struct is read from the whole object. `None`, with an error, where the
+/// attributes do not name the kind.
+fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Identity> {
+    let names = [("group", &ingest.group), ("version", &ingest.version), ("kind", &ingest.kind)];
+    let missing: Vec<&str> = names.into_iter().filter_map(|(name, value)| value.is_none().then_some(name)).collect();
+    // An option that seems to be missing may only be misspelled, which has been reported.
+    if !missing.is_empty() && !ingest.broken {
+        context.error(
+            ident,
+            format!(
+                "what kind is this? Either derive kube's CustomResource with `#[kube(group, version, kind)]`, or say \
+                 `#[ingest(group = \"\", version = \"v1\", kind = \"Pod\")]` for a kind that somebody else defines (missing: {})",
+                missing.join(", ")
+            ),
+        );
+    }
+    let kind = ingest.kind.clone()?;
+    Some(Identity {
+        root: used(ident),
+        group: ingest.group.clone()?,
+        version: ingest.version.clone()?,
+        namespaced: ingest.namespaced.unwrap_or(false),
+        form: Form::Projection { plural: ingest.plural.as_ref().map_or_else(|| plural(&kind.value()), LitStr::value) },
+        kind,
+    })
+}
+
+/// Reports composite keys that are wrong by the names of their columns.
+fn keys(context: &Context, keys: &[CompositeKey]) {
+    for key in keys {
+        let mut names: Vec<String> = Vec::new();
+        for column in &key.columns {
+            let name = column.unraw().to_string();
+            if names.iter().any(|earlier| earlier.eq_ignore_ascii_case(&name)) {
+                context.error(column, format!("`key(...)` names `{name}` twice"));
+            }
+            names.push(name);
+        }
+        // MySQL Reference Manual, "Column Indexes".
+        if names.len() > 16 {
+            context.error_at(key.span, format!("this key has {} columns, InnoDB allows 16", names.len()));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `#[derive(Ingestable)]`: the columns of the struct, the table that they make, and the kind.
+
+use super::columns::{Column, Columns, Names};
+use super::indexed;
+use crate::model::{Form, KindDeclaration, Record};
+use crate::span::{at, placed};
+use proc_macro2::{Literal, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::spanned::Spanned as _;
+
+/// The code of a struct; that of its kind, where it is known which.
+pub(super) fn expand(record: &Record, kind: Option<&KindDeclaration>) -> TokenStream {
+    let mut names = Names::default();
+    let columns = Columns::new(&record.columns, &mut names);
+    let indexed = indexed(record, &columns);
+    let Some(kind) = kind else {
+        let checks = columns.checks(|column| column.check_key());
+        return quote!(#indexed #checks);
+    };
+    let metadata = Columns::new(&kind.metadata, &mut names);
+    let (row_source, table) = (row_source(record, kind, &metadata), table(record, kind, &metadata));
+    let (ingestable, checks) = (ingestable(record, kind), checks(record, kind, &columns, &metadata));
+    quote!(#indexed #row_source #table #ingestable #checks)
+}
+
+/// The filter, and the columns from the metadata.
+fn row_source(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> TokenStream {
+    let ident = &record.ident;
+    let constants = metadata.constants(&quote!(__ingester::Meta));
+    let filter = kind.filter.as_ref().map(|filter| {
+        let span = at(filter.span());
+        let ty = placed(span, quote!(::core::primitive::bool));
+        let call = quote_spanned!(span=> #filter(self));
+        quote!(fn has_row(&self) -> #ty { #call })
+    });
+    let write = (!metadata.is_empty()).then(|| {
+        let writes = metadata.writes(&quote!(__meta));
+        quote! {
+            fn write_metadata(__meta: &__ingester::Meta, __out: &mut __ingester::Values) {
+                #writes
+            }
+        }
+    });
+    quote! {
+        #constants
+        #[automatically_derived]
+        impl __ingester::RowSource for #ident {
+            #filter
+            #write
+        }
+    }
+}
+
+/// The table as constants.
+fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> TokenStream {
+    let ident = &record.ident;
+    let (table, metadata) = (&kind.table.text, metadata.names());
+    let status = kind
+        .status()
+        .map(|status| quote!(const __STATUS: &[__ingester::Field] = __ingester::FieldsOf::<#status>::FIELDS;));
+    let of_status = if status.is_some() { quote!(__STATUS) } else { quote!(&[]) };
+    let keys = kind.keys.iter().map(|key| {
+        let columns = key.columns.iter().map(|column| column.unraw().to_string());
+        quote!(&[#(#columns),*])
+    });
+    let was = kind.table_was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
+    quote! {
+        #status
+        const __PARTS: __ingester::TableParts = __ingester::TableParts {
+            fields: [<#ident as __ingester::Indexed>::FIELDS, #of_status, &[#(#metadata),*]],
+            keys: &[#(#keys),*],
+        };
+        const __COLUMNS: [__ingester::Column; __PARTS.column_count()] = __PARTS.columns();
+        const __KEYS: [__ingester::Key; __PARTS.key_count()] = __PARTS.keys(&__COLUMNS);
+        const __TABLE: __ingester::Table = __ingester::Table::derived(#table, &__COLUMNS, &__KEYS) #was;
+    }
+}
+
+/// The kind.
+fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
+    let ident = &record.ident;
+    let KindDeclaration { root, group, version, kind, namespaced, immutable, .. } = declared;
+    let protobuf = match &declared.protobuf {
+        Some(message) => {
+            let name = &message.name;
+            let descriptors = match &message.descriptors {
+                Some(descriptors) => quote!(#descriptors),
+                None => placed(name.span(), quote!(crate::DESCRIPTORS)),
+            };
+            quote!(::core::option::Option::Some(__ingester::Protobuf { message: #name, descriptors: &#descriptors }))
+        }
+        None => quote!(::core::option::Option::None),
+    };
+    let definition = quote! {
+        __ingester::Definition {
+            group: #group,
+            version: #version,
+            kind: #kind,
+            namespaced: #namespaced,
+            table: &__TABLE,
+            immutable: #immutable,
+            protobuf: #protobuf,
+        }
+    };
+    let made = match &declared.form {
+        Form::Resource { status } => {
+            let status = match status {
+                Some(status) => quote!(#status),
+                None => quote!(__ingester::NoStatus),
+            };
+            quote!(__ingester::Kind::custom_resource::<#root, #ident, #status>(#definition))
+        }
+        Form::Projection { plural } => quote!(__ingester::Kind::projection::<#ident>(#definition, #plural)),
+    };
+    quote! {
+        #[automatically_derived]
+        impl __ingester::Ingestable for #root {
+            const KIND: __ingester::Kind = #made;
+        }
+    }
+}
+
+/// The checks of the columns, and of the table that they make.
+fn checks(record: &Record, kind: &KindDeclaration, columns: &Columns<'_>, metadata: &Columns<'_>) -> TokenStream {
+    let ident = &record.ident;
+    let of_status = kind.status().map(|status| (status, quote!(__STATUS)));
+    let more = |column: &Column<'_>| {
+        let mut checks = column.check_key();
+        checks.extend(column.check_base());
+        checks.extend(of_status.as_ref().map(|(_, fields)| column.check_apart(fields, "the status")));
+        checks
+    };
+    let mut checks = columns.checks(more);
+    checks.extend(metadata.checks(|column| {
+        let fields = quote!(<#ident as __ingester::Indexed>::FIELDS);
+        let mut checks = column.check_apart(&fields, "a field");
+        checks.extend(more(column));
+        checks
+    }));
+    if let Some((status, fields)) = &of_status {
+        checks.extend(placed(status.span(), quote!(const _: () = __ingester::check_base_of_status(#fields);)));
+    }
+    checks.extend(table_checks(kind));
+    checks
+}
+
+/// The checks of the table as a whole, and of `key(...)`: each column on its own, and each key.
+fn table_checks(kind: &KindDeclaration) -> TokenStream {
+    let name = &kind.table.text;
+    let mut checks = placed(
+        kind.table.span,
+        quote! {
+            const _: () = __ingester::check_table_name(#name);
+            const _: () = __ingester::check_column_count(&__TABLE);
+            const _: () = __ingester::check_key_count(&__TABLE);
+            const _: () = __ingester::check_row_size(&__TABLE);
+        },
+    );
+    if let Some(was) = &kind.table_was {
+        let name = was.value();
+        checks.extend(placed(was.span(), quote!(const _: () = __ingester::check_table_name(#name);)));
+    }
+    for (place, key) in kind.keys.iter().enumerate() {
+        for column in &key.columns {
+            let name = column.unraw().to_string();
+            checks.extend(placed(column.span(), quote!(const _: () = __ingester::check_key_column(&__PARTS, #name);)));
+        }
+        let place = Literal::usize_unsuffixed(place);
+        checks.extend(placed(key.span, quote!(const _: () = __ingester::check_composite_key(&__PARTS, #place);)));
+    }
+    checks
+}

@@ -1,0 +1,126 @@
+//! What [`crate::check`] hands to [`crate::expand`]: everything that the code is made from. `expand` reports no errors.
+//!
+//! May use: attr.
+
+use crate::attr::CompositeKey;
+use proc_macro2::Span;
+use syn::{ExprPath, Generics, Ident, LitStr, Path, Type};
+
+/// What an item becomes.
+pub(crate) enum Model {
+    /// `Ingestable`. There is no kind where the attributes do not name one, or kube derives no type for it; that has been
+    /// reported.
+    Kind(Record, Option<Box<KindDeclaration>>),
+    /// `Indexed`.
+    Nested(Record),
+    /// `ColumnValue` on a struct.
+    Composite(Record),
+    /// `ColumnValue` on an enum.
+    UnitEnum(UnitEnum),
+    /// An item that the derive is not for.
+    Refused(Refused),
+}
+
+/// A struct some of whose fields are columns.
+pub(crate) struct Record {
+    pub(crate) ident: Ident,
+    pub(crate) columns: Vec<ColumnDeclaration>,
+}
+
+/// One `#[index]`: a column, or those of a composite or nested struct.
+pub(crate) struct ColumnDeclaration {
+    /// The column's name, or what the names of its columns begin with.
+    pub(crate) name: String,
+    /// Where a mistake with the name is reported.
+    pub(crate) name_span: Span,
+    /// Where it comes from, in words.
+    pub(crate) origin: String,
+    pub(crate) ty: Option<LitStr>,
+    pub(crate) key: bool,
+    pub(crate) was: Option<LitStr>,
+    pub(crate) source: Source,
+}
+
+/// Where a column's value comes from.
+pub(crate) enum Source {
+    /// A field as it is.
+    Field { ident: Ident, ty: Type },
+    /// A path of fields, the first one of the struct itself, and what a function makes of what is there.
+    Computed { fields: Vec<Ident>, with: Option<ExprPath>, span: Span },
+    /// An attribute that could not be read.
+    Unknown,
+}
+
+/// Which kind it is, and its table.
+pub(crate) struct KindDeclaration {
+    /// The type of the whole object, for which the trait is implemented.
+    pub(crate) root: Ident,
+    pub(crate) group: LitStr,
+    pub(crate) version: LitStr,
+    pub(crate) kind: LitStr,
+    pub(crate) namespaced: bool,
+    pub(crate) form: Form,
+    pub(crate) table: TableName,
+    pub(crate) table_was: Option<LitStr>,
+    pub(crate) immutable: bool,
+    pub(crate) protobuf: Option<Message>,
+    pub(crate) keys: Vec<CompositeKey>,
+    pub(crate) filter: Option<ExprPath>,
+    /// The columns from the metadata.
+    pub(crate) metadata: Vec<ColumnDeclaration>,
+}
+
+impl KindDeclaration {
+    /// The type of the status, where there is one.
+    pub(crate) fn status(&self) -> Option<&Path> {
+        match &self.form {
+            Form::Resource { status } => status.as_ref(),
+            Form::Projection { .. } => None,
+        }
+    }
+}
+
+/// What the struct describes.
+pub(crate) enum Form {
+    /// The spec of a custom resource that kube derives.
+    Resource { status: Option<Path> },
+    /// The whole of an object that somebody else defines.
+    Projection { plural: String },
+}
+
+/// The name of a table, and where it comes from.
+pub(crate) struct TableName {
+    pub(crate) text: String,
+    pub(crate) span: Span,
+}
+
+/// The message of the `proto` column. Without descriptors, those of the crate's root have it.
+pub(crate) struct Message {
+    pub(crate) name: LitStr,
+    pub(crate) descriptors: Option<ExprPath>,
+}
+
+/// An enum that is stored by the names of its variants.
+pub(crate) struct UnitEnum {
+    pub(crate) ident: Ident,
+    pub(crate) variants: Vec<NamedVariant>,
+}
+
+pub(crate) struct NamedVariant {
+    pub(crate) ident: Ident,
+    /// Its name in JSON.
+    pub(crate) name: String,
+    /// Whether it carries data, which has been reported.
+    pub(crate) data: bool,
+}
+
+/// The traits that the item would have got. They are implemented anyway: without them every use of the type would be
+/// another error.
+pub(crate) struct Refused {
+    pub(crate) ident: Ident,
+    pub(crate) generics: Generics,
+    pub(crate) indexed: bool,
+    pub(crate) column_value: bool,
+    /// The type that would have been a kind, where there is one.
+    pub(crate) kind: Option<Ident>,
+}
