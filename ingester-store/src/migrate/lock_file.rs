@@ -31,19 +31,19 @@ pub struct ReleasedMigration {
 
 /// A column that a migration added to an existing table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AddedColumn {
+pub(super) struct AddedColumn {
     /// The current name of its table.
-    pub table: Ident,
+    pub(super) table: Ident,
     /// Its current name.
-    pub column: Ident,
+    pub(super) column: Ident,
     /// The migration that added it.
-    pub version: u32,
+    pub(super) version: u32,
 }
 
 impl LockFile {
     /// The columns that the migrations in `applied` added to tables, by their current names, without those that were dropped
     /// later.
-    pub(crate) fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<AddedColumn> {
+    pub(super) fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<AddedColumn> {
         let mut added: Vec<AddedColumn> = Vec::new();
         for migration in self.migrations.iter().filter(|migration| applied(migration.version)) {
             for change in &migration.changes {
@@ -72,7 +72,7 @@ impl LockFile {
 
 impl ReleasedMigration {
     /// Its number and description, as in the names of its files: `0002_add_owner`.
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         format!("{:04}_{}", self.version, self.description)
     }
 }

@@ -76,7 +76,7 @@ impl StoreError {
     }
 
     /// What the database said, without what was being done.
-    pub fn reason(&self) -> &str {
+    pub(super) fn reason(&self) -> &str {
         &self.reason
     }
 }
