@@ -1,8 +1,10 @@
 //! The command line.
 //!
-//! May use: ingester-store.
+//! May use: ingester-core, ingester-store.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use ingester_core::dialect::Dialect;
 use std::path::PathBuf;
 
 /// Mirrors Kubernetes objects into SQL.
@@ -167,8 +169,8 @@ pub(crate) enum Schema {
 #[derive(Debug, Args)]
 pub(crate) struct SchemaPrint {
     /// The SQL dialect; mysql also covers MariaDB, TiDB and Vitess.
-    #[arg(long, value_enum, default_value_t = DialectName::Mysql)]
-    pub(crate) dialect: DialectName,
+    #[arg(long, value_parser = dialect(), default_value_t = Dialect::MySql)]
+    pub(crate) dialect: Dialect,
     /// Only these kinds.
     #[arg(value_name = "KIND")]
     pub(crate) kinds: Vec<String>,
@@ -275,10 +277,10 @@ pub(crate) struct ProtoDecode {
     pub(crate) uid: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DialectName {
-    Mysql,
-    Sqlite,
+/// Reads the name of a dialect.
+fn dialect() -> impl TypedValueParser<Value = Dialect> {
+    let named = |name: String| Dialect::ALL.into_iter().find(|dialect| dialect.name() == name);
+    PossibleValuesParser::new(Dialect::ALL.map(Dialect::name)).try_map(move |name| named(name).ok_or("unknown dialect"))
 }
 
 #[derive(Debug, Args)]

@@ -1,9 +1,7 @@
 //! `ingester schema print`, `generate`, `diff`, `apply`, `revert` and `verify`.
 
 use super::{BEHIND, chosen, is_current, released};
-use crate::arguments::{
-    DialectName, Format, SchemaApply, SchemaDiff, SchemaGenerate, SchemaPrint, SchemaRevert, SchemaVerify,
-};
+use crate::arguments::{Format, SchemaApply, SchemaDiff, SchemaGenerate, SchemaPrint, SchemaRevert, SchemaVerify};
 use crate::ending::{Ending, Failure};
 use crate::output::{self, note, show};
 use crate::program::Program;
@@ -11,17 +9,14 @@ use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
 use ingester_core::ddl::{self, Schema, Server};
-use ingester_core::dialect::Dialect;
+
 use ingester_store::migrate::{ApplyError, Drift, Folder, GenerateOptions, Progress, drift, schema_of};
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
 
 pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let kinds = chosen(kinds, &arguments.kinds)?;
-    let dialect = match arguments.dialect {
-        DialectName::Mysql => Dialect::MySql,
-        DialectName::Sqlite => Dialect::Sqlite,
-    };
+    let dialect = arguments.dialect;
     output::print(&dialect.script(&dialect.create_all(&Schema::of(&kinds))))?;
     Ok(Ending::Done)
 }

@@ -1,4 +1,4 @@
-//! How a database's own catalog spells types and the names of keys.
+//! The names that a database's catalog has for types and keys.
 
 use super::Dialect;
 use crate::schema::{Ident, SqlType};
@@ -9,17 +9,19 @@ impl Dialect {
         self.rules().key_name(table, key)
     }
 
-    /// A type as this dialect spells it.
+    /// The dialect's name of a type.
     pub fn spelled(self, ty: SqlType) -> String {
         self.rules().type_name(ty).into_owned()
     }
 
-    /// Whether a type in a catalog is this one. Display widths, MariaDB's `longtext` for JSON and the like are spelling.
+    /// Whether a type in a catalog is this one. Other spellings of the same type, such as display widths or MariaDB's `longtext` for
+    /// JSON, make no difference.
     pub fn is_type(self, ty: SqlType, spelled: &str) -> bool {
         self.rules().is_type(ty, spelled)
     }
 
-    /// The type that a catalog spells, where it is one that tables of ours have. SQLite's storage classes hold several.
+    /// The type of a catalog's name for it, if our tables have such a type. On SQLite it is one of several types with the same
+    /// storage class.
     pub fn type_of(self, spelled: &str) -> Option<SqlType> {
         self.rules().type_of(spelled)
     }

@@ -1,7 +1,7 @@
-//! The filters through which everything goes that templates put into SQL. Those of shared statements write standard SQL or
-//! ask the dialect's rules.
+//! The filters of the templates. Everything that a template puts into SQL goes through one of them. Filters of shared statements write
+//! standard SQL, or ask the dialect's rules.
 
-// The attribute makes a struct of each filter, public whatever the function says.
+// The attribute makes a public struct of each filter, whatever the function's visibility.
 #![allow(unreachable_pub)]
 
 use super::Dialect;
@@ -11,14 +11,14 @@ use askama::filters::Safe;
 use askama::{Result, Values};
 use std::borrow::{Borrow, Cow};
 
-/// A template is rendered with its dialect as the only value.
+/// A template is rendered with the dialect as its only value.
 impl Values for Dialect {
     fn get_value<'a>(&'a self, _: &str) -> Option<&'a dyn std::any::Any> {
         Some(self)
     }
 }
 
-/// A name that no input can change: one of a table, or one that a template says itself.
+/// A name that no input can change: an identifier of a table, or a literal in a template.
 pub(super) trait Name {
     fn name(&self) -> &str;
 }
@@ -45,13 +45,13 @@ fn rules(values: &dyn Values) -> Result<&'static dyn Rules> {
     Ok(askama::get_value::<Dialect>(values, "dialect")?.rules())
 }
 
-/// A name in double quotes. An [`Ident`] holds none itself.
+/// A name in double quotes. An [`Ident`] cannot contain them.
 #[askama::filter_fn]
 pub(super) fn ident<N: Name>(name: N, _: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(format!("\"{}\"", name.name())))
 }
 
-/// A name in backticks. An [`Ident`] holds none itself.
+/// A name in backticks. An [`Ident`] cannot contain them.
 #[askama::filter_fn]
 pub(super) fn backticks(name: &Ident, _: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(format!("`{name}`")))
@@ -75,13 +75,13 @@ pub(super) fn names(columns: &[Column], _: &dyn Values) -> Result<Safe<String>> 
     Ok(Safe(names))
 }
 
-/// So many parameters: `?, ?, ?`.
+/// This number of parameters: `?, ?, ?`.
 #[askama::filter_fn]
 pub(super) fn parameters<N: Borrow<usize>>(count: N, _: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(repeated("?", *count.borrow())))
 }
 
-/// So many times one row of parameters: `(?, ?), (?, ?)`.
+/// This number of rows of parameters: `(?, ?), (?, ?)`.
 #[askama::filter_fn]
 pub(super) fn rows_of<N: Borrow<usize>>(rows: N, _: &dyn Values, columns: usize) -> Result<Safe<String>> {
     Ok(Safe(repeated(&format!("({})", repeated("?", columns)), *rows.borrow())))
@@ -98,7 +98,7 @@ fn repeated(text: &str, count: usize) -> String {
     all
 }
 
-/// What a SELECT from this table ends with to lock its rows, see [`Rules::for_update`].
+/// The end of a SELECT from this table that locks its rows, see [`Rules::for_update`].
 #[askama::filter_fn]
 pub(super) fn lock_rows(_: &Table, values: &dyn Values) -> Result<Safe<&'static str>> {
     Ok(Safe(rules(values)?.for_update()))
@@ -116,7 +116,7 @@ pub(super) fn write_inserted<N: Name>(column: N, values: &dyn Values) -> Result<
     Ok(Safe(rules(values)?.write_inserted(column.name())))
 }
 
-/// As [`write_inserted`], of several columns, each on a line of its own.
+/// As [`write_inserted`], for several columns, one per line.
 #[askama::filter_fn]
 pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
     let rules = rules(values)?;
@@ -149,7 +149,7 @@ pub(super) fn read(column: &Column, values: &dyn Values) -> Result<Safe<String>>
     Ok(Safe(rules(values)?.read(column.name.as_str(), column.ty)))
 }
 
-/// See [`Rules::read`], of a column that is a time.
+/// See [`Rules::read`], for a column of times.
 #[askama::filter_fn]
 pub(super) fn read_time(column: &'static str, values: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(rules(values)?.read(column, SqlType::DateTime)))
@@ -167,7 +167,7 @@ pub(super) fn sqlite_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static 
     Ok(Safe(crate::ddl::storage_class(*ty)))
 }
 
-/// What a column that may not be NULL has in the rows that are there when it is added: SQLite asks for it.
+/// The value of a new NOT NULL column in existing rows, which SQLite requires.
 #[askama::filter_fn]
 pub(super) fn sqlite_default(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
     Ok(Safe(match crate::ddl::storage_class(*ty) {

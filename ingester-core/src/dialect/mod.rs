@@ -1,11 +1,11 @@
-//! The only place that knows SQL text: statements shared by all databases in [`statements`], one file each, and a folder
-//! for what each dialect says in its own way. Nothing here runs anything.
+//! SQL text, which is nowhere else: the [`statements`] that all databases share, one file each, and a folder for what each dialect
+//! writes in its own way. Nothing here runs anything.
 //!
 //! May use: schema, value, row, ddl.
 //!
-//! Shared statements are askama templates in standard SQL: names in double quotes, text in single quotes. [`Dialect::render`]
-//! turns the double quotes into those of the dialect, and filters spell what differs. An interpolation without a filter does
-//! not compile.
+//! Shared statements are askama templates in standard SQL, with names in double quotes and text in single quotes. `Dialect::render`
+//! replaces the double quotes by those of the dialect, and filters write what differs. An interpolation without a filter does not
+//! compile.
 
 mod catalog;
 mod filters;
@@ -20,7 +20,7 @@ use crate::value::{Micros, Value};
 use rules::Rules;
 use std::sync::Arc;
 
-/// The text of one statement. Only this room makes one, so no other text reaches a database by accident.
+/// The text of one statement. Only this module constructs it, so no other text reaches a database by accident.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sql(Arc<str>);
 
@@ -34,7 +34,7 @@ impl Sql {
         &self.0
     }
 
-    /// The text, shared with whoever runs it.
+    /// The text as a shared pointer, for the driver.
     pub fn shared(&self) -> Arc<str> {
         self.0.clone()
     }
@@ -51,14 +51,14 @@ pub enum Param<'a> {
     Int(i64),
     /// An unsigned integer.
     UInt(u64),
-    /// A moment.
+    /// A time.
     Time(Micros),
     /// NULL.
     Null,
 }
 
 impl<'a> Param<'a> {
-    /// About how many bytes it takes in a packet.
+    /// About how many bytes it takes in a statement's packet.
     pub fn bytes(&self) -> usize {
         match self {
             Param::Value(value) => value.bytes(),
@@ -69,12 +69,12 @@ impl<'a> Param<'a> {
         }
     }
 
-    /// A moment, or NULL.
+    /// A time, or NULL.
     pub(crate) fn time(time: Option<Micros>) -> Self {
         time.map_or(Param::Null, Param::Time)
     }
 
-    /// Each of `texts`.
+    /// One parameter for each of `texts`.
     pub(crate) fn texts(texts: &'a [&'a str]) -> Vec<Self> {
         texts.iter().map(|text| Param::Text(text)).collect()
     }
@@ -85,25 +85,25 @@ pub trait Statement {
     /// The text.
     fn sql(&self, dialect: Dialect) -> Sql;
 
-    /// The values of its question marks, in their order.
+    /// The values of the text's question marks, in their order.
     fn params(&self) -> Vec<Param<'_>> {
         Vec::new()
     }
 }
 
-/// A statement that answers with rows.
+/// A statement that returns rows.
 pub trait Query: Statement {
-    /// What one row of the answer holds.
+    /// A row of the result.
     type Row;
 
-    /// Reads one row of the answer.
+    /// Reads one row of the result.
     ///
     /// # Errors
-    /// Those of the driver, when a column is not what the statement selects.
+    /// The driver's error, if a column has another type than the statement selects.
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error>;
 }
 
-/// The columns of one row of an answer, by their places. Each driver implements it.
+/// The columns of one row of a result, by index. Each driver implements it.
 pub trait Columns {
     /// The driver's error.
     type Error;
@@ -111,36 +111,35 @@ pub trait Columns {
     /// Text that is not NULL.
     ///
     /// # Errors
-    /// When the column is something else.
+    /// If the column has another type.
     fn text(&self, place: usize) -> Result<String, Self::Error>;
 
     /// Text or NULL.
     ///
     /// # Errors
-    /// When the column is something else.
+    /// If the column has another type.
     fn optional_text(&self, place: usize) -> Result<Option<String>, Self::Error>;
 
     /// A signed integer.
     ///
     /// # Errors
-    /// When the column is something else.
+    /// If the column has another type.
     fn int(&self, place: usize) -> Result<i64, Self::Error>;
 
     /// An unsigned integer.
     ///
     /// # Errors
-    /// When the column is something else.
+    /// If the column has another type.
     fn uint(&self, place: usize) -> Result<u64, Self::Error>;
 
-    /// A value of a column of this type. One that the type cannot have, which somebody wrote by hand, comes back as what it
-    /// is.
+    /// A value of a column of this type. A value of another type, which SQLite accepts, is returned as it is.
     ///
     /// # Errors
-    /// When the driver cannot read the column.
+    /// If the driver cannot read the column.
     fn value(&self, place: usize, ty: SqlType) -> Result<Value, Self::Error>;
 }
 
-/// A family of databases that take the same statements.
+/// A family of databases that understand the same SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// MySQL 5.7 to 9.x, MariaDB 10.6 and later, TiDB, Vitess.
@@ -152,7 +151,7 @@ pub enum Dialect {
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Reading: it sees one state of the database from its first statement on, and takes no lock for writing.
+    /// Reading: the transaction sees one state of the database from its first statement on, and takes no write lock.
     Read,
     /// Writing.
     Write,
@@ -165,7 +164,7 @@ impl Dialect {
     /// The statement that rolls back a transaction, in every dialect.
     pub const ROLLBACK: &'static str = "ROLLBACK";
 
-    /// What this dialect says in its own way.
+    /// What this dialect writes in its own way.
     fn rules(self) -> &'static dyn Rules {
         match self {
             Dialect::MySql => &mysql::MySql,
@@ -174,51 +173,51 @@ impl Dialect {
     }
 
     /// Its name, as on the command line and in `generated-sql/`.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         self.rules().name()
     }
 
     /// Renders a shared statement.
     fn render(self, template: &impl askama::Template) -> Sql {
-        // Writing into a string does not fail and the filters find what they ask for, so there is nothing to hand on.
+        // Writing into a string does not fail, and the filters always find the dialect.
         let text =
             template.render_with_values(&self).unwrap_or_else(|error| unreachable!("a template of SQL: {error}"));
         Sql::new(self.rules().requote(text.trim_end()))
     }
 
-    /// The statements that make a table with its keys where it is missing, each repeatable.
+    /// The statements that create a table with its keys if it is missing. Each may be repeated.
     pub(crate) fn create(self, table: &TableDef) -> Vec<Sql> {
         self.rules().create(table)
     }
 
-    /// The statements that make all tables of a schema, each repeatable.
+    /// The statements that create the missing tables of a schema. Each may be repeated.
     pub fn create_all(self, schema: &Schema) -> Vec<Sql> {
         schema.tables.iter().flat_map(|table| self.create(table)).collect()
     }
 
-    /// The statement that drops a table where it is there.
+    /// The statement that drops a table if it exists.
     pub fn drop(self, table: Ident) -> Sql {
         self.rules().drop(table)
     }
 
-    /// The statements of one step of a migration: one on MySQL, or several that may be repeated; on SQLite those of one
-    /// transaction, none where its types make no difference.
+    /// The statements of one step of a migration. On MySQL, it is one statement, or several that may be repeated. On SQLite, they
+    /// are run in one transaction; there are none if the types are stored alike.
     pub fn step(self, step: &Step) -> Vec<Sql> {
         self.rules().step(step)
     }
 
-    /// The statements that a new connection runs first.
+    /// The statements that prepare a new connection.
     pub fn session(self) -> Vec<Sql> {
         self.rules().session().iter().map(|text| Sql::new(*text)).collect()
     }
 
-    /// The statements that a connection for migrations runs as well.
+    /// The statements that also prepare a connection for migrations.
     pub fn session_of_migrations(self) -> Vec<Sql> {
         self.rules().session_of_migrations().iter().map(|text| Sql::new(*text)).collect()
     }
 
-    /// Waits until no other connection migrates this database. Columns: 1 once that is so. `None` where a transaction is all
-    /// that it takes.
+    /// The query that waits until no other connection migrates this database, and then returns 1. `None` if a transaction is
+    /// enough.
     pub fn lock_migrations(self) -> Option<Sql> {
         self.rules().lock_migrations().map(Sql::new)
     }
@@ -228,15 +227,15 @@ impl Dialect {
         self.rules().begin(access)
     }
 
-    /// One text that runs all of `statements` in a transaction of its own, with the parameters' values written into it; where
-    /// one of them fails, the transaction stays open. `None` for a database that no round trip leads to.
+    /// One text that runs all of `statements` in a transaction, with the values of the parameters written into it. If a statement
+    /// fails, the transaction stays open. `None` for an embedded database, which has no round trips to save.
     pub fn in_one_text(self, statements: &[&dyn Statement]) -> Option<Sql> {
         let write = self.rules().in_one_text()?;
         let statements: Vec<_> = statements.iter().map(|statement| (statement.sql(self), statement.params())).collect();
         Some(write(self.begin(Access::Write), &statements))
     }
 
-    /// A script of statements for people and for piping into a client.
+    /// Statements as a script, for people and for piping into a client.
     pub fn script<'a>(self, statements: impl IntoIterator<Item = &'a Sql>) -> String {
         let mut script = String::new();
         for sql in statements {
@@ -256,11 +255,11 @@ impl std::fmt::Display for Dialect {
     }
 }
 
-/// The escaper of the templates: it implements nothing, so only what a filter has marked as safe can be written.
+/// The escaper of the templates. It implements nothing, so templates can only write what a filter has marked as safe.
 #[derive(Clone, Copy, Debug)]
-pub struct Unfiltered;
+pub(crate) struct Unfiltered;
 
-/// Renders a definition of one dialect, in its own spelling.
+/// Renders a template of one dialect.
 fn render_own(template: &impl askama::Template) -> Sql {
     Sql::new(template.render().unwrap_or_else(|error| unreachable!("a template of SQL: {error}")).trim_end())
 }

@@ -1,74 +1,74 @@
-//! What a dialect says in its own way. A new dialect implements this trait, and the compiler names what is missing.
+//! What a dialect writes in its own way. A new dialect implements this trait, so the compiler names what is missing.
 
 use super::{Access, Param, Sql};
 use crate::ddl::{Step, TableDef};
 use crate::schema::{Ident, SqlType};
 use std::borrow::Cow;
 
-/// Writes statements and their parameters' values as one text, a transaction of its own; given what begins it.
+/// Writes statements with the values of their parameters as the text of one transaction; the first argument begins it.
 pub(super) type InOneText = fn(&str, &[(Sql, Vec<Param<'_>>)]) -> Sql;
 
 pub(super) trait Rules: Sync {
-    /// As on the command line and in `generated-sql/`.
+    /// The name on the command line and in `generated-sql/`.
     fn name(&self) -> &'static str;
 
-    // Words within shared statements.
+    // Parts of shared statements.
 
-    /// Puts the dialect's quotes around names that stand in double quotes.
+    /// Replaces the double quotes around names by the dialect's quotes.
     fn requote(&self, text: &str) -> String;
-    /// What a SELECT ends with to lock its rows until the transaction ends; empty where the transaction locks them anyhow.
+    /// The end of a SELECT that locks its rows until the transaction ends; empty if the transaction locks them anyway.
     fn for_update(&self) -> &'static str;
-    /// What turns an INSERT into an upsert; followed by the columns to be written, each as [`Rules::write_inserted`] has it.
+    /// What turns an INSERT into an upsert. The columns to be written follow, each written by [`Rules::write_inserted`].
     fn on_conflict(&self, key: &[&str]) -> Cow<'static, str>;
-    /// Writes the inserted value of a column over the stored one.
+    /// Replaces the stored value of a column by the inserted one.
     fn write_inserted(&self, column: &str) -> String;
-    /// What a list of rows in `IN (...)` begins with.
+    /// The beginning of a list of rows in `IN (...)`.
     fn row_values(&self) -> &'static str;
-    /// A column that may not choose the index by which rows are read.
+    /// A column in a condition, written so that the database does not use the column's index.
     fn without_index(&self, column: &str) -> String;
     /// A column as text for people.
     fn shown(&self, column: &str) -> String;
     /// A column of this type as the driver reads it.
     fn read(&self, column: &str, ty: SqlType) -> String;
 
-    // Types and names as the catalog spells them.
+    // Names of types and keys.
 
     /// The type in a definition.
     fn type_name(&self, ty: SqlType) -> Cow<'static, str>;
     /// Whether a type in a catalog is this one.
     fn is_type(&self, ty: SqlType, spelled: &str) -> bool;
-    /// The type that a catalog spells, where it is one that tables of ours have.
+    /// The type of a catalog's name for it, if our tables have such a type.
     fn type_of(&self, spelled: &str) -> Option<SqlType>;
-    /// The name of a table's key.
+    /// The name of a table's key in the catalog.
     fn key_name(&self, table: Ident, key: Ident) -> Ident;
 
     // Definitions.
 
-    /// Makes a table with its keys.
+    /// Creates a table with its keys.
     fn create(&self, table: &TableDef) -> Vec<Sql>;
     /// Drops a table.
     fn drop(&self, table: Ident) -> Sql;
     /// One step of a migration.
     fn step(&self, step: &Step) -> Vec<Sql>;
-    /// Makes `ingester_rejects`.
+    /// Creates `ingester_rejects`.
     fn create_rejects(&self) -> Sql;
-    /// Makes `ingester_backfills`.
+    /// Creates `ingester_backfills`.
     fn create_backfills(&self) -> Sql;
 
     // Sessions and transactions.
 
-    /// What a new connection runs first.
+    /// See [`Dialect::session`](super::Dialect::session).
     fn session(&self) -> &'static [&'static str];
-    /// What a connection for migrations runs as well.
+    /// See [`Dialect::session_of_migrations`](super::Dialect::session_of_migrations).
     fn session_of_migrations(&self) -> &'static [&'static str];
-    /// Waits for other migrations.
+    /// See [`Dialect::lock_migrations`](super::Dialect::lock_migrations).
     fn lock_migrations(&self) -> Option<&'static str>;
     /// Begins a transaction.
     fn begin(&self, access: Access) -> &'static str;
     /// See [`Dialect::in_one_text`](super::Dialect::in_one_text).
     fn in_one_text(&self) -> Option<InOneText>;
 
-    // The catalog. The columns are those of the statements of the same names.
+    // Queries of the catalog. The statements of the same names define their columns.
 
     /// See [`statements::ReadServer`](super::statements::ReadServer).
     fn server(&self) -> &'static str;

@@ -1,4 +1,4 @@
-//! Statements as they come out, to be read; and the rule that there are none elsewhere.
+//! Snapshots of the statements for review, and the rule that SQL is nowhere else.
 
 use super::{Dialect, Param, Sql, Statement};
 use crate::ddl::{Schema, TableDef};
@@ -16,7 +16,7 @@ const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[&["na
 const COLUMNS: [crate::schema::Column; PARTS.column_count()] = PARTS.columns();
 const KEYS: [crate::schema::Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
 
-/// The table that the statements' own tests write.
+/// The table in the statements' tests.
 pub(super) static TABLE: Table = Table { name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &KEYS };
 
 pub(super) const UIDS: &[&str] = &["a", "b"];
@@ -33,21 +33,21 @@ pub(super) fn row() -> Row {
     Row::new(&TABLE, &object, None, values).unwrap()
 }
 
-/// Shows a statement in each dialect; the snapshot has the statement's name.
+/// Compares a statement in each dialect with the snapshot of the statement's name.
 pub(super) fn snapshot<S: Statement>(statement: &S) {
     let name = std::any::type_name::<S>();
     let name = name.split('<').next().and_then(|name| name.rsplit("::").next()).unwrap();
     snapshot_of(name, &[statement]);
 }
 
-/// As [`snapshot`], of a statement that has several forms.
+/// As [`snapshot`], for a statement with several forms.
 pub(super) fn snapshot_of(name: &str, statements: &[&dyn Statement]) {
     let mut text = String::new();
     for dialect in Dialect::ALL {
         for statement in statements {
             let sql = statement.sql(dialect);
             assert_eq!(statement.params().len(), sql.as_str().matches('?').count(), "parameters of {name}, {dialect}");
-            // A double quote within text would be taken for one of a name.
+            // A double quote within text would be replaced as if it belonged to a name.
             assert!(
                 !sql.as_str().split('\'').skip(1).step_by(2).any(|text| text.contains(['"', '`'])),
                 "{name}, {dialect}"
@@ -114,7 +114,7 @@ fn a_text_of_several_statements_has_its_values_in_it() {
     assert_eq!(Dialect::Sqlite.in_one_text(&statements), None);
 }
 
-/// A statement of nothing but parameters.
+/// A statement that has nothing but parameters.
 struct List<'a>(Vec<Param<'a>>);
 
 impl Statement for List<'_> {
@@ -140,14 +140,14 @@ fn index_names_in_sqlite_stay_apart_and_short() {
     assert_eq!(names.len(), 3);
 }
 
-/// SQL outside this folder is SQL that nobody reviews as such.
+/// SQL elsewhere would not be reviewed as SQL.
 #[test]
 fn there_is_no_sql_elsewhere() {
     fn walk(folder: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                // The dialects, and code that only tests run.
+                // Without this folder, and without folders of tests.
                 if !path.ends_with("src/dialect") && !path.ends_with("tests") {
                     walk(&path, found);
                 }
@@ -155,7 +155,7 @@ fn there_is_no_sql_elsewhere() {
             }
             if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("tests.rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                // A file's own tests come last in it.
+                // The tests of a file are at its end.
                 for (number, line) in text.lines().take_while(|line| *line != "#[cfg(test)]").enumerate() {
                     let code = line.trim_start();
                     let words =

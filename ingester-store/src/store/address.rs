@@ -1,5 +1,6 @@
 //! Where a database is, read from a URL or from its parts.
 
+use super::driver::on_driver;
 use super::mysql::PREPARED;
 use super::{StoreError, Tls};
 use ingester_core::dialect::Dialect;
@@ -64,10 +65,7 @@ impl Address {
 
     /// The database's dialect.
     pub fn dialect(&self) -> Dialect {
-        match self.options {
-            DriverOptions::MySql(_) => Dialect::MySql,
-            DriverOptions::Sqlite(_) => Dialect::Sqlite,
-        }
+        on_driver!(DriverOptions, &self.options, |_options, driver| driver::DIALECT)
     }
 }
 

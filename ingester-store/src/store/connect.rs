@@ -1,9 +1,10 @@
 //! Connecting to a database.
 
+use super::address::DriverOptions;
+use super::driver::on_driver;
 use super::transaction::Pool;
-use super::{Address, ErrorClass, Retry, Store, StoreError, mysql, sqlite};
+use super::{Address, ErrorClass, Retry, Store, StoreError};
 use backon::Retryable as _;
-use ingester_core::dialect::Dialect;
 use ingester_core::dialect::statements::ReadServer;
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -68,18 +69,15 @@ impl Store {
 
     async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
         address.check_files()?;
-        let dialect = address.dialect();
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
-        let pool = match dialect {
-            Dialect::MySql => mysql::connect(address, options).await.map(Pool::MySql),
-            Dialect::Sqlite => sqlite::connect(address, options).await.map(Pool::Sqlite),
-        };
-        let pool = pool.map_err(failed)?;
+        let pool = on_driver!(DriverOptions => Pool, &address.options, |connect, driver| {
+            driver::connect(connect, options).await.map_err(failed)?
+        });
         let answer = pool.fetch(&ReadServer).await.map_err(failed)?;
         let (server, max_packet) = answer.into_iter().next().unwrap_or_default();
         Ok(Store {
             pool,
-            dialect,
+            dialect: address.dialect(),
             server,
             max_packet: usize::try_from(max_packet).unwrap_or(usize::MAX),
             retry: options.retry,

@@ -1,4 +1,4 @@
-//! Running statements on one of sqlx's drivers: parameters in, rows out.
+//! Running statements on sqlx's drivers, one of them or any of them.
 
 /// Implements `execute`, `fetch` and the [`Columns`](ingester_core::dialect::Columns) of a row for one of sqlx's drivers. It is
 /// a macro because the drivers' types share no trait that would do. It takes the driver's database, arguments and row, how it
@@ -111,4 +111,37 @@ macro_rules! implement_driver {
     };
 }
 
-pub(super) use implement_driver;
+/// Runs `$work` on the variant of any driver; within it, `$driver` is the driver's module. With `$kind => $to`, the result becomes the
+/// same variant of `$to`. A new driver adds its lines here.
+macro_rules! on_driver {
+    ($kind:ident, $value:expr, |$inner:ident, $driver:ident| $work:expr) => {
+        match $value {
+            $kind::MySql($inner) => {
+                #[allow(unused_imports)]
+                use $crate::store::mysql as $driver;
+                $work
+            }
+            $kind::Sqlite($inner) => {
+                #[allow(unused_imports)]
+                use $crate::store::sqlite as $driver;
+                $work
+            }
+        }
+    };
+    ($kind:ident => $to:ident, $value:expr, |$inner:ident, $driver:ident| $work:expr) => {
+        match $value {
+            $kind::MySql($inner) => {
+                #[allow(unused_imports)]
+                use $crate::store::mysql as $driver;
+                $to::MySql($work)
+            }
+            $kind::Sqlite($inner) => {
+                #[allow(unused_imports)]
+                use $crate::store::sqlite as $driver;
+                $to::Sqlite($work)
+            }
+        }
+    };
+}
+
+pub(super) use {implement_driver, on_driver};

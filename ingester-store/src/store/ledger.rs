@@ -1,13 +1,14 @@
 //! Running migrations on a connection of their own, and sqlx's table of the migrations that were run.
 
 use super::catalog::Catalog;
+use super::driver::on_driver;
 use super::transaction::{Pool, raw};
-use super::{Store, StoreError, mysql, sqlite};
+use super::{Store, StoreError};
 use ingester_core::dialect::statements::{CatalogColumns, CatalogKeys, ForgetMigration, SettleMigration};
 use ingester_core::dialect::{Access, Dialect, Query, Statement};
 use sqlx::migrate::{Migrate, MigrateError, Migration};
 use sqlx::pool::PoolConnection;
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -32,16 +33,6 @@ pub(crate) enum Migrating {
     Sqlite(PoolConnection<Sqlite>),
 }
 
-/// Runs `$work` on the connection of any dialect.
-macro_rules! on_connection {
-    ($migrating:expr, |$connection:ident| $work:expr) => {
-        match $migrating {
-            Migrating::MySql($connection) => $work,
-            Migrating::Sqlite($connection) => $work,
-        }
-    };
-}
-
 impl Store {
     /// A connection for migrations. On MySQL it holds a lock, so that no other program migrates this database. On SQLite each
     /// migration takes the database's write lock.
@@ -63,29 +54,28 @@ impl Store {
 
 impl Migrating {
     async fn acquire(pool: &Pool, doing: &str) -> Result<Self, StoreError> {
-        let connection = match pool {
-            Pool::MySql(pool) => pool.acquire().await.map(Migrating::MySql),
-            Pool::Sqlite(pool) => pool.acquire().await.map(Migrating::Sqlite),
-        };
-        connection.map_err(|error| failed(doing, error))
+        let failed = |error| failed(doing, error);
+        Ok(on_driver!(Pool => Migrating, pool, |pool, driver| pool.acquire().await.map_err(failed)?))
     }
 
     fn dialect(&self) -> Dialect {
-        match self {
-            Migrating::MySql(_) => Dialect::MySql,
-            Migrating::Sqlite(_) => Dialect::Sqlite,
-        }
+        on_driver!(Migrating, self, |_connection, driver| driver::DIALECT)
+    }
+
+    /// Whether a lock of the connection keeps other programs from migrating. Without one, the transaction of each migration does.
+    fn has_lock(&self) -> bool {
+        self.dialect().lock_migrations().is_some()
     }
 
     /// Prepares the session for migrations.
     async fn prepare(&mut self) -> Result<(), sqlx::Error> {
-        let dialect = self.dialect();
-        on_connection!(self, |connection| {
-            if dialect.lock_migrations().is_some() {
+        let has_lock = self.has_lock();
+        on_driver!(Migrating, self, |connection, driver| {
+            if has_lock {
                 // The server releases the lock when the connection is closed, whatever happens.
                 connection.close_on_drop();
             }
-            for sql in dialect.session_of_migrations() {
+            for sql in driver::DIALECT.session_of_migrations() {
                 connection.execute(raw(&sql)).await?;
             }
             Ok(())
@@ -106,11 +96,12 @@ impl Migrating {
 
     /// Takes sqlx's lock and ours. sqlx's lock keeps out sqlx's own tool, on servers where that lock works.
     async fn take_locks(&mut self) -> Result<(), MigrateError> {
-        on_connection!(self, |connection| connection.lock().await)?;
+        on_driver!(Migrating, self, |connection, driver| connection.lock().await)?;
         if let Some(sql) = self.dialect().lock_migrations() {
             let query = AssertSqlSafe(sql.shared());
-            let locked: Option<i64> =
-                on_connection!(self, |connection| sqlx::query_scalar(query).fetch_one(&mut **connection).await)?;
+            let locked: Option<i64> = on_driver!(Migrating, self, |connection, driver| {
+                sqlx::query_scalar(query).fetch_one(&mut **connection).await?
+            });
             if locked != Some(1) {
                 return Err(sqlx::Error::Protocol("the server gave no lock".into()).into());
             }
@@ -120,13 +111,13 @@ impl Migrating {
 
     /// Creates the ledger if it is missing.
     pub(crate) async fn ensure(&mut self) -> Result<(), StoreError> {
-        on_connection!(self, |connection| connection.ensure_migrations_table(LEDGER).await)
+        on_driver!(Migrating, self, |connection, driver| connection.ensure_migrations_table(LEDGER).await)
             .map_err(|error| migrate_failed("creating the table of migrations", error))
     }
 
     /// The ledger's entries by version.
     pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
-        let read = on_connection!(self, |connection| async {
+        let read = on_driver!(Migrating, self, |connection, driver| async {
             let applied = connection.list_applied_migrations(LEDGER).await?;
             Ok((applied, connection.dirty_version(LEDGER).await?))
         }
@@ -146,63 +137,47 @@ impl Migrating {
     }
 
     async fn fetch<Q: Query>(&mut self, statement: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
-        match self {
-            Migrating::MySql(connection) => mysql::fetch(&mut **connection, statement).await,
-            Migrating::Sqlite(connection) => sqlite::fetch(&mut **connection, statement).await,
-        }
+        on_driver!(Migrating, self, |connection, driver| driver::fetch(&mut **connection, statement).await)
     }
 
     async fn execute(&mut self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
-        match self {
-            Migrating::MySql(connection) => mysql::execute(&mut **connection, statement).await,
-            Migrating::Sqlite(connection) => sqlite::execute(&mut **connection, statement).await,
-        }
+        on_driver!(Migrating, self, |connection, driver| driver::execute(&mut **connection, statement).await)
     }
 
-    /// Runs a migration up. On SQLite another program may have run it in the meantime; then nothing is done.
+    /// Runs a migration up. Without a lock, another program may have run it in the meantime; then nothing is done.
     pub(crate) async fn apply(&mut self, migration: &Migration) -> Result<(), StoreError> {
-        self.run(migration, true).await.map_err(|error| migrate_failed(&doing(migration), error))
+        self.run(migration, Run::Up).await
     }
 
-    /// Runs a migration down.
+    /// Runs a migration down, unless another program has done so in the meantime.
     pub(crate) async fn revert(&mut self, migration: &Migration) -> Result<(), StoreError> {
-        self.run(migration, false).await.map_err(|error| migrate_failed(&doing(migration), error))
+        self.run(migration, Run::Down).await
     }
 
-    async fn run(&mut self, migration: &Migration, up: bool) -> Result<(), MigrateError> {
-        match self {
-            Migrating::MySql(connection) if up => connection.apply(LEDGER, migration).await.map(drop),
-            Migrating::MySql(connection) => connection.revert(LEDGER, migration).await.map(drop),
-            Migrating::Sqlite(connection) => {
-                // With the write lock, the ledger cannot change until the end.
-                let mut tx = connection.begin_with(Dialect::Sqlite.begin(Access::Write)).await?;
-                match (up, is_recorded(&mut tx, migration).await?) {
-                    (true, false) => tx.apply(LEDGER, migration).await.map(drop)?,
-                    (false, true) => tx.revert(LEDGER, migration).await.map(drop)?,
-                    _ => {}
-                }
-                Ok(tx.commit().await?)
-            }
-        }
-    }
-
-    /// Records a migration as run without running it. On SQLite another program may have recorded it in the meantime; then
-    /// nothing is done.
+    /// Records a migration as run without running it, unless another program has done so in the meantime.
     pub(crate) async fn skip(&mut self, migration: &Migration) -> Result<(), StoreError> {
-        let skipped = match self {
-            Migrating::MySql(connection) => connection.skip(LEDGER, migration).await,
-            Migrating::Sqlite(connection) => {
-                async {
-                    let mut tx = connection.begin_with(Dialect::Sqlite.begin(Access::Write)).await?;
-                    if !is_recorded(&mut tx, migration).await? {
-                        tx.skip(LEDGER, migration).await?;
-                    }
-                    Ok(tx.commit().await?)
-                }
-                .await
+        self.run(migration, Run::Skip).await
+    }
+
+    async fn run(&mut self, migration: &Migration, run: Run) -> Result<(), StoreError> {
+        self.try_run(migration, run).await.map_err(|error| migrate_failed(&doing(migration), error))
+    }
+
+    async fn try_run(&mut self, migration: &Migration, run: Run) -> Result<(), MigrateError> {
+        let has_lock = self.has_lock();
+        on_driver!(Migrating, self, |connection, driver| {
+            if has_lock {
+                return run.on(&mut **connection, migration).await;
             }
-        };
-        skipped.map_err(|error| migrate_failed(&doing(migration), error))
+            // The transaction has the write lock, so the ledger cannot change until the end.
+            let mut tx = connection.begin_with(driver::DIALECT.begin(Access::Write)).await?;
+            let applied = tx.list_applied_migrations(LEDGER).await?;
+            let is_recorded = applied.iter().any(|applied| applied.version == migration.version);
+            if is_recorded == (run == Run::Down) {
+                run.on(&mut *tx, migration).await?;
+            }
+            Ok(tx.commit().await?)
+        })
     }
 
     /// Records whether an interrupted migration was done.
@@ -216,15 +191,27 @@ impl Migrating {
 
     /// Releases the locks, so that others may migrate.
     pub(crate) async fn end(mut self) -> Result<(), StoreError> {
-        on_connection!(&mut self, |connection| connection.unlock().await)
+        on_driver!(Migrating, &mut self, |connection, driver| connection.unlock().await)
             .map_err(|error| migrate_failed("ending migrations", error))
     }
 }
 
-/// Whether the ledger of an SQLite database has a migration.
-async fn is_recorded(connection: &mut SqliteConnection, migration: &Migration) -> Result<bool, MigrateError> {
-    let applied = connection.list_applied_migrations(LEDGER).await?;
-    Ok(applied.iter().any(|applied| applied.version == migration.version))
+/// What to do with a migration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    Up,
+    Down,
+    Skip,
+}
+
+impl Run {
+    async fn on(self, connection: &mut impl Migrate, migration: &Migration) -> Result<(), MigrateError> {
+        match self {
+            Run::Up => connection.apply(LEDGER, migration).await.map(drop),
+            Run::Down => connection.revert(LEDGER, migration).await.map(drop),
+            Run::Skip => connection.skip(LEDGER, migration).await,
+        }
+    }
 }
 
 fn doing(migration: &Migration) -> String {

@@ -1,16 +1,17 @@
 //! MySQL, MariaDB and other servers with their protocol.
 
-use super::address::DriverOptions;
 use super::driver::implement_driver;
 use super::error::Classified;
 use super::transaction::raw;
-use super::{Address, ConnectOptions, ErrorClass};
+use super::{ConnectOptions, ErrorClass};
 use ingester_core::dialect::Dialect;
-use sqlx::mysql::{MySqlArguments, MySqlConnection, MySqlDatabaseError, MySqlPoolOptions, MySqlRow};
+use sqlx::mysql::{
+    MySqlArguments, MySqlConnectOptions, MySqlConnection, MySqlDatabaseError, MySqlPoolOptions, MySqlRow,
+};
 use sqlx::{Connection as _, Executor as _, MySql, MySqlPool};
 use std::time::Duration;
 
-const DIALECT: Dialect = Dialect::MySql;
+pub(super) const DIALECT: Dialect = Dialect::MySql;
 
 /// How many statements a connection keeps prepared, unless the URL says otherwise: enough for a few kinds in all sizes, or for all
 /// kinds in the usual sizes.
@@ -27,10 +28,7 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 /// is lost earlier, the statement is retried like any other.
 const IDLE: Duration = Duration::from_secs(1);
 
-pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Result<MySqlPool, sqlx::Error> {
-    let DriverOptions::MySql(connect) = &address.options else {
-        return Err(sqlx::Error::Configuration("not a MySQL URL".into()));
-    };
+pub(super) async fn connect(connect: &MySqlConnectOptions, options: ConnectOptions) -> Result<MySqlPool, sqlx::Error> {
     // The first connection is made without the pool, which would report a time-out instead of the cause.
     MySqlConnection::connect_with(connect).await?.close().await?;
     MySqlPoolOptions::new()
@@ -51,7 +49,7 @@ pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Resul
                 Ok(())
             })
         })
-        .connect_with((**connect).clone())
+        .connect_with(connect.clone())
         .await
 }
 

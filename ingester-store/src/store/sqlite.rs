@@ -1,16 +1,17 @@
 //! SQLite, linked in.
 
-use super::address::DriverOptions;
 use super::driver::implement_driver;
 use super::error::Classified;
-use super::{Address, ConnectOptions, ErrorClass};
+use super::{ConnectOptions, ErrorClass};
 use ingester_core::dialect::Dialect;
 use sqlx::error::DatabaseError as _;
-use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteError, SqlitePoolOptions, SqliteRow};
+use sqlx::sqlite::{
+    SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteError, SqlitePoolOptions, SqliteRow,
+};
 use sqlx::{Connection as _, Sqlite, SqlitePool};
 use std::time::Duration;
 
-const DIALECT: Dialect = Dialect::Sqlite;
+pub(super) const DIALECT: Dialect = Dialect::Sqlite;
 
 /// How long a statement waits for another program's lock.
 const BUSY: Duration = Duration::from_secs(30);
@@ -21,12 +22,12 @@ const CACHE: &str = "-65536";
 /// How many pages of 4 KiB the write-ahead log collects before they are written into the database file.
 const CHECKPOINT: &str = "8192";
 
-pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Result<SqlitePool, sqlx::Error> {
+pub(super) async fn connect(
+    connect: &SqliteConnectOptions,
+    options: ConnectOptions,
+) -> Result<SqlitePool, sqlx::Error> {
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
-    let DriverOptions::Sqlite(connect) = &address.options else {
-        return Err(sqlx::Error::Configuration("not an SQLite URL".into()));
-    };
-    let connect = (**connect)
+    let connect = connect
         .clone()
         .create_if_missing(options.create)
         .busy_timeout(BUSY)

@@ -1,64 +1,48 @@
 //! The connections to one database of any dialect, and transactions on them.
 
-use super::{mysql, sqlite};
+use super::driver::on_driver;
 use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Executor, MySql, Sqlite};
 
 /// The connections to one database.
 pub(super) enum Pool {
-    MySql(sqlx::MySqlPool),
-    Sqlite(sqlx::SqlitePool),
+    MySql(sqlx::Pool<MySql>),
+    Sqlite(sqlx::Pool<Sqlite>),
 }
 
 impl Pool {
     /// Begins a transaction.
     pub(super) async fn begin(&self, access: Access) -> Result<Transaction, sqlx::Error> {
-        let open = match self {
-            Pool::MySql(pool) => Open::MySql(pool.begin_with(Dialect::MySql.begin(access)).await?),
-            Pool::Sqlite(pool) => Open::Sqlite(pool.begin_with(Dialect::Sqlite.begin(access)).await?),
-        };
+        let open = on_driver!(Pool => Open, self, |pool, driver| pool
+            .begin_with(driver::DIALECT.begin(access))
+            .await?);
         Ok(Transaction { access, open })
     }
 
     /// Runs one statement as a transaction by itself; returns how many rows it affected.
     pub(super) async fn execute(&self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
-        match self {
-            Pool::MySql(pool) => mysql::execute(pool, statement).await,
-            Pool::Sqlite(pool) => sqlite::execute(pool, statement).await,
-        }
+        on_driver!(Pool, self, |pool, driver| driver::execute(pool, statement).await)
     }
 
     /// Runs one query as a transaction by itself.
     pub(super) async fn fetch<Q: Query>(&self, statement: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
-        match self {
-            Pool::MySql(pool) => mysql::fetch(pool, statement).await,
-            Pool::Sqlite(pool) => sqlite::fetch(pool, statement).await,
-        }
+        on_driver!(Pool, self, |pool, driver| driver::fetch(pool, statement).await)
     }
 
     /// Runs a text of several statements that begins and commits a transaction.
     pub(super) async fn execute_transaction(&self, sql: &Sql) -> Result<(), sqlx::Error> {
-        match self {
-            Pool::MySql(pool) => execute_transaction(pool, sql).await,
-            Pool::Sqlite(pool) => execute_transaction(pool, sql).await,
-        }
+        on_driver!(Pool, self, |pool, driver| execute_transaction(pool, sql).await)
     }
 
     /// Runs a definition of a table. MySQL does not prepare definitions, and ends a transaction before one.
     pub(super) async fn define(&self, sql: &Sql) -> Result<(), sqlx::Error> {
-        match self {
-            Pool::MySql(pool) => pool.execute(raw(sql)).await.map(drop),
-            Pool::Sqlite(pool) => pool.execute(raw(sql)).await.map(drop),
-        }
+        on_driver!(Pool, self, |pool, driver| pool.execute(raw(sql)).await.map(drop))
     }
 
     /// Closes the connections.
     pub(super) async fn close(self) {
-        match self {
-            Pool::MySql(pool) => pool.close().await,
-            Pool::Sqlite(pool) => pool.close().await,
-        }
+        on_driver!(Pool, self, |pool, driver| pool.close().await)
     }
 }
 
@@ -108,34 +92,22 @@ enum Open {
 impl Transaction {
     /// Runs a statement; returns how many rows it affected, as the database counts them.
     pub(super) async fn execute(&mut self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
-        match &mut self.open {
-            Open::MySql(tx) => mysql::execute(&mut **tx, statement).await,
-            Open::Sqlite(tx) => sqlite::execute(&mut **tx, statement).await,
-        }
+        on_driver!(Open, &mut self.open, |tx, driver| driver::execute(&mut **tx, statement).await)
     }
 
     /// Runs a query.
     pub(super) async fn fetch<Q: Query>(&mut self, statement: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
-        match &mut self.open {
-            Open::MySql(tx) => mysql::fetch(&mut **tx, statement).await,
-            Open::Sqlite(tx) => sqlite::fetch(&mut **tx, statement).await,
-        }
+        on_driver!(Open, &mut self.open, |tx, driver| driver::fetch(&mut **tx, statement).await)
     }
 
     /// Commits if `result` is a success and the transaction was for writing, else rolls back. Returns `result`.
     pub(super) async fn end<T>(self, result: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
         if result.is_ok() && self.access == Access::Write {
-            match self.open {
-                Open::MySql(tx) => tx.commit().await?,
-                Open::Sqlite(tx) => tx.commit().await?,
-            }
+            on_driver!(Open, self.open, |tx, driver| tx.commit().await?);
             return result;
         }
         // If even the rollback fails, the connection is lost, and with it the transaction.
-        let _ = match self.open {
-            Open::MySql(tx) => tx.rollback().await,
-            Open::Sqlite(tx) => tx.rollback().await,
-        };
+        let _ = on_driver!(Open, self.open, |tx, driver| tx.rollback().await);
         result
     }
 }

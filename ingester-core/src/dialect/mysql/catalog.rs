@@ -1,4 +1,4 @@
-//! What a server says of its own tables: how it is asked, and how it spells types.
+//! The server's catalog: the queries, and its names of types.
 
 use crate::schema::SqlType;
 
@@ -21,7 +21,7 @@ FROM information_schema.statistics
 WHERE table_schema = DATABASE() AND index_name <> 'PRIMARY'
 ORDER BY table_name, index_name, seq_in_index";
 
-/// Whether a type in a catalog is this one. Display widths, MariaDB's `longtext` for JSON and the like are spelling.
+/// Whether a type in a catalog is this one. Display widths and MariaDB's `longtext` for JSON make no difference.
 pub(super) fn is_type(ty: SqlType, spelled: &str) -> bool {
     let spelled = spelled.to_ascii_lowercase();
     let plain = without_width(&spelled);
@@ -34,7 +34,7 @@ pub(super) fn is_type(ty: SqlType, spelled: &str) -> bool {
     }
 }
 
-/// The type that a catalog spells, where it is one that tables of ours have.
+/// The type of a catalog's name for it, if our tables have such a type.
 pub(super) fn type_of(spelled: &str) -> Option<SqlType> {
     match without_width(&spelled.to_ascii_lowercase()).as_str() {
         "tinyint" => Some(SqlType::Boolean),
@@ -43,7 +43,7 @@ pub(super) fn type_of(spelled: &str) -> Option<SqlType> {
     }
 }
 
-/// `bigint(20) unsigned` as `bigint unsigned`: the width of integers is how they are displayed, nothing else.
+/// `bigint unsigned` for `bigint(20) unsigned`: the width of an integer only matters for display.
 fn without_width(spelled: &str) -> String {
     match (spelled.split_once('('), spelled.split_once(')')) {
         (Some((name, _)), Some((_, rest))) if name.ends_with("int") => format!("{name}{rest}"),

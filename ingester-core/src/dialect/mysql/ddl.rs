@@ -1,4 +1,4 @@
-//! Definitions of tables.
+//! Definitions of tables, and their changes.
 
 use crate::ddl::{Phase, SchemaChange, Step, TableDef};
 use crate::dialect::{Sql, render_own};

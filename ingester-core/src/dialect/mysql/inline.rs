@@ -1,4 +1,4 @@
-//! Statements with their parameters' values written into the text.
+//! Writes statements as one text, with the values of the parameters in it.
 
 use crate::dialect::{Param, Sql};
 use crate::value::Value;
@@ -10,7 +10,7 @@ pub(super) fn in_one_text(begin: &str, statements: &[(Sql, Vec<Param<'_>>)]) -> 
     text.push_str(begin);
     for (sql, params) in statements {
         text.push_str("; ");
-        // No name has a question mark in it, so each stands for a parameter.
+        // No name contains a question mark, so each is a parameter.
         let mut pieces = sql.as_str().split('?');
         text.push_str(pieces.next().unwrap_or_default());
         for (piece, param) in pieces.zip(params) {
@@ -37,7 +37,7 @@ fn literal(out: &mut String, param: Param<'_>) {
         Param::Value(Value::Null) | Param::Null => out.write_str("NULL"),
         Param::Value(Value::Bool(value)) => write!(out, "{}", u8::from(*value)),
         Param::Value(Value::Int(value)) => write!(out, "{value}"),
-        // With an exponent it is read as a double, without as an exact decimal.
+        // MySQL reads a number with an exponent as a DOUBLE, and one without as an exact DECIMAL.
         Param::Value(Value::Double(value)) => write!(out, "{value:e}"),
         Param::Value(Value::UInt(value)) => write!(out, "{value}"),
         Param::Value(Value::Time(value)) => write!(out, "'{}'", value.sql()),
@@ -50,8 +50,8 @@ fn literal(out: &mut String, param: Param<'_>) {
     };
 }
 
-/// By the rules of the mode that the [session](super::SESSION) sets, in which a backslash escapes what follows, and of utf8mb4, in which neither it
-/// nor a quote is ever a part of another character; the store takes no URL that names another.
+/// Quotes text. The mode of the [session](super::SESSION) makes a backslash the escape character. In utf8mb4, neither a backslash nor
+/// a quote is ever part of another character, and the store accepts no URL with another character set.
 fn quoted(out: &mut String, text: &str) -> std::fmt::Result {
     out.push('\'');
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! MySQL, MariaDB, and whatever else takes their statements.
+//! MySQL, MariaDB, and other servers that understand their SQL.
 //!
 //! May use: schema, value, ddl, dialect.
 
@@ -15,18 +15,18 @@ use std::borrow::Cow;
 pub(super) struct MySql;
 
 const SESSION: &[&str] = &[
-    // Strict: a value that does not fit is an error of its object, never cut off. How text is quoted follows from it, too.
+    // Strict, so that a value that does not fit is an error of its object and never cut off. The mode also decides how text is quoted.
     "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-    // A server may be configured otherwise; a statement by itself would never be committed then.
+    // If a server is configured without it, a single statement would never be committed.
     "SET SESSION autocommit = 1",
 ];
 
-// A change of a table's definition waits for the transactions that use it, and whoever comes later waits behind it: after a
-// second it gives up and lets them through.
+// A change of a table's definition waits for the transactions that use the table, and later transactions wait for the change. After
+// one second it gives up, so that they continue.
 const SESSION_OF_MIGRATIONS: &[&str] = &["SET SESSION lock_wait_timeout = 1"];
 
-// sqlx's own lock waits for ever by a negative time-out, which MariaDB does not know: it answers NULL at once.
+// sqlx's own lock has a negative time-out, which means forever on MySQL. MariaDB does not know that and returns NULL at once.
 const LOCK_MIGRATIONS: &str = "SELECT GET_LOCK(CONCAT('ingester', SHA2(DATABASE(), 224)), 31536000)";
 
 impl Rules for MySql {
@@ -35,7 +35,7 @@ impl Rules for MySql {
     }
 
     fn requote(&self, text: &str) -> String {
-        // Backticks are names under every sql_mode, and for proxies that do not know the session's.
+        // Backticks quote names in every sql_mode, also for proxies that do not know the session's mode.
         text.replace('"', "`")
     }
 
@@ -65,7 +65,7 @@ impl Rules for MySql {
 
     fn read(&self, column: &str, ty: SqlType) -> String {
         match ty {
-            // The driver has times as a type of its own only, which SQLite does not share.
+            // The driver reads times only as a type of its own; as text, they are the same for all dialects.
             SqlType::DateTime => self.shown(column),
             _ => format!("\"{column}\""),
         }
@@ -121,7 +121,7 @@ impl Rules for MySql {
 
     fn begin(&self, access: Access) -> &'static str {
         match access {
-            // The sessions are READ COMMITTED, where each statement sees a state of its own.
+            // In READ COMMITTED, the mode of our sessions, each statement would see another state of the database.
             Access::Read => "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION READ ONLY",
             Access::Write => "START TRANSACTION",
         }

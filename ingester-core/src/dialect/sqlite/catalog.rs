@@ -1,4 +1,4 @@
-//! What a database says of its own tables: how it is asked, and how it spells types.
+//! The database's catalog: the queries, and its names of types.
 
 use crate::schema::SqlType;
 
@@ -19,7 +19,7 @@ JOIN pragma_index_info(i.name) AS c
 WHERE t.type = 'table' AND i.origin = 'c'
 ORDER BY t.name, i.name, c.seqno"#;
 
-/// A type that a storage class can stand for; it holds the values of several.
+/// A type with this storage class; there are several.
 pub(super) fn type_of(spelled: &str) -> Option<SqlType> {
     match spelled {
         "INTEGER" => Some(SqlType::BigInt),

@@ -1,4 +1,4 @@
-//! Definitions of tables.
+//! Definitions of tables, and their changes.
 
 use crate::ddl::{ColumnDef, KeyDef, SchemaChange, Step, TableDef, storage_class};
 use crate::dialect::{Sql, render_own};
@@ -73,7 +73,7 @@ pub(super) fn create(table: &TableDef) -> Vec<Sql> {
 }
 
 fn create_as(table: &TableDef, name: Ident) -> Sql {
-    // Of the companions, whose rows are small and found by their key of two columns, the key is the table.
+    // Companions are clustered by their primary key of two columns, because their rows are small and found by that key.
     render_own(&CreateTable { name, table, clustered: table.primary_key.len() > 1 })
 }
 
@@ -86,7 +86,7 @@ fn drop_index(table: Ident, key: Ident) -> Sql {
 }
 
 pub(super) fn step(step: &Step) -> Vec<Sql> {
-    // What ALTER TABLE cannot do, a new table can.
+    // For changes that ALTER TABLE cannot make, the rows are copied into a new table.
     let copied = step.changes.iter().any(|change| match change {
         SchemaChange::PrimaryKey { .. } => true,
         SchemaChange::Retype { from, to, .. } => {
@@ -105,7 +105,7 @@ fn one(change: &SchemaChange, tables: &[(TableDef, TableDef)]) -> Vec<Sql> {
         SchemaChange::CreateTable(table) => create(table),
         SchemaChange::DropTable(table) => vec![drop(table.name)],
         SchemaChange::RenameTable { from, to } => {
-            // The names of the indexes have the table's name in them.
+            // The names of indexes contain the table's name.
             let keys = tables.iter().find(|(before, _)| before.name == *from).map_or(&[][..], |(table, _)| &table.keys);
             let mut statements: Vec<Sql> = keys.iter().map(|key| drop_index(*from, key.name)).collect();
             statements.push(render_own(&RenameTable { from: *from, to: *to }));
@@ -121,7 +121,7 @@ fn one(change: &SchemaChange, tables: &[(TableDef, TableDef)]) -> Vec<Sql> {
             let columns = key.columns.clone();
             vec![drop_index(*table, key.name), create_index(*table, &KeyDef { name: *to, columns })]
         }
-        // Where the storage class stays there is nothing to do.
+        // The storage class stays the same, so there is nothing to do.
         SchemaChange::Retype { .. } | SchemaChange::PrimaryKey { .. } => Vec::new(),
     }
 }
@@ -141,11 +141,11 @@ fn copy(after: &TableDef) -> Vec<Sql> {
     statements
 }
 
-/// `<table>__<key>`, shortened at the table's end where both together are too long.
+/// `<table>__<key>`; if that is too long, both names are cut at their ends.
 pub(in crate::dialect) fn index_name(table: Ident, key: Ident) -> Ident {
     let room = crate::schema::limits::IDENTIFIER_BYTES - 2;
     let (table, key) = (table.as_str(), key.as_str());
-    // At most 64 - 12 bytes are a table's name (its companion's must fit), so a cut name still tells the table.
+    // A table's name has at most 64 - 12 bytes, because those of its companions are longer. So a cut name still identifies the table.
     let key = &key[..key.len().min(room - table.len().min(room / 2))];
     let table = &table[..table.len().min(room - key.len())];
     Ident::join(&format!("{table}_"), key)

@@ -23,7 +23,7 @@ impl Rules for Sqlite {
     }
 
     fn for_update(&self) -> &'static str {
-        // A transaction that writes has the whole database.
+        // A transaction for writing has locked the whole database.
         ""
     }
 
@@ -40,7 +40,7 @@ impl Rules for Sqlite {
     }
 
     fn without_index(&self, column: &str) -> String {
-        // The plus sign keeps it from the column's own index, by which every page would read and sort all that is left.
+        // With the plus sign, the column's index is not used. With the index, every page would read and sort all remaining rows.
         format!("+\"{column}\"")
     }
 
@@ -102,9 +102,9 @@ impl Rules for Sqlite {
 
     fn begin(&self, access: Access) -> &'static str {
         match access {
-            // Without the write lock, which others may hold for long.
+            // Without the write lock, which another program may hold for long.
             Access::Read => "BEGIN DEFERRED",
-            // Taking the write lock at once: a lock taken later could not be waited for.
+            // Takes the write lock at once, because SQLite does not wait for a lock that is taken later.
             Access::Write => "BEGIN IMMEDIATE",
         }
     }

@@ -1,9 +1,9 @@
-//! Reads whether any object is rejected.
+//! Whether any object is rejected.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 use askama::Template;
 
-/// Reads whether any object is rejected.
+/// Reads whether `ingester_rejects` has any row.
 #[derive(Debug, Template)]
 #[template(ext = "sql", source = r#"SELECT COUNT(*) FROM (SELECT 1 FROM ingester_rejects LIMIT 1) AS one"#)]
 pub struct AnyRejects;

@@ -1,10 +1,10 @@
-//! Notes that a column is to be filled from the first row on.
+//! The begin of a column's backfill.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use crate::value::Micros;
 use askama::Template;
 
-/// Notes that a column is to be filled from the first row on.
+/// Notes that a column is to be backfilled from the first row on.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -24,9 +24,9 @@ pub struct BeginBackfill<'a> {
     pub table: &'a str,
     /// The column.
     pub column: &'a str,
-    /// The migration that added the column; 0 where somebody asked for it.
+    /// The migration that added the column; 0 if a person asked for the backfill.
     pub migration: i64,
-    /// Now.
+    /// The current time.
     pub begin_time: Micros,
 }
 

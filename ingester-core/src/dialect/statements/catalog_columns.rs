@@ -1,8 +1,8 @@
-//! Asks for all columns of all tables, in their order.
+//! The columns of all tables.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
-/// Asks for all columns of all tables, in their order.
+/// Reads all columns of all tables from the catalog, in their order.
 #[derive(Debug)]
 pub struct CatalogColumns;
 
@@ -39,9 +39,9 @@ pub struct CatalogColumn {
     pub ty: String,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// How it is compared, on servers that say so.
+    /// Its collation, if the server names one.
     pub collation: Option<String>,
-    /// Its place in the primary key, where it is in it.
+    /// Its place in the primary key, if it is part of it.
     pub primary_key: Option<u32>,
 }
 

@@ -1,8 +1,8 @@
-//! Asks for all secondary keys of all tables: a row for each of their columns, in the order of the key.
+//! The secondary keys of all tables.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
-/// Asks for all secondary keys of all tables: a row for each of their columns, in the order of the key.
+/// Reads all secondary keys of all tables from the catalog: a row for each of their columns, in the order of the key.
 #[derive(Debug)]
 pub struct CatalogKeys;
 
@@ -34,7 +34,7 @@ pub struct CatalogKey {
     pub key: String,
     /// The column.
     pub column: String,
-    /// Whether the key refuses equal values.
+    /// Whether its values are unique.
     pub unique: bool,
 }
 

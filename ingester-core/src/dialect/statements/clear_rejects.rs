@@ -1,9 +1,9 @@
-//! Forgets the rejects of some objects.
+//! Rejects, deleted.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 
-/// Forgets the rejects of some objects.
+/// Deletes the rejects of some objects.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,8 +1,8 @@
-//! Makes the table `ingester_backfills` where it is missing.
+//! The table `ingester_backfills`.
 
 use crate::dialect::{Dialect, Sql, Statement};
 
-/// Makes the table `ingester_backfills` where it is missing.
+/// Creates the table `ingester_backfills` if it is missing.
 #[derive(Debug)]
 pub struct CreateBackfills;
 

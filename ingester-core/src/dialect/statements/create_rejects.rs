@@ -1,8 +1,8 @@
-//! Makes the table `ingester_rejects` where it is missing.
+//! The table `ingester_rejects`.
 
 use crate::dialect::{Dialect, Sql, Statement};
 
-/// Makes the table `ingester_rejects` where it is missing.
+/// Creates the table `ingester_rejects` if it is missing.
 #[derive(Debug)]
 pub struct CreateRejects;
 

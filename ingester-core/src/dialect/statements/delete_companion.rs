@@ -1,4 +1,4 @@
-//! Deletes labels or annotations.
+//! Labels or annotations, deleted.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use crate::schema::{Companion, Table};

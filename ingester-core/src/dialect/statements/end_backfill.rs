@@ -1,10 +1,10 @@
-//! Notes that a column is complete.
+//! The end of a column's backfill.
 
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use crate::value::Micros;
 use askama::Template;
 
-/// Notes that a column is complete.
+/// Notes that the backfill of a column is complete.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -17,7 +17,7 @@ pub struct EndBackfill<'a> {
     pub table: &'a str,
     /// The column.
     pub column: &'a str,
-    /// Now.
+    /// The current time.
     pub complete_time: Micros,
 }
 

@@ -1,9 +1,9 @@
-//! Forgets the columns that later migrations have added.
+//! Backfills of reverted migrations, deleted.
 
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;
 
-/// Forgets the columns that later migrations have added.
+/// Deletes the progress of columns that later migrations have added.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -11,7 +11,7 @@ use askama::Template;
 WHERE "migration" > ?"#
 )]
 pub struct ForgetBackfills {
-    /// The last migration that stays.
+    /// The last migration whose columns stay.
     pub after: i64,
 }
 

@@ -1,9 +1,9 @@
-//! Takes a migration out of the ledger that was interrupted and not done.
+//! An interrupted migration, deleted from the ledger.
 
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;
 
-/// Takes a migration out of the ledger that was interrupted and not done.
+/// Deletes a migration from the ledger that was interrupted and is not done.
 #[derive(Debug, Template)]
 #[template(ext = "sql", source = r#"DELETE FROM _sqlx_migrations WHERE version = ? AND success = FALSE"#)]
 pub struct ForgetMigration {

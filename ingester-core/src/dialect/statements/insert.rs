@@ -1,4 +1,4 @@
-//! Inserts rows of the main table; none of them where one of them is there.
+//! New rows of the main table.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use crate::row::Row;
@@ -6,7 +6,7 @@ use crate::schema::{Table, base};
 use crate::value::Micros;
 use askama::Template;
 
-/// Inserts rows of the main table; none of them where one of them is there.
+/// Inserts rows into the main table; none of them if one of them exists.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

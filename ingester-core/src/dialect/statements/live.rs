@@ -1,11 +1,11 @@
-//! Reads which versions of live objects are stored, a page in the order of their uids, without locks.
+//! Live rows, a page.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use crate::row::Version;
 use crate::schema::Table;
 use askama::Template;
 
-/// Reads which versions of live objects are stored, a page in the order of their uids, without locks.
+/// Reads the uids and versions of live rows, a page in the order of their uids, without locks.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -18,11 +18,11 @@ LIMIT {{ limit|number }}"#
 pub struct Live<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Of this namespace only.
+    /// Only rows of this namespace.
     pub namespace: Option<&'a str>,
     /// The uid that the page comes after; empty for the first page.
     pub after: &'a str,
-    /// Rows at most.
+    /// The most rows.
     pub limit: usize,
 }
 

@@ -1,4 +1,5 @@
-//! The statements, one file each: parameters, template, columns of the answer, and a snapshot of the text in each dialect.
+//! The statements, one file each: parameters, template, columns of the result, and a test with a snapshot of its text in each
+//! dialect.
 //!
 //! May use: schema, value, row, dialect.
 

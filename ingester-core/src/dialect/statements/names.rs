@@ -1,4 +1,4 @@
-//! Reads uid, namespace and name of some objects.
+//! Namespaces and names of objects.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use crate::schema::Table;

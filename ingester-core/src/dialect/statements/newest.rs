@@ -1,4 +1,4 @@
-//! Reads the highest `res_version` of all rows; NULL without rows. No key serves it.
+//! The highest `res_version`.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use crate::schema::{SqlType, Table};

@@ -1,4 +1,4 @@
-//! Writes rows of the main table over those that are there, which the transaction has locked.
+//! Rows of the main table, overwritten.
 
 use super::insert::columns;
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
@@ -7,7 +7,7 @@ use crate::schema::Table;
 use crate::value::Micros;
 use askama::Template;
 
-/// Writes rows of the main table over those that are there, which the transaction has locked.
+/// Overwrites existing rows of the main table, which the transaction has locked.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,10 +1,10 @@
-//! Reads some live rows of the main table for people, by namespace and name: these two, then the indexed columns, as text.
+//! Rows for people.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use crate::schema::Table;
 use askama::Template;
 
-/// Reads some live rows of the main table for people, by namespace and name: these two, then the indexed columns, as text.
+/// Reads some live rows for people, in the order of namespace and name: these two, then the indexed columns, as text.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -17,7 +17,7 @@ LIMIT {{ limit|number }}"#
 pub struct Peek<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Rows at most.
+    /// The most rows.
     pub limit: usize,
 }
 

@@ -1,11 +1,11 @@
-//! Reads rows of the main table whole, without locks: every column in the table's order.
+//! Whole rows of the main table.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use crate::schema::Table;
 use crate::value::Value;
 use askama::Template;
 
-/// Reads rows of the main table whole, without locks: every column in the table's order.
+/// Reads whole rows of the main table without locks: every column, in the table's order.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,9 +1,9 @@
-//! Reads how far every column is filled that was ever to be.
+//! The progress of all backfills.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;
 
-/// Reads how far every column is filled that was ever to be.
+/// Reads the progress of every column that was ever to be backfilled.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -37,14 +37,14 @@ impl Query for ReadBackfills {
     }
 }
 
-/// A row of `ingester_backfills`: how far one column is filled.
+/// A row of `ingester_backfills`: the progress of one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackfillRow {
     /// The table.
     pub table: String,
     /// The column.
     pub column: String,
-    /// The migration that added the column; 0 where somebody asked for it.
+    /// The migration that added the column; 0 if a person asked for the backfill.
     pub migration: i64,
     /// The uid of the last row that was read.
     pub position: String,

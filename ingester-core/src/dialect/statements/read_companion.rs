@@ -1,10 +1,10 @@
-//! Reads the labels or the annotations of some objects.
+//! Labels or annotations of objects.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use crate::schema::{Companion, Table};
 use askama::Template;
 
-/// Reads the labels or the annotations of some objects.
+/// Reads the labels or annotations of some objects.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

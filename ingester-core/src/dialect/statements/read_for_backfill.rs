@@ -1,11 +1,11 @@
-//! Reads rows to be filled, a page in the order of their uids, and locks them until the transaction ends.
+//! Rows for a backfill, locked.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use crate::schema::{SqlType, Table};
 use crate::value::Value;
 use askama::Template;
 
-/// Reads rows to be filled, a page in the order of their uids, and locks them until the transaction ends.
+/// Reads rows to be backfilled, a page in the order of their uids, and locks them until the transaction ends.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -18,11 +18,11 @@ LIMIT {{ limit|number }}{{ table|lock_rows }}"#
 pub struct ReadForBackfill<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// The places of the columns that are filled.
+    /// The places of the columns.
     pub places: &'a [usize],
     /// The uid that the page comes after; empty for the first page.
     pub after: &'a str,
-    /// Rows at most.
+    /// The most rows.
     pub limit: usize,
 }
 
@@ -49,14 +49,14 @@ impl Query for ReadForBackfill<'_> {
     }
 }
 
-/// A row whose columns are to be filled.
+/// A row to be backfilled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowToBackfill {
     /// `uid`
     pub uid: String,
     /// `json`
     pub json: Value,
-    /// The columns that are filled, as they are stored.
+    /// The stored values of the columns.
     pub values: Vec<Value>,
 }
 

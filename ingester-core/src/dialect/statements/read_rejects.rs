@@ -1,4 +1,4 @@
-//! Reads which objects of one kind are rejected: uid and reason.
+//! The rejects of one kind.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement};
 use askama::Template;

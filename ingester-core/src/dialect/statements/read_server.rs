@@ -1,8 +1,8 @@
-//! Asks the server for its name and version, and for the largest packet that it takes, in bytes.
+//! The server's version and largest packet.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
-/// Asks the server for its name and version, and for the largest packet that it takes, in bytes.
+/// Reads the server's name and version, and its largest packet in bytes.
 #[derive(Debug)]
 pub struct ReadServer;
 

@@ -1,8 +1,8 @@
-//! Asks for the names of the tables in the present database.
+//! The names of all tables.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
-/// Asks for the names of the tables in the present database.
+/// Reads the names of the tables in the current database.
 #[derive(Debug)]
 pub struct ReadTables;
 

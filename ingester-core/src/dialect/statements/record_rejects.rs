@@ -1,10 +1,10 @@
-//! Records objects that could not be mirrored, over what was recorded of them before.
+//! Rejects, recorded.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use crate::value::Micros;
 use askama::Template;
 
-/// Records objects that could not be mirrored, over what was recorded of them before.
+/// Records objects that could not be mirrored, and replaces their earlier records.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -50,7 +50,7 @@ pub struct RejectRow<'a> {
     pub namespace: &'a str,
     /// `metadata.name`
     pub name: &'a str,
-    /// `metadata.resourceVersion` as it came.
+    /// `metadata.resourceVersion`, as the object has it.
     pub res_version: &'a str,
     /// Why it was rejected.
     pub reason: &'a str,

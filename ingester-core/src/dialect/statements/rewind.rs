@@ -1,10 +1,10 @@
-//! Makes rows look older than any object, and alive, so that whatever is written next wins.
+//! Rows before a restored cluster's objects.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use crate::schema::Table;
 use askama::Template;
 
-/// Makes rows look older than any object, and alive, so that whatever is written next wins.
+/// Makes rows live and older than any object, so that the next write of each object wins.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

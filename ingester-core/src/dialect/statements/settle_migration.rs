@@ -1,9 +1,9 @@
-//! Says in the ledger of migrations that one which was interrupted was done.
+//! An interrupted migration that was done.
 
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;
 
-/// Says in the ledger of migrations that one which was interrupted was done.
+/// Records in the ledger that an interrupted migration was done.
 #[derive(Debug, Template)]
 #[template(ext = "sql", source = r#"UPDATE _sqlx_migrations SET success = TRUE WHERE version = ?"#)]
 pub struct SettleMigration {

@@ -1,9 +1,9 @@
-//! Notes that rows of a column were filled.
+//! The progress of a column's backfill.
 
 use crate::dialect::{Dialect, Param, Sql, Statement};
 use askama::Template;
 
-/// Notes that rows of a column were filled.
+/// Adds a page of rows to the progress of a column.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

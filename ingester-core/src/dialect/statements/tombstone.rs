@@ -1,15 +1,15 @@
-//! Marks rows of the main table as deleted, which are there and which the transaction has locked.
+//! Tombstones.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use crate::schema::Table;
 use crate::value::Micros;
 use askama::Template;
 
-/// Marks rows of the main table as deleted, which are there and which the transaction has locked.
+/// Marks existing rows of the main table as deleted, which the transaction has locked.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"{#- The rows are there and locked, so nothing is ever inserted: what stands for the columns that may not be NULL is not written. -#}
+    source = r#"{#- The rows exist and are locked, so nothing is ever inserted. The placeholders are for columns that may not be NULL. -#}
 INSERT INTO {{ table.name|ident }} ("uid", "group_ver", "namespace", "name", "json", "res_version", "delete_time", "update_time")
 VALUES {% for _ in gone %}{% if !loop.first %}, {% endif %}(?, '', '', '', '{}', ?, ?, ?){% endfor %}
 {{ ["uid"]|on_conflict }} {{ "res_version"|write_inserted }}, {{ "delete_time"|write_inserted }}, {{ "update_time"|write_inserted }}"#
@@ -43,9 +43,9 @@ impl Statement for Tombstone<'_> {
 pub struct Gone<'a> {
     /// Its uid.
     pub uid: &'a str,
-    /// At which resourceVersion it was found to be gone.
+    /// The resourceVersion at which it was found to be gone.
     pub res_version: u64,
-    /// When.
+    /// The time of the tombstone.
     pub delete_time: Micros,
 }
 

@@ -1,4 +1,4 @@
-//! Writes one row of the main table over the stored one, where that is live and of the version that its writer expects.
+//! One row of the main table, if it is the expected one.
 
 use super::insert::columns;
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
@@ -7,7 +7,7 @@ use crate::schema::Table;
 use crate::value::Micros;
 use askama::Template;
 
-/// Writes one row of the main table over the stored one, where that is live and of the version that its writer expects.
+/// Overwrites one row of the main table if it is live and has the version that the writer expects.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",

@@ -1,4 +1,4 @@
-//! Reads which versions of some objects are stored, and locks their rows until the transaction ends.
+//! Versions of stored objects, locked.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use crate::row::Version;

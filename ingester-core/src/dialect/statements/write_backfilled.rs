@@ -1,15 +1,15 @@
-//! Writes some columns of rows that are there, which the transaction has locked.
+//! Backfilled columns of existing rows.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use crate::row::Row;
 use crate::schema::Table;
 use askama::Template;
 
-/// Writes some columns of rows that are there, which the transaction has locked.
+/// Writes some columns of existing rows, which the transaction has locked.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"{#- The rows are there and locked, so nothing is ever inserted: what stands for the columns that may not be NULL is not written. -#}
+    source = r#"{#- The rows exist and are locked, so nothing is ever inserted. The placeholders are for columns that may not be NULL. -#}
 INSERT INTO {{ table.name|ident }} ("uid", "group_ver", "namespace", "name", "res_version", "update_time", "json"{% for place in places.iter().copied() %}, {{ table.columns[place].name|ident }}{% endfor %})
 VALUES {% for _ in rows %}{% if !loop.first %}, {% endif %}(?, '', '', '', 0, '1970-01-01', '{}'{% for _ in places %}, ?{% endfor %}){% endfor %}
 {{ ["uid"]|on_conflict }}
@@ -20,9 +20,9 @@ VALUES {% for _ in rows %}{% if !loop.first %}, {% endif %}(?, '', '', '', 0, '1
 pub struct WriteBackfilled<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// The places of the columns that are filled.
+    /// The places of the columns.
     pub places: &'a [usize],
-    /// The rows as their objects give them today, each with its stored uid.
+    /// The rows as they should be today, each with its stored uid.
     pub rows: &'a [(String, Row)],
 }
 

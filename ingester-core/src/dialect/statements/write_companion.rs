@@ -1,10 +1,10 @@
-//! Writes labels or annotations, over those that are there.
+//! Labels or annotations, written.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use crate::schema::{Companion, Table};
 use askama::Template;
 
-/// Writes labels or annotations, over those that are there.
+/// Writes labels or annotations, and replaces those with the same keys.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
