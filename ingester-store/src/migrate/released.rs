@@ -54,10 +54,8 @@ impl TryFrom<GeneratedSql> for Released {
     type Error = GenerateError;
 
     fn try_from(sql: GeneratedSql) -> Result<Self, GenerateError> {
-        let lock_file = serde_json::from_str(sql.lock).map_err(|error| GenerateError::LockFile {
-            path: "schema.lock_file.json".into(),
-            reason: error.to_string(),
-        })?;
+        let lock_file = serde_json::from_str(sql.lock)
+            .map_err(|error| GenerateError::LockFile { path: "schema.lock.json".into(), reason: error.to_string() })?;
         Released::new(
             lock_file,
             sql.files.iter().map(|(path, text)| ((*path).to_owned(), Cow::Borrowed(*text))).collect(),
