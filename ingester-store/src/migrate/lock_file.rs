@@ -1,4 +1,4 @@
-//! `schema.lock_file.json`: the released schema as data, and the migrations that lead to it with their checksums.
+//! `schema.lock.json`: the released schema as data, and the migrations that lead to it with their checksums.
 
 use ingester_core::ddl::{Schema, SchemaChange};
 use ingester_core::schema::Ident;

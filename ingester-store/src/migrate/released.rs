@@ -55,7 +55,7 @@ impl TryFrom<GeneratedSql> for Released {
 
     fn try_from(sql: GeneratedSql) -> Result<Self, GenerateError> {
         let lock_file = serde_json::from_str(sql.lock).map_err(|error| GenerateError::LockFile {
-            path: "schema.lock_file.json".into(),
+            path: "schema.lock.json".into(),
             reason: error.to_string(),
         })?;
         Released::new(
