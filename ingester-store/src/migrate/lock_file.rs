@@ -1,15 +1,15 @@
-//! `schema.lock.json`: the released schema as data, and the migrations that lead to it with their checksums.
+//! The lock file `schema.lock.json`: the released schema as data, and the migrations that lead to it, with their checksums.
 
 use ingester_core::ddl::{Schema, SchemaChange};
 use ingester_core::schema::Ident;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The released schema.
+/// The contents of the lock file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockFile {
-    /// The tables, in the order in which they are made.
+    /// The tables, in the order in which they are created.
     pub tables: Schema,
     /// The migrations, in the order in which they run.
     pub migrations: Vec<ReleasedMigration>,
@@ -23,26 +23,27 @@ pub struct ReleasedMigration {
     pub version: u32,
     /// What it does, in words joined by underscores.
     pub description: String,
-    /// What it changes: how somebody who was interrupted sees whether it was done.
+    /// What it changes. After an interruption, they tell whether it was done.
     pub changes: Vec<SchemaChange>,
-    /// SHA-256 of each of its files, by path within the folder.
+    /// The SHA-256 of each of its files, by path within the folder.
     pub files: BTreeMap<String, String>,
 }
 
-/// A column that was added to a table with rows in it.
+/// A column that a migration added to an existing table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddedColumn {
-    /// Its table, by its present name.
+    /// The current name of its table.
     pub table: Ident,
-    /// The column, by its present name.
+    /// Its current name.
     pub column: Ident,
     /// The migration that added it.
     pub version: u32,
 }
 
 impl LockFile {
-    /// The columns that these migrations added to tables, by their present names; those that are gone again are left out.
-    pub fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<AddedColumn> {
+    /// The columns that the migrations in `applied` added to tables, by their current names, without those that were dropped
+    /// later.
+    pub(crate) fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<AddedColumn> {
         let mut added: Vec<AddedColumn> = Vec::new();
         for migration in self.migrations.iter().filter(|migration| applied(migration.version)) {
             for change in &migration.changes {
@@ -70,7 +71,7 @@ impl LockFile {
 }
 
 impl ReleasedMigration {
-    /// Its number and description, as its files are called: `0002_add_owner`.
+    /// Its number and description, as in the names of its files: `0002_add_owner`.
     pub fn name(&self) -> String {
         format!("{:04}_{}", self.version, self.description)
     }

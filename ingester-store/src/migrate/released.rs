@@ -1,4 +1,4 @@
-//! The migrations that a program has with it: from a folder, or built into it.
+//! The migrations that a program has: from a folder, or built into it.
 
 use super::folder::{GenerateError, checksum};
 use super::lock_file::{LockFile, ReleasedMigration};
@@ -8,7 +8,7 @@ use sqlx::migrate::{Migration, MigrationType};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The released schema with the text of its migrations.
+/// The lock file with the texts of its migrations.
 #[derive(Clone, Debug, Default)]
 pub struct Released {
     lock_file: LockFile,
@@ -16,10 +16,10 @@ pub struct Released {
 }
 
 impl Released {
-    /// From a lock and the files that it names.
+    /// A lock file with the files that it names.
     ///
     /// # Errors
-    /// When a file is missing or is not the one that was released.
+    /// If a file is missing, or differs from the released one.
     pub(super) fn new(lock_file: LockFile, files: BTreeMap<String, Cow<'static, str>>) -> Result<Self, GenerateError> {
         for (path, released) in lock_file.migrations.iter().flat_map(|migration| &migration.files) {
             if files.get(path).is_none_or(|text| checksum(text) != *released) {
@@ -29,7 +29,7 @@ impl Released {
         Ok(Released { lock_file, files })
     }
 
-    /// The lock.
+    /// The contents of the lock file.
     pub fn lock_file(&self) -> &LockFile {
         &self.lock_file
     }
@@ -41,7 +41,7 @@ impl Released {
         let kind = if up { MigrationType::ReversibleUp } else { MigrationType::ReversibleDown };
         Migration::new(
             i64::from(released.version),
-            // As sqlx's own tool reads it from the file's name.
+            // As sqlx's own tool takes it from the file's name.
             released.description.replace('_', " ").into(),
             kind,
             sqlx::SqlSafeStr::into_sql_str(sqlx::AssertSqlSafe(text)),
@@ -54,10 +54,8 @@ impl TryFrom<GeneratedSql> for Released {
     type Error = GenerateError;
 
     fn try_from(sql: GeneratedSql) -> Result<Self, GenerateError> {
-        let lock_file = serde_json::from_str(sql.lock).map_err(|error| GenerateError::LockFile {
-            path: "schema.lock.json".into(),
-            reason: error.to_string(),
-        })?;
+        let lock_file = serde_json::from_str(sql.lock)
+            .map_err(|error| GenerateError::LockFile { path: "schema.lock.json".into(), reason: error.to_string() })?;
         Released::new(
             lock_file,
             sql.files.iter().map(|(path, text)| ((*path).to_owned(), Cow::Borrowed(*text))).collect(),
