@@ -1,47 +1,47 @@
-//! Changes as steps: each is one statement on MySQL and one transaction on SQLite, so that whoever is interrupted is
-//! either before a step or after it.
+//! Steps of changes. Each step is one statement on MySQL and one transaction on SQLite, so an interrupted migration is either
+//! before a step or after it.
 
 use super::diff::SchemaChange;
 use super::model::{ColumnDef, KeyDef, Schema, TableDef};
 use crate::schema::Ident;
 
-/// What a step does; in this order. Keys go before what they are over, and come after it.
+/// What a step does, in the order of the steps. Keys are dropped before their columns, and added after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Tables get other names, all of them at once.
+    /// Renames tables, all at once.
     RenameTables,
-    /// A table loses keys.
+    /// Drops keys of a table.
     DropKeys,
-    /// Columns of a table get other names.
+    /// Renames columns of a table.
     RenameColumns,
-    /// Keys of a table get other names.
+    /// Renames keys of a table.
     RenameKeys,
-    /// A table loses columns.
+    /// Drops columns of a table.
     DropColumns,
-    /// Columns of a table get types that are written alike, or may be NULL.
+    /// Changes the types of columns without a copy of the table, or their nullability.
     WidenColumns,
-    /// Columns of a table get other types, for which the table is copied.
+    /// Changes the types of columns with a copy of the table.
     CopyColumns,
-    /// A table gets another primary key.
+    /// Changes the primary key of a table.
     ChangePrimaryKey,
-    /// A table gets more columns.
+    /// Adds columns to a table.
     AddColumns,
-    /// A table gets more keys.
+    /// Adds keys to a table.
     AddKeys,
-    /// Tables are made, each where it is missing.
+    /// Creates tables that are missing.
     CreateTables,
-    /// Tables are dropped, each where it is there.
+    /// Drops tables that exist.
     DropTables,
 }
 
-/// Changes that happen together.
+/// Changes that are made together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// What it does.
     pub phase: Phase,
-    /// The changes; those within a table are all within one.
+    /// The changes. Changes within a table are all within the same table.
     pub changes: Vec<SchemaChange>,
-    /// The tables that are there before it and after it, as they are before and after.
+    /// The changed tables before and after the step; none for tables that it creates or drops.
     pub tables: Vec<(TableDef, TableDef)>,
 }
 
@@ -85,7 +85,7 @@ impl Phase {
 }
 
 impl SchemaChange {
-    /// The table that it is within, under its new name; `None` for changes of whole tables.
+    /// The new name of the table within which it is; `None` for changes of whole tables.
     pub fn within(&self) -> Option<Ident> {
         match self {
             SchemaChange::CreateTable(_) | SchemaChange::DropTable(_) | SchemaChange::RenameTable { .. } => None,
@@ -100,7 +100,7 @@ impl SchemaChange {
         }
     }
 
-    /// Makes it in `table`.
+    /// Applies it to `table`.
     fn apply(&self, table: &mut TableDef) {
         match self {
             SchemaChange::CreateTable(_) | SchemaChange::DropTable(_) => {}
@@ -132,7 +132,7 @@ impl SchemaChange {
     }
 }
 
-/// The steps that make these changes of `before`, in the order in which they can be made.
+/// The steps that make these changes to `before`, in a working order.
 pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
     let whole = |phase: Phase| {
         let changes: Vec<SchemaChange> = changes.iter().filter(|change| Phase::of(change) == phase).cloned().collect();
@@ -160,7 +160,7 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
         let Some(table) = before.table(former.unwrap_or(name)) else { continue };
         let mut table = TableDef { name, was: None, ..table.clone() };
         let mut within: Vec<&SchemaChange> = changes.iter().filter(|change| change.within() == Some(name)).collect();
-        // Stable: within a phase the order of the changes stays, which matters to names that are handed on.
+        // The sort is stable. The order within a phase matters for chained renames.
         within.sort_by_key(|change| Phase::of(change));
         for changes in within.chunk_by(|a, b| Phase::of(a) == Phase::of(b)) {
             let before = table.clone();
@@ -178,10 +178,10 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
 }
 
 impl Step {
-    /// The step that takes this one back.
+    /// The step that reverts this one.
     pub fn inverse(&self) -> Self {
         let changes: Vec<SchemaChange> = self.changes.iter().rev().map(SchemaChange::inverse).collect();
-        // What is widened without a copy is narrowed with one.
+        // Columns that are widened without a copy are narrowed with one.
         let phase = changes.iter().map(Phase::of).max().unwrap_or(self.phase);
         let tables = self.tables.iter().rev().cloned().map(|(before, after)| (after, before)).collect();
         Step { phase, changes, tables }

@@ -1,4 +1,4 @@
-//! Changes in a person's words, for a pull request and for a terminal.
+//! Changes as text, for a pull request and for a terminal.
 
 use super::cost::{Cost, Family, Server};
 use super::diff::SchemaChange;
@@ -34,11 +34,12 @@ impl SchemaChange {
         }
     }
 
-    /// The data that go with it, in a person's words; `None` where none do.
-    pub fn loss(&self, filled_again: bool) -> Option<String> {
+    /// The data that it drops, as text; `None` if it drops none. `added_again` is whether a dropped column is added again with
+    /// another type.
+    fn loss(&self, added_again: bool) -> Option<String> {
         match self {
             SchemaChange::DropTable(table) => Some(format!("all rows of `{}`", table.name)),
-            SchemaChange::DropColumn { table, column } if filled_again => Some(format!(
+            SchemaChange::DropColumn { table, column } if added_again => Some(format!(
                 "the values of `{table}`.`{}`, until they are filled again from the stored objects; what does not fit its new type stays NULL",
                 column.name
             )),
@@ -52,7 +53,7 @@ impl SchemaChange {
         }
     }
 
-    /// Its cost on every family of servers: `instant`, or `MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant`.
+    /// Its cost on each family of servers: `instant`, or `MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant`.
     fn costs(&self) -> String {
         let of = |family: Family| {
             let rules: Vec<_> = self.rules().iter().filter(|rule| rule.family == family).collect();
@@ -85,9 +86,9 @@ impl SchemaChange {
     }
 }
 
-/// The changes as a text, table by table; with `server`, what they cost there, otherwise on every family of servers.
-/// `filled` are the tables whose new columns are filled afterwards.
-pub fn summary(changes: &[SchemaChange], filled: &Schema, server: Option<Server>) -> String {
+/// The changes as text, table by table, with their costs on `server`, or without one on each family of servers. `backfilled` has
+/// the tables whose new columns are backfilled afterwards.
+pub fn summary(changes: &[SchemaChange], backfilled: &Schema, server: Option<Server>) -> String {
     let mut text = String::new();
     let mut tables: Vec<Option<Ident>> = Vec::new();
     for table in changes.iter().map(SchemaChange::within) {
@@ -110,7 +111,7 @@ pub fn summary(changes: &[SchemaChange], filled: &Schema, server: Option<Server>
             };
             let _ = writeln!(text, "  {}: {cost}", change.sentence());
             if let SchemaChange::AddColumn { table, column } = change
-                && filled.table(*table).is_some_and(|table| table.derives(column.name))
+                && backfilled.table(*table).is_some_and(|table| table.is_derived(column.name))
             {
                 text.push_str("    filled from the stored objects afterwards\n");
             }
@@ -121,7 +122,7 @@ pub fn summary(changes: &[SchemaChange], filled: &Schema, server: Option<Server>
             if copies {
                 text.push_str("    who writes to this table waits until it is copied\n");
             }
-            if let Some(loss) = change.loss(filled_again(change, changes)) {
+            if let Some(loss) = change.loss(is_added_again(change, changes)) {
                 let _ = writeln!(text, "    DESTRUCTIVE: {loss}");
             }
         }
@@ -129,15 +130,15 @@ pub fn summary(changes: &[SchemaChange], filled: &Schema, server: Option<Server>
     text
 }
 
-/// Whether a column that is dropped is added again with another type.
-pub(super) fn filled_again(change: &SchemaChange, changes: &[SchemaChange]) -> bool {
+/// Whether a dropped column is added again with another type.
+fn is_added_again(change: &SchemaChange, changes: &[SchemaChange]) -> bool {
     let SchemaChange::DropColumn { table, column } = change else { return false };
     changes.iter().any(|other| {
         matches!(other, SchemaChange::AddColumn { table: of, column: added } if of == table && added.name == column.name)
     })
 }
 
-/// The data that go with these changes, each in a person's words.
+/// The data that these changes drop, as text.
 pub fn losses(changes: &[SchemaChange]) -> Vec<String> {
-    changes.iter().filter_map(|change| change.loss(filled_again(change, changes))).collect()
+    changes.iter().filter_map(|change| change.loss(is_added_again(change, changes))).collect()
 }

@@ -1,6 +1,8 @@
 //! Differences between schemas made by hand: what a struct cannot say by itself, and what the cases of
 //! `tests/tests/evolution/` do not reach.
 
+use super::cost::{Family, Rule};
+use super::diff::{Retyping, retyping};
 use super::*;
 use crate::schema::{Ident, SqlType};
 

@@ -70,12 +70,12 @@ impl<'a> Param<'a> {
     }
 
     /// A moment, or NULL.
-    pub fn time(time: Option<Micros>) -> Self {
+    pub(crate) fn time(time: Option<Micros>) -> Self {
         time.map_or(Param::Null, Param::Time)
     }
 
     /// Each of `texts`.
-    pub fn texts(texts: &'a [&'a str]) -> Vec<Self> {
+    pub(crate) fn texts(texts: &'a [&'a str]) -> Vec<Self> {
         texts.iter().map(|text| Param::Text(text)).collect()
     }
 }
@@ -174,7 +174,7 @@ impl Dialect {
     }
 
     /// Its name, as on the command line and in `generated-sql/`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.rules().name()
     }
 
@@ -187,7 +187,7 @@ impl Dialect {
     }
 
     /// The statements that make a table with its keys where it is missing, each repeatable.
-    pub fn create(self, table: &TableDef) -> Vec<Sql> {
+    pub(crate) fn create(self, table: &TableDef) -> Vec<Sql> {
         self.rules().create(table)
     }
 

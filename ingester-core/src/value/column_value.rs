@@ -3,7 +3,7 @@
 use crate::schema::{Shape, SqlType};
 use crate::value::{Value, Values};
 
-/// A Rust type that can be stored in columns.
+/// A Rust type whose values can be stored in columns.
 ///
 /// Implemented for `String`, `&str`, `bool`, the integers up to 64 bits, `f32`, `f64`, the times in [`crate::wire`],
 /// references and `Option`s of all these, and by `#[derive(ColumnValue)]` for unit enums (the variant's name) and for

@@ -1,9 +1,9 @@
-//! What the code of the derives needs to reach values whose types it cannot know. Nobody else does: `__private` has it.
+//! For the code of the derives only, which has to reach values whose types it does not know. Exported in `__private`.
 
 use crate::schema::Shape;
 use crate::value::{ColumnValue, Value, Values};
 
-/// The layout of what a function returns; lets the derives name the layout of a path without knowing its type.
+/// The shape of what a function returns. With it, the derives name the shape of a path without knowing its type.
 pub const fn shape_of<'a, S: 'a + ?Sized, V: ColumnValue>(_: fn(&'a S) -> V) -> Option<Shape> {
     Some(V::SHAPE)
 }
@@ -13,57 +13,57 @@ pub fn named(name: &str, out: &mut Values) {
     out.push(Value::Text(name.into()));
 }
 
-/// The layout of `T` where it has one. The derives take `<Layout<T>>::SHAPE`, which is [`Layout::SHAPE`] for a type that
-/// can be stored and [`NoLayout::SHAPE`] for any other: its error is reported once, by the code that writes the value,
-/// and does not keep the constants from finding what else is wrong.
+/// The shape of `T`, if it has one. The derives write `<Layout<T>>::SHAPE`, which is [`Layout::SHAPE`] for a type that can be
+/// stored and [`NoLayout::SHAPE`] for any other type. So a type that cannot be stored is reported once, by the code that writes the
+/// value, and the constants can still find other mistakes.
 #[derive(Debug)]
 pub struct Layout<T: ?Sized>(std::marker::PhantomData<T>);
 
 impl<T: ColumnValue + ?Sized> Layout<T> {
-    /// The type's layout.
+    /// The type's shape.
     pub const SHAPE: Option<Shape> = Some(T::SHAPE);
 }
 
-/// What every type has, see [`Layout`].
+/// Implemented for every type, see [`Layout`].
 pub trait NoLayout {
-    /// No layout.
+    /// No shape.
     const SHAPE: Option<Shape> = None;
 }
 
 impl<T: ?Sized> NoLayout for Layout<T> {}
 
-/// Looks at one step of a path: an `Option` is opened, also one in an `Option`; anything else is taken as it is.
+/// One step of a path: opens an `Option`, also an `Option` in an `Option`, and returns any other value as it is.
 ///
-/// The derives call `Probe::new(&value.field).__open()`. The compiler looks for the method on [`Probe`], then on what that
-/// derefs to, and takes the first that fits the field's type. So all cases read the same in the generated code, which cannot
-/// know the type, and no trait has to be in scope. The name is one that no trait of a user has.
+/// The derives call `Probe::new(&value.field).__open()`. The compiler looks for the method on [`Probe`], then on the types to which
+/// it derefs, and takes the first one that fits the field's type. So the generated code is the same in all cases, because it cannot
+/// know the type, and needs no trait in scope. No trait of a user has a method of this name.
 #[derive(Debug)]
 pub struct Probe<'a, T>(Single<'a, T>);
 
-/// What a [`Probe`] falls back on: an `Option`.
+/// The fallback of a [`Probe`]: an `Option`.
 #[derive(Debug)]
 pub struct Single<'a, T>(Plain<'a, T>);
 
-/// What a [`Single`] falls back on: any other value.
+/// The fallback of a [`Single`]: any other value.
 #[derive(Debug)]
 pub struct Plain<'a, T>(&'a T);
 
 impl<'a, T> Probe<'a, T> {
-    /// Looks at `value`.
+    /// Wraps `value`.
     pub fn new(value: &'a T) -> Self {
         Probe(Single(Plain(value)))
     }
 }
 
 impl<'a, T> Probe<'a, Option<Option<T>>> {
-    /// What is inside of both, if anything.
+    /// The value inside both, if any.
     pub fn __open(&self) -> Option<&'a T> {
         self.0.0.0.as_ref()?.as_ref()
     }
 }
 
 impl<'a, T> Single<'a, Option<T>> {
-    /// What is inside, if anything.
+    /// The value inside, if any.
     pub fn __open(&self) -> Option<&'a T> {
         self.0.0.as_ref()
     }
