@@ -27,13 +27,10 @@ fn read(context: &Context, root: &Path, folder: &LitStr) -> Option<(TokenStream,
         return None;
     }
     let mut files = Vec::new();
-    for dialect in ["mysql", "sqlite"] {
-        let migrations = path.join(dialect).join("migrations");
-        let entries = std::fs::read_dir(&migrations).into_iter().flatten().flatten();
-        let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-        names.retain(|name| name.ends_with(".sql"));
-        names.sort();
-        for name in names {
+    // The folder has a folder for each dialect.
+    for dialect in names(&path) {
+        let migrations = path.join(&dialect).join("migrations");
+        for name in names(&migrations).into_iter().filter(|name| name.ends_with(".sql")) {
             let (path, file) = (format!("{dialect}/migrations/{name}"), migrations.join(&name));
             let file = text(context, folder, &file)?;
             files.push(quote!((#path, ::core::include_str!(#file))));
@@ -41,6 +38,14 @@ fn read(context: &Context, root: &Path, folder: &LitStr) -> Option<(TokenStream,
     }
     let lock = text(context, folder, &lock)?;
     Some((quote!(::core::include_str!(#lock)), files))
+}
+
+/// The names in a folder, sorted; none if there is no such folder.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    names
 }
 
 /// A path as `include_str!` takes it.
@@ -76,7 +81,7 @@ mod tests {
 
         // Migrations without a lock are not released.
         let folder = root.path().join("generated-sql");
-        for dialect in ["mysql", "sqlite"] {
+        for dialect in ["sqlite", "mysql"] {
             let migrations = folder.join(dialect).join("migrations");
             fs::create_dir_all(&migrations).expect("a folder");
             for name in ["0002_b.up.sql", "0001_a.up.sql", "README.md"] {
