@@ -173,7 +173,7 @@ impl Dialect {
     }
 
     /// Its name, as on the command line and in `generated-sql/`.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         self.rules().name()
     }
 
