@@ -41,6 +41,9 @@ pub enum ApplyError {
         "the database has run another migration {0} than the one released under that name; take the file that was run from version control again"
     )]
     Another(String),
+    /// A migration was released without files for the dialect, because it is older than the dialect.
+    #[error("migration {0} was released without files for {1}")]
+    Dialect(String, Dialect),
     /// A migration that does not exist.
     #[error("there is no migration {0}; the last one is {1}")]
     Missing(u32, u32),
@@ -98,7 +101,7 @@ impl Released {
         let current = unknown && drift::drift(&self.lock_file().tables, &catalog, dialect).is_empty();
         for (place, released) in todo.iter().enumerate() {
             report(Progress { migration: released.name(), place: place + 1, of: todo.len() });
-            let migration = self.migration(dialect, released, true);
+            let migration = self.migration(dialect, released, true)?;
             let interrupted = entries.contains_key(&migration.version);
             let done = current
                 || ((unknown || interrupted) && is_done(&released.changes, &migrating.catalog().await?, dialect));
@@ -156,7 +159,7 @@ impl Released {
         let mut reverted = Vec::new();
         for (place, released) in todo.iter().enumerate() {
             report(Progress { migration: released.name(), place: place + 1, of: todo.len() });
-            let migration = self.migration(dialect, released, false);
+            let migration = self.migration(dialect, released, false)?;
             let interrupted = entries.get(&migration.version).is_some_and(|entry| entry.interrupted);
             if interrupted && !is_done(&released.changes, &migrating.catalog().await?, dialect) {
                 migrating.settle(migration.version, false).await?;
@@ -199,7 +202,7 @@ impl Released {
         for (version, entry) in entries {
             let released = self.lock_file().migrations.iter().find(|released| i64::from(released.version) == *version);
             let released = released.ok_or(ApplyError::Later(*version))?;
-            if self.migration(dialect, released, true).checksum != entry.checksum {
+            if self.migration(dialect, released, true)?.checksum != entry.checksum {
                 return Err(ApplyError::Another(released.name()));
             }
         }

@@ -1,5 +1,6 @@
 //! The migrations that a program has: from a folder, or built into it.
 
+use super::apply::ApplyError;
 use super::folder::{GenerateError, checksum};
 use super::lock_file::{LockFile, ReleasedMigration};
 use ingester_core::GeneratedSql;
@@ -35,18 +36,26 @@ impl Released {
     }
 
     /// A migration for sqlx, up or down.
-    pub(crate) fn migration(&self, dialect: Dialect, released: &ReleasedMigration, up: bool) -> Migration {
-        let path = path(dialect, released, up);
-        let text = self.files.get(&path).map(|text| text.clone().into_owned()).unwrap_or_default();
+    ///
+    /// # Errors
+    /// If it has no file for the dialect.
+    pub(super) fn migration(
+        &self,
+        dialect: Dialect,
+        released: &ReleasedMigration,
+        up: bool,
+    ) -> Result<Migration, ApplyError> {
+        let text = self.files.get(&path(dialect, released, up));
+        let text = text.ok_or_else(|| ApplyError::Dialect(released.name(), dialect))?.clone().into_owned();
         let kind = if up { MigrationType::ReversibleUp } else { MigrationType::ReversibleDown };
-        Migration::new(
+        Ok(Migration::new(
             i64::from(released.version),
             // As sqlx's own tool takes it from the file's name.
             released.description.replace('_', " ").into(),
             kind,
             sqlx::SqlSafeStr::into_sql_str(sqlx::AssertSqlSafe(text)),
             false,
-        )
+        ))
     }
 }
 
@@ -67,4 +76,28 @@ impl TryFrom<GeneratedSql> for Released {
 pub(super) fn path(dialect: Dialect, released: &ReleasedMigration, up: bool) -> String {
     let direction = if up { "up" } else { "down" };
     format!("{dialect}/migrations/{}.{direction}.sql", released.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LockFile, Released, ReleasedMigration, checksum};
+    use crate::store::{ConnectOptions, Store};
+    use std::collections::BTreeMap;
+
+    #[tokio::test]
+    async fn a_migration_without_files_for_the_dialect_is_not_run() {
+        let path = "mysql/migrations/0001_a.up.sql".to_owned();
+        let migration = ReleasedMigration {
+            version: 1,
+            description: "a".into(),
+            changes: Vec::new(),
+            files: BTreeMap::from([(path.clone(), checksum("SELECT 1"))]),
+        };
+        let lock_file = LockFile { migrations: vec![migration], ..LockFile::default() };
+        let released = Released::new(lock_file, BTreeMap::from([(path, "SELECT 1".into())])).unwrap();
+        let store = Store::connect(&"sqlite::memory:".parse().unwrap(), ConnectOptions::default()).await.unwrap();
+        let error = released.apply(&store, &mut |_| {}).await.unwrap_err().to_string();
+        assert_eq!(error, "migration 0001_a was released without files for sqlite");
+        assert_eq!(released.pending(&store).await.unwrap(), ["0001_a"]);
+    }
 }

@@ -112,36 +112,15 @@ macro_rules! implement_driver {
 }
 
 /// Runs `$work` on the variant of any driver; within it, `$driver` is the driver's module. With `$kind => $to`, the result becomes the
-/// same variant of `$to`. A new driver adds its lines here.
+/// same variant of `$to`. A new driver adds a line here.
 macro_rules! on_driver {
-    ($kind:ident, $value:expr, |$inner:ident, $driver:ident| $work:expr) => {
+    ($kind:ident $(=> $to:ident)?, $value:expr, |$inner:ident, $driver:ident| $work:expr) => {{
+        #[allow(unused_imports)]
         match $value {
-            $kind::MySql($inner) => {
-                #[allow(unused_imports)]
-                use $crate::store::mysql as $driver;
-                $work
-            }
-            $kind::Sqlite($inner) => {
-                #[allow(unused_imports)]
-                use $crate::store::sqlite as $driver;
-                $work
-            }
+            $kind::MySql($inner) => { use $crate::store::mysql as $driver; $($to::MySql)? ($work) }
+            $kind::Sqlite($inner) => { use $crate::store::sqlite as $driver; $($to::Sqlite)? ($work) }
         }
-    };
-    ($kind:ident => $to:ident, $value:expr, |$inner:ident, $driver:ident| $work:expr) => {
-        match $value {
-            $kind::MySql($inner) => {
-                #[allow(unused_imports)]
-                use $crate::store::mysql as $driver;
-                $to::MySql($work)
-            }
-            $kind::Sqlite($inner) => {
-                #[allow(unused_imports)]
-                use $crate::store::sqlite as $driver;
-                $to::Sqlite($work)
-            }
-        }
-    };
+    }};
 }
 
 pub(super) use {implement_driver, on_driver};

@@ -143,7 +143,7 @@ mod tests {
     fn mode(address: &Address) -> String {
         match &address.options {
             super::super::address::DriverOptions::MySql(options) => format!("{:?}", options.get_ssl_mode()),
-            super::super::address::DriverOptions::Sqlite(_) => "none".into(),
+            _ => "none".into(),
         }
     }
 
