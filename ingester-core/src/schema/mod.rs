@@ -1,7 +1,7 @@
 //! A kind's tables, columns and keys, as constant data.
 //!
 //! Everything here is `const`: a table that a database would refuse is a compile error of the crate that declares it, never a
-//! failure at run time. [`limits`] has the limits with their sources.
+//! failure at run time. `limits.rs` has the limits with their sources.
 //!
 //! May use: nothing.
 //! Must not: do I/O, know SQL text (that is `dialect`).
