@@ -22,7 +22,7 @@ const PARALLEL: usize = 4;
 
 /// Writes this many objects, with or without the ingester's finalizer. Returns etcd's revision after the last one,
 /// which Kubernetes calls resourceVersion.
-pub(crate) async fn seed(url: &str, kind: &Kind, objects: usize, adopted: bool) -> Result<u64> {
+pub(crate) async fn seed(url: &str, kind: &Kind, objects: usize, finalized: bool) -> Result<u64> {
     let config = Config::new(url.parse().with_context(|| format!("etcd's address {url}"))?);
     let client = Client::try_from(config).context("making a client of etcd")?;
     let folder = format!("/registry/{}/{}/{NAMESPACE}", kind.group(), kind.plural());
@@ -30,7 +30,7 @@ pub(crate) async fn seed(url: &str, kind: &Kind, objects: usize, adopted: bool) 
     let mut writing: JoinSet<Result<u64>> = JoinSet::new();
     let (mut puts, mut bytes, mut newest) = (Vec::new(), 0, 0);
     for place in 0..objects {
-        let object = stored(object(&mut dice, kind, place)?, adopted).context("an object without metadata")?;
+        let object = stored(object(&mut dice, kind, place)?, finalized).context("an object without metadata")?;
         let name = object["metadata"]["name"].as_str().context("an object without a name")?;
         let (key, text) = (format!("{folder}/{name}"), object.to_string());
         bytes += text.len();
@@ -62,11 +62,11 @@ async fn commit(client: Client, puts: Vec<Value>) -> Result<u64> {
 }
 
 /// An object as the API server stores it: without a resourceVersion, which is etcd's revision, and with managed fields.
-fn stored(mut object: Value, adopted: bool) -> Option<Value> {
+fn stored(mut object: Value, finalized: bool) -> Option<Value> {
     let metadata = object["metadata"].as_object_mut()?;
     metadata.remove("resourceVersion");
     metadata.remove("finalizers");
-    if adopted {
+    if finalized {
         metadata.insert("finalizers".into(), json!([FINALIZER]));
     }
     let set = |names: &[&str]| {

@@ -45,7 +45,7 @@ pub(crate) struct Live {
     rate: u64,
     /// Creates objects without the ingester's finalizer, and measures how long it takes until all have it.
     #[arg(long)]
-    adopt: bool,
+    add_finalizers: bool,
     /// Reaches the database over TCP instead of its Unix socket.
     #[arg(long)]
     tcp: bool,
@@ -138,7 +138,7 @@ impl Bench<'_> {
     async fn seed(&self) -> Result<()> {
         let (objects, start) = (self.arguments.objects, Instant::now());
         let address = self.cluster.etcd_url();
-        let revision = etcd::seed(&address, &self.kind, objects, !self.arguments.adopt).await?;
+        let revision = etcd::seed(&address, &self.kind, objects, !self.arguments.add_finalizers).await?;
         let written = start.elapsed();
         let request = http::Request::get(format!("{}?limit=1", self.path)).body(Vec::new())?;
         let list: Value =
@@ -187,9 +187,9 @@ impl Bench<'_> {
         let ingester = Ingester::start(&program, &config, &self.cluster.kubeconfig(), &[(AS_INGESTER, "1")])?;
         let mut fills = vec![until(&ingester, WRITTEN, objects).await?.duration_since(start)];
         let mut times = vec![cpu(ingester.process().id())?];
-        let mut adopted = None;
-        if self.arguments.adopt {
-            adopted = Some(until(&ingester, "ingester_finalizers_added_total", objects).await?.duration_since(start));
+        let mut finalized = None;
+        if self.arguments.add_finalizers {
+            finalized = Some(until(&ingester, "ingester_finalizers_added_total", objects).await?.duration_since(start));
         }
         let mut baselines = vec![list.0 + by_hand];
         for _ in 1..rounds {
@@ -203,8 +203,8 @@ impl Bench<'_> {
         }
         report.beside("first fill (list, rows by hand)", "s", median(&mut fills), median(&mut baselines));
         report.alone("  CPU time of the ingester", "s", median(&mut times).as_secs_f64());
-        if let Some(adopted) = adopted {
-            report.alone("  finalizers, from the start on", "s", adopted.as_secs_f64());
+        if let Some(finalized) = finalized {
+            report.alone("  finalizers, from the start on", "s", finalized.as_secs_f64());
         }
         settled(&ingester).await?;
         report.memory(&ingester, "after the first fill")?;
@@ -234,13 +234,13 @@ impl Bench<'_> {
 
     /// The time from the API server's answer to the committed row.
     async fn latencies(&self, report: &mut Report) -> Result<()> {
-        let (mut latencies, mut heard) = self.updates().await?;
+        let (mut latencies, mut observed) = self.updates().await?;
         latencies.sort();
         let at = |percent: usize| latencies.get(latencies.len().saturating_sub(1) * percent / 100).copied();
         let mut reference = self.reference_commits().await?;
         let [p50, p90, p99] = [50, 90, 99].map(|percent| at(percent).unwrap_or_default());
         report.beside("an update to its row, p50 (reference)", "ms", p50, median(&mut reference));
-        report.alone("  of which until a bare watch hears it", "ms", median(&mut heard).as_secs_f64() * 1e3);
+        report.alone("  of which until a bare watch observes it", "ms", median(&mut observed).as_secs_f64() * 1e3);
         report.alone("  p90", "ms", p90.as_secs_f64() * 1e3);
         report.alone("  p99", "ms", p99.as_secs_f64() * 1e3);
         Ok(())
@@ -253,7 +253,7 @@ impl Bench<'_> {
         let mut connection = MySqlConnection::connect(&self.url).await?;
         let sql = format!("SELECT res_version FROM {} WHERE uid = ?", self.kind.table().name);
         let mut dice = Dice::new(13);
-        let (mut latencies, mut heard) = (Vec::new(), Vec::new());
+        let (mut latencies, mut observed) = (Vec::new(), Vec::new());
         let mut tick = tokio::time::interval(Duration::from_micros(1_000_000 / self.arguments.rate));
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         for number in 0..self.arguments.seconds * self.arguments.rate {
@@ -283,12 +283,12 @@ impl Bench<'_> {
                 let (event, at) = watch.recv().await.context("the bare watch has ended")?;
                 if event == version {
                     // The event may arrive before the answer.
-                    heard.push(at.saturating_duration_since(answered));
+                    observed.push(at.saturating_duration_since(answered));
                     break;
                 }
             }
         }
-        Ok((latencies, heard))
+        Ok((latencies, observed))
     }
 
     /// Watches as the ingester does, but reads only the version of each event.
@@ -298,14 +298,14 @@ impl Bench<'_> {
         let from = list["metadata"]["resourceVersion"].as_str().context("a list's version")?;
         let request = http::Request::get(format!("{}?watch=1&resourceVersion={from}", self.path)).body(Vec::new())?;
         let mut lines = self.client.request_stream(request).await?.lines();
-        let (heard, watch) = tokio::sync::mpsc::unbounded_channel();
+        let (observed, watch) = tokio::sync::mpsc::unbounded_channel();
         tokio::spawn(async move {
             while let Some(Ok(line)) = lines.next().await {
                 let at = Instant::now();
                 let event: Value = serde_json::from_str(&line).unwrap_or_default();
                 let version =
                     event["object"]["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok());
-                if version.is_none_or(|version| heard.send((version, at)).is_err()) {
+                if version.is_none_or(|version| observed.send((version, at)).is_err()) {
                     break;
                 }
             }

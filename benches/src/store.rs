@@ -11,10 +11,10 @@ use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::row::{Believed, Row};
+use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
-use ingester_store::{Change, ConnectOptions, Store};
+use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::{Durability, MariaDb, MySql, SqlServer};
 use sqlx::Connection as _;
 use std::ops::Deref;
@@ -233,10 +233,10 @@ pub(crate) fn slices(kind: &Kind, dice: &mut Dice, objects: usize, workers: usiz
         gone.delete_time = Some(Micros::now());
         let mut phases = [row(&object)?, row(&update)?, row(&relabel)?, gone];
         // A controller knows what it wrote itself.
-        phases[0].believed = Some(Believed::Absent);
+        phases[0].expected = Some(Expected::Absent);
         for place in 1..phases.len() {
-            let (before, pairs) = (phases[place - 1].res_version, phases[place - 1].pairs_hash());
-            phases[place].believed = Some(Believed::Stored { res_version: before, pairs });
+            let (before, companions) = (phases[place - 1].res_version, phases[place - 1].companions_hash());
+            phases[place].expected = Some(Expected::Stored { res_version: before, companions });
         }
         rows.push(phases);
     }
@@ -257,20 +257,20 @@ pub(crate) fn slices(kind: &Kind, dice: &mut Dice, objects: usize, workers: usiz
 }
 
 /// The batches of each worker. They own their rows, as in a controller: copying is not part of writing.
-fn batches(slices: &[Rows], phase: Phase) -> Vec<Vec<Vec<Change>>> {
+fn batches(slices: &[Rows], phase: Phase) -> Vec<Vec<Vec<RowChange>>> {
     let change = |row: &Row| match (phase, row.delete_time) {
         // Only the mark, like the other candidates.
         (Phase::Tombstone, Some(delete_time)) => {
-            Change::Tombstone { uid: row.uid.clone(), res_version: row.res_version, delete_time }
+            RowChange::Tombstone { uid: row.uid.clone(), res_version: row.res_version, delete_time }
         }
-        _ => Change::Row(row.clone()),
+        _ => RowChange::Row(row.clone()),
     };
     let changes = |rows: &[Row]| rows.iter().map(change).collect();
     slices.iter().map(|slice| slice[phase as usize].chunks(BATCH).map(changes).collect()).collect()
 }
 
 /// Our batches.
-async fn write(store: &Arc<Store>, table: &'static Table, workers: Vec<Vec<Vec<Change>>>) -> Result<()> {
+async fn write(store: &Arc<Store>, table: &'static Table, workers: Vec<Vec<Vec<RowChange>>>) -> Result<()> {
     let mut tasks = tokio::task::JoinSet::new();
     for batches in workers {
         let store = store.clone();
@@ -298,13 +298,13 @@ async fn one<D: Engine>(name: &str, kind: &Kind, store: &Store, handmade: &Handm
     for place in 0..TIMES {
         // In turns, so that a slow moment of the disk affects all of them.
         let start = Instant::now();
-        store.write(kind.table(), vec![Change::Row(new[place].clone())]).await?;
+        store.write(kind.table(), vec![RowChange::Row(new[place].clone())]).await?;
         inserts.push(start.elapsed());
         let start = Instant::now();
         handmade.insert_one(&new[TIMES + place]).await?;
         baseline.push(start.elapsed());
         let start = Instant::now();
-        store.write(kind.table(), vec![Change::Row(update[place].clone())]).await?;
+        store.write(kind.table(), vec![RowChange::Row(update[place].clone())]).await?;
         updates.push(start.elapsed());
     }
     let median = |mut times: Vec<Duration>| {

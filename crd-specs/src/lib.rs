@@ -2,8 +2,8 @@
 //!
 //! A kind is one annotated struct; everything that the ingester does with it follows from the line in [`KINDS`].
 
+use ingester_core::GeneratedSql;
 use ingester_core::Kind;
-use ingester_core::ddl::GeneratedSql;
 use ingester_core::protobuf::DescriptorSet;
 
 pub mod cluster;

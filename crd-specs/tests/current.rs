@@ -3,7 +3,7 @@
 use crd_specs::KINDS;
 use ingester_core::documents::documents;
 use ingester_core::yaml;
-use ingester_store::migrate::{Folder, Lock};
+use ingester_store::migrate::{Folder, LockFile};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn the_generated_sql_is_current() {
 #[test]
 fn the_generated_sql_has_no_stray_file() {
     let lock = std::fs::read_to_string(generated_sql().join("schema.lock.json"));
-    let lock: Lock = serde_json::from_str(&lock.unwrap_or_else(|error| panic!("{error}: {SQL}"))).unwrap();
+    let lock: LockFile = serde_json::from_str(&lock.unwrap_or_else(|error| panic!("{error}: {SQL}"))).unwrap();
     let migrations = lock.migrations.iter().flat_map(|migration| migration.files.keys().cloned());
     let schemas = ["mysql/schema.sql", "sqlite/schema.sql", "schema.lock.json"].map(str::to_owned);
     let expected: BTreeSet<String> = migrations.chain(schemas).collect();
@@ -87,7 +87,7 @@ fn the_generated_sql_has_no_stray_file() {
 #[test]
 fn the_lock_file_has_the_tables_of_every_kind() {
     let lock = std::fs::read_to_string(generated_sql().join("schema.lock.json")).unwrap();
-    let lock: Lock = serde_json::from_str(&lock).unwrap();
+    let lock: LockFile = serde_json::from_str(&lock).unwrap();
     let tables: BTreeSet<&str> = lock.tables.tables.iter().map(|table| table.name.as_str()).collect();
     assert_eq!((tables.len(), lock.tables.tables.len()), (39, 39));
     assert!(KINDS.iter().all(|kind| tables.contains(kind.table().name.as_str())));

@@ -1,4 +1,4 @@
-//! The command line, as it is typed.
+//! The command line.
 //!
 //! May use: ingester-store.
 
@@ -21,13 +21,13 @@ pub(crate) enum Command {
     Run(Run),
     /// Compare cluster and SQL, object by object.
     Audit(Audit),
-    /// The finalizer that the ingester puts on objects.
+    /// The finalizer that the ingester adds to objects.
     #[command(subcommand)]
     Finalizers(Finalizers),
-    /// The SQL schema: print it, make it, keep the generated files current.
+    /// The SQL schema: print it, migrate it, keep the generated files current.
     #[command(subcommand)]
     Schema(Schema),
-    /// Fill columns that were added to a table with rows in it, from the stored objects.
+    /// Fill columns that were added to a table with rows, from the stored objects.
     Backfill(Backfill),
     /// The protobuf messages in the column `proto`.
     #[command(subcommand)]
@@ -38,9 +38,8 @@ pub(crate) enum Command {
     Kinds(Kinds),
 }
 
-/// Reads YAML (many documents), JSON (one document, many, or one a line) and `List` objects, and stores them as rows. Where
-/// the database lacks the tables it makes them. Exits with 1 when any object was rejected; the good ones are stored all
-/// the same.
+/// Reads YAML (many documents), JSON (one document, many, or one per line) and `List` objects, and stores them as rows. Creates
+/// the tables of an empty database. Exits with 1 if any object was rejected; the others are stored anyway.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// Files, folders (all .yaml, .yml, .json, .jsonl and .ndjson files in them), or - for standard input.
@@ -48,17 +47,17 @@ pub(crate) struct Import {
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Print the first rows of each kind that was imported, as they now stand in the database (5 unless a number is
-    /// given). With JSON or YAML they are in `rows`.
+    /// Print the first rows in the database of each kind that was imported (5 unless a number is given). In JSON and YAML they
+    /// are in `rows`.
     #[arg(long, value_name = "ROWS", num_args = 0..=1, require_equals = true, default_missing_value = "5")]
     pub(crate) show: Option<usize>,
     #[command(flatten)]
     pub(crate) output: Output,
 }
 
-/// Keeps SQL equal to the cluster: creates, updates, deletions, and what happened while it was not running. Ctrl-C and SIGTERM
-/// stop it within seconds. It serves /metrics, /healthz and /readyz. While the storage is not enabled, or no database is named,
-/// it does nothing at all and says so.
+/// Keeps SQL equal to the cluster: creations, updates, deletions, and what happened while it was not running. Ctrl-C and SIGTERM
+/// stop it within seconds. It serves /metrics, /healthz and /readyz. If the storage is not enabled, or no database is named, it
+/// stays idle and logs why.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
@@ -68,18 +67,18 @@ pub(crate) struct Run {
 }
 
 /// Reads every object and every row and prints what differs: objects without a row, rows of an earlier or later version, rows
-/// that say something else, live rows without an object. What differs at first sight is read again before it is reported, so
-/// that the ingester may be running. Exits with 1 when anything differs.
+/// with other content, live rows without an object. Every difference is read again before it is reported, so the ingester may
+/// be running. Exits with 1 if anything differs.
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
     #[command(flatten)]
     pub(crate) config: ConfigFile,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
-    /// Mend what differs, as the ingester itself would. Exits with 1 only when something is left.
+    /// Repair what differs, as the ingester itself would. Exits with 1 only if a difference is left.
     #[arg(long)]
     pub(crate) repair: bool,
-    /// Print at most so many findings; all are counted.
+    /// Print at most this many findings; all are counted.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) limit: usize,
     #[command(flatten)]
@@ -91,7 +90,7 @@ pub(crate) struct Audit {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Finalizers {
-    /// Take ours off every object, for uninstalling. Stop the ingester first, or it will put it on again.
+    /// Remove our finalizer from every object, for uninstalling. Stop the ingester first, or it adds the finalizer again.
     Remove(FinalizersRemove),
 }
 
@@ -108,17 +107,17 @@ pub(crate) struct FinalizersRemove {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfigFile {
-    /// The configuration, a YAML file; docs/configuration.md has all of its keys.
+    /// The configuration, a YAML file; docs/configuration.md lists all keys.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Cluster {
-    /// The kubeconfig file. Without it, KUBECONFIG of the environment, ~/.kube/config, or the pod's service account.
+    /// The kubeconfig file. By default KUBECONFIG of the environment, ~/.kube/config, or the pod's service account.
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// The kubeconfig's context to use.
+    /// The context in the kubeconfig.
     #[arg(long, value_name = "NAME")]
     pub(crate) context: Option<String>,
 }
@@ -127,14 +126,14 @@ pub(crate) struct Cluster {
 pub(crate) struct Database {
     /// mysql://user:password@host:3306/database or sqlite://file.db. Without it, DATABASE_URL of the environment; without
     /// that, MYSQL_HOST, MYSQL_PORT, MYSQL_USER, MYSQL_PASSWORD and MYSQL_DB_NAME; without these, sqlite://ingester.db.
-    // Not read from the environment by clap: to it, a variable that is set to nothing is a URL.
+    // Not read from the environment by clap, which would take an empty variable for a URL.
     #[arg(long, value_name = "URL")]
     pub(crate) database_url: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Output {
-    /// How to print.
+    /// The output format.
     #[arg(short, long, value_enum, default_value_t = Format::Table)]
     pub(crate) output: Format,
 }
@@ -151,23 +150,23 @@ pub(crate) enum Format {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Schema {
-    /// Print the statements that make the tables; running them again changes nothing.
+    /// Print the statements that create the tables; running them again changes nothing.
     Print(SchemaPrint),
-    /// Write the generated SQL files, and new migrations where the structs have changed.
+    /// Write the generated SQL files, and new migrations if the structs have changed.
     Generate(SchemaGenerate),
-    /// Print what a database's tables lack to be those of the structs; exit with 1 if they lack anything.
+    /// Print how a database's tables differ from the structs; exit with 1 if they do.
     Diff(SchemaDiff),
-    /// Run the migrations that a database has not seen yet; running it again changes nothing.
+    /// Run the pending migrations of a database; running it again changes nothing.
     Apply(SchemaApply),
-    /// Take migrations back, the last one first.
+    /// Revert migrations, the last one first.
     Revert(SchemaRevert),
-    /// Compare a database with the released schema; exit with 1 if anything differs or a migration has not been run.
+    /// Compare a database with the released schema; exit with 1 if anything differs or a migration is pending.
     Verify(SchemaVerify),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaPrint {
-    /// The database's family; mysql is for MariaDB, TiDB and Vitess too.
+    /// The SQL dialect; mysql also covers MariaDB, TiDB and Vitess.
     #[arg(long, value_enum, default_value_t = DialectName::Mysql)]
     pub(crate) dialect: DialectName,
     /// Only these kinds.
@@ -188,12 +187,12 @@ pub(crate) struct Target {
 /// The migrations.
 #[derive(Debug, Args)]
 pub(crate) struct Migrations {
-    /// The folder of the generated SQL, instead of the one that is built into this program.
+    /// The folder of the generated SQL, instead of the SQL that is built into this program.
     #[arg(long, value_name = "DIR")]
     pub(crate) sql: Option<PathBuf>,
 }
 
-/// Shows each change with what it costs on that very server.
+/// Shows each change with its cost on this server.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaDiff {
     #[command(flatten)]
@@ -202,9 +201,9 @@ pub(crate) struct SchemaDiff {
     pub(crate) output: Output,
 }
 
-/// Two at once wait for each other, one that was interrupted is taken up again. A database whose tables are there but that
-/// nobody has migrated so far is taken as it is. Values of new columns are filled afterwards by `ingester run`, or by
-/// `ingester backfill`.
+/// Concurrent runs wait for each other, and an interrupted run is continued by the next. If a database has tables but no record
+/// of migrations, those that it already contains are recorded. `ingester run` or `ingester backfill` fills new columns
+/// afterwards.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaApply {
     #[command(flatten)]
@@ -213,23 +212,23 @@ pub(crate) struct SchemaApply {
     pub(crate) migrations: Migrations,
 }
 
-/// Columns that come back are empty until they are filled again; columns that go take their values with them, so it asks for
-/// --allow-destructive then.
+/// Columns that come back are empty until they are filled again. Dropping columns loses their values, so that needs
+/// --allow-destructive.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaRevert {
     #[command(flatten)]
     pub(crate) target: Target,
     #[command(flatten)]
     pub(crate) migrations: Migrations,
-    /// The number of the last migration that stays; 0 takes all of them back.
+    /// The number of the last migration to keep; 0 reverts all of them.
     #[arg(long, value_name = "VERSION")]
     pub(crate) to: u32,
-    /// Let data go.
+    /// Allow changes that lose data.
     #[arg(long)]
     pub(crate) allow_destructive: bool,
 }
 
-/// A server's own spelling of a type is no difference; other tables in the database are none either.
+/// A server's own spelling of a type is not a difference, nor are other tables in the database.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaVerify {
     #[command(flatten)]
@@ -241,16 +240,16 @@ pub(crate) struct SchemaVerify {
 }
 
 /// Reads every stored object of a kind, live, deleted or evicted, and writes the values that its columns should have. The
-/// ingester may be running. Interrupted, it goes on where it was when it is run again. The table `ingester_backfills` says how
-/// far each column is. Exits with 1 when an object could not be decoded.
+/// ingester may be running. After an interruption, the next run continues. The table `ingester_backfills` has the progress of
+/// each column. Exits with 1 if an object cannot be decoded.
 #[derive(Debug, Args)]
 pub(crate) struct Backfill {
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Only this column; may be given several times. All indexed columns otherwise.
+    /// Only this column; may be given several times. By default all indexed columns.
     #[arg(long = "column", value_name = "COLUMN")]
     pub(crate) columns: Vec<String>,
-    /// Rows a second, at most; 0 for no limit.
+    /// The most rows per second; 0 for no limit.
     #[arg(long, value_name = "ROWS", default_value_t = ingester_store::migrate::RATE)]
     pub(crate) rate: u32,
     /// The kind.
@@ -260,7 +259,7 @@ pub(crate) struct Backfill {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Proto {
-    /// Print an object as its `proto` column has it, as JSON.
+    /// Print the object in a `proto` column as JSON.
     Decode(ProtoDecode),
 }
 
@@ -284,13 +283,13 @@ pub(crate) enum DialectName {
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaGenerate {
-    /// What the new migrations are called, such as add_owner; named after the changes otherwise.
+    /// The name of the new migrations, such as add_owner. By default they are named after the changes.
     #[arg(long, value_name = "NAME", conflicts_with = "check")]
     pub(crate) name: Option<String>,
-    /// Write migrations that drop data.
+    /// Write migrations that lose data.
     #[arg(long, conflicts_with = "check")]
     pub(crate) allow_destructive: bool,
-    /// Only look whether the files are current; exit with 1 if they are not.
+    /// Only check whether the files are current; exit with 1 if they are not.
     #[arg(long)]
     pub(crate) check: bool,
     /// The folder of the files.
@@ -299,7 +298,7 @@ pub(crate) struct SchemaGenerate {
 }
 
 impl SchemaGenerate {
-    /// The folder when nobody names one.
+    /// The default folder.
     pub(crate) const OUT: &'static str = "generated-sql";
 }
 
@@ -308,7 +307,7 @@ pub(crate) struct Crds {
     /// Only these kinds.
     #[arg(value_name = "KIND")]
     pub(crate) kinds: Vec<String>,
-    /// Write one file a kind into this folder instead of printing.
+    /// Write one file per kind into this folder instead of printing.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }

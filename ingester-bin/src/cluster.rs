@@ -1,4 +1,4 @@
-//! Which cluster is meant, as kubectl finds it.
+//! The cluster, found as kubectl finds it.
 //!
 //! May use: arguments, ending.
 
@@ -9,7 +9,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
 impl Cluster {
-    /// A client of the cluster that was named: by arguments, by the environment, or by the pod that this runs in.
+    /// A client of the cluster that the arguments, the environment, or the pod's service account name.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
         let wrong = |what: String, error: &dyn std::error::Error| {

@@ -1,4 +1,4 @@
-//! Which database is meant: the argument, else the environment, else a file beside.
+//! The database: from the argument, else the environment, else a file in the current folder.
 //!
 //! May use: arguments, ending, ingester-core, ingester-mirror, ingester-store.
 
@@ -9,10 +9,10 @@ use ingester_core::Kind;
 use ingester_mirror::config::{Config, Environment, Gate};
 use ingester_store::Address;
 
-/// The database when nobody names one.
+/// The database if none is named.
 const DEFAULT: &str = "sqlite://ingester.db";
 
-/// The configuration in a file, with the environment above it.
+/// The configuration of a file, overridden by the environment.
 pub(crate) fn configuration(file: &ConfigFile, kinds: &[Kind]) -> Result<Config, Failure> {
     let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
     Config::load(&file.config, &Environment::of_process(), &names).map_err(|error| Failure::Usage(error.into()))

@@ -1,23 +1,23 @@
-//! How a command ends.
+//! How commands end, and their exit codes.
 //!
 //! May use: ingester-store.
 
 use ingester_store::StoreError;
 
-/// How a command ended; the numbers are the exit codes.
+/// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Done.
+    /// Done: exit code 0.
     Done,
-    /// The work found a problem: rejected objects, differences.
+    /// The work found a problem, such as rejected objects or differences: exit code 1.
     Problem,
 }
 
-/// Why a command did not end. Wrong use and configuration exit with 2, work that failed with 1.
+/// Why a command failed.
 pub(crate) enum Failure {
-    /// Wrong use or configuration: the arguments, a path that is not there, a database that takes no rows from this user.
+    /// Wrong usage or configuration, such as a path that does not exist or a database that rejects the user: exit code 2.
     Usage(anyhow::Error),
-    /// The work failed.
+    /// The work failed: exit code 1.
     Work(anyhow::Error),
 }
 

@@ -1,23 +1,35 @@
-//! The program around [`ingester_core`]: arguments, wiring and output. A manifest of kinds is all that it needs:
+//! The program `ingester` for any registry of kinds: command line, output, logging, and the server of metrics and probes.
+//!
+//! A program for your kinds needs their registry, and the migrations that `ingester schema generate` writes for them:
 //!
 //! ```no_run
-//! use ingester_core::Kind;
+//! use ingester_core::GeneratedSql;
+//! use ingester_core::{Kind, generated_sql};
 //!
+//! /// The registry: one line per kind, `Kind::of::<Model>()`.
 //! const KINDS: &[Kind] = &[];
 //!
+//! /// The migrations, from a folder relative to this crate's `Cargo.toml`. They become a part of the program.
+//! const SQL: GeneratedSql = generated_sql!("../generated-sql");
+//!
+//! fn main() -> std::process::ExitCode {
+//!     ingester::Program::new(KINDS).sql(SQL).main()
+//! }
+//! ```
+//!
+//! The short form [`main`] is a program without migrations, for a first try. It creates missing tables but does not change
+//! existing ones:
+//!
+//! ```no_run
+//! # use ingester_core::Kind;
+//! # const KINDS: &[Kind] = &[];
 //! fn main() -> std::process::ExitCode {
 //!     ingester::main(KINDS)
 //! }
 //! ```
 //!
-//! With the migrations that `ingester schema generate` writes it carries them along, so that nothing but the program is
-//! needed where it runs:
-//!
-//! ```ignore
-//! fn main() -> std::process::ExitCode {
-//!     ingester::Program::new(KINDS).sql(ingester_core::generated_sql!("generated-sql")).main()
-//! }
-//! ```
+//! The feature `michelangelo` is on by default. It adds the binary `ingester` with the 13 kinds of `crd-specs`. A program for
+//! other kinds turns it off (`default-features = false`), so that it does not compile them.
 
 mod arguments;
 mod cluster;
@@ -41,7 +53,7 @@ use ingester_mirror::config::LogFormat;
 use std::process::ExitCode;
 
 impl Program {
-    /// Runs with the arguments of this process.
+    /// Runs the command that the arguments of this process name; returns the exit code.
     pub fn main(self) -> ExitCode {
         let arguments = Arguments::parse();
         match run(arguments.command, self) {
@@ -53,7 +65,7 @@ impl Program {
     }
 }
 
-/// Runs the ingester for `kinds` with the arguments of this process.
+/// Runs an ingester for `kinds` without migrations. The short form of `Program::new(kinds).main()`.
 pub fn main(kinds: &'static [Kind]) -> ExitCode {
     Program::new(kinds).main()
 }
@@ -65,7 +77,7 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
 
 fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
-    // A mistake of the program itself, which would be one of every object.
+    // An error in the program's descriptors would be an error of every object.
     for protobuf in kinds.iter().filter_map(Kind::protobuf) {
         protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;
     }
@@ -78,7 +90,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         logging::start(format, config.log.level.as_str()).map_err(Failure::Usage)?;
         return wait_for(commands::run::run(&arguments, config, program));
     }
-    // Commands that people run say what went wrong; who wants more sets RUST_LOG.
+    // Commands that people run log only what went wrong. RUST_LOG shows more.
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
     match command {
         Command::Import(arguments) => wait_for(commands::import::run(arguments, program)),
@@ -104,12 +116,12 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     }
 }
 
-/// Does asynchronous work in threads of its own.
+/// Runs asynchronous work to its end.
 fn wait_for(work: impl Future<Output = Result<Ending, Failure>>) -> Result<Ending, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| anyhow!("cannot start the threads that the work needs: {error}"))?;
     let ending = runtime.block_on(work);
-    // What is still under way then (a name that is being looked up, say) is not waited for.
+    // What is still running then, such as a DNS lookup, is not waited for.
     runtime.shutdown_background();
     ending
 }

@@ -1,11 +1,11 @@
-//! What the program says while it works: lines on standard error, as text for people or JSON for a log collector.
+//! Logging: lines on standard error, as text for people or as JSON for a log collector.
 //!
 //! May use: nothing.
 //!
-//! Neither passwords nor tokens may be in them, at any level. Most libraries below keep to that by themselves: sqlx logs
-//! statements with placeholders and never its connect options (and none at all on MySQL, where some have an object's values in
-//! them), kube marks the `Authorization` header as sensitive, hyper
-//! logs sizes and states, rustls no keys. What does not is kept out by [`QUIET`], whatever anybody asks for.
+//! No line may contain a password or a token, at any level. Most libraries comply by themselves: sqlx logs statements with
+//! placeholders and never its connect options (on MySQL we turn its statement log off, because some texts contain an object's
+//! values); kube marks the `Authorization` header as sensitive; hyper logs sizes and states; rustls logs no keys. The others
+//! are limited by [`QUIET`], whatever level is set.
 
 use anyhow::anyhow;
 use std::io::IsTerminal as _;
@@ -17,30 +17,30 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer, Registry};
 
-/// Parts of libraries that would show what they must not, and the least severe level that is still let through. What is
-/// left out is no loss: both give the same to us, as an error.
+/// Targets of libraries that log what they must not, and the lowest level that still passes. Nothing is lost: both return the
+/// same to us as an error.
 const QUIET: &[(&str, Level)] = &[
-    // An answer that cannot be read goes into a warning as a whole: objects, or a list of all of them.
+    // It logs an unreadable answer as a whole, with objects, as a warning.
     ("kube_client::client", Level::ERROR),
-    // Errors with all they hold; that of an exec plugin holds its environment and what it printed, the token it may be.
+    // It logs complete errors. The error of an exec plugin contains its environment and its output, which may be the token.
     ("kube_runtime::watcher", Level::WARN),
 ];
 
-/// How lines look.
+/// The format of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// For people; in colours where standard error is a terminal and `NO_COLOR` is not set.
+    /// For people, in colours if standard error is a terminal and `NO_COLOR` is not set.
     Text,
-    /// One JSON object a line: `timestamp` (RFC 3339, UTC), `level`, `target`, `message`, and the event's own fields (`kind`,
-    /// `namespace`, `name`, ...) beside them.
+    /// One JSON object per line: `timestamp` (RFC 3339, UTC), `level`, `target`, `message`, and the event's own fields (`kind`,
+    /// `namespace`, `name`, ...).
     Json,
 }
 
-/// Begins logging for this process. `level` is the configuration's (`log.level`): a level, or levels for single parts
-/// too, as in `info,sqlx=warn`. `RUST_LOG` of the environment wins.
+/// Starts logging for this process. `level` is `log.level` of the configuration: a level, or also levels for single targets, as
+/// in `info,sqlx=warn`. `RUST_LOG` of the environment overrides it.
 ///
 /// # Errors
-/// When either says something that is no level (a mistake of the caller's: exit code 2), or logging was begun before.
+/// If the level that applies is not valid, or logging was started before.
 pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<()> {
     let filter = match std::env::var_os("RUST_LOG").filter(|value| !value.is_empty()) {
         Some(value) => filter(&value.to_string_lossy(), "RUST_LOG of the environment")?,
@@ -53,8 +53,8 @@ pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<()> {
         .map_err(|error| anyhow!("logging cannot be set up: {error}"))
 }
 
-/// Reads levels. Stricter than the library: to that, a word that is no level is a part of the program of which everything is
-/// shown and of all others nothing, so that a level that is misspelt would make the program silent.
+/// Parses levels, more strictly than the library: to that, a word that is not a level is a target of which everything is logged,
+/// and nothing of all others. So a misspelt level would make the program silent.
 fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
     let wrong = |part: &str, reason: &str| {
         anyhow!(
@@ -63,7 +63,7 @@ fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
         )
     };
     let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-    // What has a bracket is a span's, of which the level may be left out.
+    // A part with a bracket is a span's and needs no level.
     for part in parts.iter().filter(|part| !part.contains('[')) {
         let level = part.split_once('=').map_or(*part, |(_, level)| level);
         if level.parse::<LevelFilter>().is_err() {
@@ -73,7 +73,7 @@ fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
     EnvFilter::builder().parse(parts.join(",")).map_err(|error| wrong(text, &format!("cannot be read ({error})")))
 }
 
-/// Everything put together, for any writer.
+/// The subscriber, for any writer.
 fn dispatch<W>(format: Format, filter: EnvFilter, colours: bool, writer: W) -> Dispatch
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
@@ -83,7 +83,7 @@ where
         Format::Text => layer.with_ansi(colours).boxed(),
         Format::Json => layer.json().flatten_event(true).with_span_list(false).boxed(),
     };
-    // The hint keeps the filter's own: without one, what is not shown would be prepared all the same.
+    // The hint keeps the inner filter's: without one, lines that are not shown would be formatted anyway.
     let quiet = filter_fn(|metadata| {
         QUIET.iter().all(|(target, level)| metadata.target() != *target || metadata.level() <= level)
     })
@@ -103,7 +103,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
-    /// A writer that keeps what is written.
+    /// A writer that keeps its text.
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -133,7 +133,7 @@ mod tests {
         kept.text()
     }
 
-    /// What is logged at every level by work that waits for sockets.
+    /// What asynchronous work logs at all levels.
     fn traced(work: impl Future<Output = ()>) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         logged(Format::Text, "trace", false, || runtime.block_on(work))
@@ -206,7 +206,7 @@ mod tests {
         assert!(text.contains("a warning") && text.contains("a request"), "{text}");
     }
 
-    /// Asks a server that gives one answer for a list, with a token.
+    /// Requests a list, with a token, from a server that gives this answer.
     async fn ask_with_a_token(status: &str, body: &str) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -245,7 +245,7 @@ mod tests {
             ("nonsense", ""),
         ] {
             let text = traced(ask_with_a_token(status, body));
-            assert!(text.contains("requesting") && text.contains("hyper_util"), "libraries are heard at all: {text}");
+            assert!(text.contains("requesting") && text.contains("hyper_util"), "the libraries log: {text}");
             assert!(!text.contains("Unspeakable"), "{text}");
         }
     }
@@ -255,7 +255,7 @@ mod tests {
         let text = traced(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let port = listener.local_addr().unwrap().port();
-            // A server that hangs up is enough: nothing is sent to MySQL before its greeting.
+            // A server that hangs up is enough: a client sends nothing to MySQL before the greeting.
             let serve = async {
                 loop {
                     drop(listener.accept().await);

@@ -1,4 +1,4 @@
-//! What goes to standard output (data) and standard error (everything else).
+//! Writes data to standard output and everything else to standard error.
 //!
 //! May use: arguments, ingester-core.
 
@@ -7,10 +7,10 @@ use anyhow::anyhow;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Writes data to standard output. A reader that has gone away has seen enough (`| head`), which is no failure.
+/// Writes data to standard output. It is not an error if the reader closed the pipe (`| head`).
 ///
 /// # Errors
-/// When it cannot be written for another reason.
+/// If it cannot be written for another reason.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -23,11 +23,11 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 
 /// Writes a line to standard error.
 pub(crate) fn note(line: &str) {
-    // Where even that fails there is nobody left to tell.
+    // If even this fails, there is no way left to report it.
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Rows for people and for programs.
+/// A table for people.
 pub(crate) struct Table {
     headers: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -42,7 +42,7 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// Leaves out the columns from `first` on that say nothing in any row.
+    /// Removes the columns from `first` on that are empty or NULL in all rows.
     pub(crate) fn without_empty_columns(mut self, first: usize) -> Self {
         let keep: Vec<bool> = (0..self.headers.len())
             .map(|i| i < first || self.rows.iter().any(|row| !["", NULL].contains(&row[i].as_str())))
@@ -60,10 +60,10 @@ impl Table {
     }
 }
 
-/// How NULL is shown, as MySQL's client does.
+/// How NULL is printed, as in MySQL's client.
 pub(crate) const NULL: &str = "NULL";
 
-/// Columns as kubectl prints them: upper-case headers, three blanks between, no lines.
+/// Columns as kubectl prints them: upper-case headers, three spaces between the columns, no lines.
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let headers: Vec<String> = self.headers.iter().map(|header| header.to_uppercase()).collect();
@@ -81,7 +81,7 @@ impl std::fmt::Display for Table {
     }
 }
 
-/// Prints `data` as JSON or YAML, or the table for people.
+/// Prints `data` as JSON or YAML, or as the table for people.
 pub(crate) fn show(format: Format, data: &impl Serialize, table: impl FnOnce() -> String) -> anyhow::Result<()> {
     let text = match format {
         Format::Table => table(),

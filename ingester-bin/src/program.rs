@@ -1,11 +1,11 @@
-//! What a program of the ingester is made of.
+//! What a program needs: kinds and migrations.
 //!
 //! May use: ingester-core.
 
+use ingester_core::GeneratedSql;
 use ingester_core::Kind;
-use ingester_core::ddl::GeneratedSql;
 
-/// The program for some kinds.
+/// An ingester for a registry of kinds.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     pub(crate) kinds: &'static [Kind],
@@ -13,13 +13,13 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program for these kinds.
+    /// An ingester for these kinds.
     pub const fn new(kinds: &'static [Kind]) -> Self {
         Program { kinds, sql: None }
     }
 
-    /// With their migrations built in, by [`generated_sql!`](ingester_core::generated_sql). Without them it makes tables that
-    /// are missing and changes none.
+    /// Builds the migrations of the kinds in, see [`generated_sql!`](ingester_core::generated_sql). Without them, the program
+    /// creates missing tables but does not change existing ones.
     #[must_use]
     pub const fn sql(mut self, sql: GeneratedSql) -> Self {
         self.sql = Some(sql);

@@ -1,4 +1,4 @@
-//! What Prometheus and the kubelet ask: `/metrics`, `/healthz`, `/readyz`. No more, and nothing that changes anything.
+//! The HTTP server for Prometheus and the kubelet: `/metrics`, `/healthz`, `/readyz`. No request changes anything.
 //!
 //! May use: ingester-mirror.
 
@@ -15,17 +15,17 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// How long requests that are being answered may take once the server is to stop. What is open after that (a request of
-/// which the end never came) is left behind.
+/// How long open requests may take once the server is to stop. A request that is still open then, such as one whose end never
+/// came, is dropped.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A server that listens and does not answer yet: an address that cannot be had is found before any work begins.
+/// A server that listens but does not answer yet, so that an address that is not available is found before any work begins.
 #[derive(Debug)]
 pub(crate) struct Server {
     listener: TcpListener,
 }
 
-/// What the answers are made of.
+/// The sources of the answers.
 #[derive(Clone)]
 struct Sources {
     metrics: Metrics,
@@ -33,11 +33,11 @@ struct Sources {
 }
 
 impl Server {
-    /// Listens on `address`: `127.0.0.1:8080`, `[::1]:8080`, a host's name and a port, or as Go programs write it, `:8080`
-    /// for every address of the machine.
+    /// Listens on `address`: `127.0.0.1:8080`, `[::1]:8080`, a host's name and a port, or, as in Go, `:8080` for all addresses of
+    /// the machine.
     ///
     /// # Errors
-    /// When the address is none, or taken.
+    /// If the address is not valid or not available.
     pub(crate) async fn bind(address: &str) -> anyhow::Result<Self> {
         let listener = match everywhere(address) {
             Some(addresses) => TcpListener::bind(&addresses[..]).await,
@@ -52,10 +52,10 @@ impl Server {
         Ok(Server { listener })
     }
 
-    /// The address, with the port that was given where port 0 was asked for.
+    /// The address, with the assigned port if port 0 was requested.
     ///
     /// # Errors
-    /// When the operating system does not say.
+    /// If the operating system does not return it.
     #[cfg(test)]
     pub(crate) fn local_address(&self) -> anyhow::Result<SocketAddr> {
         self.listener
@@ -63,10 +63,10 @@ impl Server {
             .map_err(|error| anyhow!("cannot find out on which address the server listens: {error}"))
     }
 
-    /// Answers until `stop` is cancelled, and then within a second no more.
+    /// Answers until `stop` is cancelled, and ends within a second then.
     ///
     /// # Errors
-    /// None that is known; should listening end by itself, the reason.
+    /// If the server ends by itself.
     pub(crate) async fn run(self, metrics: Metrics, health: Health, stop: CancellationToken) -> anyhow::Result<()> {
         let router = Router::new()
             .route("/metrics", routing::get(metrics_page))
@@ -88,7 +88,7 @@ impl Server {
     }
 }
 
-/// What `:8080` means: the first of these that can be had. Not every machine has IPv6.
+/// What `:8080` means: the first of these that is available. Not every machine has IPv6.
 fn everywhere(address: &str) -> Option<[SocketAddr; 2]> {
     let port: u16 = address.strip_prefix(':')?.parse().ok()?;
     Some([(Ipv6Addr::UNSPECIFIED, port).into(), (Ipv4Addr::UNSPECIFIED, port).into()])
@@ -106,7 +106,7 @@ async fn readyz(State(sources): State<Sources>, uri: Uri) -> Response {
     probe("readyz", &uri, sources.health.readiness(), StatusCode::SERVICE_UNAVAILABLE)
 }
 
-/// `ok`, or what failed, one line each; with `?verbose` all checks, as the API server's probes print them.
+/// `ok`, or the failed checks, one line each. With `?verbose`, all checks, as the API server's probes print them.
 fn probe(name: &str, uri: &Uri, checks: Vec<Check>, failure: StatusCode) -> Response {
     let verbose =
         uri.query().is_some_and(|query| query.split('&').any(|part| part.split('=').next() == Some("verbose")));
@@ -167,7 +167,7 @@ mod tests {
             (status, body)
         }
 
-        /// Stops the server; how long it took is bounded here.
+        /// Stops the server, which must not take longer than a second.
         async fn stopped(self) {
             self.stop.cancel();
             let ended = tokio::time::timeout(Duration::from_secs(1), self.task).await;
@@ -241,7 +241,7 @@ mod tests {
     #[tokio::test]
     async fn the_server_stops_within_a_second_despite_open_connections() {
         let running = start().await;
-        // One that asked and stays, one that never says anything, one that stops in the middle of its request.
+        // A connection that was answered and stays open, one without a request, one with half a request.
         let mut idle = TcpStream::connect(running.address).await.unwrap();
         idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n").await.unwrap();
         let mut start = [0; 12];
@@ -250,7 +250,7 @@ mod tests {
         let _silent = TcpStream::connect(running.address).await.unwrap();
         let mut half = TcpStream::connect(running.address).await.unwrap();
         half.write_all(b"GET /metr").await.unwrap();
-        // The kernel hands connections out in order: this one was answered, so those are with the server.
+        // The kernel hands connections out in order. This one was answered, so the server has the others, too.
         assert_eq!(running.get("/healthz").await.0, 200);
         let address = running.address;
         running.stopped().await;

@@ -7,15 +7,15 @@
 
 mod crd;
 mod decode;
-
-pub use decode::{NoStatus, RowSource};
+pub(crate) mod derived;
 
 use crate::json;
 use crate::object::Object;
-use crate::protobuf::{DescriptorSet, Descriptors, Lost, MessageId};
+use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::row::{Row, RowError};
 use crate::schema::{Field, Table};
 use crate::value::{Value, Values};
+use derived::RowSource;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -34,23 +34,6 @@ pub trait Indexed {
     /// Adds one value for each column of [`Indexed::FIELDS`].
     fn write(&self, out: &mut Values);
 }
-
-/// The indexed fields of `T` where it has some. As with [`Layout`](crate::value::Layout), the derives' constants take
-/// `<FieldsOf<T>>::FIELDS`, so that a status which does not derive [`Indexed`] is one error and hides no other.
-pub struct FieldsOf<T>(std::marker::PhantomData<T>);
-
-impl<T: Indexed> FieldsOf<T> {
-    /// The type's indexed fields.
-    pub const FIELDS: &'static [Field] = T::FIELDS;
-}
-
-/// What every type has, see [`FieldsOf`].
-pub trait NoFields {
-    /// One field that is not known.
-    const FIELDS: &'static [Field] = &[Field::unknown("")];
-}
-
-impl<T> NoFields for FieldsOf<T> {}
 
 /// A Kubernetes kind that can be mirrored into SQL. Derived: `#[derive(Ingestable)]`.
 #[diagnostic::on_unimplemented(
@@ -89,7 +72,7 @@ pub struct Definition {
     pub protobuf: Option<Protobuf>,
 }
 
-/// The functions of a kind. [`Kind::custom_resource`] and [`Kind::projection`] make them from types.
+/// The functions of a kind.
 #[derive(Clone, Copy)]
 pub struct Functions {
     /// The plural in the API's paths.
@@ -125,12 +108,12 @@ pub struct Protobuf {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtobufError {
     /// The descriptors cannot be read.
-    #[error("the descriptors of {message}: {reason}")]
+    #[error("the descriptors of {message}: {source}")]
     Descriptors {
         /// The message that was looked for.
         message: &'static str,
         /// What is wrong with them.
-        reason: String,
+        source: DescriptorError,
     },
     /// The descriptors do not contain the message.
     #[error("the descriptors have no message {message}")]
@@ -147,10 +130,8 @@ impl Protobuf {
     /// [`ProtobufError`] when the descriptors cannot be read or do not contain the message.
     pub fn get(&self) -> Result<(&'static Descriptors, MessageId), ProtobufError> {
         let message = self.message;
-        let descriptors = self
-            .descriptors
-            .get()
-            .map_err(|error| ProtobufError::Descriptors { message, reason: error.to_string() })?;
+        let unreadable = |source: &DescriptorError| ProtobufError::Descriptors { message, source: source.clone() };
+        let descriptors = self.descriptors.get().map_err(unreadable)?;
         let id = descriptors.message(message).ok_or(ProtobufError::NoMessage { message })?;
         Ok((descriptors, id))
     }
@@ -180,7 +161,7 @@ impl Kind {
     }
 
     /// A custom resource that kube derives: `Root` is the type of the whole object, read from `Spec` and `Status`.
-    /// Without a status, `Status` is [`NoStatus`].
+    #[doc(hidden)]
     pub const fn custom_resource<Root, Spec, Status>(definition: Definition) -> Self
     where
         Root: kube::Resource<DynamicType = ()> + kube::CustomResourceExt,
@@ -194,6 +175,7 @@ impl Kind {
     }
 
     /// A kind that somebody else defines: `Whole` is read from the whole object.
+    #[doc(hidden)]
     pub const fn projection<Whole>(definition: Definition, plural: &'static str) -> Self
     where
         Whole: RowSource + DeserializeOwned,

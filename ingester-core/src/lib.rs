@@ -47,6 +47,7 @@ pub mod value;
 pub mod wire;
 pub mod yaml;
 
+pub use ddl::GeneratedSql;
 pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
 pub use kind::{Indexed, Ingestable, Kind};
 pub use value::ColumnValue;
@@ -55,14 +56,16 @@ pub use value::ColumnValue;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::ddl::GeneratedSql;
-    pub use crate::kind::{Definition, FieldsOf, Indexed, Ingestable, Kind, NoFields, NoStatus, Protobuf, RowSource};
+    pub use crate::kind::derived::{FieldsOf, NoFields, NoStatus, RowSource};
+    pub use crate::kind::{Definition, Indexed, Ingestable, Kind, Protobuf};
     pub use crate::object::Meta;
     pub use crate::registry::{count_kinds, join_registries};
-    pub use crate::schema::{
-        Column, Field, Key, Part, Shape, SqlType, Table, TableParts, check_apart, check_base, check_base_of_status,
-        check_column_count, check_composite_key, check_key, check_key_column, check_key_count, check_name,
-        check_row_size, check_table_name, check_type, check_was,
+    pub use crate::schema::check::{
+        check_apart, check_base, check_base_of_status, check_column_count, check_composite_key, check_key,
+        check_key_column, check_key_count, check_name, check_row_size, check_table_name, check_type, check_was,
     };
-    pub use crate::value::{ColumnValue, Layout, NoLayout, Probe, Values, named, shape_of};
+    pub use crate::schema::{Column, Field, Key, Part, Shape, SqlType, Table, TableParts};
+    pub use crate::value::derived::{Layout, NoLayout, Probe, named, shape_of};
+    pub use crate::value::{ColumnValue, Values};
     pub use {schemars, serde};
 }

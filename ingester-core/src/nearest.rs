@@ -1,22 +1,22 @@
-//! What somebody may have meant by a name that is not known. Pure; for keys, kinds and parameters alike.
+//! Suggestions for unknown names of keys, kinds and parameters. Pure.
 //!
 //! May use: nothing.
 
-/// The name in `known` that `name` is most likely a slip of; `None` where all of them are something else.
+/// The name in `known` that `name` is most likely a misspelling of; `None` if it resembles none of them.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let folded = fold(name);
     let distance = |known: &str| strsim::damerau_levenshtein(&folded, &fold(known));
     let near = known.iter().map(|known| (distance(known), *known)).min_by_key(|(distance, _)| *distance);
     match near {
-        // A slip in every third letter is still the same word.
+        // One misspelling in three letters is still the same word.
         Some((distance, known)) if distance <= folded.chars().count().max(3) / 3 => Some(known),
-        // A part of the word: `reconciles`, `rate`.
+        // A part of a name, such as `reconciles`.
         _ if folded.len() > 3 => known.iter().find(|known| fold(known).contains(&folded)).copied(),
         _ => None,
     }
 }
 
-/// `max_open_conns`, `max-open-conns` and `maxOpenConns` are the same to a reader.
+/// The same text for `max_open_conns`, `max-open-conns` and `maxOpenConns`.
 fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }

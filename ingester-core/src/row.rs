@@ -1,4 +1,4 @@
-//! One object as it goes into its three tables.
+//! The rows of one object in its three tables.
 //!
 //! May use: schema, value, object, protobuf.
 
@@ -10,28 +10,29 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU64;
 use std::sync::LazyLock;
 
-/// One object's row with its companion rows, checked against the table: whatever a database could refuse because of
-/// the length or range of a value has been refused before.
+/// One object's row with its labels and annotations. Lengths and ranges of its values are checked against the table, so no database
+/// refuses it because of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// `uid`
     pub uid: Box<str>,
-    /// `res_version`; 0 where the object has none.
+    /// `res_version`; 0 if the object has none.
     pub res_version: u64,
     /// `delete_time`, set on a tombstone.
     pub delete_time: Option<Micros>,
-    /// `evict_time`, set when the object is about to leave etcd for good.
+    /// `evict_time`, set before the object leaves etcd for good.
     pub evict_time: Option<Micros>,
-    /// Every column of the main table in its order, but `update_time` and the two above, which the store fills in.
+    /// Every column of the main table in its order. The store sets `update_time` and the two times above.
     pub values: Box<[Value]>,
     /// The rows of the labels table.
     pub labels: StringMap,
     /// The rows of the annotations table.
     pub annotations: StringMap,
-    /// What the object says that its `proto` has no place for.
+    /// The parts of the object that `proto` cannot hold.
     pub lost: Lost,
-    /// What its writer thinks to be stored of the object. It spares questions; where it is wrong, the database says so.
-    pub believed: Option<Believed>,
+    /// What its writer expects to be stored of the object. It saves reading the row first. If it is wrong, the statement fails or
+    /// changes no row, and the row is read.
+    pub expected: Option<Expected>,
 }
 
 /// A row's version: the resourceVersion, and whether it is a tombstone or evicted.
@@ -39,30 +40,30 @@ pub struct Row {
 pub struct Version {
     /// `res_version`; 0 for an object that has none.
     pub res_version: u64,
-    /// `delete_time` is set.
+    /// Whether `delete_time` is set.
     pub deleted: bool,
-    /// `evict_time` is set.
+    /// Whether `evict_time` is set.
     pub evicted: bool,
 }
 
-/// What a writer knows of a stored row, because it has written it, or has read the whole table.
+/// What a writer expects to be stored of an object, because it has written the row itself or has read the whole table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Believed {
-    /// There is none: nothing is looked at before it is inserted.
+pub enum Expected {
+    /// No row: it is inserted without being read first.
     Absent,
-    /// There is one that is live: where that is so, companion rows that stay as they are need not be read to know it.
+    /// A live row. If that is right, labels and annotations that stay the same are not read.
     Stored {
         /// Its `res_version`.
         res_version: u64,
-        /// The [`Row::pairs_hash`] of its companion rows.
-        pairs: NonZeroU64,
+        /// The [`Row::companions_hash`] of its labels and annotations.
+        companions: NonZeroU64,
     },
 }
 
 /// A value that does not fit its column.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowError {
-    /// Text with more characters than the column holds.
+    /// The text has more characters than the column holds.
     #[error(
         "column `{column}`: {characters} characters do not fit {ty}; shorten the value, or widen the column with #[index(type = \"VARCHAR(n)\")]"
     )]
@@ -74,7 +75,7 @@ pub enum RowError {
         /// The column's type.
         ty: String,
     },
-    /// A number that the column's type does not hold.
+    /// The column's type does not hold the number or time.
     #[error("column `{column}`: {value} does not fit {ty}")]
     OutOfRange {
         /// The column.
@@ -84,24 +85,29 @@ pub enum RowError {
         /// The column's type.
         ty: String,
     },
-    /// A label or annotation that Kubernetes itself would refuse.
+    /// Kubernetes itself would refuse the label or annotation.
     #[error("{what} has {characters} characters, Kubernetes allows {limit}")]
     Metadata {
-        /// Which label or annotation, and which side of it.
+        /// Which label or annotation, and whether its key or its value.
         what: String,
-        /// Its characters.
+        /// The characters that it has.
         characters: usize,
-        /// How many it may have.
+        /// The characters that it may have.
         limit: u16,
     },
 }
 
 impl Row {
-    /// Puts a row together from an object and the values of its indexed columns.
+    /// The row of an object with the values of its indexed columns.
     ///
     /// # Errors
-    /// The first value that does not fit its column, by name.
-    pub fn new(table: &Table, object: &Object, proto: Option<Box<[u8]>>, indexed: Values) -> Result<Self, RowError> {
+    /// If a value does not fit its column, or a label or annotation is too long.
+    pub(crate) fn new(
+        table: &Table,
+        object: &Object,
+        proto: Option<Box<[u8]>>,
+        indexed: Values,
+    ) -> Result<Self, RowError> {
         let meta = object.meta();
         let mut values = Vec::with_capacity(table.columns.len());
         values.resize(base::JSON + 1, Value::Null);
@@ -117,8 +123,8 @@ impl Row {
         for (column, value) in table.columns.iter().zip(&values) {
             check(column, value)?;
         }
-        check_pairs("label", &meta.labels, Some(limits::LABEL_VALUE_CHARACTERS))?;
-        check_pairs("annotation", &meta.annotations, None)?;
+        check_companion("label", &meta.labels, Some(limits::LABEL_VALUE_CHARACTERS))?;
+        check_companion("annotation", &meta.annotations, None)?;
         Ok(Row {
             uid: meta.uid.clone(),
             res_version: meta.resource_version,
@@ -128,7 +134,7 @@ impl Row {
             labels: meta.labels.clone(),
             annotations: meta.annotations.clone(),
             lost: Lost::default(),
-            believed: None,
+            expected: None,
         })
     }
 
@@ -141,36 +147,36 @@ impl Row {
         }
     }
 
-    /// The rows of one of the companion tables: key, value.
-    pub fn pairs(&self, companion: Companion) -> &[(Box<str>, Box<str>)] {
+    /// The rows of one companion table: labels or annotations, each as key and value.
+    pub fn companion(&self, companion: Companion) -> &[(Box<str>, Box<str>)] {
         match companion {
             Companion::Labels => &self.labels,
             Companion::Annotations => &self.annotations,
         }
     }
 
-    /// A hash of the labels and annotations, of use to this process alone.
-    pub fn pairs_hash(&self) -> NonZeroU64 {
-        // Keyed at random: nobody can choose labels that look like others.
+    /// A hash of the labels and annotations, valid in this process only.
+    pub fn companions_hash(&self) -> NonZeroU64 {
+        // With a random key, so that nobody can construct different labels with the same hash.
         static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations))).unwrap_or(NonZeroU64::MIN)
     }
 
-    /// About how many bytes the row takes in a statement's packet, without its companion rows.
+    /// About how many bytes the row takes in a statement's packet, without labels and annotations.
     pub fn bytes(&self) -> usize {
         self.values.iter().map(Value::bytes).sum::<usize>() + 3 * 27
     }
 
-    /// About how many bytes the row and its companion rows take in memory.
+    /// About how many bytes the row with its labels and annotations takes in memory.
     pub fn total_bytes(&self) -> usize {
-        let pairs = self.labels.iter().chain(self.annotations.iter());
-        self.bytes() + pairs.map(|(key, value)| key.len() + value.len() + 32).sum::<usize>()
+        let companions = self.labels.iter().chain(self.annotations.iter());
+        self.bytes() + companions.map(|(key, value)| key.len() + value.len() + 32).sum::<usize>()
     }
 }
 
 fn check(column: &Column, value: &Value) -> Result<(), RowError> {
     match (column.ty, value) {
-        // Bytes first: counting characters is only needed where it can matter.
+        // Bytes first: characters are only counted if there could be too many.
         (SqlType::VarChar(n), Value::Text(text)) if text.len() > n.into() => {
             let characters = text.chars().count();
             if characters > n.into() {
@@ -197,7 +203,7 @@ fn check(column: &Column, value: &Value) -> Result<(), RowError> {
         (SqlType::BigIntUnsigned, Value::Int(number)) if *number < 0 => {
             return Err(out_of_range(column, number.to_string()));
         }
-        // MySQL has no NaN and no infinities.
+        // MySQL has neither NaN nor infinities.
         (SqlType::Double, Value::Double(number)) if !number.is_finite() => {
             return Err(out_of_range(column, number.to_string()));
         }
@@ -217,8 +223,8 @@ fn out_of_range(column: &Column, value: String) -> RowError {
     RowError::OutOfRange { column: column.name.to_string(), value, ty: column.ty.to_string() }
 }
 
-fn check_pairs(what: &str, pairs: &[(Box<str>, Box<str>)], value_limit: Option<u16>) -> Result<(), RowError> {
-    for (key, value) in pairs {
+fn check_companion(what: &str, rows: &[(Box<str>, Box<str>)], value_limit: Option<u16>) -> Result<(), RowError> {
+    for (key, value) in rows {
         let characters = key.chars().count();
         if characters > limits::LABEL_KEY_CHARACTERS.into() {
             let what = format!("the key of {what} `{}...`", key.chars().take(40).collect::<String>());

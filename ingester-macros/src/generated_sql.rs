@@ -69,12 +69,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_lock_nothing_is_released_and_with_one_all_files_are_included() {
+    fn files_are_included_only_where_a_lock_names_them() {
         let root = tempfile::tempdir().expect("a folder");
         let nothing = r#"::ingester_core::__private::GeneratedSql{lock:"{\"tables\":[],\"migrations\":[]}",files:&[]}"#;
         assert_eq!(expanded(root.path()), nothing);
 
-        // Half of a folder: what the lock does not vouch for is not taken.
+        // Migrations without a lock are not released.
         let folder = root.path().join("generated-sql");
         for dialect in ["mysql", "sqlite"] {
             let migrations = folder.join(dialect).join("migrations");

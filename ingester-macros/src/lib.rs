@@ -1,15 +1,14 @@
-//! The derives of the ingester. This file is only the door; each pass has a room of its own and sees what the one before
-//! it hands over:
+//! The derives of the ingester. This file is only the door. Each pass is a module and sees what the pass before it hands on:
 //!
-//! | pass | what it does | what it hands over |
+//! | pass | what it does | what it hands on |
 //! |---|---|---|
 //! | `ast` | reads the item | its fields or variants, attributes unread |
 //! | `attr` | reads the attributes | options as they were written |
-//! | `check` | reports what is wrong as far as it can be told without types | a `Model` |
+//! | `check` | reports the mistakes that show without knowing types | a `Model` |
 //! | `expand` | writes the model down | constants and one-line delegations |
 //!
-//! Errors are collected in a [`context::Context`] and reported together. Whatever depends on types (the columns of a
-//! composite, the bytes of a key) is checked by constants that the expansion puts on the user's own tokens. `snapshots/` has
+//! A `Context` collects the errors, which are reported together. Mistakes that depend on types (the columns of a
+//! composite, the bytes of a key) are found by constants that the expansion puts on the user's own tokens. `snapshots/` shows
 //! items with their expansions.
 
 mod ast;
@@ -79,7 +78,7 @@ pub fn column_value(input: TokenStream) -> TokenStream {
     run(Derive::ColumnValue, &parse_macro_input!(input as DeriveInput))
 }
 
-/// The folder of generated SQL as a part of the program: a value of `ingester_core::ddl::GeneratedSql`.
+/// The folder of generated SQL as a part of the program: a value of `ingester_core::GeneratedSql`.
 ///
 /// `generated_sql!("../generated-sql")` takes the folder's path from the crate's own folder. The crate is built anew when
 /// the folder's `schema.lock.json` or a migration changes.

@@ -1,5 +1,4 @@
-//! What the passes hand on: an item of which everything is known that code is made from. [`crate::check`] makes it,
-//! [`crate::expand`] writes it down and finds nothing wrong with it any more.
+//! What [`crate::check`] hands to [`crate::expand`]: everything that the code is made from. `expand` reports no errors.
 //!
 //! May use: attr.
 
@@ -9,8 +8,9 @@ use syn::{ExprPath, Generics, Ident, LitStr, Path, Type};
 
 /// What an item becomes.
 pub(crate) enum Model {
-    /// `Ingestable`. Without a kind where it is not said which, or kube derives no type for it; that has been reported.
-    Kind(Record, Option<KindDeclaration>),
+    /// `Ingestable`. There is no kind where the attributes do not name one, or kube derives no type for it; that has been
+    /// reported.
+    Kind(Record, Option<Box<KindDeclaration>>),
     /// `Indexed`.
     Nested(Record),
     /// `ColumnValue` on a struct.
@@ -114,8 +114,8 @@ pub(crate) struct NamedVariant {
     pub(crate) data: bool,
 }
 
-/// The traits that the item would have got. They are implemented all the same, as every use of the type would be an
-/// error of its own otherwise.
+/// The traits that the item would have got. They are implemented anyway: without them every use of the type would be
+/// another error.
 pub(crate) struct Refused {
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,

@@ -4,20 +4,20 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 
-/// The place of `span`, but as code of the derive: what the user has switched on for own code does not judge it.
+/// The place of `span`, but as code of the derive: lints that look at the user's own code skip it.
 pub(crate) fn at(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
-/// A name that the derive uses: its place stays, but the lints that look at the user's code do not judge the use.
+/// A name of the user's that the derive uses: lints do not take the use for the user's.
 pub(crate) fn used(ident: &Ident) -> Ident {
     let mut ident = ident.clone();
     ident.set_span(at(ident.span()));
     ident
 }
 
-/// `tokens`, all of them at `span`. rustc points at the whole of an expression, from its first token to its last, so that
-/// one token that is placed elsewhere would pull the message away from the user's own.
+/// `tokens`, all of them at `span`. rustc points at a whole expression, from its first token to its last: one token that is
+/// placed elsewhere would move the message away from the user's own.
 pub(crate) fn placed(span: Span, tokens: TokenStream) -> TokenStream {
     let span = at(span);
     tokens

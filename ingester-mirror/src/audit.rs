@@ -1,10 +1,10 @@
-//! What an object in the cluster and its row should be to each other: one verdict a pair, and the report of all. Pure.
+//! Whether an object in the cluster and its row agree: a finding for each pair that differs, and the report. Pure.
 //!
 //! May use: ingester-core, ingester-store.
 //! Must not: read the cluster or a database.
 //!
-//! Cluster and database are not read at one moment, so a finding is a suspicion until the same object and row, read again,
-//! give the same one.
+//! Cluster and database are not read at the same moment. So a finding is only a suspicion until the same object and row, read
+//! again, give the same finding.
 
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
@@ -12,23 +12,23 @@ use ingester_store::StoredRow;
 use ingester_store::compare::{Difference, differences};
 use serde::{Serialize, Serializer};
 
-/// What the cluster has of one uid.
+/// What the cluster has for one uid.
 #[derive(Clone, Copy, Debug)]
-pub enum Wanted<'a> {
-    /// No such object, or one that the kind's predicate leaves out.
+pub(crate) enum Wanted<'a> {
+    /// No object, or one that the kind's predicate leaves out.
     Nothing,
     /// An object.
     Object {
         /// Its row, with neither `delete_time` nor `evict_time` set.
         row: &'a Row,
-        /// `metadata.deletionTimestamp` is set, or `michelangelo/Deleting` is "true": its row may be a tombstone already.
+        /// `metadata.deletionTimestamp` is set, or `michelangelo/Deleting` is "true": the row may already be a tombstone.
         terminating: bool,
-        /// It is to leave etcd: its kind is immutable, or `michelangelo/Immutable` is "true".
+        /// The object is about to leave etcd: its kind is immutable, or `michelangelo/Immutable` is "true".
         leaving: bool,
-        /// Why this uid is in `ingester_rejects`, where it is.
+        /// The reason in `ingester_rejects`, if the uid is in that table.
         rejected: Option<&'a str>,
     },
-    /// An object of which no row can be made, and why.
+    /// An object that cannot be decoded, and why.
     Undecodable(&'a str),
 }
 
@@ -37,32 +37,32 @@ pub enum Wanted<'a> {
 pub enum Finding {
     /// The object has no row.
     Missing,
-    /// The row is of an earlier version than the object.
+    /// The row has an earlier version than the object.
     Stale {
         /// The object's resourceVersion.
         wanted: u64,
-        /// The row's.
+        /// The row's resourceVersion.
         stored: u64,
     },
-    /// The row is of a later version than the object: it was read later, or the cluster was restored from a backup.
+    /// The row has a later version than the object: it was read later, or the cluster was restored from a backup.
     Ahead {
         /// The object's resourceVersion.
         wanted: u64,
-        /// The row's.
+        /// The row's resourceVersion.
         stored: u64,
     },
-    /// The row is of the object's version and says something else.
+    /// The row has the object's version and other content.
     Different(Vec<Difference>),
-    /// The object lives, its row has `delete_time`.
+    /// The object is live, its row has a `delete_time`.
     Deleted,
-    /// The row lives, there is no such object, and it was not evicted.
+    /// The row is live and not evicted, and there is no such object.
     Orphaned,
     /// The object cannot be mirrored, for this reason.
     Rejected(String),
 }
 
 impl Finding {
-    /// Its name, as in reports.
+    /// Its name in reports.
     pub fn name(&self) -> &'static str {
         match self {
             Finding::Missing => "missing",
@@ -76,7 +76,7 @@ impl Finding {
     }
 }
 
-/// In a person's words, without the object's name.
+/// The finding in words, without the object's name.
 impl std::fmt::Display for Finding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -88,8 +88,8 @@ impl std::fmt::Display for Finding {
                 write!(f, "the row is of version {stored}, later than the object's {wanted}")
             }
             Finding::Different(differences) => {
-                for (place, difference) in differences.iter().enumerate() {
-                    write!(f, "{}{difference}", if place == 0 { "" } else { "; " })?;
+                for (index, difference) in differences.iter().enumerate() {
+                    write!(f, "{}{difference}", if index == 0 { "" } else { "; " })?;
                 }
                 Ok(())
             }
@@ -100,15 +100,15 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Judges one uid. `None` where all is well:
-/// - an object that is terminating may have a live row or a tombstone; what it still loses after the tombstone
-///   (finalizers, one after the other) is of no more interest, so the tombstone may be of any other version;
-/// - an evicted row is right without an object, and with one that is still on its way out of etcd;
-/// - a tombstone is right without an object.
+/// Compares one object with its row. `None` if nothing is wrong:
+/// - A terminating object may have a live row or a tombstone. After the tombstone it still loses finalizers, one by one, which
+///   nobody stores, so the tombstone may have any other version.
+/// - An evicted row is correct without an object, and with one that is about to leave etcd.
+/// - A tombstone is correct without an object.
 ///
-/// An object that is rejected and has no row, or one of an earlier version, is [`Finding::Rejected`]: writing it again
-/// would not help.
-pub fn judge(table: &Table, wanted: &Wanted<'_>, stored: Option<&StoredRow>) -> Option<Finding> {
+/// A rejected object without a row, or with a row of an earlier version, is [`Finding::Rejected`]: writing it again would not
+/// help.
+pub(crate) fn judge(table: &Table, wanted: &Wanted<'_>, stored: Option<&StoredRow>) -> Option<Finding> {
     let (row, terminating, leaving, rejected) = match *wanted {
         Wanted::Nothing => {
             let lives = |stored: &StoredRow| stored.delete_time.is_none() && stored.evict_time.is_none();
@@ -152,9 +152,9 @@ fn against(table: &Table, row: &Row, terminating: bool, leaving: bool, stored: O
     (!found.is_empty()).then_some(Finding::Different(found))
 }
 
-/// One finding, with the object or row that it is about.
+/// One finding, and the object or row that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ReportEntry {
     /// The kind.
     pub kind: String,
     /// `metadata.namespace`
@@ -167,8 +167,8 @@ pub struct Entry {
     pub finding: Finding,
 }
 
-/// As flat as a table's line: `finding` is its name, `detail` its words, and `differences` are there where it has some.
-impl Serialize for Entry {
+/// Flat, like a line of a table: `finding` is the finding's name, `detail` its text; `differences` is left out if empty.
+impl Serialize for ReportEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Line<'a> {
@@ -197,14 +197,14 @@ impl Serialize for Entry {
     }
 }
 
-/// How many findings of each sort there are of one kind, and of how many objects and rows.
+/// One kind's numbers of objects, rows and findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// The kind.
     pub kind: String,
     /// Objects in the cluster.
     pub objects: u64,
-    /// Rows that are live, evicted ones too.
+    /// Live rows, including evicted ones.
     pub rows: u64,
     /// [`Finding::Missing`]
     pub missing: u64,
@@ -223,8 +223,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Findings of every sort.
-    pub fn findings(&self) -> u64 {
+    /// All findings.
+    pub(crate) fn findings(&self) -> u64 {
         self.missing + self.stale + self.ahead + self.different + self.deleted + self.orphaned + self.rejected
     }
 
@@ -243,34 +243,34 @@ impl Counts {
 
 /// What an audit found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
-    /// Each kind that was audited, in that order.
+pub struct AuditReport {
+    /// The audited kinds, in order.
     pub kinds: Vec<Counts>,
-    /// The findings, up to the limit; the counts are of all.
-    pub findings: Vec<Entry>,
+    /// The findings, up to the limit. The counts include all.
+    pub findings: Vec<ReportEntry>,
     /// How many findings are not listed.
     pub unlisted: u64,
     #[serde(skip)]
     limit: usize,
 }
 
-impl Report {
-    /// An empty one, that will list up to `limit` findings: of a database that lost a table there may be millions.
+impl AuditReport {
+    /// An empty report that lists up to `limit` findings: a database that lost a table may have millions.
     pub fn new(limit: usize) -> Self {
-        Report { limit, ..Report::default() }
+        AuditReport { limit, ..AuditReport::default() }
     }
 
-    /// The counts of a kind, from 0 on when first asked for.
-    pub fn kind(&mut self, kind: &str) -> &mut Counts {
-        let place = self.kinds.iter().position(|counts| counts.kind == kind).unwrap_or_else(|| {
+    /// The counts of a kind, 0 at first.
+    pub(crate) fn kind(&mut self, kind: &str) -> &mut Counts {
+        let index = self.kinds.iter().position(|counts| counts.kind == kind).unwrap_or_else(|| {
             self.kinds.push(Counts { kind: kind.to_owned(), ..Counts::default() });
             self.kinds.len() - 1
         });
-        &mut self.kinds[place]
+        &mut self.kinds[index]
     }
 
-    /// Counts a finding, and lists it while there is room.
-    pub fn add(&mut self, entry: Entry) {
+    /// Counts a finding, and lists it if there is room.
+    pub(crate) fn add(&mut self, entry: ReportEntry) {
         self.kind(&entry.kind).add(&entry.finding);
         if self.findings.len() < self.limit {
             self.findings.push(entry);
@@ -301,7 +301,7 @@ mod tests {
         values[base::JSON] = Value::text("{}");
         Row {
             lost: Default::default(),
-            believed: None,
+            expected: None,
             uid: "a".into(),
             res_version: version,
             delete_time: None,
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(earlier, Some(Finding::Stale { wanted: 7, stored: 6 }));
         let later = judge(&TABLE, &wanted, Some(&stored(10, As::Live)));
         assert_eq!(later, Some(Finding::Ahead { wanted: 7, stored: 10 }));
-        // A sweep's tombstone is of a later version than the object; it is wrong all the same.
+        // A sweep's tombstone has a later version than the object, and is wrong anyway.
         for version in [6, 7, 10] {
             assert_eq!(judge(&TABLE, &wanted, Some(&stored(version, As::Tombstone))), Some(Finding::Deleted));
         }
@@ -402,12 +402,12 @@ mod tests {
             assert_eq!(name(&leaving(&row), Some(&evicted)), "");
             assert_eq!(name(&Wanted::Nothing, Some(&evicted)), "");
         }
-        // An object that is to stay has no evicted row.
+        // An object that is not leaving etcd has no evicted row.
         assert_eq!(name(&live(&row), Some(&stored(6, As::Evicted))), "stale");
         let finding = judge(&TABLE, &live(&row), Some(&stored(7, As::Evicted)));
         let Some(Finding::Different(differences)) = finding else { panic!("{finding:?}") };
         assert_eq!(differences.iter().map(|d| d.what.as_str()).collect::<Vec<_>>(), ["evict_time"]);
-        // One that is to leave and has not yet been evicted is like any other.
+        // One that is leaving and is not yet evicted is like any other.
         assert_eq!(name(&leaving(&row), Some(&stored(7, As::Live))), "");
         assert_eq!(name(&leaving(&row), None), "missing");
         assert_eq!(name(&leaving(&row), Some(&stored(9, As::Tombstone))), "deleted");
@@ -427,7 +427,7 @@ mod tests {
         let rejected = Some(Finding::Rejected("too long".into()));
         assert_eq!(judge(&TABLE, &wanted, None), rejected);
         assert_eq!(judge(&TABLE, &wanted, Some(&stored(6, As::Live))), rejected);
-        // A reject that an earlier version left behind says nothing about a row that is there; nor about other findings.
+        // A reject that an earlier version left behind changes neither a correct row nor other findings.
         assert_eq!(name(&wanted, Some(&stored(7, As::Live))), "");
         assert_eq!(name(&wanted, Some(&stored(8, As::Live))), "ahead");
         assert_eq!(name(&wanted, Some(&stored(7, As::Tombstone))), "deleted");
@@ -436,13 +436,13 @@ mod tests {
         }
     }
 
-    fn entry(kind: &str, finding: Finding) -> Entry {
-        Entry { kind: kind.into(), namespace: "ns".into(), name: "n".into(), uid: "u".into(), finding }
+    fn entry(kind: &str, finding: Finding) -> ReportEntry {
+        ReportEntry { kind: kind.into(), namespace: "ns".into(), name: "n".into(), uid: "u".into(), finding }
     }
 
     #[test]
     fn a_report_counts_every_finding_and_lists_the_first() {
-        let mut report = Report::new(8);
+        let mut report = AuditReport::new(8);
         report.kind("Model").objects = 5;
         assert!(report.is_clean());
         let findings = [
@@ -481,7 +481,7 @@ mod tests {
 
     #[test]
     fn a_report_lists_its_findings_flat_in_json() {
-        let mut report = Report::new(9);
+        let mut report = AuditReport::new(9);
         report.add(entry("Model", Finding::Stale { wanted: 7, stored: 6 }));
         let difference = Difference { what: "owner".into(), wanted: "1".into(), stored: "2".into() };
         report.add(entry("Model", Finding::Different(vec![difference])));

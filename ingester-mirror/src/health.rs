@@ -1,58 +1,59 @@
-//! How the ingester is: whether it can serve (ready) and whether it must be started anew (alive). The engine says what it
-//! sees, the probes read it.
+//! The state behind the probes: whether SQL has what the cluster has (ready), and whether the process must be restarted
+//! (alive). The mirror reports, the probes read.
 //!
 //! May use: nothing.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The state of all parts. Clones share it.
+/// The health of the process. Clones share it.
 ///
-/// Ready means: SQL may be queried and has what the cluster has. That is so once the database was reached, it is known of
-/// every kind whether its CRD is installed, and every installed kind has its first list in SQL. An ingester that is told to
-/// do nothing is ready at once. Alive means that no part has ended that only a new start brings back.
+/// Ready means that SQL has what the cluster has: the database was reached, it is known for every kind whether its CRD is
+/// installed, and the first list of every installed kind is in SQL. An idle ingester is ready at once. Alive means that no task
+/// ended that only a restart brings back.
 #[derive(Clone, Debug)]
-pub struct Health(Arc<Mutex<Parts>>);
+pub struct Health(Arc<Mutex<HealthState>>);
 
 #[derive(Debug, Default)]
-struct Parts {
+struct HealthState {
     idle: Option<String>,
     database: bool,
-    looked: bool,
-    kinds: Vec<Part>,
+    looked_up: bool,
+    kinds: Vec<KindHealth>,
     dead: Vec<(String, String)>,
 }
 
 #[derive(Debug)]
-struct Part {
-    kind: String,
+struct KindHealth {
+    /// The kind, with its namespace if the controller has one.
+    name: String,
     state: KindState,
-    /// Whether a first list was finished since the CRD was installed: listing again later takes nothing back.
+    /// Whether a list was finished since the CRD was installed. Listing again does not make the kind unready.
     listed: bool,
 }
 
-/// Where a kind stands.
+/// The state of a kind's controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KindState {
-    /// Nobody has looked yet whether its CRD is installed. Not ready.
+    /// It is not known yet whether the CRD is installed. Not ready.
     Unknown,
-    /// Its CRD is not installed: there is nothing to mirror. Ready.
+    /// The CRD is not installed, so there is nothing to mirror. Ready.
     Waiting,
-    /// A list is being read. Not ready the first time; ready when an earlier list was finished.
+    /// A list is being read. Not ready during the first list, ready during later ones.
     Listing,
-    /// All of a list is in SQL and changes are followed. Ready.
+    /// A whole list is in SQL, and changes are followed. Ready.
     Synced,
-    /// It cannot go on, for this reason, and is tried again. Not ready.
+    /// It failed, for this reason, and is retried. Not ready.
     Failed(String),
 }
 
 /// One line of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Whether all is well.
+    /// Whether it passed.
     pub ok: bool,
-    /// What was looked at and what was found: `Model first list not finished`. One line.
-    pub text: String,
+    /// What was checked and the result, in one line: `Model first list not finished`.
+    pub(crate) text: String,
 }
 
 /// As the API server's verbose probes print it: `[+]Model synced`, `[-]Model first list not finished`.
@@ -64,13 +65,13 @@ impl fmt::Display for Check {
 
 impl Check {
     fn new(ok: bool, text: String) -> Self {
-        // A reason may come from a server; more than one line would look like more than one check.
+        // A reason may come from a server. More than one line would look like more than one check.
         Check { ok, text: text.split_whitespace().collect::<Vec<_>>().join(" ") }
     }
 }
 
 impl Health {
-    /// Of an ingester that has just been started and is to mirror `kinds`; nothing is ready yet.
+    /// For an ingester that starts and is to mirror `kinds`. Nothing is ready yet.
     pub fn new<'k>(kinds: impl IntoIterator<Item = &'k str>) -> Self {
         let health = Health(Arc::default());
         for kind in kinds {
@@ -79,114 +80,93 @@ impl Health {
         health
     }
 
-    /// There is nothing to do, for this reason (a gate is closed): ready without a database or a cluster.
+    /// There is nothing to do, for this reason: ready without a database or a cluster.
     pub fn idle(&self, reason: &str) {
-        self.parts().idle = Some(reason.to_owned());
+        self.state().idle = Some(reason.to_owned());
     }
 
-    /// The database was reached. It stays so: when the database goes away, readers find that out by themselves, and a new
-    /// start of the ingester would not bring it back.
+    /// The database was reached. This is never taken back: if the database goes away, its readers notice by themselves, and
+    /// restarting the ingester would not help.
     pub fn database_reached(&self) {
-        self.parts().database = true;
+        self.state().database = true;
     }
 
-    /// The list of the kinds that the cluster has was read once.
+    /// The list of the cluster's kinds was read.
     pub fn kinds_looked_up(&self) {
-        self.parts().looked = true;
+        self.state().looked_up = true;
     }
 
-    /// A kind's new state.
-    pub fn kind(&self, kind: &str, state: KindState) {
-        let mut parts = self.parts();
-        let place = parts.kinds.iter().position(|part| part.kind == kind).unwrap_or_else(|| {
-            parts.kinds.push(Part { kind: kind.to_owned(), state: KindState::Unknown, listed: false });
-            parts.kinds.len() - 1
+    /// A kind has a new state.
+    pub fn kind(&self, kind: &str, new: KindState) {
+        let mut state = self.state();
+        let index = state.kinds.iter().position(|known| known.name == kind).unwrap_or_else(|| {
+            state.kinds.push(KindHealth { name: kind.to_owned(), state: KindState::Unknown, listed: false });
+            state.kinds.len() - 1
         });
-        let part = &mut parts.kinds[place];
-        match state {
-            KindState::Synced => part.listed = true,
-            // A CRD that comes back begins with a first list.
-            KindState::Waiting | KindState::Unknown => part.listed = false,
+        let kind = &mut state.kinds[index];
+        match new {
+            KindState::Synced => kind.listed = true,
+            // A CRD that is installed again begins with a first list.
+            KindState::Waiting | KindState::Unknown => kind.listed = false,
             KindState::Listing | KindState::Failed(_) => {}
         }
-        part.state = state;
+        kind.state = new;
     }
 
-    /// A task that watches over others has ended and nothing will start it again but a new process.
+    /// A task ended that only a restart of the process brings back.
     pub fn dead(&self, task: &str, reason: &str) {
-        self.parts().dead.push((task.to_owned(), reason.to_owned()));
+        self.state().dead.push((task.to_owned(), reason.to_owned()));
     }
 
-    /// Whether SQL has what the cluster has.
-    ///
-    /// # Errors
-    /// What is not ready, one line each.
-    pub fn ready(&self) -> Result<(), Vec<String>> {
-        verdict(self.readiness())
-    }
-
-    /// Whether the process is worth keeping.
-    ///
-    /// # Errors
-    /// What has ended and why, one line each.
-    pub fn alive(&self) -> Result<(), Vec<String>> {
-        verdict(self.liveness())
-    }
-
-    /// All that [`Health::ready`] looks at.
+    /// The checks of readiness: all pass once SQL has what the cluster has.
     pub fn readiness(&self) -> Vec<Check> {
-        let parts = self.parts();
-        if let Some(reason) = &parts.idle {
+        let state = self.state();
+        if let Some(reason) = &state.idle {
             return vec![Check::new(true, format!("idle: {reason}"))];
         }
         let mut checks = vec![
             Check::new(
-                parts.database,
-                if parts.database { "database reached" } else { "database not reached yet" }.to_owned(),
+                state.database,
+                if state.database { "database reached" } else { "database not reached yet" }.to_owned(),
             ),
             Check::new(
-                parts.looked,
-                if parts.looked { "kinds looked up" } else { "kinds not looked up yet" }.to_owned(),
+                state.looked_up,
+                if state.looked_up { "kinds looked up" } else { "kinds not looked up yet" }.to_owned(),
             ),
         ];
-        checks.extend(parts.kinds.iter().map(|part| {
-            let (ok, state) = match &part.state {
+        checks.extend(state.kinds.iter().map(|kind| {
+            let (ok, text) = match &kind.state {
                 KindState::Unknown => (false, "not known yet whether its CRD is installed"),
                 KindState::Waiting => (true, "CRD not installed"),
-                KindState::Listing if part.listed => (true, "is listed again"),
+                KindState::Listing if kind.listed => (true, "is listed again"),
                 KindState::Listing => (false, "first list not finished"),
                 KindState::Synced => (true, "synced"),
-                KindState::Failed(reason) => return Check::new(false, format!("{} failed: {reason}", part.kind)),
+                KindState::Failed(reason) => return Check::new(false, format!("{} failed: {reason}", kind.name)),
             };
-            Check::new(ok, format!("{} {state}", part.kind))
+            Check::new(ok, format!("{} {text}", kind.name))
         }));
         checks
     }
 
-    /// All that [`Health::alive`] looks at.
+    /// The checks of liveness: all pass unless the process must be restarted.
     pub fn liveness(&self) -> Vec<Check> {
-        let parts = self.parts();
-        if parts.dead.is_empty() {
+        let state = self.state();
+        if state.dead.is_empty() {
             return vec![Check::new(true, "tasks running".to_owned())];
         }
-        parts.dead.iter().map(|(task, reason)| Check::new(false, format!("{task} ended: {reason}"))).collect()
+        state.dead.iter().map(|(task, reason)| Check::new(false, format!("{task} ended: {reason}"))).collect()
     }
 
-    fn parts(&self) -> std::sync::MutexGuard<'_, Parts> {
+    fn state(&self) -> std::sync::MutexGuard<'_, HealthState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn verdict(checks: Vec<Check>) -> Result<(), Vec<String>> {
-    let failed: Vec<String> = checks.into_iter().filter(|check| !check.ok).map(|check| check.text).collect();
-    if failed.is_empty() { Ok(()) } else { Err(failed) }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Health, KindState};
+    use super::{Check, Health, KindState};
 
-    /// Of two kinds, with everything but the kinds themselves in order.
+    /// Of two kinds, about which nothing is known yet.
     fn started() -> Health {
         let health = Health::new(["Model", "Project"]);
         health.database_reached();
@@ -196,8 +176,11 @@ mod tests {
 
     #[track_caller]
     fn lacks(health: &Health, expected: &[&str]) {
-        let lacking = health.ready().err().unwrap_or_default();
-        assert_eq!(lacking, expected);
+        assert_eq!(failed(health.readiness()), expected);
+    }
+
+    fn failed(checks: Vec<Check>) -> Vec<String> {
+        checks.into_iter().filter(|check| !check.ok).map(|check| check.text).collect()
     }
 
     #[test]
@@ -265,8 +248,8 @@ mod tests {
     #[test]
     fn an_unready_ingester_is_alive_and_a_dead_one_says_why() {
         let health = Health::new(["Model"]);
-        assert_eq!(health.alive(), Ok(()));
+        assert_eq!(failed(health.liveness()), Vec::<String>::new());
         health.clone().dead("supervisor", "panicked");
-        assert_eq!(health.alive(), Err(vec!["supervisor ended: panicked".to_owned()]));
+        assert_eq!(failed(health.liveness()), ["supervisor ended: panicked"]);
     }
 }

@@ -1,4 +1,40 @@
-//! Mirrors a Kubernetes cluster into SQL.
+//! Mirrors a Kubernetes cluster into SQL, and keeps the two equal.
+//!
+//! `ingester-core` says what a kind is and how an object becomes a row, `ingester-store` writes rows. This crate follows the
+//! API server, decides what to do with each object, and manages its finalizer. The program `ingester` adds a command line.
+//!
+//! - [`sync::run`] mirrors kinds until it is stopped.
+//! - [`sync::audit`] compares cluster and SQL, object by object, and repairs what differs.
+//! - [`sync::remove_finalizers`] removes our finalizer from all objects of a kind, for uninstalling.
+//!
+//! ```no_run
+//! use ingester_core::Kind;
+//! use ingester_mirror::config::Config;
+//! use ingester_mirror::events::Publisher;
+//! use ingester_mirror::health::Health;
+//! use ingester_mirror::metrics::Metrics;
+//! use ingester_mirror::sync::{self, Context};
+//! use ingester_store::{ConnectOptions, Store};
+//! use std::sync::Arc;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! async fn mirror(kinds: &[Kind], stop: CancellationToken) -> Result<(), Box<dyn std::error::Error>> {
+//!     let config = Config::default();
+//!     let client = kube::Client::try_default().await?;
+//!     let store = Store::connect(&"sqlite://ingester.db".parse()?, ConnectOptions::default()).await?;
+//!     store.create_missing(kinds).await?;
+//!     let metrics = Metrics::new()?;
+//!     let health = Health::new(sync::names(kinds, &config).iter().map(String::as_str));
+//!     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
+//!     tokio::spawn(publishing);
+//!     let context = Context { client, store: Arc::new(store), metrics, health, publisher };
+//!     sync::run(context, kinds, &config, stop).await;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! [`config`] reads the configuration file. [`metrics`] and [`health`] have what a server of metrics and probes shows,
+//! [`audit`] the report of an audit.
 
 pub mod audit;
 pub mod config;

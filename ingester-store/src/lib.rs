@@ -1,4 +1,4 @@
-//! Runs the SQL of [`ingester_core::dialect`]: stores rows, migrates schemas, imports files.
+//! Runs the SQL of [`ingester_core::dialect`] on a database: stores rows, migrates schemas, imports files.
 //!
 //! ```
 //! # use ingester_core::Kind;
@@ -10,14 +10,18 @@
 //! store.create_missing(KINDS).await?;
 //! # Ok(())
 //! # }
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(example()).unwrap();
 //! ```
 //!
-//! - [`Store`] writes batches of rows under the [`guard`] and reads them back.
-//! - [`migrate`] brings a database to the schema of the structs, finds drift and backfills new columns.
+//! - [`Store`] writes batches of rows under the [`guard`], and reads them back.
+//! - [`migrate`] brings a database to the schema of the structs, finds drift, and backfills new columns.
 //! - [`import`] stores the objects of files.
 
 pub mod import;
 pub mod migrate;
 mod store;
 
-pub use store::*;
+pub use store::{
+    Address, Catalog, ConnectOptions, ErrorClass, LiveRow, Reject, Rejected, Report, Retry, RowChange, Store,
+    StoreError, StoredRow, Tls, TlsMistake, TlsMode, compare, guard, latest_of_each,
+};

@@ -218,7 +218,11 @@ fn manifest(root: &Path, package: &str, edition: &str, folder: &str, core: &str)
     for name in ["k8s-openapi", "kube", "schemars", "serde", "serde_json"] {
         let start = format!("{name} = ");
         let line = workspace.lines().find(|line| line.starts_with(&start)).expect("a dependency of the workspace");
-        manifest.push_str(line);
+        // The workspace leaves kube's features to the crates that use it.
+        match name {
+            "kube" => manifest.push_str(&line.replace(" }", ", features = [\"derive\"] }")),
+            _ => manifest.push_str(line),
+        }
         manifest.push('\n');
     }
     for case in cases(folder) {

@@ -14,7 +14,7 @@ use ingester_mirror::config::Config;
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::sync::{self, Surroundings};
+use ingester_mirror::sync::{self, Context};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::{install, shared_apiserver, shared_mariadb};
 use k8s_openapi::api::core::v1::Namespace;
@@ -68,7 +68,7 @@ impl Mirror {
         let mut config = Config::default();
         config.ingester.namespaces = vec![namespace.into()];
         let metrics = Metrics::new()?;
-        let surroundings = Surroundings {
+        let context = Context {
             client: client.clone(),
             store: Arc::new(store),
             metrics: metrics.clone(),
@@ -77,7 +77,7 @@ impl Mirror {
         };
         let stop = CancellationToken::new();
         let token = stop.clone();
-        let running = tokio::spawn(async move { sync::run(surroundings, kinds, &config, token).await });
+        let running = tokio::spawn(async move { sync::run(context, kinds, &config, token).await });
         Ok(Mirror { client, namespace, metrics, stop, running })
     }
 

@@ -28,8 +28,6 @@ struct Crate {
     rooms: BTreeMap<String, BTreeSet<String>>,
     /// The rooms of what the crate's root exports by name.
     exports: BTreeMap<String, String>,
-    /// The room from which the root exports everything.
-    glob: Option<String>,
 }
 
 /// One path in the code: where it leads, and its line.
@@ -126,6 +124,14 @@ fn forbidden_use_is_found_with_its_line() -> Result<()> {
 }
 
 #[test]
+fn exports_of_the_root_belong_to_their_rooms() {
+    let mut this = Crate::default();
+    this.read_exports("//! Text.\n\npub use kind::Kind;\npub use store::{\n    Report, Store,\n    guard,\n};\n");
+    let exports = [("Kind", "kind"), ("Report", "store"), ("Store", "store"), ("guard", "store")];
+    assert_eq!(this.exports, exports.map(|(name, room)| (name.to_owned(), room.to_owned())).into());
+}
+
+#[test]
 fn circle_of_rooms_is_found() {
     let mut this = Crate::default();
     for (room, uses) in [("a", vec!["b"]), ("b", vec!["c"]), ("c", vec!["a"]), ("d", vec!["a"])] {
@@ -199,17 +205,11 @@ impl Crate {
     }
 
     fn read_exports(&mut self, text: &str) {
-        for line in text.lines().filter_map(|line| line.trim().strip_prefix("pub use ")) {
-            let path = line.strip_prefix("crate::").unwrap_or(line);
-            let Some((room, names)) = path.trim_end_matches(';').split_once("::") else { continue };
-            for name in names.trim_matches(['{', '}']).split(", ") {
-                match name {
-                    "*" => self.glob = Some(room.to_owned()),
-                    name => {
-                        self.exports.insert(name.to_owned(), room.to_owned());
-                    }
-                }
-            }
+        // From `pub use ` to the semicolon, over as many lines as rustfmt makes of it.
+        for statement in text.split("\npub use ").skip(1).filter_map(|rest| rest.split(';').next()) {
+            let Some((room, names)) = statement.split_once("::") else { continue };
+            let names = names.trim_matches(['{', '}']).split(',').map(str::trim).filter(|name| !name.is_empty());
+            self.exports.extend(names.map(|name| (name.to_owned(), room.to_owned())));
         }
     }
 
@@ -260,7 +260,7 @@ impl Crate {
         if let Some(room) = self.room(path) {
             return Some(room.to_owned());
         }
-        self.exports.get(first).or(self.glob.as_ref()).cloned()
+        self.exports.get(first).cloned()
     }
 
     /// A circle in what the rooms may use.

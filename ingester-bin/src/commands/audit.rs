@@ -1,4 +1,4 @@
-//! `ingester audit`: cluster and SQL compared, and what differs printed.
+//! `ingester audit`: compares cluster and SQL, and prints the differences.
 
 use super::chosen;
 use crate::arguments::{Audit, Format};
@@ -6,12 +6,12 @@ use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_mirror::audit::Report;
+use ingester_mirror::audit::AuditReport;
 use ingester_mirror::config::{Config, Gate};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::sync::{self, Surroundings};
+use ingester_mirror::sync::{self, Context};
 use ingester_store::Store;
 use std::sync::Arc;
 
@@ -34,24 +34,24 @@ pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind
     let store = Store::connect(&address, config.mysql.connect_options()).await?;
     store.look_for_rejects().await?;
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
-    let surroundings =
-        Surroundings { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off() };
-    let mut report = Report::new(arguments.limit);
-    let repaired = sync::audit(&surroundings, &kinds, &config, arguments.repair, &mut report)
+    let context =
+        Context { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off() };
+    let mut report = AuditReport::new(arguments.limit);
+    let repaired = sync::audit(&context, &kinds, &config, arguments.repair, &mut report)
         .await
-        .map_err(|error| anyhow!("the audit was broken off: {error}"))?;
+        .map_err(|error| anyhow!("the audit failed: {error}"))?;
     show(arguments.output.output, &report, || table(&report))?;
     if report.unlisted > 0 && arguments.output.output == Format::Table {
         note(&format!("{} more findings are not listed; --limit N lists more", report.unlisted));
     }
     if arguments.repair && !report.is_clean() {
-        note(&format!("{} mended, {} left", repaired.mended, repaired.left));
+        note(&format!("{} repaired, {} left", repaired.repaired, repaired.left));
     }
     let clean = if arguments.repair { repaired.left == 0 } else { report.is_clean() };
     Ok(if clean { Ending::Done } else { Ending::Problem })
 }
 
-fn table(report: &Report) -> String {
+fn table(report: &AuditReport) -> String {
     let mut counts = Table::new([
         "kind",
         "objects",

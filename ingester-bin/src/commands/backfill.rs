@@ -1,10 +1,9 @@
-//! `ingester backfill`
+//! `ingester backfill`: fills columns from the stored objects.
 
 use super::chosen;
 use crate::arguments::Backfill as Arguments;
 use crate::ending::{Ending, Failure};
 use crate::output::note;
-use anyhow::anyhow;
 use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
 use ingester_store::migrate::Backfill;
@@ -15,12 +14,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) async fn run(arguments: Arguments, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let address = arguments.target.address(kinds)?;
     let kind = chosen(kinds, std::slice::from_ref(&arguments.kind))?[0];
-    let backfill = Backfill::of(&kind, &arguments.columns).map_err(|column| {
-        let proto = kind.protobuf().map(|_| "proto".to_owned());
-        let indexed = kind.table().indexed().iter().map(|column| column.name.to_string());
-        let names: Vec<String> = indexed.chain(proto).collect();
-        Failure::Usage(anyhow!("{} has no indexed column `{column}`; there are {}", kind.kind(), names.join(", ")))
-    })?;
+    let backfill = Backfill::of(&kind, &arguments.columns).map_err(|error| Failure::Usage(error.into()))?;
     let store = Store::connect(&address, ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
     let stop = CancellationToken::new();
     let interrupted = stop.clone();

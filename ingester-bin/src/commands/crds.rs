@@ -1,4 +1,4 @@
-//! `ingester crds`
+//! `ingester crds`: prints the CustomResourceDefinitions.
 
 use super::chosen;
 use crate::arguments::Crds;
@@ -10,7 +10,7 @@ use ingester_core::Kind;
 pub(crate) fn run(arguments: &Crds, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let mut all = String::new();
     for kind in chosen(kinds, &arguments.kinds)? {
-        // A kind that somebody else defines has none to print.
+        // A kind that somebody else defines has none.
         let Some(crd) = kind.crd() else { continue };
         let text = ingester_core::yaml::to_string(&crd).map_err(anyhow::Error::from)?;
         match &arguments.out {

@@ -1,4 +1,4 @@
-//! `ingester finalizers remove`: for uninstalling.
+//! `ingester finalizers remove`: removes our finalizer from every object, for uninstalling.
 
 use super::chosen;
 use crate::arguments::FinalizersRemove;
@@ -27,7 +27,7 @@ pub(crate) async fn remove(
         for namespace in namespaces {
             let removal = remove_finalizers(&client, kind, namespace)
                 .await
-                .map_err(|error| anyhow!("cannot take off the finalizers of {}: {error}", kind.kind()))?;
+                .map_err(|error| anyhow!("cannot remove the finalizers of {}: {error}", kind.kind()))?;
             if removal.not_installed {
                 continue;
             }

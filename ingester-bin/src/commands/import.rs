@@ -1,4 +1,4 @@
-//! `ingester import`
+//! `ingester import`: stores objects from files.
 
 use super::Prepared;
 use crate::arguments::{Format, Import};
@@ -63,7 +63,7 @@ pub(crate) async fn run(arguments: Import, program: Program) -> Result<Ending, F
     Ok(if summary.rejected() > 0 { Ending::Problem } else { Ending::Done })
 }
 
-/// A bar over the bytes where their number is known, else a count; nothing where standard error is no terminal.
+/// A progress bar if the number of bytes is known, else a counter. It is hidden if standard error is not a terminal.
 fn bar(sources: &[Source], progress: &Arc<Progress>) -> ProgressBar {
     let total: Option<u64> = sources.iter().map(Source::bytes).sum();
     let bar = match total {
@@ -131,8 +131,8 @@ impl Serialize for Shown {
     }
 }
 
-/// Of each kind, in the order of the summary, the first rows as they now stand in the database; of those without objects
-/// none, and of all none unless they are asked for.
+/// The first rows of each kind in the database, in the order of the summary; `None` for kinds without imported objects, and for
+/// all if there is no `limit`.
 async fn rows(store: &Store, summary: &Summary, limit: Option<usize>) -> Result<Vec<Option<Shown>>, StoreError> {
     let mut all = Vec::with_capacity(summary.kinds.len());
     for (kind, counts) in &summary.kinds {
@@ -176,7 +176,7 @@ fn report(format: Format, summary: &Summary, shown: Vec<Option<Shown>>) -> anyho
 }
 
 impl Shown {
-    /// For people: without the columns that say nothing.
+    /// For people: without the columns that are empty in all rows.
     fn table(&self) -> Table {
         let mut table = Table::new(self.columns.iter().copied());
         for row in &self.rows {
@@ -186,7 +186,7 @@ impl Shown {
     }
 }
 
-/// What fits into a column of a terminal.
+/// The cell in one line of at most 60 characters.
 fn one_line(cell: &str) -> String {
     let mut line: String = cell.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
     if cell.chars().count() > 60 {

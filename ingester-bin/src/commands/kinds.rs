@@ -1,4 +1,4 @@
-//! `ingester kinds`
+//! `ingester kinds`: lists kinds, tables and columns.
 
 use crate::arguments::Kinds;
 use crate::ending::{Ending, Failure};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct KindLine {
     kind: String,
     api_version: String,
     plural: String,
@@ -26,9 +26,9 @@ struct Column {
 }
 
 pub(crate) fn run(arguments: &Kinds, kinds: &[Kind]) -> Result<Ending, Failure> {
-    let entries: Vec<Entry> = kinds
+    let entries: Vec<KindLine> = kinds
         .iter()
-        .map(|kind| Entry {
+        .map(|kind| KindLine {
             kind: kind.kind().into(),
             api_version: kind.api_version(),
             plural: kind.plural().into(),

@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, one file each.
 //!
 //! May use: arguments, cluster, database, ending, output, program, server, ingester-core, ingester-mirror, ingester-store.
 
@@ -21,7 +21,7 @@ use ingester_core::ddl::{Schema, diff};
 use ingester_store::Store;
 use ingester_store::migrate::{Folder, Released};
 
-/// The kinds that were named, without regard to case; all when none was.
+/// The named kinds, in upper or lower case; all kinds if no name is given.
 fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure> {
     if names.is_empty() {
         return Ok(kinds.to_vec());
@@ -41,7 +41,7 @@ fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure
         .collect()
 }
 
-/// The migrations of the folder that is named, else those that are built in.
+/// The migrations of the named folder, else those that are built in.
 fn released(migrations: &Migrations, program: Program) -> Result<Option<Released>, Failure> {
     match &migrations.sql {
         Some(folder) => {
@@ -64,18 +64,17 @@ fn built_in(program: Program) -> Result<Option<Released>, Failure> {
     program.sql.map(Released::try_from).transpose().map_err(|error| Failure::Usage(error.into()))
 }
 
-/// What a database needs before rows can be written.
+/// Whether rows can be written into a database.
 enum Prepared {
-    /// Everything was there.
+    /// Yes: it has all tables.
     Ready,
-    /// So many tables were made.
+    /// Yes: so many tables were created.
     Made(usize),
-    /// This is missing, tables and columns, and not for this command to make.
+    /// No: it lacks these tables and columns, which this command does not create.
     Lacks(Vec<String>),
 }
 
-/// Makes the tables of an empty database, by migrations where there are some; with `migrate` it brings those of any
-/// database up to date.
+/// Creates the tables of an empty database, by migrations if there are any. With `migrate`, it migrates any database.
 async fn prepare(
     store: &Store,
     kinds: &[Kind],
@@ -102,13 +101,13 @@ async fn prepare(
     }
 }
 
-/// How many of the kinds' tables are there.
+/// How many of the kinds' tables exist.
 async fn tables_of(store: &Store, kinds: &[Kind]) -> Result<usize, Failure> {
     let there = store.tables().await?;
     Ok(Schema::of(kinds).tables.iter().filter(|table| there.contains(table.name.as_str())).count())
 }
 
-/// What a person does about tables and columns that are missing.
+/// The message about missing tables and columns, with the remedy.
 fn lacks(missing: &[String], kinds: &[Kind], released: Option<&Released>) -> String {
     let remedy = match released {
         Some(released) if !is_current(kinds, released) => BEHIND,
@@ -117,10 +116,10 @@ fn lacks(missing: &[String], kinds: &[Kind], released: Option<&Released>) -> Str
     format!("the database lacks {}: {remedy}", missing.join(", "))
 }
 
-/// Whether the migrations make what the structs need.
+/// Whether the migrations create what the structs need.
 fn is_current(kinds: &[Kind], released: &Released) -> bool {
-    diff(&released.lock().tables, &Schema::of(kinds)).is_empty()
+    diff(&released.lock_file().tables, &Schema::of(kinds)).is_empty()
 }
 
-/// What a person does about migrations that do not.
+/// The remedy if they do not.
 const BEHIND: &str = "the structs have changed since these migrations were written: run `ingester schema generate` and build the program again";

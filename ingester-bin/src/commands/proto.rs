@@ -1,4 +1,4 @@
-//! `ingester proto decode`
+//! `ingester proto decode`: prints an object's `proto` column as JSON.
 
 use super::chosen;
 use crate::arguments::ProtoDecode;

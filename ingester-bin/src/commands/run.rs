@@ -1,30 +1,34 @@
-//! `ingester run`: from the configuration to the engine, and back in order.
+//! `ingester run`: starts the mirror from a configuration, and stops it in order.
 
 use crate::arguments::Run;
 use crate::ending::{Ending, Failure};
 use crate::program::Program;
 use crate::server::Server;
 use anyhow::anyhow;
+use backon::{ExponentialBuilder, Retryable as _};
 use ingester_core::Kind;
 use ingester_core::dialect::Dialect;
 use ingester_mirror::config::{Config, Gate};
-use ingester_mirror::events::{Options, Publisher};
+use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::sync::{self, Surroundings};
-use ingester_store::migrate::{ApplyError, Filled, Progress, Released};
-use ingester_store::{Address, Class, ConnectOptions, Store, StoreError};
+use ingester_mirror::sync::{self, Context};
+use ingester_store::migrate::{ApplyError, BackfillProgress, Progress, Released};
+use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// How long closing the connections may take: a database that is down does not keep the process.
+/// How long closing the connections may take: a database that is down must not keep the process from ending.
 const CLOSE: Duration = Duration::from_secs(1);
 
-/// The pause between attempts to reach a database, at first and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
+/// The pauses between attempts at a database that is not ready. They do not end.
+const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
+    .with_min_delay(Duration::from_millis(500))
+    .with_max_delay(Duration::from_secs(10))
+    .without_max_times();
 
 pub(crate) async fn run(arguments: &Run, config: Config, program: Program) -> Result<Ending, Failure> {
     let stop = CancellationToken::new();
@@ -57,14 +61,14 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program) -> Re
     };
     stop.cancel();
     if let Some(serving) = serving {
-        // It ends by itself within a second; its end changes nothing about how the work ended.
+        // It ends by itself within a second. How it ends does not change the result.
         let _ = serving.await;
     }
     tracing::info!("Ingester stopped");
     ending
 }
 
-/// Ctrl-C and SIGTERM stop the work, a second one the process.
+/// The first Ctrl-C or SIGTERM stops the work, the second one ends the process.
 fn stop_on_signals(stop: CancellationToken) -> Result<(), Failure> {
     let listen = |kind| signal(kind).map_err(|error| anyhow!("cannot listen for signals: {error}"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
@@ -85,7 +89,7 @@ fn stop_on_signals(stop: CancellationToken) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Nothing to do: alive, ready, and touching nothing.
+/// There is nothing to do: waits for the stop, alive and ready, without a database or a cluster.
 async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result<Ending, Failure> {
     health.idle(reason);
     tracing::info!(reason, "Metadata storage not enabled, the ingester stays idle");
@@ -93,7 +97,7 @@ async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result
     Ok(Ending::Done)
 }
 
-/// Which tables there are to be, and where.
+/// Which tables are needed, and in which database.
 struct Tables {
     address: Address,
     /// The kinds that are mirrored.
@@ -101,7 +105,7 @@ struct Tables {
     /// All kinds of the program.
     all: &'static [Kind],
     released: Option<Released>,
-    /// Whether the ingester itself may change tables.
+    /// Whether this process migrates the tables.
     migrate: bool,
 }
 
@@ -126,9 +130,9 @@ async fn mirror(
     tracing::info!(server = store.server(), "{database} connection established");
     health.database_reached();
     health.kinds_looked_up();
-    let (publisher, publishing) = Publisher::new(client.clone(), &metrics, Options::default());
+    let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
     let publishing = tokio::spawn(publishing);
-    let filling = tokio::spawn(fill(
+    let backfilling = tokio::spawn(backfill(
         store.clone(),
         tables.kinds.clone(),
         tables.released,
@@ -136,64 +140,72 @@ async fn mirror(
         metrics.clone(),
         stop.clone(),
     ));
-    let surroundings = Surroundings { client, store: store.clone(), metrics, health, publisher };
-    sync::run(surroundings, &tables.kinds, config, stop.clone()).await;
+    let context = Context { client, store: store.clone(), metrics, health, publisher };
+    sync::run(context, &tables.kinds, config, stop.clone()).await;
     publishing.abort();
-    // It ends after the page in hand; where the database is away it is not waited for.
-    let _ = tokio::time::timeout(CLOSE, filling).await;
+    // It ends after the current page. If the database is down, nobody waits for it.
+    let _ = tokio::time::timeout(CLOSE, backfilling).await;
     if let Ok(store) = Arc::try_unwrap(store) {
-        // What is left open after that is closed by the end of the process.
+        // The end of the process closes what is still open then.
         let _ = tokio::time::timeout(CLOSE, store.close()).await;
     }
     Ok(Ending::Done)
 }
 
-/// Connects, for as long as it takes; brings the tables up to date, or waits until somebody else has.
+/// Connects, retrying as long as it takes, and migrates the tables or waits until somebody else does.
 async fn open(tables: &Tables, options: ConnectOptions) -> Result<Store, Failure> {
-    let (mut pause, longest) = PAUSES;
-    loop {
-        match prepared(tables, options).await {
-            Ok((store, missing)) if missing.is_empty() => return Ok(store),
-            Ok((_, missing)) => {
-                let missing = missing.join(", ");
-                tracing::warn!(missing, "Tables or columns are missing: waiting for `ingester schema apply`");
-            }
-            Err(Problem::Passing(error)) => tracing::warn!(%error, "Database not reached, trying again"),
-            Err(Problem::Lasting(failure)) => return Err(failure),
+    let attempts = (async || prepare(tables, options).await).retry(PAUSES);
+    let attempts = attempts.when(|error| !matches!(error, NotReady::Failed(_))).notify(|error, _| match error {
+        NotReady::Unreachable(error) => tracing::warn!(%error, "Database not reached, trying again"),
+        NotReady::Incomplete(missing) => {
+            tracing::warn!(missing, "Tables or columns are missing: waiting for `ingester schema apply`");
         }
-        tokio::time::sleep(pause).await;
-        pause = (2 * pause).min(longest);
-    }
+        NotReady::Failed(_) => {}
+    });
+    attempts.await.map_err(|error| match error {
+        NotReady::Failed(failure) => failure,
+        // These are retried without an end.
+        NotReady::Unreachable(error) => error.into(),
+        NotReady::Incomplete(missing) => Failure::Work(anyhow!("the database lacks {missing}")),
+    })
 }
 
 /// Why a database is not ready.
-enum Problem {
-    Passing(StoreError),
-    Lasting(Failure),
+enum NotReady {
+    /// It cannot be reached now.
+    Unreachable(StoreError),
+    /// It lacks these tables and columns.
+    Incomplete(String),
+    /// It will not become ready by itself.
+    Failed(Failure),
 }
 
-impl From<StoreError> for Problem {
+impl From<StoreError> for NotReady {
     fn from(error: StoreError) -> Self {
-        if error.class() == Class::Transient { Problem::Passing(error) } else { Problem::Lasting(error.into()) }
-    }
-}
-
-impl From<ApplyError> for Problem {
-    fn from(error: ApplyError) -> Self {
-        match error {
-            ApplyError::Store(error) => error.into(),
-            error => Problem::Lasting(Failure::Usage(error.into())),
+        if error.class() == ErrorClass::Transient {
+            NotReady::Unreachable(error)
+        } else {
+            NotReady::Failed(error.into())
         }
     }
 }
 
-/// A store, and the tables and columns that it lacks.
-async fn prepared(tables: &Tables, options: ConnectOptions) -> Result<(Store, Vec<String>), Problem> {
+impl From<ApplyError> for NotReady {
+    fn from(error: ApplyError) -> Self {
+        match error {
+            ApplyError::Store(error) => error.into(),
+            error => NotReady::Failed(Failure::Usage(error.into())),
+        }
+    }
+}
+
+/// Connects and migrates the tables, once.
+async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotReady> {
     let store = Store::connect(&tables.address, options).await?;
     if tables.migrate {
         match &tables.released {
             Some(released) => {
-                let mut tell = |progress: Progress| {
+                let mut log = |progress: Progress| {
                     tracing::info!(
                         migration = progress.migration,
                         "Running migration {} of {}",
@@ -201,12 +213,12 @@ async fn prepared(tables: &Tables, options: ConnectOptions) -> Result<(Store, Ve
                         progress.of
                     );
                 };
-                match released.apply(&store, &mut tell).await {
+                match released.apply(&store, &mut log).await {
                     Ok(applied) => applied.drift.iter().for_each(|drift| {
                         tracing::warn!(%drift, "The database differs from the released schema");
                     }),
-                    // An earlier program, started again beside an upgrade or after one that was taken back: what it needs may
-                    // well be there, which is looked at next.
+                    // An older program that runs during an upgrade, or after an upgrade was reverted. The database may still
+                    // have everything that it needs; this is checked next.
                     Err(error @ ApplyError::Later(_)) => tracing::warn!(%error, "The database is of a later release"),
                     Err(error) => return Err(error.into()),
                 }
@@ -221,14 +233,15 @@ async fn prepared(tables: &Tables, options: ConnectOptions) -> Result<(Store, Ve
     }
     let mut missing = store.missing(&tables.kinds).await?;
     missing.extend(store.missing_own().await?);
-    if missing.is_empty() {
-        store.look_for_rejects().await?;
+    if !missing.is_empty() {
+        return Err(NotReady::Incomplete(missing.join(", ")));
     }
-    Ok((store, missing))
+    store.look_for_rejects().await?;
+    Ok(store)
 }
 
-/// Fills the columns that migrations have added, one table after the other, beside the mirror.
-async fn fill(
+/// Backfills the columns that migrations added, one table after the other, while the mirror runs.
+async fn backfill(
     store: Arc<Store>,
     kinds: Vec<Kind>,
     released: Option<Released>,
@@ -236,20 +249,22 @@ async fn fill(
     metrics: Metrics,
     stop: CancellationToken,
 ) {
-    let (mut pause, longest) = PAUSES;
     let rate = NonZeroU32::new(rate);
-    while !stop.is_cancelled() {
-        let Err(error) = filled(&store, &kinds, released.as_ref(), rate, &metrics, &stop).await else { return };
-        tracing::warn!(%error, "Filling new columns failed, trying again");
-        tokio::select! {
-            () = stop.cancelled() => {}
-            () = tokio::time::sleep(pause) => {}
-        }
-        pause = (2 * pause).min(longest);
-    }
+    let attempts = async || match stop.is_cancelled() {
+        true => Ok(()),
+        false => backfill_once(&store, &kinds, released.as_ref(), rate, &metrics, &stop).await,
+    };
+    let token = stop.clone();
+    let attempts = attempts
+        .retry(PAUSES)
+        .sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)))
+        .notify(|error: &StoreError, _| tracing::warn!(%error, "Filling new columns failed, trying again"));
+    // The attempts end only with a success.
+    let _ = attempts.await;
 }
 
-async fn filled(
+/// Backfills all new columns; stops after the current page if `stop` is cancelled.
+async fn backfill_once(
     store: &Store,
     kinds: &[Kind],
     released: Option<&Released>,
@@ -257,7 +272,7 @@ async fn filled(
     metrics: &Metrics,
     stop: &CancellationToken,
 ) -> Result<(), StoreError> {
-    let backfills = store.incomplete(kinds, released).await?;
+    let backfills = store.incomplete_backfills(kinds, released).await?;
     for backfill in &backfills {
         metrics.controller(backfill.kind.kind()).incomplete_columns(backfill.columns().count());
     }
@@ -267,7 +282,7 @@ async fn filled(
         let columns = columns.join(", ");
         tracing::info!(kind, columns, "Filling new columns from the stored objects");
         let counts = metrics.controller(kind);
-        let mut before = Filled::default();
+        let mut before = BackfillProgress::default();
         let filled = store.backfill(backfill, rate, stop, |now| {
             let (filled, failed) = (now.filled - before.filled, now.failed - before.failed);
             counts.backfilled(filled, now.read - before.read - filled - failed, failed);
@@ -284,7 +299,7 @@ async fn filled(
             return Ok(());
         }
         counts.incomplete_columns(0);
-        let Filled { read, filled, failed, .. } = filled;
+        let BackfillProgress { read, filled, failed, .. } = filled;
         tracing::info!(kind, columns, rows = read, filled, failed, "New columns are complete");
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `ingester schema print`, `generate`, `diff`, `apply`, `revert` and `verify`
+//! `ingester schema print`, `generate`, `diff`, `apply`, `revert` and `verify`.
 
 use super::{BEHIND, chosen, is_current, released};
 use crate::arguments::{
@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
 use ingester_core::ddl::{self, Schema, Server};
 use ingester_core::dialect::Dialect;
-use ingester_store::migrate::{ApplyError, Drift, Folder, Options, Progress, drift, schema_of};
+use ingester_store::migrate::{ApplyError, Drift, Folder, GenerateOptions, Progress, drift, schema_of};
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
 
@@ -28,14 +28,14 @@ pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<E
 
 pub(crate) fn generate(arguments: &SchemaGenerate, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let folder = Folder::new(&arguments.out);
-    let options = Options { name: arguments.name.as_deref(), allow_destructive: arguments.allow_destructive };
+    let options = GenerateOptions { name: arguments.name.as_deref(), allow_destructive: arguments.allow_destructive };
     let outcome = if arguments.check { folder.check(kinds) } else { folder.generate(kinds, &options) };
     let outcome = outcome.map_err(anyhow::Error::from)?;
     if outcome.changed.is_empty() {
         note(&format!("{} is current", arguments.out.display()));
         return Ok(Ending::Done);
     }
-    // The changes are what somebody reads, or puts into a pull request.
+    // The summary is for people, who may put it into a pull request.
     output::print(&outcome.summary)?;
     for path in &outcome.changed {
         let verb = if arguments.check { "differs" } else { "wrote" };
@@ -69,13 +69,13 @@ pub(crate) async fn diff(arguments: SchemaDiff, kinds: &'static [Kind]) -> Resul
         #[serde(skip_serializing_if = "Option::is_none")]
         table: Option<String>,
         change: String,
-        class: ddl::Class,
+        class: ddl::Cost,
         destructive: bool,
     }
-    let line = |change: &ddl::Change| Line {
+    let line = |change: &ddl::SchemaChange| Line {
         table: change.within().map(|table| table.to_string()),
         change: change.sentence(),
-        class: change.class(server),
+        class: change.cost(server),
         destructive: change.is_destructive(),
     };
     let lines: Vec<Line> = changes.iter().map(line).collect();
@@ -103,7 +103,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
         return Ok(Ending::Done);
     };
     let bar = bar();
-    let applied = released.apply(&store, &mut |progress| tell(&bar, &progress)).await;
+    let applied = released.apply(&store, &mut |progress| show_progress(&bar, &progress)).await;
     bar.finish_and_clear();
     let applied = applied.map_err(failure)?;
     store.close().await;
@@ -116,7 +116,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     if applied.run.is_empty() && applied.recorded.is_empty() {
         note(&format!("{address} has run every migration"));
     }
-    // A folder that is named may be of other kinds than this program's.
+    // The named folder may belong to a program with other kinds.
     let behind = arguments.migrations.sql.is_none() && !is_current(program.kinds, &released);
     if behind {
         note(BEHIND);
@@ -138,9 +138,9 @@ pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<
     let released = released(&arguments.migrations, program)?.ok_or_else(|| {
         Failure::Usage(anyhow!("this program has no migrations built in: name their folder with --sql"))
     })?;
-    let taken_back = released.lock().migrations.iter().filter(|migration| migration.version > arguments.to);
-    let inverse: Vec<ddl::Change> =
-        taken_back.flat_map(|migration| &migration.changes).map(ddl::Change::inverse).collect();
+    let taken_back = released.lock_file().migrations.iter().filter(|migration| migration.version > arguments.to);
+    let inverse: Vec<ddl::SchemaChange> =
+        taken_back.flat_map(|migration| &migration.changes).map(ddl::SchemaChange::inverse).collect();
     let losses = ddl::losses(&inverse);
     if !losses.is_empty() && !arguments.allow_destructive {
         return Err(Failure::Usage(anyhow!(
@@ -150,7 +150,7 @@ pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<
     }
     let store = Store::connect(&address, ConnectOptions::default()).await?;
     let bar = bar();
-    let reverted = released.revert(&store, arguments.to, &mut |progress| tell(&bar, &progress)).await;
+    let reverted = released.revert(&store, arguments.to, &mut |progress| show_progress(&bar, &progress)).await;
     bar.finish_and_clear();
     let reverted = reverted.map_err(failure)?;
     store.close().await;
@@ -168,7 +168,7 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     let released = released(&arguments.migrations, program)?;
     let store = Store::connect(&address, ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
     let (schema, pending) = match &released {
-        Some(released) => (released.lock().tables.clone(), released.pending(&store).await.map_err(failure)?),
+        Some(released) => (released.lock_file().tables.clone(), released.pending(&store).await.map_err(failure)?),
         None => (Schema::of(program.kinds), Vec::new()),
     };
     let drift = drift(&schema, &store.catalog().await?, store.dialect());
@@ -195,7 +195,7 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     Ok(Ending::Problem)
 }
 
-/// Wrong files and another program's migrations are wrong use, the rest is the database's.
+/// An error of the database is a failure of the work. Anything else, such as another program's migrations, is wrong usage.
 pub(crate) fn failure(error: ApplyError) -> Failure {
     match error {
         ApplyError::Store(error) => error.into(),
@@ -203,13 +203,13 @@ pub(crate) fn failure(error: ApplyError) -> Failure {
     }
 }
 
-/// Shows itself where standard error is a terminal.
+/// A progress bar, which is hidden if standard error is not a terminal.
 fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len}  {msg}  {elapsed}");
     ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-fn tell(bar: &ProgressBar, progress: &Progress) {
+fn show_progress(bar: &ProgressBar, progress: &Progress) {
     bar.set_length(progress.of as u64);
     bar.set_position(progress.place as u64 - 1);
     bar.set_message(progress.migration.clone());

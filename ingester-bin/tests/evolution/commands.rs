@@ -2,7 +2,7 @@
 
 use crate::program::{Folder, SAMPLES};
 use crate::{after, before};
-use ingester_store::migrate::{Folder as Files, Options};
+use ingester_store::migrate::{Folder as Files, GenerateOptions};
 use serde_json::Value;
 
 const DATABASE: [&str; 2] = ["--database-url", "sqlite://test.db"];
@@ -53,10 +53,10 @@ fn verify_and_diff_report_changes_made_by_hand() {
 fn changes_are_generated_applied_and_reverted() {
     let folder = Folder::new();
     let files = Files::new(folder.path().join("sql"));
-    files.generate(before::KINDS, &Options::default()).unwrap();
+    files.generate(before::KINDS, &GenerateOptions::default()).unwrap();
     let sql = ["--sql", "sql"];
     schema(&folder, &[&["apply"], &sql[..]].concat()).exits(0).says(&["ran: 0001_create_tables"]);
-    files.generate(after::KINDS, &Options { name: Some("change"), allow_destructive: true }).unwrap();
+    files.generate(after::KINDS, &GenerateOptions { name: Some("change"), allow_destructive: true }).unwrap();
     let ran = schema(&folder, &[&["verify"], &sql[..]].concat()).exits(1).says(&["schema apply"]);
     assert!(ran.out.starts_with("migration 0002_change_rename_tables has not been run\n"), "{}", ran.out);
     let ran = schema(&folder, &[&["apply"], &sql[..]].concat()).exits(0);

@@ -4,8 +4,8 @@ use crate::program::Folder;
 use crate::{after, before};
 use anyhow::{Result, ensure};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_store::migrate::{Folder as Files, Options};
-use ingester_store::{Change, ConnectOptions, Store};
+use ingester_store::migrate::{Folder as Files, GenerateOptions};
+use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -23,14 +23,14 @@ const ROWS: u64 = 300;
 async fn a_killed_schema_apply_is_completed_by_the_next_run(database: Database) -> Result<()> {
     let folder = Folder::new();
     let files = Files::new(folder.path().join("sql"));
-    let options = Options { name: Some("change"), allow_destructive: true };
-    files.generate(before::KINDS, &Options::default())?;
+    let options = GenerateOptions { name: Some("change"), allow_destructive: true };
+    files.generate(before::KINDS, &GenerateOptions::default())?;
     let first = files.released()?;
     // Forward, back and forward again, so that every kind of statement runs several times.
     for kinds in [after::KINDS, before::KINDS, after::KINDS] {
         files.generate(kinds, &options)?;
     }
-    let migrations = files.released()?.lock().migrations.len();
+    let migrations = files.released()?.lock_file().migrations.len();
     ensure!(migrations > 30, "{migrations} migrations");
 
     let store = Store::connect(&database.url.parse()?, ConnectOptions::default()).await?;
@@ -44,7 +44,7 @@ async fn a_killed_schema_apply_is_completed_by_the_next_run(database: Database) 
             "spec": {"queue": "q", "owner": "me", "priority": number},
         });
         let object = Object::parse(object.to_string(), ManagedFields::Prune)?;
-        Ok(Change::Row(kind.row(&object)?.unwrap()))
+        Ok(RowChange::Row(kind.row(&object)?.unwrap()))
     };
     let report = store.write(kind.table(), (0..ROWS).map(change).collect::<Result<_>>()?).await?;
     ensure!(report.written as u64 == ROWS, "{report:?}");

@@ -103,8 +103,8 @@ async fn every_change_is_stored_after_the_watch_expired(world: &mut World) -> Re
     };
     world.objects.create_all(models("old", 50)).await?;
     world.settled().await?;
-    let heard = world.objects.get("Model", "old-0").await?.context("it is there")?;
-    assert_eq!(refusal(&world.objects, &version(&heard)).await?, None);
+    let observed = world.objects.get("Model", "old-0").await?.context("it is there")?;
+    assert_eq!(refusal(&world.objects, &version(&observed)).await?, None);
 
     // A frozen ingester observes none of the following.
     world.ingester().process().freeze();
@@ -122,7 +122,7 @@ async fn every_change_is_stored_after_the_watch_expired(world: &mut World) -> Re
     world.cluster.compact()?;
     world.cluster.kill()?;
     world.cluster.restart()?;
-    assert_eq!(refusal(&world.objects, &version(&heard)).await?, Some(410), "what it has heard last is too old");
+    assert_eq!(refusal(&world.objects, &version(&observed)).await?, Some(410), "what it has observed last is too old");
     world.ingester().process().thaw();
 
     world.settled_within(RECOVERY).await?;

@@ -54,7 +54,7 @@ async fn create(objects: &Objects, name: &str) -> Result<()> {
 async fn the_ingester_uses_exactly_the_rights_that_deploy_grants(world: &mut World) -> Result<()> {
     let granted = granted()?;
     let settings = Settings { ingester: vec!["resyncPeriod: 1s"], deletion_delay: "200ms", ..world.settings() };
-    for name in ["adopted", "swept", "audited"] {
+    for name in ["finalized", "swept", "audited"] {
         create(&world.objects, name).await?;
     }
     world.start_with(&settings)?;

@@ -1,24 +1,24 @@
-//! What a change costs on which server: the rules of the servers' documentation, with the version from which each holds.
+//! What a change costs on each server: rules from the servers' documentation, with the version from which each holds.
 
-use super::diff::Change;
+use super::diff::{Retyping, SchemaChange, retyping};
 use super::storage_class;
 use crate::schema::SqlType;
 
-/// What a change costs.
+/// The cost of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
-    /// Only the catalog changes: as fast on a large table as on a small one.
+pub enum Cost {
+    /// Only the catalog changes: a large table takes no longer than a small one.
     Instant,
-    /// The server reads the table, or writes it anew, while others go on writing.
+    /// The server reads or rebuilds the table, while others continue to write.
     InPlace,
-    /// The table is copied; who writes waits until it is done, who reads does not.
+    /// The table is copied. Writers wait until it is done, readers do not.
     Copy,
 }
 
-/// Servers whose rules are the same.
+/// Servers with the same rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
+pub(super) enum Family {
     /// MySQL 5.7 and later.
     MySql,
     /// MariaDB 10.6 and later.
@@ -27,32 +27,28 @@ pub enum Family {
     Sqlite,
 }
 
-/// A server's family and version.
+/// A server, as far as costs depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// Its family.
-    pub family: Family,
-    /// Its version: major, minor, patch.
-    pub version: [u16; 3],
+    pub(super) family: Family,
+    /// Major, minor, patch.
+    pub(super) version: [u16; 3],
 }
 
-/// From `since` on, a change costs `class` on servers of `family`.
+/// From version `since` on, a change costs `cost` on servers of `family`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rule {
-    /// The servers.
-    pub family: Family,
-    /// The first version.
-    pub since: [u16; 3],
-    /// The cost.
-    pub class: Class,
-    /// Where it is written.
-    pub source: &'static str,
+pub(super) struct Rule {
+    pub(super) family: Family,
+    pub(super) since: [u16; 3],
+    pub(super) cost: Cost,
+    /// The page of the documentation, and what it says.
+    pub(super) source: &'static str,
 }
 
-/// Rules in a table: family, first version, class, source.
+/// Rules in a table: family, first version, cost, source.
 macro_rules! rules {
-    ($($family:ident $since:expr => $class:ident, $source:literal;)+) => {
-        &[$(Rule { family: Family::$family, since: $since, class: Class::$class, source: $source }),+]
+    ($($family:ident $since:expr => $cost:ident, $source:literal;)+) => {
+        &[$(Rule { family: Family::$family, since: $since, cost: Cost::$cost, source: $source }),+]
     };
 }
 
@@ -110,7 +106,7 @@ const OTHER_TYPE: &[Rule] = rules! {
 const SAME_STORAGE: Rule = Rule {
     family: Family::Sqlite,
     since: [0, 0, 0],
-    class: Class::Instant,
+    cost: Cost::Instant,
     source: "SQLite, 'Datatypes': one storage class holds both types",
 };
 
@@ -146,62 +142,62 @@ const RENAME_KEY: &[Rule] = rules! {
     Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': an index has no new name, it is made again";
 };
 
-impl Change {
-    /// What it costs on which server: the rules of each family in the order of their versions.
-    pub fn rules(&self) -> &'static [Rule] {
+impl SchemaChange {
+    /// The rules about it, of each family in the order of their versions.
+    pub(super) fn rules(&self) -> &'static [Rule] {
         match self {
-            Change::CreateTable(_) => NEW_TABLE,
-            Change::DropTable(_) => NO_TABLE,
-            Change::RenameTable { .. } => CATALOG_ONLY,
-            Change::AddColumn { .. } => ADD_COLUMN,
-            Change::DropColumn { .. } => DROP_COLUMN,
-            Change::RenameColumn { .. } => RENAME_COLUMN,
-            Change::Retype { from, to, .. } if from.nullable != to.nullable && from.ty == to.ty => NULLABLE,
-            Change::Retype { from, to, .. } if from.nullable == to.nullable && is_longer(from.ty, to.ty) => {
+            SchemaChange::CreateTable(_) => NEW_TABLE,
+            SchemaChange::DropTable(_) => NO_TABLE,
+            SchemaChange::RenameTable { .. } => CATALOG_ONLY,
+            SchemaChange::AddColumn { .. } => ADD_COLUMN,
+            SchemaChange::DropColumn { .. } => DROP_COLUMN,
+            SchemaChange::RenameColumn { .. } => RENAME_COLUMN,
+            SchemaChange::Retype { from, to, .. } if from.nullable != to.nullable && from.ty == to.ty => NULLABLE,
+            SchemaChange::Retype { from, to, .. } if from.nullable == to.nullable && is_longer(from.ty, to.ty) => {
                 LONGER_VARCHAR
             }
-            Change::Retype { from, to, .. }
+            SchemaChange::Retype { from, to, .. }
                 if from.nullable == to.nullable && storage_class(from.ty) == storage_class(to.ty) =>
             {
                 WIDER_TYPE
             }
-            Change::Retype { .. } => OTHER_TYPE,
-            Change::PrimaryKey { .. } => PRIMARY_KEY,
-            Change::AddKey { .. } => ADD_KEY,
-            Change::DropKey { .. } => DROP_KEY,
-            Change::RenameKey { .. } => RENAME_KEY,
+            SchemaChange::Retype { .. } => OTHER_TYPE,
+            SchemaChange::PrimaryKey { .. } => PRIMARY_KEY,
+            SchemaChange::AddKey { .. } => ADD_KEY,
+            SchemaChange::DropKey { .. } => DROP_KEY,
+            SchemaChange::RenameKey { .. } => RENAME_KEY,
         }
     }
 
-    /// What it costs on this server; [`Class::Copy`] on one that is older than the rules.
-    pub fn class(&self, server: Server) -> Class {
+    /// What it costs on this server; [`Cost::Copy`] if the server is older than the rules.
+    pub fn cost(&self, server: Server) -> Cost {
         let mut rules = self.rules().iter().filter(|rule| rule.family == server.family && rule.since <= server.version);
-        rules.next_back().map_or(Class::Copy, |rule| rule.class)
+        rules.next_back().map_or(Cost::Copy, |rule| rule.cost)
     }
 
-    /// Whether data go that nothing brings back but a backup, or that readers would miss until they are filled again.
+    /// Whether it drops data: data that only a backup has, or data that readers miss until they are backfilled again.
     pub fn is_destructive(&self) -> bool {
         match self {
-            Change::DropTable(_) | Change::DropColumn { .. } => true,
-            Change::Retype { from, to, .. } => super::retyping(from.ty, to.ty) != super::Retyping::Widened,
+            SchemaChange::DropTable(_) | SchemaChange::DropColumn { .. } => true,
+            SchemaChange::Retype { from, to, .. } => retyping(from.ty, to.ty) != Retyping::Widened,
             _ => false,
         }
     }
 
-    /// Whether it changes the text of a table's definition only where it makes no difference to the server's rows.
-    pub fn is_longer_varchar(&self) -> bool {
+    /// Whether it makes a VARCHAR longer without changing how MySQL stores its values.
+    pub(super) fn is_longer_varchar(&self) -> bool {
         std::ptr::eq(self.rules(), LONGER_VARCHAR)
     }
 }
 
-/// Whether both are VARCHAR and InnoDB writes the length of a value in as many bytes.
+/// Whether both are VARCHAR, `to` is not shorter, and InnoDB stores the length of a value in equally many bytes.
 fn is_longer(from: SqlType, to: SqlType) -> bool {
     let short = |n: u16| u32::from(n) * crate::schema::limits::CHARACTER_BYTES <= 255;
     matches!((from, to), (SqlType::VarChar(from), SqlType::VarChar(to)) if from <= to && short(from) == short(to))
 }
 
 impl Server {
-    /// Reads what a server says of itself: `10.11.6-MariaDB ...`, `8.4.3 MySQL Community Server`, `SQLite 3.46.0`.
+    /// Parses what a server reports about itself: `10.11.6-MariaDB ...`, `8.4.3 MySQL Community Server`, `SQLite 3.46.0`.
     pub fn parse(text: &str) -> Self {
         let (family, version) = match text.strip_prefix("SQLite ") {
             Some(version) => (Family::Sqlite, version),
@@ -224,12 +220,12 @@ impl std::fmt::Display for Family {
     }
 }
 
-impl std::fmt::Display for Class {
+impl std::fmt::Display for Cost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Class::Instant => "instant",
-            Class::InPlace => "in place",
-            Class::Copy => "copy",
+            Cost::Instant => "instant",
+            Cost::InPlace => "in place",
+            Cost::Copy => "copy",
         })
     }
 }

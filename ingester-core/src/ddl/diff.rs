@@ -4,51 +4,51 @@ use super::model::{ColumnDef, KeyDef, Schema, TableDef};
 use crate::schema::{Ident, SqlType};
 use serde::{Deserialize, Serialize};
 
-/// One change. In a lock a table that is made or dropped is its name alone.
+/// One change of a schema. The lock file has only the name of a table that is created or dropped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Change {
-    /// A table is made.
+pub enum SchemaChange {
+    /// A table is created.
     CreateTable(#[serde(with = "name_alone")] TableDef),
-    /// A table is dropped, with everything in it.
+    /// A table is dropped with its rows.
     DropTable(#[serde(with = "name_alone")] TableDef),
-    /// A table gets another name.
+    /// A table is renamed.
     RenameTable {
         /// The former name.
         from: Ident,
         /// The new name.
         to: Ident,
     },
-    /// A column is added; it is NULL until it is filled.
+    /// A column is added; it is NULL until it is backfilled.
     AddColumn {
         /// Its table.
         table: Ident,
         /// The column.
         column: ColumnDef,
     },
-    /// A column is dropped, with its values.
+    /// A column is dropped with its values.
     DropColumn {
         /// Its table.
         table: Ident,
         /// The column.
         column: ColumnDef,
     },
-    /// A column gets another name and keeps its values.
+    /// A column is renamed and keeps its values.
     RenameColumn {
         /// Its table.
         table: Ident,
-        /// The column as it was.
+        /// The column before the change.
         column: ColumnDef,
         /// The new name.
         to: Ident,
     },
-    /// A column gets another type, or may be NULL from now on, or no longer; it keeps its values.
+    /// A column gets another type or nullability and keeps its values.
     Retype {
         /// Its table.
         table: Ident,
-        /// The column as it was, under its new name.
+        /// The column before the change, with its new name.
         from: ColumnDef,
-        /// The column as it will be.
+        /// The column after the change.
         to: ColumnDef,
     },
     /// A table gets another primary key.
@@ -74,36 +74,36 @@ pub enum Change {
         /// The key.
         key: KeyDef,
     },
-    /// A key gets another name.
+    /// A key is renamed.
     RenameKey {
         /// Its table.
         table: Ident,
-        /// The key as it was, over the columns' new names.
+        /// The key before the change, with the new names of its columns.
         key: KeyDef,
         /// The new name.
         to: Ident,
     },
 }
 
-/// What becomes of a column's values when its type changes.
+/// Whether the values of a column fit another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retyping {
+pub(super) enum Retyping {
     /// Every value fits the new type.
     Widened,
-    /// Both types hold values of one kind, the new one not all of them.
+    /// Some values of the old type do not fit the new one.
     Narrowed,
-    /// The types hold values of different kinds.
+    /// The types hold different kinds of values.
     Incompatible,
 }
 
-/// What becomes of values of type `from` in a column of type `to`.
-pub fn retyping(from: SqlType, to: SqlType) -> Retyping {
+/// Whether values of type `from` fit a column of type `to`.
+pub(super) fn retyping(from: SqlType, to: SqlType) -> Retyping {
     use Retyping::{Incompatible, Narrowed, Widened};
     use SqlType::{BigInt, BigIntUnsigned, Int, MediumText, Text, VarChar};
     match (from, to) {
         _ if from == to => Widened,
         (VarChar(from), VarChar(to)) if from <= to => Widened,
-        // 16,383 characters, the most that VARCHAR has here, are fewer than TEXT's 65,535 bytes.
+        // The longest VARCHAR has 16,383 characters, which always fit TEXT's 65,535 bytes.
         (VarChar(_), Text | MediumText) | (Text, MediumText) | (Int, BigInt) => Widened,
         _ if from.may_become(to) => Narrowed,
         (Int | BigInt, BigIntUnsigned) | (BigIntUnsigned, Int | BigInt) => Narrowed,
@@ -111,79 +111,78 @@ pub fn retyping(from: SqlType, to: SqlType) -> Retyping {
     }
 }
 
-impl Change {
-    /// The change that takes this one back; where that adds a column or a table, its contents do not come back.
+impl SchemaChange {
+    /// The change that reverts this one. If it adds a column or a table again, the contents are lost.
     pub fn inverse(&self) -> Self {
         match self.clone() {
-            Change::CreateTable(table) => Change::DropTable(table),
-            Change::DropTable(table) => Change::CreateTable(table),
-            Change::RenameTable { from, to } => Change::RenameTable { from: to, to: from },
-            Change::AddColumn { table, column } => Change::DropColumn { table, column },
-            Change::DropColumn { table, column } => Change::AddColumn { table, column },
-            Change::RenameColumn { table, column, to } => {
-                Change::RenameColumn { table, column: ColumnDef { name: to, ..column }, to: column.name }
+            SchemaChange::CreateTable(table) => SchemaChange::DropTable(table),
+            SchemaChange::DropTable(table) => SchemaChange::CreateTable(table),
+            SchemaChange::RenameTable { from, to } => SchemaChange::RenameTable { from: to, to: from },
+            SchemaChange::AddColumn { table, column } => SchemaChange::DropColumn { table, column },
+            SchemaChange::DropColumn { table, column } => SchemaChange::AddColumn { table, column },
+            SchemaChange::RenameColumn { table, column, to } => {
+                SchemaChange::RenameColumn { table, column: ColumnDef { name: to, ..column }, to: column.name }
             }
-            Change::Retype { table, from, to } => Change::Retype { table, from: to, to: from },
-            Change::PrimaryKey { table, from, to } => Change::PrimaryKey { table, from: to, to: from },
-            Change::AddKey { table, key } => Change::DropKey { table, key },
-            Change::DropKey { table, key } => Change::AddKey { table, key },
-            Change::RenameKey { table, key, to } => {
+            SchemaChange::Retype { table, from, to } => SchemaChange::Retype { table, from: to, to: from },
+            SchemaChange::PrimaryKey { table, from, to } => SchemaChange::PrimaryKey { table, from: to, to: from },
+            SchemaChange::AddKey { table, key } => SchemaChange::DropKey { table, key },
+            SchemaChange::DropKey { table, key } => SchemaChange::AddKey { table, key },
+            SchemaChange::RenameKey { table, key, to } => {
                 let from = key.name;
-                Change::RenameKey { table, key: KeyDef { name: to, ..key }, to: from }
+                SchemaChange::RenameKey { table, key: KeyDef { name: to, ..key }, to: from }
             }
         }
     }
 }
 
-/// The changes that make `after` of `before`. The order of columns and keys means nothing to a database that has them,
-/// so it is no difference.
+/// The changes from `before` to `after`. The order of columns and keys is ignored, because it makes no difference to a database.
 ///
-/// A column whose values would not all fit its new type is dropped and added again where they can be had from the
-/// objects' JSON: that blocks nobody and fails on no value.
-pub fn diff(before: &Schema, after: &Schema) -> Vec<Change> {
+/// An indexed column whose values might not fit its new type is dropped and added again, and then backfilled from the objects'
+/// JSON. That blocks no writer and fails on no value.
+pub fn diff(before: &Schema, after: &Schema) -> Vec<SchemaChange> {
     let old_names: Vec<Ident> = before.tables.iter().map(|table| table.name).collect();
     let new_names: Vec<_> = after.tables.iter().map(|table| (table.name, table.was)).collect();
     let sources = sources(&old_names, &new_names);
     let mut changes = renames(&after.tables, &sources, |new| new.name)
         .into_iter()
-        .map(|(from, new)| Change::RenameTable { from, to: new.name })
+        .map(|(from, new)| SchemaChange::RenameTable { from, to: new.name })
         .collect();
     for (new, source) in after.tables.iter().zip(&sources) {
         match source.and_then(|source| before.table(source)) {
             Some(old) => table(old, new, &mut changes),
-            None => changes.push(Change::CreateTable(new.clone())),
+            None => changes.push(SchemaChange::CreateTable(new.clone())),
         }
     }
     let dropped = before.tables.iter().filter(|old| !sources.contains(&Some(old.name)));
-    changes.extend(dropped.cloned().map(Change::DropTable));
+    changes.extend(dropped.cloned().map(SchemaChange::DropTable));
     changes
 }
 
-/// For each new name (with the one before it, where code says one) the old name that it comes from; `None` where it is new.
+/// The old name of each new name (given with its `was`); `None` for what is new.
 ///
-/// `was` stays in the code when the rename is done, so where both names are there it is taken for done, unless the
-/// present one goes elsewhere itself: with `c` that was `b` and `b` that was `a`, an old `a` and `b` are both renamed.
-/// That two exchange their names cannot be told from their having done so, and is taken for done.
+/// `was` stays in the code after the rename. So if the old schema has both names, the rename counts as done, unless the current name
+/// is itself renamed: with `c` that was `b` and `b` that was `a`, an old `a` and an old `b` are both renamed. A swap of two names
+/// looks the same before and after it, and counts as done.
 fn sources(old: &[Ident], new: &[(Ident, Option<Ident>)]) -> Vec<Option<Ident>> {
-    fn renamed(place: usize, old: &[Ident], new: &[(Ident, Option<Ident>)], depth: usize) -> bool {
-        let (name, was) = new[place];
-        let there = was.is_some_and(|was| old.contains(&was));
-        there && depth <= new.len() && (!old.contains(&name) || goes(name, old, new, depth + 1))
+    fn is_renamed(index: usize, old: &[Ident], new: &[(Ident, Option<Ident>)], depth: usize) -> bool {
+        let (name, was) = new[index];
+        let exists = was.is_some_and(|was| old.contains(&was));
+        exists && depth <= new.len() && (!old.contains(&name) || becomes_another(name, old, new, depth + 1))
     }
-    fn goes(name: Ident, old: &[Ident], new: &[(Ident, Option<Ident>)], depth: usize) -> bool {
-        (0..new.len()).any(|place| new[place].1 == Some(name) && renamed(place, old, new, depth))
+    fn becomes_another(name: Ident, old: &[Ident], new: &[(Ident, Option<Ident>)], depth: usize) -> bool {
+        (0..new.len()).any(|index| new[index].1 == Some(name) && is_renamed(index, old, new, depth))
     }
-    let source = |(place, (name, was)): (usize, &(Ident, Option<Ident>))| {
-        if renamed(place, old, new, 0) {
+    let source = |(index, (name, was)): (usize, &(Ident, Option<Ident>))| {
+        if is_renamed(index, old, new, 0) {
             *was
         } else {
-            Some(*name).filter(|name| old.contains(name) && !goes(*name, old, new, 0))
+            Some(*name).filter(|name| old.contains(name) && !becomes_another(*name, old, new, 0))
         }
     };
     new.iter().enumerate().map(source).collect()
 }
 
-/// What is renamed, each with its former name, in an order in which every new name is free when its turn comes.
+/// The renamed tables or columns with their former names, in an order in which every new name is free when it is needed.
 fn renames<'n, T>(new: &'n [T], sources: &[Option<Ident>], name: impl Fn(&T) -> Ident) -> Vec<(Ident, &'n T)> {
     let mut waiting: Vec<(Ident, &T)> = new
         .iter()
@@ -198,8 +197,8 @@ fn renames<'n, T>(new: &'n [T], sources: &[Option<Ident>], name: impl Fn(&T) -> 
     ordered
 }
 
-/// The changes within a table, under its new name.
-fn table(old: &TableDef, new: &TableDef, changes: &mut Vec<Change>) {
+/// The changes within a table that has its new name already.
+fn table(old: &TableDef, new: &TableDef, changes: &mut Vec<SchemaChange>) {
     let table = new.name;
     let old_names: Vec<Ident> = old.columns.iter().map(|column| column.name).collect();
     let new_names: Vec<_> = new.columns.iter().map(|column| (column.name, column.was)).collect();
@@ -207,50 +206,50 @@ fn table(old: &TableDef, new: &TableDef, changes: &mut Vec<Change>) {
     let renames = renames(&new.columns, &sources, |column| column.name);
     changes.extend(renames.into_iter().filter_map(|(from, column)| {
         let column_was = ColumnDef { was: None, ..*old.column(from)? };
-        Some(Change::RenameColumn { table, column: column_was, to: column.name })
+        Some(SchemaChange::RenameColumn { table, column: column_was, to: column.name })
     }));
-    // Former and present name of each column that keeps its values.
+    // The former and the current name of each column that keeps its values.
     let mut kept = Vec::new();
     for (column, source) in new.columns.iter().zip(&sources) {
         let to = ColumnDef { was: None, ..*column };
         let Some(old) = source.and_then(|source| old.column(source)) else {
-            changes.push(Change::AddColumn { table, column: to });
+            changes.push(SchemaChange::AddColumn { table, column: to });
             continue;
         };
         let from = ColumnDef { name: to.name, was: None, ..*old };
-        if from != to && retyping(from.ty, to.ty) != Retyping::Widened && new.derives(to.name) {
-            changes.push(Change::DropColumn { table, column: from });
-            changes.push(Change::AddColumn { table, column: to });
+        if from != to && retyping(from.ty, to.ty) != Retyping::Widened && new.is_derived(to.name) {
+            changes.push(SchemaChange::DropColumn { table, column: from });
+            changes.push(SchemaChange::AddColumn { table, column: to });
             continue;
         }
         kept.push((old.name, to.name));
         if from != to {
-            changes.push(Change::Retype { table, from, to });
+            changes.push(SchemaChange::Retype { table, from, to });
         }
     }
     for column in old.columns.iter().filter(|column| !sources.contains(&Some(column.name))) {
-        changes.push(Change::DropColumn { table, column: ColumnDef { was: None, ..*column } });
+        changes.push(SchemaChange::DropColumn { table, column: ColumnDef { was: None, ..*column } });
     }
-    let primary_key: Option<Vec<Ident>> = old.primary_key.iter().map(|column| present(*column, &kept)).collect();
+    let primary_key: Option<Vec<Ident>> = old.primary_key.iter().map(|column| current(*column, &kept)).collect();
     if primary_key.as_ref() != Some(&new.primary_key) {
-        changes.push(Change::PrimaryKey { table, from: old.primary_key.clone(), to: new.primary_key.clone() });
+        changes.push(SchemaChange::PrimaryKey { table, from: old.primary_key.clone(), to: new.primary_key.clone() });
     }
     keys(old, new, &kept, changes);
 }
 
-/// The present name of a column that keeps its values.
-fn present(column: Ident, kept: &[(Ident, Ident)]) -> Option<Ident> {
+/// The current name of a column that keeps its values.
+fn current(column: Ident, kept: &[(Ident, Ident)]) -> Option<Ident> {
     kept.iter().find(|(was, _)| *was == column).map(|(_, is)| *is)
 }
 
-fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut Vec<Change>) {
+fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut Vec<SchemaChange>) {
     let table = new.name;
-    // The old keys over the columns' present names, where all of them are kept.
+    // The old keys with the current names of their columns, if all of them are kept.
     let mut left: Vec<(&KeyDef, Option<KeyDef>)> = old
         .keys
         .iter()
         .map(|key| {
-            let columns: Option<Vec<Ident>> = key.columns.iter().map(|column| present(*column, kept)).collect();
+            let columns: Option<Vec<Ident>> = key.columns.iter().map(|column| current(*column, kept)).collect();
             (key, columns.map(|columns| KeyDef { name: key.name, columns }))
         })
         .collect();
@@ -264,24 +263,24 @@ fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut V
     });
     let mut renamed = Vec::new();
     wanted.retain(|key| {
-        // A name that an old key has is not free, whatever becomes of that key.
+        // The name of an old key is not free, even if that key is dropped.
         let free = old.keys.iter().all(|old| old.name != key.name);
         let same = |(_, old): &(&KeyDef, Option<KeyDef>)| old.as_ref().is_some_and(|old| old.columns == key.columns);
         match left.iter().position(same).filter(|_| free) {
             Some(place) => {
                 let (_, old) = left.remove(place);
-                renamed.extend(old.map(|old| Change::RenameKey { table, key: old, to: key.name }));
+                renamed.extend(old.map(|old| SchemaChange::RenameKey { table, key: old, to: key.name }));
                 false
             }
             None => true,
         }
     });
-    changes.extend(left.into_iter().map(|(key, _)| Change::DropKey { table, key: key.clone() }));
+    changes.extend(left.into_iter().map(|(key, _)| SchemaChange::DropKey { table, key: key.clone() }));
     changes.append(&mut renamed);
-    changes.extend(wanted.into_iter().map(|key| Change::AddKey { table, key: key.clone() }));
+    changes.extend(wanted.into_iter().map(|key| SchemaChange::AddKey { table, key: key.clone() }));
 }
 
-/// In a lock the tables stand in full elsewhere.
+/// The lock file has the whole tables elsewhere.
 mod name_alone {
     use super::TableDef;
     use crate::schema::Ident;

@@ -1,10 +1,10 @@
-//! The migrations that a program carries, as text. `ingester-store` reads and runs them.
+//! The migrations that are built into a program, as text. `ingester-store` parses and runs them.
 
-/// A folder of generated SQL inside a program, made by [`generated_sql!`](ingester_core::generated_sql).
+/// A folder of generated SQL within a program, made by [`generated_sql!`](crate::generated_sql).
 #[derive(Clone, Copy, Debug)]
 pub struct GeneratedSql {
     /// The text of `schema.lock.json`.
     pub lock: &'static str,
-    /// Every migration's files: path within the folder, text.
+    /// The files of the migrations: path within the folder, and text.
     pub files: &'static [(&'static str, &'static str)],
 }

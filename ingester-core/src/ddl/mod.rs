@@ -1,5 +1,5 @@
-//! What it takes to make one schema out of another, as data: [`diff`] finds the changes, [`plan`] puts them into steps
-//! of one statement each, [`Change::rules`] says what a step costs on which server.
+//! Schemas and their changes, as data: [`diff`] finds the changes between two schemas, [`plan`] puts them into steps of one
+//! statement each, and [`SchemaChange::cost`] says what a change costs on a server.
 //!
 //! May use: schema, kind.
 //! Must not: do I/O, know SQL text (that is `dialect`).
@@ -11,14 +11,13 @@ mod model;
 mod plan;
 mod storage;
 mod summary;
+#[cfg(test)]
+mod tests;
 
-pub use cost::{Class, Family, Rule, Server};
-pub use diff::{Change, Retyping, diff, retyping};
+pub use cost::{Cost, Server};
+pub use diff::{SchemaChange, diff};
 pub use generated::GeneratedSql;
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan};
-pub use storage::storage_class;
+pub(crate) use storage::storage_class;
 pub use summary::{losses, summary};
-
-#[cfg(test)]
-mod tests;

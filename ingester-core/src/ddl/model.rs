@@ -1,10 +1,10 @@
-//! A schema as data that is owned: made from code, read from a lock, or found in a database.
+//! A schema as owned data: from code, from a lock file, or from a database's catalog.
 
 use crate::kind::Kind;
 use crate::schema::{BASE_COLUMNS, Column, Companion, Ident, Key, SqlType, Table, base};
 use serde::{Deserialize, Serialize};
 
-/// Tables, in the order in which they are made.
+/// Tables, in the order in which they are created.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Schema {
@@ -18,7 +18,7 @@ pub struct Schema {
 pub struct TableDef {
     /// Its name.
     pub name: Ident,
-    /// The name it had before, where code says one.
+    /// Its former name, if the code names one.
     #[serde(skip)]
     pub was: Option<Ident>,
     /// Its columns in order.
@@ -35,7 +35,7 @@ pub struct TableDef {
 pub struct ColumnDef {
     /// Its name.
     pub name: Ident,
-    /// The name it had before, where code says one.
+    /// Its former name, if the code names one.
     #[serde(skip)]
     pub was: Option<Ident>,
     /// Its type.
@@ -58,16 +58,17 @@ pub struct KeyDef {
 impl Schema {
     /// The tables of these kinds.
     pub fn of(kinds: &[Kind]) -> Self {
-        Schema { tables: kinds.iter().flat_map(TableDef::of).collect() }
+        Schema { tables: kinds.iter().flat_map(|kind| TableDef::all(kind.table())).collect() }
     }
 
     /// The table of this name.
-    pub fn table(&self, name: Ident) -> Option<&TableDef> {
+    pub(super) fn table(&self, name: Ident) -> Option<&TableDef> {
         self.tables.iter().find(|table| table.name == name)
     }
 }
 
 impl TableDef {
+    /// A table whose first `primary` columns are its primary key.
     fn new(name: Ident, was: Option<Ident>, columns: &[Column], primary: usize, keys: &[Key]) -> Self {
         let name_of = |place: &u16| columns[usize::from(*place)].name;
         TableDef {
@@ -82,13 +83,8 @@ impl TableDef {
         }
     }
 
-    /// The three tables of a kind, the main one first.
-    pub fn of(kind: &Kind) -> Vec<Self> {
-        TableDef::all(kind.table())
-    }
-
     /// A main table and its companions.
-    pub fn all(table: &Table) -> Vec<Self> {
+    pub(crate) fn all(table: &Table) -> Vec<Self> {
         let mut tables = vec![TableDef::new(table.name, table.was, table.columns, base::UID + 1, table.keys)];
         for companion in Companion::ALL {
             let (name, was) = (table.companion(companion), table.companion_was(companion));
@@ -98,13 +94,12 @@ impl TableDef {
     }
 
     /// The column of this name.
-    pub fn column(&self, name: Ident) -> Option<&ColumnDef> {
+    pub(super) fn column(&self, name: Ident) -> Option<&ColumnDef> {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Whether the values of a column can be had again from the objects' JSON: those of the columns of main tables that
-    /// not every table has.
-    pub fn derives(&self, column: Ident) -> bool {
+    /// Whether the values of a column can be computed again from the objects' JSON: those of the indexed columns of main tables.
+    pub(super) fn is_derived(&self, column: Ident) -> bool {
         let main = self.columns.first().is_some_and(|first| first.name == BASE_COLUMNS[base::UID].name);
         main && BASE_COLUMNS.iter().all(|base| base.name != column)
     }

@@ -1,65 +1,67 @@
-//! Changes as steps: each is one statement on MySQL and one transaction on SQLite, so that whoever is interrupted is
-//! either before a step or after it.
+//! Steps of changes. Each step is one statement on MySQL and one transaction on SQLite, so an interrupted migration is either
+//! before a step or after it.
 
-use super::diff::Change;
+use super::diff::SchemaChange;
 use super::model::{ColumnDef, KeyDef, Schema, TableDef};
 use crate::schema::Ident;
 
-/// What a step does; in this order. Keys go before what they are over, and come after it.
+/// What a step does, in the order of the steps. Keys are dropped before their columns, and added after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Tables get other names, all of them at once.
+    /// Renames tables, all at once.
     RenameTables,
-    /// A table loses keys.
+    /// Drops keys of a table.
     DropKeys,
-    /// Columns of a table get other names.
+    /// Renames columns of a table.
     RenameColumns,
-    /// Keys of a table get other names.
+    /// Renames keys of a table.
     RenameKeys,
-    /// A table loses columns.
+    /// Drops columns of a table.
     DropColumns,
-    /// Columns of a table get types that are written alike, or may be NULL.
+    /// Changes the types of columns without a copy of the table, or their nullability.
     WidenColumns,
-    /// Columns of a table get other types, for which the table is copied.
+    /// Changes the types of columns with a copy of the table.
     CopyColumns,
-    /// A table gets another primary key.
+    /// Changes the primary key of a table.
     ChangePrimaryKey,
-    /// A table gets more columns.
+    /// Adds columns to a table.
     AddColumns,
-    /// A table gets more keys.
+    /// Adds keys to a table.
     AddKeys,
-    /// Tables are made, each where it is missing.
+    /// Creates tables that are missing.
     CreateTables,
-    /// Tables are dropped, each where it is there.
+    /// Drops tables that exist.
     DropTables,
 }
 
-/// Changes that happen together.
+/// Changes that are made together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// What it does.
     pub phase: Phase,
-    /// The changes; those within a table are all within one.
-    pub changes: Vec<Change>,
-    /// The tables that are there before it and after it, as they are before and after.
+    /// The changes. Changes within a table are all within the same table.
+    pub changes: Vec<SchemaChange>,
+    /// The changed tables before and after the step; none for tables that it creates or drops.
     pub tables: Vec<(TableDef, TableDef)>,
 }
 
 impl Phase {
-    fn of(change: &Change) -> Self {
+    fn of(change: &SchemaChange) -> Self {
         match change {
-            Change::RenameTable { .. } => Phase::RenameTables,
-            Change::DropKey { .. } => Phase::DropKeys,
-            Change::RenameColumn { .. } => Phase::RenameColumns,
-            Change::RenameKey { .. } => Phase::RenameKeys,
-            Change::DropColumn { .. } => Phase::DropColumns,
-            Change::Retype { from, to, .. } if from.ty == to.ty || change.is_longer_varchar() => Phase::WidenColumns,
-            Change::Retype { .. } => Phase::CopyColumns,
-            Change::PrimaryKey { .. } => Phase::ChangePrimaryKey,
-            Change::AddColumn { .. } => Phase::AddColumns,
-            Change::AddKey { .. } => Phase::AddKeys,
-            Change::CreateTable(_) => Phase::CreateTables,
-            Change::DropTable(_) => Phase::DropTables,
+            SchemaChange::RenameTable { .. } => Phase::RenameTables,
+            SchemaChange::DropKey { .. } => Phase::DropKeys,
+            SchemaChange::RenameColumn { .. } => Phase::RenameColumns,
+            SchemaChange::RenameKey { .. } => Phase::RenameKeys,
+            SchemaChange::DropColumn { .. } => Phase::DropColumns,
+            SchemaChange::Retype { from, to, .. } if from.ty == to.ty || change.is_longer_varchar() => {
+                Phase::WidenColumns
+            }
+            SchemaChange::Retype { .. } => Phase::CopyColumns,
+            SchemaChange::PrimaryKey { .. } => Phase::ChangePrimaryKey,
+            SchemaChange::AddColumn { .. } => Phase::AddColumns,
+            SchemaChange::AddKey { .. } => Phase::AddKeys,
+            SchemaChange::CreateTable(_) => Phase::CreateTables,
+            SchemaChange::DropTable(_) => Phase::DropTables,
         }
     }
 
@@ -82,30 +84,30 @@ impl Phase {
     }
 }
 
-impl Change {
-    /// The table that it is within, under its new name; `None` for changes of whole tables.
+impl SchemaChange {
+    /// The new name of the table within which it is; `None` for changes of whole tables.
     pub fn within(&self) -> Option<Ident> {
         match self {
-            Change::CreateTable(_) | Change::DropTable(_) | Change::RenameTable { .. } => None,
-            Change::AddColumn { table, .. }
-            | Change::DropColumn { table, .. }
-            | Change::RenameColumn { table, .. }
-            | Change::Retype { table, .. }
-            | Change::PrimaryKey { table, .. }
-            | Change::AddKey { table, .. }
-            | Change::DropKey { table, .. }
-            | Change::RenameKey { table, .. } => Some(*table),
+            SchemaChange::CreateTable(_) | SchemaChange::DropTable(_) | SchemaChange::RenameTable { .. } => None,
+            SchemaChange::AddColumn { table, .. }
+            | SchemaChange::DropColumn { table, .. }
+            | SchemaChange::RenameColumn { table, .. }
+            | SchemaChange::Retype { table, .. }
+            | SchemaChange::PrimaryKey { table, .. }
+            | SchemaChange::AddKey { table, .. }
+            | SchemaChange::DropKey { table, .. }
+            | SchemaChange::RenameKey { table, .. } => Some(*table),
         }
     }
 
-    /// Makes it in `table`.
+    /// Applies it to `table`.
     fn apply(&self, table: &mut TableDef) {
         match self {
-            Change::CreateTable(_) | Change::DropTable(_) => {}
-            Change::RenameTable { to, .. } => table.name = *to,
-            Change::AddColumn { column, .. } => table.columns.push(*column),
-            Change::DropColumn { column, .. } => table.columns.retain(|other| other.name != column.name),
-            Change::RenameColumn { column, to, .. } => {
+            SchemaChange::CreateTable(_) | SchemaChange::DropTable(_) => {}
+            SchemaChange::RenameTable { to, .. } => table.name = *to,
+            SchemaChange::AddColumn { column, .. } => table.columns.push(*column),
+            SchemaChange::DropColumn { column, .. } => table.columns.retain(|other| other.name != column.name),
+            SchemaChange::RenameColumn { column, to, .. } => {
                 let rename = |name: &mut Ident| {
                     if *name == column.name {
                         *name = *to;
@@ -115,14 +117,14 @@ impl Change {
                 table.primary_key.iter_mut().for_each(rename);
                 table.keys.iter_mut().flat_map(|key| &mut key.columns).for_each(rename);
             }
-            Change::Retype { to, .. } => {
+            SchemaChange::Retype { to, .. } => {
                 let column = table.columns.iter_mut().find(|column| column.name == to.name);
                 column.into_iter().for_each(|column| *column = ColumnDef { was: None, ..*to });
             }
-            Change::PrimaryKey { to, .. } => table.primary_key.clone_from(to),
-            Change::AddKey { key, .. } => table.keys.push(key.clone()),
-            Change::DropKey { key, .. } => table.keys.retain(|other| other.name != key.name),
-            Change::RenameKey { key, to, .. } => {
+            SchemaChange::PrimaryKey { to, .. } => table.primary_key.clone_from(to),
+            SchemaChange::AddKey { key, .. } => table.keys.push(key.clone()),
+            SchemaChange::DropKey { key, .. } => table.keys.retain(|other| other.name != key.name),
+            SchemaChange::RenameKey { key, to, .. } => {
                 let key = table.keys.iter_mut().find(|other| other.name == key.name);
                 key.into_iter().for_each(|key| *key = KeyDef { name: *to, columns: std::mem::take(&mut key.columns) });
             }
@@ -130,35 +132,35 @@ impl Change {
     }
 }
 
-/// The steps that make these changes of `before`, in the order in which they can be made.
-pub fn plan(before: &Schema, changes: &[Change]) -> Vec<Step> {
+/// The steps that make these changes to `before`, in a working order.
+pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
     let whole = |phase: Phase| {
-        let changes: Vec<Change> = changes.iter().filter(|change| Phase::of(change) == phase).cloned().collect();
+        let changes: Vec<SchemaChange> = changes.iter().filter(|change| Phase::of(change) == phase).cloned().collect();
         (!changes.is_empty()).then_some(Step { phase, changes, tables: Vec::new() })
     };
     let mut steps: Vec<Step> = whole(Phase::RenameTables).into_iter().collect();
     for step in &mut steps {
         step.tables.extend(step.changes.iter().filter_map(|change| {
-            let Change::RenameTable { from, to } = change else { return None };
+            let SchemaChange::RenameTable { from, to } = change else { return None };
             let table = before.table(*from)?;
             Some((table.clone(), TableDef { name: *to, was: None, ..table.clone() }))
         }));
     }
     let mut tables: Vec<Ident> = Vec::new();
-    for table in changes.iter().filter_map(Change::within) {
+    for table in changes.iter().filter_map(SchemaChange::within) {
         if !tables.contains(&table) {
             tables.push(table);
         }
     }
     for name in tables {
         let former = changes.iter().find_map(|change| match change {
-            Change::RenameTable { from, to } if *to == name => Some(*from),
+            SchemaChange::RenameTable { from, to } if *to == name => Some(*from),
             _ => None,
         });
         let Some(table) = before.table(former.unwrap_or(name)) else { continue };
         let mut table = TableDef { name, was: None, ..table.clone() };
-        let mut within: Vec<&Change> = changes.iter().filter(|change| change.within() == Some(name)).collect();
-        // Stable: within a phase the order of the changes stays, which matters to names that are handed on.
+        let mut within: Vec<&SchemaChange> = changes.iter().filter(|change| change.within() == Some(name)).collect();
+        // The sort is stable. The order within a phase matters for chained renames.
         within.sort_by_key(|change| Phase::of(change));
         for changes in within.chunk_by(|a, b| Phase::of(a) == Phase::of(b)) {
             let before = table.clone();
@@ -176,10 +178,10 @@ pub fn plan(before: &Schema, changes: &[Change]) -> Vec<Step> {
 }
 
 impl Step {
-    /// The step that takes this one back.
+    /// The step that reverts this one.
     pub fn inverse(&self) -> Self {
-        let changes: Vec<Change> = self.changes.iter().rev().map(Change::inverse).collect();
-        // What is widened without a copy is narrowed with one.
+        let changes: Vec<SchemaChange> = self.changes.iter().rev().map(SchemaChange::inverse).collect();
+        // Columns that are widened without a copy are narrowed with one.
         let phase = changes.iter().map(Phase::of).max().unwrap_or(self.phase);
         let tables = self.tables.iter().rev().cloned().map(|(before, after)| (after, before)).collect();
         Step { phase, changes, tables }

@@ -2,9 +2,9 @@
 
 use crate::schema::SqlType;
 
-/// The storage class of a type: what a column is declared as in a STRICT table. A change between types of one class changes
-/// nothing there.
-pub fn storage_class(ty: SqlType) -> &'static str {
+/// The storage class of a type, which is the declared type of a column in a STRICT table. A change between types of the same class
+/// changes nothing.
+pub(crate) fn storage_class(ty: SqlType) -> &'static str {
     match ty {
         SqlType::Boolean | SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => "INTEGER",
         SqlType::Double => "REAL",

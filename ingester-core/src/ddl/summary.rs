@@ -1,56 +1,59 @@
-//! Changes in a person's words, for a pull request and for a terminal.
+//! Changes as text, for a pull request and for a terminal.
 
-use super::cost::{Class, Family, Server};
-use super::diff::Change;
+use super::cost::{Cost, Family, Server};
+use super::diff::SchemaChange;
 use super::model::{ColumnDef, Schema};
 use crate::schema::Ident;
 use std::fmt::Write as _;
 
-impl Change {
+impl SchemaChange {
     /// What changes, in one line.
     pub fn sentence(&self) -> String {
         let column = |column: &ColumnDef| format!("`{}` {}", column.name, column.ty);
         let null = |column: &ColumnDef| if column.nullable { "NULL" } else { "NOT NULL" };
         let names = |names: &[Ident]| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         match self {
-            Change::CreateTable(table) => format!("create table `{}`", table.name),
-            Change::DropTable(table) => format!("drop table `{}`", table.name),
-            Change::RenameTable { from, to } => format!("rename table `{from}` to `{to}`"),
-            Change::AddColumn { column: added, .. } => format!("add column {}", column(added)),
-            Change::DropColumn { column: dropped, .. } => format!("drop column {}", column(dropped)),
-            Change::RenameColumn { column, to, .. } => format!("rename column `{}` to `{to}`", column.name),
-            Change::Retype { from, to, .. } if from.ty == to.ty => {
+            SchemaChange::CreateTable(table) => format!("create table `{}`", table.name),
+            SchemaChange::DropTable(table) => format!("drop table `{}`", table.name),
+            SchemaChange::RenameTable { from, to } => format!("rename table `{from}` to `{to}`"),
+            SchemaChange::AddColumn { column: added, .. } => format!("add column {}", column(added)),
+            SchemaChange::DropColumn { column: dropped, .. } => format!("drop column {}", column(dropped)),
+            SchemaChange::RenameColumn { column, to, .. } => format!("rename column `{}` to `{to}`", column.name),
+            SchemaChange::Retype { from, to, .. } if from.ty == to.ty => {
                 format!("change column `{}` from {} to {}", to.name, null(from), null(to))
             }
-            Change::Retype { from, to, .. } => format!("change column `{}` from {} to {}", to.name, from.ty, to.ty),
-            Change::PrimaryKey { from, to, .. } => {
+            SchemaChange::Retype { from, to, .. } => {
+                format!("change column `{}` from {} to {}", to.name, from.ty, to.ty)
+            }
+            SchemaChange::PrimaryKey { from, to, .. } => {
                 format!("change the primary key from ({}) to ({})", names(from), names(to))
             }
-            Change::AddKey { key, .. } => format!("add key {key}"),
-            Change::DropKey { key, .. } => format!("drop key {key}"),
-            Change::RenameKey { key, to, .. } => format!("rename key `{}` to `{to}`", key.name),
+            SchemaChange::AddKey { key, .. } => format!("add key {key}"),
+            SchemaChange::DropKey { key, .. } => format!("drop key {key}"),
+            SchemaChange::RenameKey { key, to, .. } => format!("rename key `{}` to `{to}`", key.name),
         }
     }
 
-    /// The data that go with it, in a person's words; `None` where none do.
-    pub fn loss(&self, filled_again: bool) -> Option<String> {
+    /// The data that it drops, as text; `None` if it drops none. `added_again` is whether a dropped column is added again with
+    /// another type.
+    fn loss(&self, added_again: bool) -> Option<String> {
         match self {
-            Change::DropTable(table) => Some(format!("all rows of `{}`", table.name)),
-            Change::DropColumn { table, column } if filled_again => Some(format!(
+            SchemaChange::DropTable(table) => Some(format!("all rows of `{}`", table.name)),
+            SchemaChange::DropColumn { table, column } if added_again => Some(format!(
                 "the values of `{table}`.`{}`, until they are filled again from the stored objects; what does not fit its new type stays NULL",
                 column.name
             )),
-            Change::DropColumn { table, column } => {
+            SchemaChange::DropColumn { table, column } => {
                 Some(format!("the values of `{table}`.`{}`; the objects keep theirs in `json`", column.name))
             }
-            Change::Retype { table, to, .. } if self.is_destructive() => {
+            SchemaChange::Retype { table, to, .. } if self.is_destructive() => {
                 Some(format!("the values of `{table}`.`{}` that do not fit {}", to.name, to.ty))
             }
             _ => None,
         }
     }
 
-    /// Its cost on every family of servers: `instant`, or `MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant`.
+    /// Its cost on each family of servers: `instant`, or `MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant`.
     fn costs(&self) -> String {
         let of = |family: Family| {
             let rules: Vec<_> = self.rules().iter().filter(|rule| rule.family == family).collect();
@@ -60,7 +63,7 @@ impl Change {
                     let [major, minor, patch] = rule.since;
                     let _ = write!(text, ", from {major}.{minor}.{patch} ");
                 }
-                let _ = write!(text, "{}", rule.class);
+                let _ = write!(text, "{}", rule.cost);
             }
             text
         };
@@ -83,12 +86,12 @@ impl Change {
     }
 }
 
-/// The changes as a text, table by table; with `server`, what they cost there, otherwise on every family of servers.
-/// `filled` are the tables whose new columns are filled afterwards.
-pub fn summary(changes: &[Change], filled: &Schema, server: Option<Server>) -> String {
+/// The changes as text, table by table, with their costs on `server`, or without one on each family of servers. `backfilled` has
+/// the tables whose new columns are backfilled afterwards.
+pub fn summary(changes: &[SchemaChange], backfilled: &Schema, server: Option<Server>) -> String {
     let mut text = String::new();
     let mut tables: Vec<Option<Ident>> = Vec::new();
-    for table in changes.iter().map(Change::within) {
+    for table in changes.iter().map(SchemaChange::within) {
         if !tables.contains(&table) {
             tables.push(table);
         }
@@ -100,26 +103,26 @@ pub fn summary(changes: &[Change], filled: &Schema, server: Option<Server>) -> S
             }
             None => text.push_str("tables\n"),
         }
-        let within: Vec<&Change> = changes.iter().filter(|change| change.within() == table).collect();
+        let within: Vec<&SchemaChange> = changes.iter().filter(|change| change.within() == table).collect();
         for change in within {
             let cost = match server {
-                Some(server) => change.class(server).to_string(),
+                Some(server) => change.cost(server).to_string(),
                 None => change.costs(),
             };
             let _ = writeln!(text, "  {}: {cost}", change.sentence());
-            if let Change::AddColumn { table, column } = change
-                && filled.table(*table).is_some_and(|table| table.derives(column.name))
+            if let SchemaChange::AddColumn { table, column } = change
+                && backfilled.table(*table).is_some_and(|table| table.is_derived(column.name))
             {
                 text.push_str("    filled from the stored objects afterwards\n");
             }
             let copies = server.map_or_else(
-                || change.rules().iter().any(|rule| rule.class == Class::Copy && rule.family != Family::Sqlite),
-                |server| change.class(server) == Class::Copy && server.family != Family::Sqlite,
+                || change.rules().iter().any(|rule| rule.cost == Cost::Copy && rule.family != Family::Sqlite),
+                |server| change.cost(server) == Cost::Copy && server.family != Family::Sqlite,
             );
             if copies {
                 text.push_str("    who writes to this table waits until it is copied\n");
             }
-            if let Some(loss) = change.loss(filled_again(change, changes)) {
+            if let Some(loss) = change.loss(is_added_again(change, changes)) {
                 let _ = writeln!(text, "    DESTRUCTIVE: {loss}");
             }
         }
@@ -127,15 +130,15 @@ pub fn summary(changes: &[Change], filled: &Schema, server: Option<Server>) -> S
     text
 }
 
-/// Whether a column that is dropped is added again with another type.
-pub(super) fn filled_again(change: &Change, changes: &[Change]) -> bool {
-    let Change::DropColumn { table, column } = change else { return false };
+/// Whether a dropped column is added again with another type.
+fn is_added_again(change: &SchemaChange, changes: &[SchemaChange]) -> bool {
+    let SchemaChange::DropColumn { table, column } = change else { return false };
     changes.iter().any(|other| {
-        matches!(other, Change::AddColumn { table: of, column: added } if of == table && added.name == column.name)
+        matches!(other, SchemaChange::AddColumn { table: of, column: added } if of == table && added.name == column.name)
     })
 }
 
-/// The data that go with these changes, each in a person's words.
-pub fn losses(changes: &[Change]) -> Vec<String> {
-    changes.iter().filter_map(|change| change.loss(filled_again(change, changes))).collect()
+/// The data that these changes drop, as text.
+pub fn losses(changes: &[SchemaChange]) -> Vec<String> {
+    changes.iter().filter_map(|change| change.loss(is_added_again(change, changes))).collect()
 }

@@ -1,6 +1,8 @@
 //! Differences between schemas made by hand: what a struct cannot say by itself, and what the cases of
 //! `tests/tests/evolution/` do not reach.
 
+use super::cost::{Family, Rule};
+use super::diff::{Retyping, retyping};
 use super::*;
 use crate::schema::{Ident, SqlType};
 
@@ -32,7 +34,7 @@ fn one(columns: Vec<ColumnDef>) -> Schema {
 }
 
 fn sentences(before: &Schema, after: &Schema) -> Vec<String> {
-    diff(before, after).iter().map(Change::sentence).collect()
+    diff(before, after).iter().map(SchemaChange::sentence).collect()
 }
 
 /// Makes the changes step by step and returns what comes out.
@@ -42,8 +44,8 @@ fn made(before: &Schema, after: &Schema) -> Vec<TableDef> {
     for step in &steps {
         for change in &step.changes {
             match change {
-                Change::CreateTable(table) => tables.push(TableDef { was: None, ..table.clone() }),
-                Change::DropTable(table) => tables.retain(|other| other.name != table.name),
+                SchemaChange::CreateTable(table) => tables.push(TableDef { was: None, ..table.clone() }),
+                SchemaChange::DropTable(table) => tables.retain(|other| other.name != table.name),
                 _ => {}
             }
         }
@@ -120,7 +122,7 @@ fn a_base_column_is_converted_in_place() {
     // A column that every table has, and a companion: their values come back from nowhere.
     let base = |ty| one(vec![column("name", ty)]);
     let changes = diff(&base(SqlType::VarChar(256)), &base(SqlType::VarChar(100)));
-    assert!(matches!(&changes[..], [change @ Change::Retype { .. }] if change.is_destructive()), "{changes:?}");
+    assert!(matches!(&changes[..], [change @ SchemaChange::Retype { .. }] if change.is_destructive()), "{changes:?}");
     assert_eq!(losses(&changes), ["the values of `job`.`name` that do not fit VARCHAR(100)"]);
 }
 
@@ -142,16 +144,16 @@ fn every_change_has_a_cost_rule_and_new_servers_never_copy_additions() {
     let key = KeyDef { name: Ident::new("a"), columns: vec![Ident::new("a")] };
     let job = Ident::new("job");
     let changes = [
-        Change::CreateTable(table("job", vec![])),
-        Change::DropTable(table("job", vec![])),
-        Change::RenameTable { from: job, to: job },
-        Change::AddColumn { table: job, column: text("a") },
-        Change::DropColumn { table: job, column: text("a") },
-        Change::RenameColumn { table: job, column: text("a"), to: Ident::new("b") },
-        Change::Retype { table: job, from: text("a"), to: column("a", SqlType::VarChar(300)) },
-        Change::AddKey { table: job, key: key.clone() },
-        Change::DropKey { table: job, key: key.clone() },
-        Change::RenameKey { table: job, key, to: Ident::new("b") },
+        SchemaChange::CreateTable(table("job", vec![])),
+        SchemaChange::DropTable(table("job", vec![])),
+        SchemaChange::RenameTable { from: job, to: job },
+        SchemaChange::AddColumn { table: job, column: text("a") },
+        SchemaChange::DropColumn { table: job, column: text("a") },
+        SchemaChange::RenameColumn { table: job, column: text("a"), to: Ident::new("b") },
+        SchemaChange::Retype { table: job, from: text("a"), to: column("a", SqlType::VarChar(300)) },
+        SchemaChange::AddKey { table: job, key: key.clone() },
+        SchemaChange::DropKey { table: job, key: key.clone() },
+        SchemaChange::RenameKey { table: job, key, to: Ident::new("b") },
     ];
     for change in &changes {
         for family in [Family::MySql, Family::MariaDb, Family::Sqlite] {
@@ -161,37 +163,37 @@ fn every_change_has_a_cost_rule_and_new_servers_never_copy_additions() {
             assert!(rules.iter().all(|rule| rule.source.starts_with(&family.to_string())), "{change:?} {family}");
         }
         for server in ["9.7.4 MySQL Community", "10.11.6-MariaDB-1"] {
-            assert!(change.class(Server::parse(server)) < Class::Copy, "{change:?} {server}");
+            assert!(change.cost(Server::parse(server)) < Cost::Copy, "{change:?} {server}");
         }
     }
 }
 
 #[test]
 fn a_server_is_parsed_from_its_version_text_and_gets_its_rules() {
-    let add = Change::AddColumn { table: Ident::new("job"), column: text("a") };
+    let add = SchemaChange::AddColumn { table: Ident::new("job"), column: text("a") };
     let drop = add.inverse();
     for (text, version, adding, dropping) in [
-        ("5.7.44-log MySQL Community Server (GPL)", [5, 7, 44], Class::InPlace, Class::InPlace),
-        ("8.0.11 MySQL Community Server - GPL", [8, 0, 11], Class::InPlace, Class::InPlace),
-        ("8.0.28 MySQL Community Server - GPL", [8, 0, 28], Class::Instant, Class::InPlace),
-        ("8.0.29", [8, 0, 29], Class::Instant, Class::Instant),
-        ("10.11.6-MariaDB-0+deb12u1 Debian 12", [10, 11, 6], Class::Instant, Class::Instant),
-        ("SQLite 3.50.4", [3, 50, 4], Class::Instant, Class::Copy),
-        ("something else", [0, 0, 0], Class::Copy, Class::Copy),
+        ("5.7.44-log MySQL Community Server (GPL)", [5, 7, 44], Cost::InPlace, Cost::InPlace),
+        ("8.0.11 MySQL Community Server - GPL", [8, 0, 11], Cost::InPlace, Cost::InPlace),
+        ("8.0.28 MySQL Community Server - GPL", [8, 0, 28], Cost::Instant, Cost::InPlace),
+        ("8.0.29", [8, 0, 29], Cost::Instant, Cost::Instant),
+        ("10.11.6-MariaDB-0+deb12u1 Debian 12", [10, 11, 6], Cost::Instant, Cost::Instant),
+        ("SQLite 3.50.4", [3, 50, 4], Cost::Instant, Cost::Copy),
+        ("something else", [0, 0, 0], Cost::Copy, Cost::Copy),
     ] {
         let server = Server::parse(text);
-        assert_eq!((server.version, add.class(server), drop.class(server)), (version, adding, dropping), "{text}");
+        assert_eq!((server.version, add.cost(server), drop.cost(server)), (version, adding, dropping), "{text}");
     }
 }
 
 #[test]
 fn a_varchar_grows_in_place_while_its_length_prefix_stays() {
     let mysql = Server::parse("8.4.0");
-    for (from, to, class) in [(10, 63, Class::InPlace), (63, 64, Class::Copy), (64, 3000, Class::InPlace)] {
+    for (from, to, cost) in [(10, 63, Cost::InPlace), (63, 64, Cost::Copy), (64, 3000, Cost::InPlace)] {
         let (from, to) = (column("a", SqlType::VarChar(from)), column("a", SqlType::VarChar(to)));
-        let change = Change::Retype { table: Ident::new("job"), from, to };
-        assert_eq!(change.class(mysql), class, "{change:?}");
-        let phase = if class == Class::Copy { Phase::CopyColumns } else { Phase::WidenColumns };
+        let change = SchemaChange::Retype { table: Ident::new("job"), from, to };
+        assert_eq!(change.cost(mysql), cost, "{change:?}");
+        let phase = if cost == Cost::Copy { Phase::CopyColumns } else { Phase::WidenColumns };
         let before = one(vec![from]);
         assert_eq!(plan(&before, std::slice::from_ref(&change))[0].phase, phase);
     }
@@ -235,10 +237,10 @@ fn a_lock_file_is_read_back_as_written() {
     let changes = diff(&before, &after);
     let text = serde_json::to_string(&changes).unwrap();
     assert!(text.contains(r#"{"create_table":"other"}"#), "{text}");
-    let read: Vec<Change> = serde_json::from_str(&text).unwrap();
+    let read: Vec<SchemaChange> = serde_json::from_str(&text).unwrap();
     // Of a table that is made the name is enough: it stands in full elsewhere in the lock.
-    let known = |change: &&Change| !matches!(change, Change::CreateTable(_));
+    let known = |change: &&SchemaChange| !matches!(change, SchemaChange::CreateTable(_));
     assert_eq!(read.iter().filter(known).collect::<Vec<_>>(), changes.iter().filter(known).collect::<Vec<_>>());
-    let error = serde_json::from_str::<Change>(r#"{"rename_table": {"from": "a`b", "to": "c"}}"#).unwrap_err();
+    let error = serde_json::from_str::<SchemaChange>(r#"{"rename_table": {"from": "a`b", "to": "c"}}"#).unwrap_err();
     assert!(error.to_string().contains("is not an identifier"), "{error}");
 }

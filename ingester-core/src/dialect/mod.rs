@@ -70,12 +70,12 @@ impl<'a> Param<'a> {
     }
 
     /// A moment, or NULL.
-    pub fn time(time: Option<Micros>) -> Self {
+    pub(crate) fn time(time: Option<Micros>) -> Self {
         time.map_or(Param::Null, Param::Time)
     }
 
     /// Each of `texts`.
-    pub fn texts(texts: &'a [&'a str]) -> Vec<Self> {
+    pub(crate) fn texts(texts: &'a [&'a str]) -> Vec<Self> {
         texts.iter().map(|text| Param::Text(text)).collect()
     }
 }
@@ -162,6 +162,9 @@ impl Dialect {
     /// All of them.
     pub const ALL: [Dialect; 2] = [Dialect::MySql, Dialect::Sqlite];
 
+    /// The statement that rolls back a transaction, in every dialect.
+    pub const ROLLBACK: &'static str = "ROLLBACK";
+
     /// What this dialect says in its own way.
     fn rules(self) -> &'static dyn Rules {
         match self {
@@ -171,7 +174,7 @@ impl Dialect {
     }
 
     /// Its name, as on the command line and in `generated-sql/`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.rules().name()
     }
 
@@ -184,7 +187,7 @@ impl Dialect {
     }
 
     /// The statements that make a table with its keys where it is missing, each repeatable.
-    pub fn create(self, table: &TableDef) -> Vec<Sql> {
+    pub(crate) fn create(self, table: &TableDef) -> Vec<Sql> {
         self.rules().create(table)
     }
 
@@ -223,11 +226,6 @@ impl Dialect {
     /// The statement that begins a transaction.
     pub fn begin(self, access: Access) -> &'static str {
         self.rules().begin(access)
-    }
-
-    /// The statement that undoes a transaction.
-    pub fn rollback(self) -> &'static str {
-        "ROLLBACK"
     }
 
     /// One text that runs all of `statements` in a transaction of its own, with the parameters' values written into it; where

@@ -70,9 +70,9 @@ pub(super) trait Rules: Sync {
 
     // The catalog. The columns are those of the statements of the same names.
 
-    /// See [`statements::Server`](super::statements::Server).
+    /// See [`statements::ReadServer`](super::statements::ReadServer).
     fn server(&self) -> &'static str;
-    /// See [`statements::Tables`](super::statements::Tables).
+    /// See [`statements::ReadTables`](super::statements::ReadTables).
     fn tables(&self) -> &'static str;
     /// See [`statements::CatalogColumns`](super::statements::CatalogColumns).
     fn catalog_columns(&self) -> &'static str;

@@ -1,33 +1,11 @@
 //! From an object's JSON to the values of its indexed columns, by the structs that describe its kind.
 
 use super::Indexed;
+use super::derived::RowSource;
 use crate::json::{self, Reader};
-use crate::object::{Meta, Object};
-use crate::schema::Field;
+use crate::object::Object;
 use crate::value::Values;
 use serde::de::DeserializeOwned;
-
-/// A struct that rows are made from: the spec of a custom resource, or a projection of the whole object. Derived:
-/// `#[derive(Ingestable)]`.
-pub trait RowSource: Indexed {
-    /// Whether the object has a row (`#[ingest(filter = function)]`).
-    fn has_row(&self) -> bool {
-        true
-    }
-
-    /// Adds the values of the columns that come from the metadata (`#[index(path = "metadata...")]` on the struct).
-    fn write_metadata(_: &Meta, _: &mut Values) {}
-}
-
-/// The status of a kind that has none.
-#[derive(serde::Deserialize)]
-pub struct NoStatus {}
-
-impl Indexed for NoStatus {
-    const FIELDS: &'static [Field] = &[];
-
-    fn write(&self, _: &mut Values) {}
-}
 
 /// Decodes a custom resource: spec and status apart, then the columns from the metadata.
 pub(super) fn decode_resource<Spec, Status>(object: &Object, out: &mut Values) -> Result<bool, json::Error>

@@ -1,5 +1,7 @@
-//! The checks of tables in constant evaluation. The derives call each on the tokens it is about, so that every mistake
-//! is shown at its place, all of them at once and none twice: a check is silent about what another one reports.
+//! Checks of tables in constant evaluation.
+//!
+//! The derives call each check on the tokens that it is about. So the compiler shows all mistakes at once, each at its place. No
+//! mistake is shown twice, because a check does not report what another one reports.
 
 use super::field::{Field, PartKey};
 use super::ident::joined;
@@ -8,10 +10,10 @@ use super::table::{BASE_COLUMNS, BASE_KEYS, Companion, Table, TableParts, compos
 use super::text::{Text, assert_identifier};
 use super::{Ident, SqlType};
 
-/// Fails when a name that the field gives is no identifier.
+/// Fails if the name of a column is not an identifier.
 ///
 /// # Panics
-/// With what is wrong and how to mend it; in a constant that is a compile error.
+/// With the mistake and how to fix it; in a constant that is a compile error.
 pub const fn check_name(field: &Field) {
     if !field.column.is_empty() {
         assert_identifier("column", field.column, "column");
@@ -26,7 +28,7 @@ pub const fn check_name(field: &Field) {
     }
 }
 
-/// Fails when a column or key of the field has a name that every table has.
+/// Fails if a column or key of the field has the name of one that every table has.
 ///
 /// # Panics
 /// With the name; in a constant that is a compile error.
@@ -36,7 +38,8 @@ pub const fn check_base(field: &Field) {
     }
 }
 
-/// As [`check_base`], for all fields of a status together, as the struct may be anything but a status too.
+/// As [`check_base`], for all fields of a status together: the struct may also be used elsewhere than as a status, so its own
+/// derive cannot call [`check_base`].
 ///
 /// # Panics
 /// With the names; in a constant that is a compile error.
@@ -77,10 +80,10 @@ const fn base_clash(field: &Field) -> Option<Text> {
     None
 }
 
-/// Fails when `type = "..."` is no type, or not one for the field's values.
+/// Fails if `type = "..."` is not a type, or does not hold the field's values.
 ///
 /// # Panics
-/// With what is wrong and how to mend it; in a constant that is a compile error.
+/// With the mistake and how to fix it; in a constant that is a compile error.
 pub const fn check_type(field: &Field, ty: &str) {
     let ty = SqlType::parse(ty);
     if field.shape.parts.is_empty() {
@@ -100,10 +103,10 @@ pub const fn check_type(field: &Field, ty: &str) {
     }
 }
 
-/// Fails when a key that the field makes cannot be made. Keys that a nested struct makes have been checked there.
+/// Fails if a key of the field is too long or has too many columns. Keys of a nested struct are checked there.
 ///
 /// # Panics
-/// With what is wrong and how to mend it; in a constant that is a compile error.
+/// With the mistake and how to fix it; in a constant that is a compile error.
 pub const fn check_key(field: &Field) {
     let mut p = 0;
     while p < field.shape.parts.len() {
@@ -155,10 +158,10 @@ const fn check_key_of_part(field: &Field, first: usize) {
     }
 }
 
-/// Fails when `was = "..."` cannot have been the field's name.
+/// Fails if `was = "..."` cannot have been the field's name.
 ///
 /// # Panics
-/// With what is wrong; in a constant that is a compile error.
+/// With the mistake; in a constant that is a compile error.
 pub const fn check_was(field: &Field) {
     let Some(was) = field.former() else { return };
     assert_identifier("column", was, "was");
@@ -169,7 +172,7 @@ pub const fn check_was(field: &Field) {
     }
 }
 
-/// Fails when a column or key of `later` has the name of one of `earlier`; `whose` says in words whose those are.
+/// Fails if a column or key of `later` has the name of one of `earlier`; `whose` describes `earlier` in the message.
 ///
 /// # Panics
 /// With the name; in a constant that is a compile error.
@@ -190,7 +193,7 @@ pub const fn check_apart(earlier: &[Field], later: &Field, whose: &str) {
 }
 
 const fn check_parts_apart(earlier: &Field, a: usize, later: &Field, b: usize, whose: &str) {
-    // Put together only where they are the same: this runs for every pair of columns of a table.
+    // This runs for every pair of columns of a table, so names are only joined if they are equal.
     if same_joined((earlier.column, earlier.suffix(a)), (later.column, later.suffix(b))) {
         Text::new("column `")
             .str(joined(later.column, later.suffix(b)).as_str())
@@ -213,7 +216,7 @@ const fn check_parts_apart(earlier: &Field, a: usize, later: &Field, b: usize, w
     }
 }
 
-/// Whether two names are the same, each given as head and tail as for [`Ident::join`].
+/// Whether two names are equal, each given as head and tail as for [`Ident::join`].
 const fn same_joined(a: (&str, &str), b: (&str, &str)) -> bool {
     let len = joined_len(a);
     if len != joined_len(b) {
@@ -245,7 +248,7 @@ const fn byte((head, tail): (&str, &str), i: usize) -> u8 {
     }
 }
 
-/// Fails when `name`, a column of `key(...)`, is not one of the table's, or cannot be in a key.
+/// Fails if `name`, a column of `key(...)`, is not a column of the table, or cannot be in a key.
 ///
 /// # Panics
 /// With the name; in a constant that is a compile error.
@@ -256,7 +259,7 @@ pub const fn check_key_column(parts: &TableParts, name: &str) {
             .str(name)
             .str("` cannot stand in a key, its type has no bounded length: use `type = \"VARCHAR(n)\"` or leave it out")
             .fail(),
-        // Where another mistake hides columns, this may be one of them.
+        // Some columns are unknown because of another mistake; this may be one of them.
         None if !parts.all_known() => {}
         None => Text::new("`key(...)` names `")
             .str(name)
@@ -265,7 +268,7 @@ pub const fn check_key_column(parts: &TableParts, name: &str) {
     }
 }
 
-/// Fails when the composite key at place `k` is too long, or has the name of another.
+/// Fails if the composite key at place `k` is too long, or has the name of another key.
 ///
 /// # Panics
 /// With the number or name; in a constant that is a compile error.
@@ -365,7 +368,7 @@ const fn column_type(parts: &TableParts, name: &str) -> Option<SqlType> {
     None
 }
 
-/// Fails when `name` cannot be the name of a table with its companions.
+/// Fails if `name` cannot be the name of a table with companions.
 ///
 /// # Panics
 /// With the name and the rule; in a constant that is a compile error.
@@ -386,7 +389,7 @@ pub const fn check_table_name(name: &str) {
     }
 }
 
-/// Fails when the table has more columns than InnoDB takes.
+/// Fails if the table has more columns than InnoDB allows.
 ///
 /// # Panics
 /// With the number and the limit; in a constant that is a compile error.
@@ -401,7 +404,7 @@ pub const fn check_column_count(table: &Table) {
     }
 }
 
-/// Fails when the table has more keys than InnoDB takes.
+/// Fails if the table has more keys than InnoDB allows.
 ///
 /// # Panics
 /// With the number and the limit; in a constant that is a compile error.
@@ -416,7 +419,7 @@ pub const fn check_key_count(table: &Table) {
     }
 }
 
-/// Fails when a row can be longer than MySQL takes.
+/// Fails if a row can be longer than MySQL allows.
 ///
 /// # Panics
 /// With the number and the limit; in a constant that is a compile error.

@@ -1,4 +1,4 @@
-//! What `#[index]` on one field asks for, before it is laid out as columns of a table.
+//! What `#[index]` on a field asks for: its columns, before they are part of a table.
 
 use super::check::{check_base, check_name, check_type, check_was};
 use super::text::Text;
@@ -9,9 +9,9 @@ use super::{Ident, SqlType};
 pub enum PartKey {
     /// A key of its own.
     Own,
-    /// One key together with the other parts of the same value that say the same: the end of the key's name, nothing
-    /// where the key is named after the value alone.
-    Joint(Suffix),
+    /// One key over all parts of the value with the same suffix, which ends the key's name; without a suffix, the key has the
+    /// value's name.
+    Joint(Option<Ident>),
     /// No key.
     None,
 }
@@ -19,20 +19,17 @@ pub enum PartKey {
 /// One column of a value: a scalar has one part without a suffix, a composite has several.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// What follows the column's name, empty for a scalar: `namespace` in `owner_namespace`.
-    pub suffix: Suffix,
-    /// The suffix that this one replaces (`was = "..."` on a field of a composite).
-    pub was: Suffix,
+    /// The end of the column's name, such as `namespace` in `owner_namespace`; none for a scalar.
+    pub suffix: Option<Ident>,
+    /// The former suffix (`was = "..."` on a field of a composite).
+    pub was: Option<Ident>,
     /// The column's type.
     pub ty: SqlType,
-    /// The column's part in keys.
+    /// How the column takes part in keys.
     pub key: PartKey,
 }
 
-/// The end of a column's name, or nothing.
-pub type Suffix = Option<Ident>;
-
-/// How a Rust type is laid out in columns: constant data of [`ColumnValue`](crate::value::ColumnValue).
+/// The columns of a Rust type that is a [`ColumnValue`](crate::value::ColumnValue).
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// The parts, in the order in which the values are written.
@@ -40,9 +37,9 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The layout of a scalar: one column of type `ty` with a key of its own.
+    /// The shape of a scalar: one column of type `ty` with a key of its own.
     pub const fn scalar(ty: SqlType) -> Self {
-        // One constant per type: constant evaluation cannot borrow a value made here for ever.
+        // One constant per type, because constant evaluation cannot return a reference to a value that it makes here.
         macro_rules! one {
             ($ty:expr) => {
                 Shape { parts: &[Part { suffix: None, was: None, ty: $ty, key: PartKey::Own }] }
@@ -63,28 +60,28 @@ impl Shape {
     }
 
     /// Whether this is one column without a suffix.
-    pub const fn is_scalar(&self) -> bool {
+    pub(super) const fn is_scalar(&self) -> bool {
         self.parts.len() == 1 && self.parts[0].suffix.is_none()
     }
 }
 
-/// One `#[index]`: a name, a layout, and what the options changed.
+/// One `#[index]`: a name, a shape, and the options.
 ///
-/// [`Field::new`], [`Field::ty`] and [`Field::was`] check what they are given. The derives use [`Field::derived`], which
-/// does not, and the checks beside it, each on the tokens it is about.
+/// [`Field::new`], [`Field::ty`] and [`Field::was`] check their arguments. The derives use [`Field::derived`], which checks nothing,
+/// and call each check on the tokens that it is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// The column's name, or what the names of its columns begin with.
+    /// The column's name, or the beginning of its columns' names.
     pub(super) column: &'static str,
-    /// The layout of the field's Rust type; no parts where that type has none and rustc has said so.
+    /// The shape of the field's Rust type; without parts if the type has none, which rustc reports.
     pub(super) shape: Shape,
-    /// Whether the layout is known. Where it is not, columns may be missing, and checks that would miss them are silent.
+    /// Whether the shape is known. If not, columns may be missing, and checks that need them report nothing.
     known: bool,
     /// `type = "..."`.
     ty: Option<SqlType>,
-    /// `key = false` makes this false.
+    /// False with `key = false`.
     key: bool,
-    /// `was = "..."`: the name that `column` replaces.
+    /// `was = "..."`: the former name of `column`.
     was: Option<&'static str>,
 }
 
@@ -92,7 +89,8 @@ impl Field {
     /// `#[index]` without options.
     ///
     /// # Panics
-    /// When a column's name would be no identifier or one that every table has: a compile error.
+    /// If the name of a column is not an identifier, or is one of [`BASE_COLUMNS`](super::BASE_COLUMNS); in a constant that is a
+    /// compile error.
     pub const fn new(column: &'static str, shape: Shape) -> Self {
         let field = Field { column, shape, known: true, ty: None, key: true, was: None };
         check_name(&field);
@@ -103,7 +101,7 @@ impl Field {
     /// `type = "..."`.
     ///
     /// # Panics
-    /// When the value is a composite or the type holds other values than the field's: a compile error.
+    /// If the value is a composite, or the type does not hold values of the field; in a constant that is a compile error.
     pub const fn ty(mut self, ty: &'static str) -> Self {
         check_type(&self, ty);
         self.ty = SqlType::try_parse(ty);
@@ -119,15 +117,15 @@ impl Field {
     /// `was = "..."`.
     ///
     /// # Panics
-    /// When the former name is no identifier: a compile error.
+    /// If the former name is not an identifier; in a constant that is a compile error.
     pub const fn was(mut self, was: &'static str) -> Self {
         self.was = Some(was);
         check_was(&self);
         self
     }
 
-    /// A field as the derives make it: with nothing checked, so that a mistake is reported by the check that is about
-    /// it and nowhere else. `shape` is `None` where the type has no layout.
+    /// A field of a derive: nothing is checked, so that each mistake is only reported by the check that is about it. `shape` is
+    /// `None` if the type has none.
     pub const fn derived(column: &'static str, shape: Option<Shape>) -> Self {
         let mut field = Field::unknown(column);
         if let Some(shape) = shape {
@@ -137,12 +135,12 @@ impl Field {
         field
     }
 
-    /// A field whose columns are not known, because its attribute could not be read.
+    /// A field of unknown columns, because its attribute could not be read.
     pub const fn unknown(column: &'static str) -> Self {
         Field { column, shape: Shape { parts: &[] }, known: false, ty: None, key: true, was: None }
     }
 
-    /// As [`Field::ty`], with nothing checked.
+    /// As [`Field::ty`], without checks.
     pub const fn ty_unchecked(mut self, ty: &str) -> Self {
         if self.shape.is_scalar() {
             self.ty = SqlType::try_parse(ty);
@@ -150,13 +148,13 @@ impl Field {
         self
     }
 
-    /// As [`Field::was`], with nothing checked.
+    /// As [`Field::was`], without checks.
     pub const fn was_unchecked(mut self, was: &'static str) -> Self {
         self.was = Some(was);
         self
     }
 
-    /// Whether all columns of these fields are known; where one's are not, an error has been reported already.
+    /// Whether all columns of these fields are known. If not, an error has been reported already.
     pub(super) const fn all_known(fields: &[Field]) -> bool {
         let mut i = 0;
         while i < fields.len() {
@@ -168,12 +166,12 @@ impl Field {
         true
     }
 
-    /// The former name of the field, or of the beginning of its columns' names.
+    /// The former name of the column, or the former beginning of its columns' names.
     pub(super) const fn former(&self) -> Option<&'static str> {
         self.was
     }
 
-    /// The end of the name of the column for part `i`, empty for a scalar.
+    /// The end of the name of part `i`'s column; empty for a scalar.
     pub(super) const fn suffix(&self, i: usize) -> &str {
         match &self.shape.parts[i].suffix {
             Some(suffix) => suffix.as_str(),
@@ -181,13 +179,13 @@ impl Field {
         }
     }
 
-    /// The name of the column for part `i`.
-    pub const fn name(&self, i: usize) -> Ident {
+    /// The name of part `i`'s column.
+    pub(super) const fn name(&self, i: usize) -> Ident {
         Ident::tolerant(self.column, self.suffix(i))
     }
 
-    /// The former name of the column for part `i`, where it has another one now.
-    pub const fn former_name(&self, i: usize) -> Option<Ident> {
+    /// The former name of part `i`'s column, if it has one.
+    pub(super) const fn former_name(&self, i: usize) -> Option<Ident> {
         let part = &self.shape.parts[i];
         if self.was.is_none() && part.was.is_none() {
             return None;
@@ -203,20 +201,20 @@ impl Field {
         Some(Ident::tolerant(head, tail))
     }
 
-    /// The type of the column for part `i`.
-    pub const fn part_type(&self, i: usize) -> SqlType {
+    /// The type of part `i`'s column.
+    pub(super) const fn part_type(&self, i: usize) -> SqlType {
         match self.ty {
             Some(ty) => ty,
             None => self.shape.parts[i].ty,
         }
     }
 
-    /// The part in keys of the column for part `i`.
-    pub const fn part_key(&self, i: usize) -> PartKey {
+    /// How part `i`'s column takes part in keys.
+    pub(super) const fn part_key(&self, i: usize) -> PartKey {
         if self.key { self.shape.parts[i].key } else { PartKey::None }
     }
 
-    /// The name of the key that part `i` is in: the column's for a key of its own.
+    /// The name of the key that part `i` is in; the column's name for a key of its own.
     pub(super) const fn key_name(&self, i: usize) -> Ident {
         match self.part_key(i) {
             PartKey::Joint(Some(suffix)) => Ident::tolerant(self.column, suffix.as_str()),
@@ -247,7 +245,7 @@ impl Field {
         !matches!(self.part_key(i), PartKey::None)
     }
 
-    /// How many columns these fields make.
+    /// How many columns these fields have.
     pub const fn count(fields: &[Field]) -> usize {
         let (mut i, mut count) = (0, 0);
         while i < fields.len() {
@@ -260,7 +258,7 @@ impl Field {
     /// These fields as the parts of a composite, with one key over all of them.
     ///
     /// # Panics
-    /// When `N` is not [`Field::count`] of them; the derives pass it.
+    /// If `N` is not [`Field::count`] of them; the derives pass it.
     pub const fn joint_parts<const N: usize>(fields: &[Field]) -> [Part; N] {
         Field::parts(fields, true)
     }
@@ -268,7 +266,7 @@ impl Field {
     /// These fields as the parts of a nested struct, each with its own key.
     ///
     /// # Panics
-    /// When `N` is not [`Field::count`] of them; the derives pass it.
+    /// If `N` is not [`Field::count`] of them; the derives pass it.
     pub const fn own_parts<const N: usize>(fields: &[Field]) -> [Part; N] {
         Field::parts(fields, false)
     }

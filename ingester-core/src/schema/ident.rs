@@ -5,47 +5,58 @@ use super::text::{Text, assert_identifier, is_identifier, is_identifier_byte, sa
 
 /// A checked SQL identifier of at most 64 bytes: ASCII letters, digits, `_` and `$`.
 ///
-/// It holds its bytes itself, so that names such as `src_pipeline_run` + `namespace` can be joined in constant evaluation.
+/// It holds its bytes itself, so that constant evaluation can join names such as `src_pipeline_run` and `namespace`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ident {
     bytes: [u8; IDENTIFIER_BYTES],
     len: u8,
 }
 
+/// Why a text is not an identifier.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IdentError {
+    /// It is empty or longer than 64 bytes.
+    #[error("`{name}` has {} bytes, an identifier has 1 to 64", .0.len(), name = .0)]
+    Length(String),
+    /// It has other characters.
+    #[error("`{0}` is not an identifier: letters, digits and underscores of ASCII")]
+    Characters(String),
+}
+
 impl Ident {
     /// The identifier `name`.
     ///
     /// # Panics
-    /// When `name` is empty, longer than 64 bytes or has other characters; in a constant that is a compile error.
+    /// If `name` is empty, longer than 64 bytes or has other characters; in a constant that is a compile error.
     pub const fn new(name: &str) -> Self {
         Self::join(name, "")
     }
 
-    /// `head` and `tail` with an underscore between them; the one alone where the other is empty.
+    /// `head` and `tail` with an underscore between them; only one of them if the other is empty.
     ///
     /// # Panics
     /// As [`Ident::new`].
-    pub const fn join(head: &str, tail: &str) -> Self {
+    pub(crate) const fn join(head: &str, tail: &str) -> Self {
         let text = joined(head, tail);
         assert_identifier("column, key or table", text.as_str(), "column");
         Self::cut(text.as_str(), IDENTIFIER_BYTES)
     }
 
-    /// As [`Ident::join`], but what is no identifier becomes a short one instead of a failure.
+    /// As [`Ident::join`], but makes a short identifier of a text that is none.
     ///
-    /// For the layout of a table whose names are checked on the tokens that give them: the same mistake would be
-    /// reported a second time here, on tokens that are not the user's.
+    /// It is for the layout of tables. The checks report a wrong name on the user's tokens; a panic here would report it a second
+    /// time, on other tokens.
     pub(super) const fn tolerant(head: &str, tail: &str) -> Self {
         let text = joined(head, tail);
         if is_identifier(text.as_str()) {
             Self::cut(text.as_str(), IDENTIFIER_BYTES)
         } else {
-            // Short enough to be joined with others without being reported again for its length.
+            // Short enough that joining it with others causes no second report because of its length.
             Self::cut(text.as_str(), IDENTIFIER_BYTES / 4)
         }
     }
 
-    /// The first `most` bytes of `text` that an identifier may have.
+    /// The first `most` bytes of `text`, without those that an identifier may not have.
     const fn cut(text: &str, most: usize) -> Self {
         let from = text.as_bytes();
         let mut bytes = [0; IDENTIFIER_BYTES];
@@ -60,16 +71,16 @@ impl Ident {
         Ident { bytes, len: len as u8 }
     }
 
-    /// The identifier read from data that is not ours (a lock file), or why it is none.
+    /// An identifier from data of others, such as a lock file.
     ///
     /// # Errors
-    /// The reason, in a person's words.
-    pub fn parse(name: &str) -> Result<Self, String> {
+    /// If `name` is not an identifier.
+    pub fn parse(name: &str) -> Result<Self, IdentError> {
         if name.is_empty() || name.len() > IDENTIFIER_BYTES {
-            return Err(format!("`{name}` has {} bytes, an identifier has 1 to 64", name.len()));
+            return Err(IdentError::Length(name.to_owned()));
         }
         if !name.bytes().all(is_identifier_byte) {
-            return Err(format!("`{name}` is not an identifier: letters, digits and underscores of ASCII"));
+            return Err(IdentError::Characters(name.to_owned()));
         }
         Ok(Self::new(name))
     }
@@ -83,8 +94,8 @@ impl Ident {
         }
     }
 
-    /// Whether both are the same name; MySQL compares column and key names without case.
-    pub const fn same(&self, other: &Ident) -> bool {
+    /// Whether both are the same name; MySQL compares names of columns and keys without case.
+    pub(crate) const fn same(&self, other: &Ident) -> bool {
         self.same_as(other.as_str())
     }
 
@@ -94,7 +105,7 @@ impl Ident {
     }
 }
 
-/// `head` and `tail` with an underscore between them; the one alone where the other is empty.
+/// `head` and `tail` with an underscore between them; only one of them if the other is empty.
 pub(super) const fn joined(head: &str, tail: &str) -> Text {
     if head.is_empty() || tail.is_empty() { Text::new(head).str(tail) } else { Text::new(head).str("_").str(tail) }
 }

@@ -1,34 +1,34 @@
-//! The limits that a table must keep to fit every supported database, each with its source.
+//! The limits of tables that fit every supported database, each with its source.
 //!
-//! InnoDB's are the tightest of MySQL, MariaDB, TiDB and SQLite, so they are the ones that are checked.
+//! InnoDB's limits are the lowest of MySQL, MariaDB, TiDB and SQLite, so the checks use them.
 
 /// Bytes in the name of a table, column or key.
 /// MySQL Reference Manual, "Identifier Length Limits": 64 characters; ours are ASCII.
-pub const IDENTIFIER_BYTES: usize = 64;
+pub(crate) const IDENTIFIER_BYTES: usize = 64;
 
 /// Bytes of all columns of one key together.
 /// MySQL Reference Manual, "InnoDB Limits": 3072 bytes with row format DYNAMIC.
-pub const KEY_BYTES: u32 = 3072;
+pub(crate) const KEY_BYTES: u32 = 3072;
 
 /// Columns in one key. MySQL Reference Manual, "Column Indexes": 16.
-pub const KEY_COLUMNS: usize = 16;
+pub(crate) const KEY_COLUMNS: usize = 16;
 
 /// Secondary keys on one table. MySQL Reference Manual, "InnoDB Limits": 64.
-pub const KEYS: usize = 64;
+pub(crate) const KEYS: usize = 64;
 
 /// Columns in one table. MySQL Reference Manual, "InnoDB Limits": 1017.
-pub const COLUMNS: usize = 1017;
+pub(crate) const COLUMNS: usize = 1017;
 
 /// Bytes of one row without the contents of BLOB, TEXT and JSON columns.
 /// MySQL Reference Manual, "Limits on Table Column Count and Row Size": 65,535, whatever the engine.
-pub const ROW_BYTES: u32 = 65_535;
+pub(crate) const ROW_BYTES: u32 = 65_535;
 
 /// Bytes that one character may take in `utf8mb4`.
-pub const CHARACTER_BYTES: u32 = 4;
+pub(crate) const CHARACTER_BYTES: u32 = 4;
 
 /// Characters in a label's or annotation's key: a prefix of 253, a slash and a name of 63.
 /// Kubernetes documentation, "Labels and Selectors: Syntax and character set".
-pub const LABEL_KEY_CHARACTERS: u16 = 317;
+pub(crate) const LABEL_KEY_CHARACTERS: u16 = 317;
 
 /// Characters in a label's value. Kubernetes documentation, as above.
-pub const LABEL_VALUE_CHARACTERS: u16 = 63;
+pub(crate) const LABEL_VALUE_CHARACTERS: u16 = 63;

@@ -12,13 +12,13 @@ pub struct Column {
     pub name: Ident,
     /// Its type.
     pub ty: SqlType,
-    /// Whether it may be NULL. Indexed columns always may: a column added later is NULL until it is filled.
+    /// Whether it may be NULL. Indexed columns always may, because a new column is NULL until it is backfilled.
     pub nullable: bool,
-    /// The name it had before (`was = "..."`).
+    /// Its former name (`was = "..."`).
     pub was: Option<Ident>,
 }
 
-/// A secondary key: a name and the places of its columns in [`Table::columns`].
+/// A secondary key: its name, and the places of its columns in [`Table::columns`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
     /// Its name, unique within the table.
@@ -32,7 +32,7 @@ impl Key {
     ///
     /// # Panics
     /// With more than 16 columns.
-    pub const fn new(name: Ident, places: &[u16]) -> Self {
+    pub(super) const fn new(name: Ident, places: &[u16]) -> Self {
         if places.len() > limits::KEY_COLUMNS {
             Text::new("key `").str(name.as_str()).str("` has more than 16 columns").fail()
         }
@@ -45,7 +45,7 @@ impl Key {
         Key { name, columns, len: places.len() as u8 }
     }
 
-    /// The key with one more column; as it is where it has 16 already.
+    /// The key with one more column; unchanged if it has 16 already.
     const fn and(mut self, place: u16) -> Self {
         if (self.len as usize) < limits::KEY_COLUMNS {
             self.columns[self.len as usize] = place;
@@ -65,7 +65,7 @@ impl Key {
 pub struct Table {
     /// The main table.
     pub name: Ident,
-    /// The name it had before (`#[ingest(was = "...")]`); those of its companions follow.
+    /// Its former name (`#[ingest(was = "...")]`), which also gives the former names of its companions.
     pub was: Option<Ident>,
     /// Its columns: [`BASE_COLUMNS`] first, then the indexed ones.
     pub columns: &'static [Column],
@@ -73,7 +73,7 @@ pub struct Table {
     pub keys: &'static [Key],
 }
 
-/// Which companion table.
+/// A companion table, which has an object's labels or annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Companion {
     /// `<table>_labels`
@@ -83,18 +83,18 @@ pub enum Companion {
 }
 
 impl Companion {
-    /// Both, in the order in which they are made and written.
+    /// Both, in the order in which they are created and written.
     pub const ALL: [Companion; 2] = [Companion::Labels, Companion::Annotations];
 
     /// The end of the table's name.
-    pub const fn suffix(self) -> &'static str {
+    pub(crate) const fn suffix(self) -> &'static str {
         match self {
             Companion::Labels => "labels",
             Companion::Annotations => "annotations",
         }
     }
 
-    /// Its columns: `obj_uid`, `key`, `value`; the primary key is the first two.
+    /// Its columns: `obj_uid`, `key` and `value`; the first two are the primary key.
     pub const fn columns(self) -> &'static [Column; 3] {
         match self {
             Companion::Labels => &LABEL_COLUMNS,
@@ -102,7 +102,7 @@ impl Companion {
         }
     }
 
-    /// Its second key, `key_value` over key and value, for labels.
+    /// Its secondary keys: for labels `key_value`, over key and value.
     pub const fn keys(self) -> &'static [Key] {
         match self {
             Companion::Labels => &LABEL_KEYS,
@@ -116,7 +116,7 @@ const fn column(name: &str, ty: SqlType, nullable: bool) -> Column {
 }
 
 /// The columns of every labels table.
-pub const LABEL_COLUMNS: [Column; 3] = [
+const LABEL_COLUMNS: [Column; 3] = [
     column("obj_uid", SqlType::VarChar(64), false),
     column("key", SqlType::VarChar(limits::LABEL_KEY_CHARACTERS), false),
     column("value", SqlType::VarChar(limits::LABEL_VALUE_CHARACTERS), false),
@@ -124,21 +124,21 @@ pub const LABEL_COLUMNS: [Column; 3] = [
 
 const LABEL_KEYS: [Key; 1] = [Key::new(Ident::new("key_value"), &[1, 2])];
 
-/// The columns of every annotations table; a value may have 256 KiB, more than TEXT holds.
-pub const ANNOTATION_COLUMNS: [Column; 3] = [
+/// The columns of every annotations table. A value may have 256 KiB, more than TEXT holds.
+const ANNOTATION_COLUMNS: [Column; 3] = [
     column("obj_uid", SqlType::VarChar(64), false),
     column("key", SqlType::VarChar(limits::LABEL_KEY_CHARACTERS), false),
     column("value", SqlType::MediumText, false),
 ];
 
-/// The columns that every main table begins with.
+/// The first columns of every main table.
 pub const BASE_COLUMNS: [Column; 11] = [
     column("uid", SqlType::VarChar(64), false),
     column("group_ver", SqlType::VarChar(128), false),
     column("namespace", SqlType::VarChar(256), false),
     column("name", SqlType::VarChar(256), false),
     column("res_version", SqlType::BigIntUnsigned, false),
-    // NULL where the object names no time: an object in a file that was never in a cluster.
+    // NULL for objects of hand-written files, which have no `creationTimestamp`.
     column("create_time", SqlType::DateTime, true),
     column("update_time", SqlType::DateTime, false),
     column("delete_time", SqlType::DateTime, true),
@@ -147,7 +147,7 @@ pub const BASE_COLUMNS: [Column; 11] = [
     column("json", SqlType::Json, false),
 ];
 
-/// Places of the base columns in [`BASE_COLUMNS`].
+/// The places of the base columns in [`BASE_COLUMNS`].
 pub mod base {
     /// `uid`
     pub const UID: usize = 0;
@@ -180,17 +180,17 @@ pub(super) const BASE_KEYS: [(&str, &[u16]); 4] = [
     ("delete_time", &[base::DELETE_TIME as u16]),
 ];
 
-/// What a derive knows about a table; laid out by [`TableParts::columns`] and [`TableParts::keys`].
+/// What a derive knows about a table. [`TableParts::columns`] and [`TableParts::keys`] make the table of it.
 #[derive(Clone, Copy)]
 pub struct TableParts {
-    /// Indexed fields: of the spec, of the status, of the metadata.
+    /// The indexed fields of the spec, the status and the metadata.
     pub fields: [&'static [Field]; 3],
-    /// Composite keys: the names of their columns.
+    /// The names of the columns of each composite key.
     pub keys: &'static [&'static [&'static str]],
 }
 
 impl TableParts {
-    /// Whether all columns are known; where one's are not, an error has been reported already.
+    /// Whether all columns are known. If not, an error has been reported already.
     pub(super) const fn all_known(&self) -> bool {
         Field::all_known(self.fields[0]) && Field::all_known(self.fields[1]) && Field::all_known(self.fields[2])
     }
@@ -225,7 +225,7 @@ impl TableParts {
     /// The table's columns.
     ///
     /// # Panics
-    /// When `N` is not [`TableParts::column_count`]; the derive passes it.
+    /// If `N` is not [`TableParts::column_count`]; the derive passes it.
     pub const fn columns<const N: usize>(&self) -> [Column; N] {
         let mut columns = [BASE_COLUMNS[0]; N];
         let mut n = 0;
@@ -259,10 +259,10 @@ impl TableParts {
 
     /// The table's secondary keys, over `columns`.
     ///
-    /// What cannot be in a key is left out of it: the checks report it on its own tokens.
+    /// A column that cannot be in a key is left out of it; the checks report it on its own tokens.
     ///
     /// # Panics
-    /// When `N` is not [`TableParts::key_count`]; the derive passes it.
+    /// If `N` is not [`TableParts::key_count`]; the derive passes it.
     pub const fn keys<const N: usize>(&self, columns: &[Column]) -> [Key; N] {
         let mut keys = [Key::new(Ident::new("namespace_name"), &[]); N];
         let mut n = 0;
@@ -324,7 +324,7 @@ const fn composite(names: &[&str], columns: &[Column]) -> Key {
     key
 }
 
-/// The name of a key over columns: theirs in a row; where that is too long, the first and how many follow.
+/// The name of a key over several columns: their names joined, or if that is too long, the first name and the number of others.
 pub(super) const fn composite_name(names: &[&str]) -> Ident {
     let mut text = Text::new("");
     let mut i = 0;
@@ -333,7 +333,7 @@ pub(super) const fn composite_name(names: &[&str]) -> Ident {
         i += 1;
     }
     if text.as_str().len() > limits::IDENTIFIER_BYTES && !names.is_empty() {
-        // 7 bytes for `_and_15`, the longest end.
+        // `_and_15`, the longest end, has 7 bytes.
         let head =
             names[0].split_at(if names[0].len() > 57 && names[0].is_char_boundary(57) { 57 } else { names[0].len() }).0;
         text = Text::new(head).str("_and_").number(names.len() as u64 - 1);
@@ -342,12 +342,12 @@ pub(super) const fn composite_name(names: &[&str]) -> Ident {
 }
 
 impl Table {
-    /// The tables of a kind as the derives make them: with nothing checked, as in [`Field::derived`].
+    /// The tables of a derived kind: nothing is checked, as in [`Field::derived`].
     pub const fn derived(name: &str, columns: &'static [Column], keys: &'static [Key]) -> Self {
         Table { name: Ident::tolerant(name, ""), was: None, columns, keys }
     }
 
-    /// With the name that the table had before, not checked either.
+    /// The same tables with a former name, without checks.
     pub const fn was_unchecked(mut self, was: &str) -> Self {
         self.was = Some(Ident::tolerant(was, ""));
         self
@@ -359,7 +359,7 @@ impl Table {
     }
 
     /// The former name of a companion table.
-    pub const fn companion_was(&self, companion: Companion) -> Option<Ident> {
+    pub(crate) const fn companion_was(&self, companion: Companion) -> Option<Ident> {
         match self.was {
             Some(was) => Some(Ident::join(was.as_str(), companion.suffix())),
             None => None,

@@ -1,25 +1,25 @@
-//! A string that can be put together in constant evaluation, for messages of compile-time checks.
+//! A string that constant evaluation can put together, for the messages of compile-time checks.
 
 use super::limits;
 
-/// Bytes that a [`Text`] can hold; what goes over is cut off.
+/// How many bytes a [`Text`] can hold; the rest is cut off.
 const CAPACITY: usize = 640;
 
-/// A message under construction. Only whole `&str`s are pushed, so it is always valid UTF-8 unless cut.
+/// A message under construction.
 #[derive(Clone, Copy)]
-pub struct Text {
+pub(super) struct Text {
     bytes: [u8; CAPACITY],
     len: usize,
 }
 
 impl Text {
     /// A message that begins with `text`.
-    pub const fn new(text: &str) -> Self {
+    pub(super) const fn new(text: &str) -> Self {
         Text { bytes: [0; CAPACITY], len: 0 }.str(text)
     }
 
     /// Adds `text`.
-    pub const fn str(mut self, text: &str) -> Self {
+    pub(super) const fn str(mut self, text: &str) -> Self {
         let text = text.as_bytes();
         let mut i = 0;
         while i < text.len() && self.len < CAPACITY {
@@ -31,7 +31,7 @@ impl Text {
     }
 
     /// Adds `number` in decimal digits.
-    pub const fn number(mut self, number: u64) -> Self {
+    pub(super) const fn number(mut self, number: u64) -> Self {
         let mut digits = [0u8; 20];
         let mut at = digits.len();
         let mut rest = number;
@@ -52,25 +52,25 @@ impl Text {
     }
 
     /// The message.
-    pub const fn as_str(&self) -> &str {
+    pub(super) const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
-            // Only a message cut inside a character ends here; it is still an error, only a shorter one.
+            // The message was cut off inside a character. The error remains, with a shorter text.
             Err(_) => "a name here is too long",
         }
     }
 
-    /// Stops constant evaluation with this message.
+    /// Stops constant evaluation with this message, which makes it a compile error.
     ///
     /// # Panics
-    /// Always: that is what turns it into a compile error.
-    pub const fn fail(self) -> ! {
+    /// Always.
+    pub(super) const fn fail(self) -> ! {
         panic!("{}", self.as_str())
     }
 }
 
-/// Whether two strings are the same, in constant evaluation.
-pub(crate) const fn same(a: &str, b: &str) -> bool {
+/// Whether two strings are equal, in constant evaluation.
+pub(super) const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
         return false;
@@ -85,17 +85,17 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// Whether two strings are the same but for the case of ASCII letters, as MySQL compares names of columns and keys.
-pub(crate) const fn same_name(a: &str, b: &str) -> bool {
+/// Whether two strings are equal apart from the case of ASCII letters, as MySQL compares names of columns and keys.
+pub(super) const fn same_name(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b)
 }
 
 /// Whether `name` can be an identifier: 1 to 64 bytes of `a-z A-Z 0-9 _ $`.
-pub(crate) const fn is_identifier(name: &str) -> bool {
+pub(super) const fn is_identifier(name: &str) -> bool {
     !name.is_empty() && name.len() <= limits::IDENTIFIER_BYTES && first_foreign(name).is_none()
 }
 
-/// The place of the first byte that an identifier may not have.
+/// The index of the first byte that an identifier may not have.
 const fn first_foreign(name: &str) -> Option<usize> {
     let bytes = name.as_bytes();
     let mut i = 0;
@@ -109,12 +109,12 @@ const fn first_foreign(name: &str) -> Option<usize> {
 }
 
 /// Whether an identifier may have this byte.
-pub(crate) const fn is_identifier_byte(byte: u8) -> bool {
+pub(super) const fn is_identifier_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
 }
 
-/// Fails when `name` cannot be an identifier. `what` is what has the name, `option` where the name can be given.
-pub(crate) const fn assert_identifier(what: &str, name: &str, option: &str) {
+/// Fails if `name` cannot be an identifier. `what` has the name, `option` sets it.
+pub(super) const fn assert_identifier(what: &str, name: &str, option: &str) {
     if name.is_empty() {
         Text::new("the name of the ").str(what).str(" is empty: give one with `").str(option).str(" = \"...\"`").fail()
     }

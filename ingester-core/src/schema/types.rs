@@ -1,9 +1,9 @@
-//! The SQL types that columns have, independent of a database's spelling.
+//! The SQL types of columns, independent of a database's spelling.
 
 use super::limits::CHARACTER_BYTES;
 use super::text::{Text, same};
 
-/// The type of a column. Each dialect spells it in its own way; the names here are MySQL's.
+/// The type of a column. Each dialect spells it in its own way; the names are MySQL's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SqlType {
     /// `BOOLEAN`, stored as 0 or 1.
@@ -30,9 +30,9 @@ pub enum SqlType {
     Json,
 }
 
-/// What kind of values a type holds; `#[index(type = "...")]` may not cross from one to another.
+/// What kind of values a type holds. `#[index(type = "...")]` may only choose another type for the same kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Family {
+enum ValueKind {
     Truth,
     Integer,
     Float,
@@ -46,8 +46,8 @@ impl SqlType {
     /// The type that `#[index(type = "...")]` names, in MySQL's spelling, upper or lower case.
     ///
     /// # Panics
-    /// When it is none of the types that a column may have; in a constant that is a compile error.
-    pub const fn parse(name: &str) -> Self {
+    /// If it is not a type that a column may have; in a constant that is a compile error.
+    pub(super) const fn parse(name: &str) -> Self {
         match Self::try_parse(name) {
             Some(ty) => ty,
             None => Text::new("`")
@@ -57,10 +57,10 @@ impl SqlType {
         }
     }
 
-    /// As [`SqlType::parse`], `None` where it would fail.
-    pub const fn try_parse(name: &str) -> Option<Self> {
+    /// As [`SqlType::parse`], but `None` instead of a panic.
+    pub(crate) const fn try_parse(name: &str) -> Option<Self> {
         let bytes = name.as_bytes();
-        // The upper-case copy: long enough for every name there is.
+        // A copy in upper case, long enough for every name of a type.
         let mut upper = [0u8; 24];
         if bytes.len() > upper.len() {
             return None;
@@ -122,8 +122,8 @@ impl SqlType {
         if length == 0 { None } else { Some(SqlType::VarChar(length as u16)) }
     }
 
-    /// Bytes that a value takes in the row, at most, by MySQL's rules; the contents of TEXT, BLOB and JSON do not count.
-    pub const fn row_bytes(self) -> u32 {
+    /// The most bytes that a value takes in a row by MySQL's rules, without the contents of TEXT, BLOB and JSON.
+    pub(super) const fn row_bytes(self) -> u32 {
         match self {
             SqlType::Boolean => 1,
             SqlType::Int => 4,
@@ -138,7 +138,7 @@ impl SqlType {
         }
     }
 
-    /// Bytes that a value takes in a key; `None` for types that cannot stand in one as a whole.
+    /// The bytes that a value takes in a key; `None` for types that cannot be in a key as a whole.
     pub const fn key_bytes(self) -> Option<u32> {
         match self {
             SqlType::VarChar(n) => Some(n as u32 * CHARACTER_BYTES),
@@ -147,25 +147,25 @@ impl SqlType {
         }
     }
 
-    const fn family(self) -> Family {
+    const fn value_kind(self) -> ValueKind {
         match self {
-            SqlType::Boolean => Family::Truth,
-            SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => Family::Integer,
-            SqlType::Double => Family::Float,
-            SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => Family::Text,
-            SqlType::DateTime => Family::Time,
-            SqlType::LongBlob => Family::Bytes,
-            SqlType::Json => Family::Json,
+            SqlType::Boolean => ValueKind::Truth,
+            SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => ValueKind::Integer,
+            SqlType::Double => ValueKind::Float,
+            SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => ValueKind::Text,
+            SqlType::DateTime => ValueKind::Time,
+            SqlType::LongBlob => ValueKind::Bytes,
+            SqlType::Json => ValueKind::Json,
         }
     }
 
-    /// Whether `#[index(type = ...)]` may replace `self` by `other`.
-    pub const fn may_become(self, other: SqlType) -> bool {
-        self.family() as u8 == other.family() as u8
+    /// Whether `other` holds the same kind of values, so that `#[index(type = ...)]` may choose it.
+    pub(crate) const fn may_become(self, other: SqlType) -> bool {
+        self.value_kind() as u8 == other.value_kind() as u8
     }
 
-    /// The type in MySQL's spelling, which the lock file and messages use too.
-    pub fn name(self) -> std::borrow::Cow<'static, str> {
+    /// The name in MySQL's spelling, which the lock file and messages use too.
+    pub(crate) fn name(self) -> std::borrow::Cow<'static, str> {
         match self {
             SqlType::Boolean => "BOOLEAN".into(),
             SqlType::Int => "INT".into(),

@@ -1,46 +1,47 @@
-//! Where a Rust type meets SQL: [`ColumnValue`] is the only such place.
+//! The values of columns. [`ColumnValue`] is the only place where Rust types meet SQL types.
 //!
 //! May use: schema.
 //! Must not: do I/O, know SQL text.
 
 mod column_value;
+pub(crate) mod derived;
 
-pub use column_value::{ColumnValue, Layout, NoLayout, Probe, named, shape_of};
+pub use column_value::ColumnValue;
 
 use std::sync::Arc;
 
-/// A moment: microseconds since 1970-01-01T00:00:00Z, the precision of `DATETIME(6)`.
+/// A point in time: microseconds since 1970-01-01T00:00:00Z, the precision of `DATETIME(6)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Micros(pub i64);
 
 impl Micros {
-    /// Now, by this machine's clock.
+    /// The current time of this machine's clock.
     pub fn now() -> Self {
         Micros(jiff::Timestamp::now().as_microsecond())
     }
 
-    /// The moment in the spelling that both dialects store and compare as text: `2026-03-09 20:36:46.000000`, in UTC.
+    /// The time as SQL text in UTC, `2026-03-09 20:36:46.000000`. SQLite stores and compares this text.
     pub fn sql(self) -> String {
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S.%6f").to_string(),
-            // Outside the years -9999 to 9999: no such moment is ever decoded, jiff refuses it first.
+            // Outside the years -9999 to 9999. Such a time is never decoded, because jiff refuses it.
             Err(_) => String::from("0000-00-00 00:00:00.000000"),
         }
     }
 
-    /// The moment read from [`Micros::sql`]'s spelling.
+    /// Parses the text of [`Micros::sql`].
     pub fn from_sql(text: &str) -> Option<Self> {
         let time = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S%.f", text).ok()?;
         Some(Micros(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond()))
     }
 
-    /// The moment as Kubernetes writes it: RFC 3339 in UTC, with a fraction only where there is one.
+    /// The time as Kubernetes writes it: RFC 3339 in UTC, with a fraction only if it is not zero.
     pub fn rfc3339(self) -> String {
         jiff::Timestamp::from_microsecond(self.0).map(|time| time.to_string()).unwrap_or_default()
     }
 }
 
-/// What goes into one column of one row.
+/// The value of one column of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// NULL.
@@ -53,11 +54,11 @@ pub enum Value {
     UInt(u64),
     /// A floating-point number.
     Double(f64),
-    /// Text. An object's own is shared with the object.
+    /// Text. The text of an object is shared with the object.
     Text(Arc<str>),
     /// Bytes.
     Bytes(Box<[u8]>),
-    /// A moment.
+    /// A point in time.
     Time(Micros),
 }
 
@@ -68,7 +69,7 @@ impl Value {
     }
 
     /// About how many bytes the value takes in a statement's packet.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             Value::Null => 1,
             Value::Bool(_) | Value::Int(_) | Value::UInt(_) | Value::Double(_) => 9,
@@ -94,13 +95,13 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// Values in the order of a table's indexed columns.
+/// The values of a table's indexed columns, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values(Vec<Value>);
 
 impl Values {
-    /// None yet, with room for `n`.
-    pub fn with_capacity(n: usize) -> Self {
+    /// No values yet, with room for `n`.
+    pub(crate) fn with_capacity(n: usize) -> Self {
         Values(Vec::with_capacity(n))
     }
 
@@ -110,12 +111,7 @@ impl Values {
     }
 
     /// The values.
-    pub fn as_slice(&self) -> &[Value] {
-        &self.0
-    }
-
-    /// The values.
-    pub fn into_vec(self) -> Vec<Value> {
+    pub(crate) fn into_vec(self) -> Vec<Value> {
         self.0
     }
 }

@@ -162,7 +162,7 @@ macro_rules! wire_enum {
             const SHAPE: $crate::schema::Shape = $crate::schema::Shape::scalar($crate::schema::SqlType::VarChar(255));
 
             fn write(&self, out: &mut $crate::value::Values) {
-                $crate::value::named(self.name(), out);
+                $crate::__private::named(self.name(), out);
             }
         }
     };

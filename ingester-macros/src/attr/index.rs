@@ -10,7 +10,7 @@ use syn::{Attribute, ExprPath, Ident, LitStr};
 
 /// One `#[index(...)]`.
 pub(crate) struct Index {
-    /// Where to point when the whole is meant.
+    /// Where an error about all of it points.
     pub(crate) span: Span,
     pub(crate) column: Option<LitStr>,
     pub(crate) ty: Option<LitStr>,
@@ -18,7 +18,7 @@ pub(crate) struct Index {
     pub(crate) with: Option<ExprPath>,
     pub(crate) was: Option<LitStr>,
     pub(crate) key: Option<bool>,
-    /// Whether a part of it could not be read. Then it is not judged further: what it means is not known.
+    /// Whether a part of it could not be read. Then nothing else of it is checked.
     pub(crate) broken: bool,
 }
 

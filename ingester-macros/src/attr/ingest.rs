@@ -27,7 +27,7 @@ pub(crate) struct Ingest {
     pub(crate) krate: Option<syn::Path>,
     /// The names of the options that are given, where they stand.
     pub(crate) given: Vec<Ident>,
-    /// Whether a part of it could not be read, so that something may seem to be missing that is only misspelled.
+    /// Whether a part of it could not be read. Then an option that seems to be missing may only be misspelled.
     pub(crate) broken: bool,
 }
 

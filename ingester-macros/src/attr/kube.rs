@@ -1,4 +1,4 @@
-//! The part of `#[kube(...)]` that says what kind this is. Mistakes in it are kube's to report.
+//! The part of `#[kube(...)]` that names the kind. kube reports the mistakes in it.
 
 use super::named;
 use super::setting::{Setting, SettingValue};
@@ -18,7 +18,7 @@ pub(crate) struct Kube {
 }
 
 impl Kube {
-    /// The type that kube derives; `None` where something lacks that kube asks for, and so derives none.
+    /// The type that kube derives; `None` where a required option is missing, so that kube derives none.
     pub(crate) fn root(&self) -> Option<Ident> {
         let (Some(_), Some(_), Some(kind)) = (&self.group, &self.version, &self.kind) else { return None };
         let name = self.root.as_ref().unwrap_or(kind);

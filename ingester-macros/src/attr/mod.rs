@@ -1,7 +1,7 @@
 //! The second pass: what the attributes say. `#[index(...)]`, `#[ingest(...)]`, and the parts of `#[kube(...)]` and
-//! `#[serde(...)]` that are ours to know.
+//! `#[serde(...)]` that matter to the derives.
 //!
-//! It reports what cannot be read. Whether an option is right where it stands is the next pass's to judge.
+//! It reports what it cannot read. The next pass judges whether an option is allowed where it stands.
 //!
 //! May use: ast, context, span.
 

@@ -1,4 +1,4 @@
-//! The part of `#[serde(...)]` that says how names are written. Mistakes in it are serde's to report.
+//! The part of `#[serde(...)]` that renames. serde reports the mistakes in it.
 
 use super::named;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr};

@@ -60,7 +60,7 @@ fn of_field(field: &Field<'_>, index: &Index) -> ColumnDeclaration {
     declaration(index, name, format!("field `{plain}`"), field.ident.span(), source)
 }
 
-/// The column that an `#[index]` on the struct makes from the metadata; `None`, with errors, where it does not say which.
+/// The column that an `#[index]` on the struct makes from the metadata; `None`, with errors, without path or name.
 pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDeclaration> {
     let leaf = match &index.path {
         Some(path) => match path.steps.as_slice() {
@@ -107,7 +107,7 @@ fn declaration(index: &Index, name: String, origin: String, span: Span, source: 
     }
 }
 
-/// `was`, which must name another column than the present one, and each only once.
+/// Reports `was` where it is the present name, or the former name of two columns.
 pub(super) fn former_names(context: &Context, fields: &[ColumnDeclaration], metadata: &[ColumnDeclaration]) {
     let mut earlier: Vec<String> = Vec::new();
     for column in fields.iter().chain(metadata) {
@@ -123,7 +123,7 @@ pub(super) fn former_names(context: &Context, fields: &[ColumnDeclaration], meta
     exchanged_names(context, fields);
 }
 
-/// Columns that hand their names round: once that is done, the same attributes would ask for it again.
+/// Reports columns that exchange their names: after the migration the same attributes would ask for it again.
 fn exchanged_names(context: &Context, fields: &[ColumnDeclaration]) {
     let renamed = |column: &'_ ColumnDeclaration| {
         let was = column.was.clone()?;

@@ -33,7 +33,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
         if let Some(was) = was {
             context.error(was, "`was` is the table's former name, it cannot be the present one");
         }
-        KindDeclaration {
+        Box::new(KindDeclaration {
             root,
             group,
             version,
@@ -47,12 +47,12 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             keys: ingest.keys,
             filter: ingest.filter,
             metadata,
-        }
+        })
     });
     Model::Kind(record, kind)
 }
 
-/// What Kubernetes knows a kind by, and the type that stands for it.
+/// The names of a kind, and the type of its objects.
 struct Identity {
     root: Ident,
     group: LitStr,
@@ -63,7 +63,7 @@ struct Identity {
 }
 
 /// A custom resource: the struct is its spec, the trait is for the root that kube derives. `None` where kube derives
-/// none, for which it has its own errors.
+/// none and reports why.
 fn resource(context: &Context, kube: Kube, ingest: &Ingest) -> Option<Identity> {
     const OF_PROJECTIONS: [&str; 5] = ["group", "version", "kind", "plural", "namespaced"];
     for option in ingest.given.iter().filter(|option| OF_PROJECTIONS.iter().any(|name| option == name)) {
@@ -89,12 +89,12 @@ fn resource(context: &Context, kube: Kube, ingest: &Ingest) -> Option<Identity> 
     })
 }
 
-/// A kind that somebody else defines: the struct is read from the whole object. `None`, with an error, where it is not
-/// said which kind.
+/// A kind that somebody else defines: the struct is read from the whole object. `None`, with an error, where the
+/// attributes do not name the kind.
 fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Identity> {
     let names = [("group", &ingest.group), ("version", &ingest.version), ("kind", &ingest.kind)];
     let missing: Vec<&str> = names.into_iter().filter_map(|(name, value)| value.is_none().then_some(name)).collect();
-    // What seems to be missing may only be misspelled, and that has been reported.
+    // An option that seems to be missing may only be misspelled, which has been reported.
     if !missing.is_empty() && !ingest.broken {
         context.error(
             ident,
@@ -116,7 +116,7 @@ fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Ident
     })
 }
 
-/// The composite keys, as far as their columns' names tell.
+/// Reports composite keys that are wrong by the names of their columns.
 fn keys(context: &Context, keys: &[CompositeKey]) {
     for key in keys {
         let mut names: Vec<String> = Vec::new();

@@ -1,7 +1,7 @@
-//! The third pass: what can be told wrong without knowing types. Everything else is checked by constants in the
-//! expansion; rustc reports both together, so nothing is checked twice.
+//! The third pass: reports the mistakes that show without knowing types. Constants in the expansion find the others; rustc
+//! reports both together, so nothing is checked twice.
 //!
-//! What is right comes out as a [`Model`], what is wrong as far as it can be understood.
+//! It hands on a [`Model`]. After a mistake the model has everything that was understood, so that the rest is still checked.
 //!
 //! May use: ast, attr, case, context, model, span.
 
@@ -50,14 +50,14 @@ pub(crate) fn refused(derive: Derive, input: &DeriveInput) -> Refused {
     }
 }
 
-/// `#[ingest]`, which does not belong on fields and variants.
+/// Reports `#[ingest]` on fields and variants.
 fn members(context: &Context, members: &[MemberAttributes]) {
     for path in members.iter().flat_map(|member| &member.ingest) {
         context.error(path, "`#[ingest]` belongs on the struct; the attribute of a field is `#[index]`");
     }
 }
 
-/// Options of a table, where there is none.
+/// Reports options of a table where there is none.
 fn no_table(context: &Context, derive: Derive, ingest: &Ingest) {
     for option in ingest.given.iter().filter(|option| *option != "crate") {
         context.error(option, format!("`{option}` is for the table that Ingestable makes; {derive} makes none"));

@@ -56,7 +56,7 @@ pub(super) fn unit_enum(
         let plain = ident.unraw().to_string();
         let name = match (&member.rename, &attributes.rename_all) {
             (Some(name), _) => name.value(),
-            // A rule that is none is serde's to report.
+            // serde reports a rule that does not exist.
             (None, Some(rule)) => rename_variant(&rule.value(), &plain).unwrap_or(plain),
             (None, None) => plain,
         };

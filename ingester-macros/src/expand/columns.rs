@@ -93,7 +93,7 @@ impl<'m> Columns<'m> {
         checks
     }
 
-    /// Those whose attribute could be read; of the others nothing is known that could be wrong.
+    /// Those whose attribute could be read.
     fn known(&self) -> impl Iterator<Item = &Column<'m>> {
         self.0.iter().filter(|column| !matches!(column.declared.source, Source::Unknown))
     }
@@ -145,7 +145,7 @@ impl Column<'_> {
         }
     }
 
-    /// Where a value that cannot be stored is reported: on the function that made it, else on the path or type.
+    /// Where a value that cannot be stored is reported: on the function that returns it, else on the path or type.
     fn value_span(&self) -> Span {
         match &self.declared.source {
             Source::Field { ty, .. } => ty.span(),
@@ -188,7 +188,7 @@ impl Column<'_> {
     }
 }
 
-/// Whether columns that begin with these names can have one name: only where one name begins with the other, as all
+/// Whether columns that begin with these names can get the same name: only where one begins with the other, because all
 /// that is added is `_` and the name of a part.
 fn may_clash(a: &str, b: &str) -> bool {
     let (a, b) = (a.to_ascii_lowercase(), b.to_ascii_lowercase());

@@ -1,7 +1,7 @@
-//! The last pass: a [`Model`] as code, constants and one-line delegations. Bodies are in `ingester_core`.
+//! The last pass: a [`Model`] as code, which is constants and one-line delegations. The bodies are in `ingester_core`.
 //!
-//! The code stands in the user's module. So it is in a block of its own, its names begin with two underscores, it uses
-//! nothing of the prelude, and all that it takes from the library goes through one import.
+//! The code stands in the user's module. So it has a block of its own, its names begin with two underscores, it does not
+//! use the prelude, and it reaches the library through one import.
 //!
 //! May use: model, span.
 
@@ -17,7 +17,7 @@ use quote::quote;
 /// The code for `model`; `library` is the path of `ingester_core`.
 pub(crate) fn expand(library: &TokenStream, model: &Model) -> TokenStream {
     let code = match model {
-        Model::Kind(record, declared) => kind::expand(record, declared.as_ref()),
+        Model::Kind(record, declared) => kind::expand(record, declared.as_deref()),
         Model::Nested(record) => nested(record),
         Model::Composite(record) => composite(record),
         Model::UnitEnum(unit_enum) => column_value_of_enum(unit_enum),
@@ -33,10 +33,10 @@ pub(crate) fn expand(library: &TokenStream, model: &Model) -> TokenStream {
     }
 }
 
-/// Traits by which a type that cannot be stored has a layout all the same, so that its error is reported once.
+/// Traits that give a type which cannot be stored a layout anyway, so that its error is reported once.
 fn fallbacks(model: &Model) -> TokenStream {
     let (record, kind) = match model {
-        Model::Kind(record, kind) => (record, kind.as_ref()),
+        Model::Kind(record, kind) => (record, kind.as_deref()),
         Model::Nested(record) | Model::Composite(record) => (record, None),
         Model::UnitEnum(_) | Model::Refused(_) => return TokenStream::new(),
     };

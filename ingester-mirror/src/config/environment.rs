@@ -1,7 +1,7 @@
-//! The variables of the environment that name a database: the only place that knows them.
+//! The environment variables that name a database. Nothing else reads them.
 //!
-//! They are those that the reference system's deployments set, and `DATABASE_URL`. A variable that is set to nothing is
-//! not set, as in a container's template.
+//! They are those that deployments of the reference system set, and `DATABASE_URL`. A variable with an empty value counts as
+//! not set, because container templates often have such variables.
 
 use super::error::{ConfigError, Problem};
 use super::secret::Secret;
@@ -9,32 +9,32 @@ use super::values;
 use super::{Config, Mysql};
 use ingester_store::Address;
 
-/// What the environment says about the database.
+/// The environment variables that name a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// `DATABASE_URL`: names the database by itself, whatever else is set.
-    pub url: Option<Secret>,
+    /// `DATABASE_URL`: it overrides all others.
+    url: Option<Secret>,
     /// `MYSQL_HOST`.
-    pub host: Option<String>,
-    /// `MYSQL_PORT`, as it is set.
-    pub port: Option<String>,
+    host: Option<String>,
+    /// `MYSQL_PORT`, not parsed yet.
+    port: Option<String>,
     /// `MYSQL_USER`.
-    pub user: Option<String>,
+    user: Option<String>,
     /// `MYSQL_PASSWORD`.
-    pub password: Option<Secret>,
+    password: Option<Secret>,
     /// `MYSQL_DB_NAME`.
-    pub database: Option<String>,
+    database: Option<String>,
 }
 
 impl Environment {
-    /// Asks `lookup` for each variable.
+    /// Reads each variable through `lookup`.
     pub fn read(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let variable = |name| lookup(name).filter(|value| !value.is_empty());
         Environment {
             url: variable("DATABASE_URL").map(Secret::from),
             host: variable("MYSQL_HOST"),
-            // Where a Service is called `mysql`, Kubernetes sets this one by itself to `tcp://10.0.0.1:3306` in every
-            // container of the namespace ("Service environment variables"). Nobody meant that as a port.
+            // If a Service is named `mysql`, Kubernetes sets this variable to a value such as `tcp://10.0.0.1:3306` in every
+            // container of the namespace ("Service environment variables"). That is not meant as a port.
             port: variable("MYSQL_PORT").filter(|port| !port.starts_with("tcp://")),
             user: variable("MYSQL_USER"),
             password: variable("MYSQL_PASSWORD").map(Secret::from),
@@ -47,11 +47,11 @@ impl Environment {
         Environment::read(|name| std::env::var(name).ok())
     }
 
-    /// The database for commands that have no configuration: `DATABASE_URL`, else the `MYSQL_*` variables; `None` where
-    /// neither names one.
+    /// The database for commands without a configuration file: `DATABASE_URL`, else the `MYSQL_*` variables; `None` if neither
+    /// names one.
     ///
     /// # Errors
-    /// When the URL is none, only one of host and database is named, or the port is none.
+    /// If the URL or the port is not valid, or only one of host and database is set.
     pub fn address(&self) -> Result<Option<Address>, ConfigError> {
         if let Some(url) = &self.url {
             return url.reveal().parse().map(Some).map_err(|error| ConfigError::of(format!("{error}")));
@@ -71,7 +71,7 @@ impl Environment {
         if problems.is_empty() { mysql.address() } else { Err(ConfigError::new(problems)) }
     }
 
-    /// Puts what is set in the place of what the file says.
+    /// Overrides the file's values with those that are set.
     pub(super) fn apply(&self, config: &mut Config, problems: &mut Vec<Problem>) {
         self.apply_to(&mut config.mysql, problems);
         if let Some(url) = &self.url {
@@ -83,7 +83,7 @@ impl Environment {
 
     fn apply_to(&self, mysql: &mut Mysql, problems: &mut Vec<Problem>) {
         let mut wrong = |name: &str, value: &str, allowed: String| {
-            problems.push(Problem::somewhere(format!("{name} is `{}`; {allowed}", super::stanza::shown(value))));
+            problems.push(Problem::somewhere(format!("{name} is `{}`; {allowed}", super::section::shown(value))));
         };
         if let Some(text) = &self.host {
             match values::host(text) {

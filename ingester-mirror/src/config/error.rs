@@ -1,14 +1,14 @@
-//! What is wrong with a configuration: everything at once, by line.
+//! The mistakes of a configuration: all at once, by line.
 
 use std::fmt;
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The line of the file, counted from 1; `None` where the mistake is in the environment or in no line alone.
-    pub line: Option<usize>,
-    /// What is wrong and what to write instead. Names the key by its full path; never holds a password.
-    pub message: String,
+pub(crate) struct Problem {
+    /// The line of the file, from 1; `None` if the mistake is in the environment or in no single line.
+    line: Option<usize>,
+    /// What is wrong and what to write instead, with the full path of the key. It never contains a password.
+    message: String,
 }
 
 impl Problem {
@@ -30,16 +30,16 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A configuration that cannot be used, with all that is wrong with it.
+/// A configuration that cannot be used, with all its mistakes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The file, where there is one.
+    /// The file, if the configuration is from one.
     file: Option<String>,
     problems: Vec<Problem>,
 }
 
 impl ConfigError {
-    /// `problems` in the order of their lines; those without a line come last.
+    /// Sorts `problems` by line; those without a line come last.
     pub(super) fn new(mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
         ConfigError { file: None, problems }
@@ -54,8 +54,9 @@ impl ConfigError {
         self
     }
 
-    /// Every mistake, in the order of the lines.
-    pub fn problems(&self) -> &[Problem] {
+    /// All mistakes, in the order of the lines.
+    #[cfg(test)]
+    pub(super) fn problems(&self) -> &[Problem] {
         &self.problems
     }
 }

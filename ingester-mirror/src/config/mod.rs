@@ -1,24 +1,25 @@
-//! The configuration of `ingester run`: a YAML file, and above it the environment.
+//! The configuration of `ingester run`: a YAML file, overridden by the environment.
 //!
-//! The stanzas `metadataStorage`, `mysql` and `ingester` have the reference system's names and defaults; what is ours
-//! stands beside them. `docs/configuration.md` lists every key. Everything here takes text and returns values; only
-//! [`Config::load`] reads a file.
+//! The sections `metadataStorage`, `mysql` and `ingester` have the names and defaults of the reference system, and some keys of
+//! our own. `docs/configuration.md` lists every key. Everything here takes text and returns values; only [`Config::load`]
+//! reads a file.
 //!
 //! May use: ingester-core, ingester-store.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `tree.rs` | the text as a tree that knows its lines |
-//! | `stanza.rs` | taking keys out of the tree; what is left over is unknown |
-//! | `values.rs` | what a single value may be |
-//! | `read.rs` | the keys, one by one |
+//! | `tree.rs` | parses the text into a tree with line numbers |
+//! | `section.rs` | takes known keys out of the tree; those that are left are unknown |
+//! | `values.rs` | parses and checks single values |
+//! | `read.rs` | lists the keys and reads them |
 //! | `environment.rs` | the variables that name a database |
+//! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
 
 mod environment;
 mod error;
 mod read;
 mod secret;
-mod stanza;
+mod section;
 mod tree;
 mod values;
 
@@ -26,7 +27,7 @@ mod values;
 mod tests;
 
 pub use environment::Environment;
-pub use error::{ConfigError, Problem};
+pub use error::ConfigError;
 pub use secret::Secret;
 
 use ingester_store::{Address, ConnectOptions, Tls};
@@ -34,10 +35,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// The configuration of `ingester run`. [`Default`] is that of an empty file.
+/// The configuration of `ingester run`. [`Default`] is the configuration of an empty file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
-    /// `metadataStorage`: whether anything is stored, and where.
+    /// `metadataStorage`: whether objects are stored, and where.
     pub metadata_storage: MetadataStorage,
     /// `mysql`: the MySQL server.
     pub mysql: Mysql,
@@ -49,94 +50,94 @@ pub struct Config {
     pub log: Log,
 }
 
-/// Stanza `metadataStorage`.
+/// Section `metadataStorage`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetadataStorage {
-    /// `enableMetadataStorage`: the first gate. Without it the ingester stays idle.
+    /// `enableMetadataStorage`: if false, the ingester stays idle.
     pub enable_metadata_storage: bool,
-    /// `deletionDelay`: how long the last state of a deleted object stays live in SQL before it is marked deleted.
+    /// `deletionDelay`: how long the row of a deleted object stays live before it is marked as deleted.
     pub deletion_delay: Duration,
-    /// `enableResourceVersionCache`: accepted for the reference system's files. This engine always remembers the
-    /// versions that it has written, so it changes nothing.
+    /// `enableResourceVersionCache`: accepted for the files of the reference system. It has no effect, because the mirror always
+    /// remembers the versions that it wrote.
     pub enable_resource_version_cache: bool,
-    /// `databaseURL`: `mysql://user:password@host:3306/database` or `sqlite://FILE`. Stands above the stanza `mysql`.
+    /// `databaseURL`: `mysql://user:password@host:3306/database` or `sqlite://FILE`. It overrides the section `mysql`.
     pub database_url: Option<Secret>,
 }
 
-/// Stanza `mysql`.
+/// Section `mysql`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mysql {
-    /// `host`: name or address of the server.
+    /// `host`: the server's name or address.
     pub host: Option<String>,
     /// `port`.
     pub port: u16,
-    /// `user`; `root` where nobody names one.
+    /// `user`; `root` if it is not set.
     pub user: Option<String>,
     /// `password`.
     pub password: Option<Secret>,
-    /// `database`: the schema on the server.
+    /// `database`: the database on the server.
     pub database: Option<String>,
-    /// `maxOpenConns`: connections at most.
+    /// `maxOpenConns`: the most connections.
     pub max_open_conns: u32,
-    /// `maxIdleConns`: how many connections stay open while there is nothing to do, see [`ConnectOptions::max_idle`].
+    /// `maxIdleConns`: how many connections stay open while idle, see [`ConnectOptions::max_idle`].
     pub max_idle_conns: u32,
-    /// `connMaxLifetime`: after how long a connection is replaced; `None` (written `0s`) for never.
+    /// `connMaxLifetime`: the age at which a connection is replaced; `None` (in the file `0s`) for never.
     pub conn_max_lifetime: Option<Duration>,
     /// `tls`.
     pub tls: Tls,
 }
 
-/// Stanza `ingester`.
+/// Section `ingester`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ingester {
-    /// `concurrentReconciles`: workers of each kind.
+    /// `concurrentReconciles`: workers per kind.
     pub concurrent_reconciles: usize,
-    /// `requeuePeriod`: after how long an object that could not be brought to its end is looked at again.
+    /// `requeuePeriod`: how long until an object whose work could not be completed is reconciled again. The mirror waits at
+    /// least 100 ms.
     pub requeue_period: Duration,
-    /// `concurrentReconcilesMap`: workers of single kinds.
+    /// `concurrentReconcilesMap`: workers of individual kinds.
     pub concurrent_reconciles_map: BTreeMap<String, usize>,
-    /// `requeuePeriodMap`: the requeue period of single kinds.
+    /// `requeuePeriodMap`: the requeue period of individual kinds.
     pub requeue_period_map: BTreeMap<String, Duration>,
-    /// `finalizer`: which objects carry ours.
+    /// `finalizer`: which objects carry our finalizer.
     pub finalizer: Finalizer,
-    /// `finalizerRate`: finalizers that are added each second, of each kind, to objects that are older than the
-    /// ingester.
+    /// `finalizerRate`: finalizers that are added per second and kind to objects that are older than the process.
     pub finalizer_rate: u32,
-    /// `namespaces`: the only ones that are watched; empty for all.
+    /// `namespaces`: the namespaces to mirror; empty for all.
     pub namespaces: Vec<String>,
-    /// `kinds`: the only ones that are mirrored; empty for all of the manifest.
+    /// `kinds`: the kinds to mirror; empty for all registered kinds.
     pub kinds: Vec<String>,
-    /// `pruneManagedFields`: whether `metadata.managedFields` is cut out of the stored objects.
+    /// `pruneManagedFields`: whether `metadata.managedFields` is removed from the stored objects.
     pub prune_managed_fields: bool,
-    /// `resyncPeriod`: how often the rows are compared with a list of the metadata; `None` (written `0s`) for never.
+    /// `resyncPeriod`: how often rows are compared with a list of the objects' metadata; `None` (in the file `0s`) for never.
     pub resync_period: Option<Duration>,
-    /// `createTables`: whether the tables are brought to the released schema at the start.
+    /// `createTables`: whether the process migrates the tables when it starts.
     pub create_tables: bool,
-    /// `backfillRate`: rows a second, at most, in which new columns are filled; 0 for no limit.
+    /// `backfillRate`: the most rows per second whose new columns are backfilled; 0 for no limit.
     pub backfill_rate: u32,
 }
 
 /// Which objects carry the finalizer `michelangelo/Ingester`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Finalizer {
-    /// Every live object gets it: no object leaves the cluster before its last state is stored.
+    /// Every live object gets it, so that none leaves the cluster before its last state is stored.
     #[default]
     Ensure,
-    /// None gets it; where an object carries it, it is respected and removed.
+    /// No object gets it. From an object that has it, it is removed once the object's deletion or eviction is stored.
     Existing,
-    /// None gets it, and none is removed.
+    /// No object gets it, and it is removed from every object that has it.
     Never,
 }
 
-/// Stanza `server`.
+/// Section `server`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Server {
-    /// `address`: where metrics and probes are served, a host (none for every address) and a port; `None` (written
-    /// `""`) for nowhere.
+    /// `address`: the address of metrics and probes, a host (empty for all addresses) and a port; `None` (in the file `""`) for
+    /// no server.
     pub address: Option<String>,
 }
 
-/// Stanza `log`.
+/// Section `log`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log {
     /// `format`.
@@ -155,19 +156,19 @@ pub enum LogFormat {
     Json,
 }
 
-/// The least important lines that are still logged.
+/// The lowest level that is logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogLevel {
-    /// What failed.
+    /// Failures.
     Error,
-    /// And what looks wrong.
+    /// Also what looks wrong.
     Warn,
-    /// And what happens, in batches.
+    /// Also what happens, in batches.
     #[default]
     Info,
-    /// And each object.
+    /// Also each object.
     Debug,
-    /// And everything else.
+    /// Also everything else.
     Trace,
 }
 
@@ -236,22 +237,22 @@ impl Default for Server {
     }
 }
 
-/// Whether there is anything to do.
+/// Whether to mirror, and into which database.
 #[derive(Clone, Debug)]
 pub enum Gate {
-    /// `metadataStorage.enableMetadataStorage` is false: stay idle.
+    /// `metadataStorage.enableMetadataStorage` is false. Stay idle.
     Disabled,
-    /// The storage is enabled, but no database is named: stay idle.
+    /// The storage is enabled, but no database is named. Stay idle.
     NoDatabase,
     /// Mirror into this database.
     Open(Address),
 }
 
 impl Config {
-    /// Reads the file at `path`, then as [`Config::parse`].
+    /// Reads the file at `path` as [`Config::parse`] does.
     ///
     /// # Errors
-    /// When the file cannot be read, and as [`Config::parse`]; the error names the file.
+    /// If the file cannot be read, and those of [`Config::parse`]. The error names the file.
     pub fn load(path: &Path, environment: &Environment, kinds: &[&str]) -> Result<Self, ConfigError> {
         std::fs::read_to_string(path)
             .map_err(|error| ConfigError::of(format!("it cannot be read: {error}")))
@@ -259,14 +260,14 @@ impl Config {
             .map_err(|error| error.in_file(path.display().to_string()))
     }
 
-    /// The two gates: the storage enabled, and a database named.
+    /// Whether the storage is enabled, and which database is named.
     ///
-    /// `databaseURL` stands above the stanza `mysql`; [`Config::parse`] has put what the environment says in the place
-    /// of what the file says. `mysql.tls` is for either, unless a URL has `ssl-` parameters of its own.
+    /// `databaseURL` overrides the section `mysql`. ([`Config::parse`] has already applied the environment.) `mysql.tls` applies
+    /// to both, unless the URL has `ssl-` parameters of its own.
     ///
     /// # Errors
-    /// When the storage is enabled and the database is named by half (a host without a database, or the reverse), the
-    /// URL is none, or `mysql.tls` contradicts itself. [`Config::parse`] has found these already.
+    /// If the storage is enabled and only one of host and database is named, the URL is not valid, or `mysql.tls` contradicts
+    /// itself. [`Config::parse`] reports these, too.
     pub fn gate(&self) -> Result<Gate, ConfigError> {
         if !self.metadata_storage.enable_metadata_storage {
             return Ok(Gate::Disabled);
@@ -283,11 +284,11 @@ impl Config {
 }
 
 impl Mysql {
-    /// The server's address; `None` where neither host nor database is named.
+    /// The server's address; `None` if neither host nor database is named.
     ///
     /// # Errors
-    /// When only one of them is, or `tls` contradicts itself.
-    pub fn address(&self) -> Result<Option<Address>, ConfigError> {
+    /// If only one of them is named, or `tls` contradicts itself.
+    pub(crate) fn address(&self) -> Result<Option<Address>, ConfigError> {
         let (host, database) = match (&self.host, &self.database) {
             (None, None) => return Ok(None),
             (Some(host), Some(database)) => (host, database),
@@ -305,7 +306,7 @@ impl Mysql {
         address.tls(&self.tls).map(Some).map_err(|error| ConfigError::of(format!("{error}")))
     }
 
-    /// How to connect, with the defaults of [`ConnectOptions`] for what the stanza does not say.
+    /// How to connect, with the defaults of [`ConnectOptions`] for everything else.
     pub fn connect_options(&self) -> ConnectOptions {
         ConnectOptions {
             connections: self.max_open_conns,
@@ -318,12 +319,12 @@ impl Mysql {
 
 impl Ingester {
     /// The workers of `kind`.
-    pub fn concurrent_reconciles_of(&self, kind: &str) -> usize {
+    pub(crate) fn concurrent_reconciles_of(&self, kind: &str) -> usize {
         self.concurrent_reconciles_map.get(kind).copied().unwrap_or(self.concurrent_reconciles)
     }
 
     /// The requeue period of `kind`.
-    pub fn requeue_period_of(&self, kind: &str) -> Duration {
+    pub(crate) fn requeue_period_of(&self, kind: &str) -> Duration {
         self.requeue_period_map.get(kind).copied().unwrap_or(self.requeue_period)
     }
 

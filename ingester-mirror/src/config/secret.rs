@@ -1,14 +1,14 @@
-//! Text that is never shown.
+//! Text that is never printed.
 
 use std::fmt;
 
-/// A password, or a URL that may hold one. Shows itself as `***`.
+/// A password, or a URL that may contain one. It prints itself as `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// The text itself, for the one who connects.
-    pub fn reveal(&self) -> &str {
+    /// The text itself, for connecting.
+    pub(super) fn reveal(&self) -> &str {
         &self.0
     }
 }

@@ -4,7 +4,7 @@ mod database;
 mod mistakes;
 mod secrets;
 
-use super::stanza::{Findings, stanza};
+use super::section::{Findings, section};
 use super::tree::{self, Content, Node};
 use super::*;
 
@@ -24,7 +24,7 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
     Environment::read(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
 }
 
-/// What is wrong with `text`, a line a mistake.
+/// The mistakes of `text`.
 fn mistakes(text: &str) -> Vec<String> {
     let error = parse(text).expect_err(text);
     error.problems().iter().map(ToString::to_string).collect()
@@ -48,10 +48,10 @@ fn the_documentation_lists_every_key_with_its_default() {
     assert_eq!(parse(defaults).unwrap(), Config::default());
     assert_ne!(parse(sample).unwrap(), Config::default());
 
-    // What the reader asks for is all there is.
+    // The keys that are read are all that there are.
     let mut findings = Findings::default();
     let nothing = Node { line: 1, content: Content::Null };
-    stanza(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), KINDS));
+    section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), KINDS));
     let mut shown = Vec::new();
     leaves("", &tree::read(defaults).unwrap(), &mut shown);
     let (mut known, mut shown) = (findings.known, shown);
@@ -64,7 +64,7 @@ fn the_documentation_lists_every_key_with_its_default() {
     }
 }
 
-/// Full paths of every key whose value is no stanza.
+/// The full paths of all keys that are not sections.
 fn leaves(path: &str, node: &Node, out: &mut Vec<String>) {
     match &node.content {
         Content::Map(entries) if path.is_empty() || !entries.is_empty() => {

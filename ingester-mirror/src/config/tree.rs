@@ -1,13 +1,13 @@
-//! The text of a configuration as a tree that knows its lines. Texts stay as they are written: a password of digits is
-//! no number, and what a value means is decided by the key that it stands under.
+//! Parses the text of a configuration into a tree with line numbers. Values stay text: a password of digits is not a number,
+//! and the key decides what a value means.
 
 use super::error::Problem;
 use serde_saphyr::granit_parser::{self, ErrorKind, Event, Parser, ScalarStyle, Tag};
 
-/// More nesting than any configuration has.
+/// The deepest nesting; no configuration needs more.
 const MAX_DEPTH: usize = 32;
 
-/// A value and the line where it begins, counted from 1.
+/// A value and the line where it begins, from 1.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) line: usize,
@@ -17,24 +17,24 @@ pub(super) struct Node {
 /// What a value is.
 #[derive(Debug)]
 pub(super) enum Content {
-    /// Nothing at all, `~` or `null`.
+    /// Nothing, `~` or `null`.
     Null,
-    /// A single value as it is written, quoted or not.
+    /// A single value as it is written, with or without quotes.
     Text(String),
     List(Vec<Node>),
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
 /// One key of a map with its value.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct MapEntry {
     pub(super) key: String,
     pub(super) line: usize,
     pub(super) value: Node,
 }
 
 impl Content {
-    /// What it is in words, for errors that must not repeat it.
+    /// What it is, for errors that must not repeat its text.
     pub(super) fn described(&self) -> &'static str {
         match self {
             Content::Null => "nothing",
@@ -45,7 +45,7 @@ impl Content {
     }
 }
 
-/// A collection that is not closed yet.
+/// A list or map whose end was not read yet.
 struct Open {
     line: usize,
     items: Items,
@@ -53,13 +53,13 @@ struct Open {
 
 enum Items {
     List(Vec<Node>),
-    /// Entries, and the key whose value comes next.
-    Map(Vec<Entry>, Option<(String, usize)>),
+    /// The entries, and the key whose value comes next.
+    Map(Vec<MapEntry>, Option<(String, usize)>),
 }
 
-/// Reads `text`, one YAML document; an empty one is [`Content::Null`].
+/// Reads `text`, which is one YAML document; an empty one is [`Content::Null`].
 ///
-/// Errors never repeat what the text holds, because it may be a password in a wrong place.
+/// Errors never repeat the text, because it may be a password in a wrong place.
 pub(super) fn read(text: &str) -> Result<Node, Problem> {
     let options = granit_parser::options! {
         emit_comments: false,
@@ -82,7 +82,7 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
                 continue;
             }
             Event::Scalar(text, style, anchor, tag) => {
-                plain(line, anchor, tag.as_deref())?;
+                reject_anchor_and_tag(line, anchor, tag.as_deref())?;
                 let null = style == ScalarStyle::Plain
                     && tag.is_none()
                     && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
@@ -93,12 +93,12 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
                 Node { line, content: if null { Content::Null } else { Content::Text(text.into_owned()) } }
             }
             Event::SequenceStart(_, anchor, tag) => {
-                plain(line, anchor, tag.as_deref())?;
+                reject_anchor_and_tag(line, anchor, tag.as_deref())?;
                 open.push(Open { line, items: Items::List(Vec::new()) });
                 continue;
             }
             Event::MappingStart(_, anchor, tag) => {
-                plain(line, anchor, tag.as_deref())?;
+                reject_anchor_and_tag(line, anchor, tag.as_deref())?;
                 open.push(Open { line, items: Items::Map(Vec::new(), None) });
                 continue;
             }
@@ -118,7 +118,7 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
             None => root = Some(node),
             Some(Items::List(items)) => items.push(node),
             Some(Items::Map(entries, key)) => match key.take() {
-                Some((key, line)) => entries.push(Entry { key, line, value: node }),
+                Some((key, line)) => entries.push(MapEntry { key, line, value: node }),
                 None => return Err(Problem::at(line, "a key must be a single word, neither a list nor a map")),
             },
         }
@@ -126,8 +126,8 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
     Ok(root.unwrap_or(Node { line: 1, content: Content::Null }))
 }
 
-/// Anchors and tags have no use in a configuration, but a password that is not quoted may look like one.
-fn plain(line: usize, anchor: usize, tag: Option<&Tag>) -> Result<(), Problem> {
+/// Rejects anchors and tags. A configuration does not need them, but a password without quotes may look like one.
+fn reject_anchor_and_tag(line: usize, anchor: usize, tag: Option<&Tag>) -> Result<(), Problem> {
     if anchor != 0 {
         let message = "an anchor is not understood here; quote a text that begins with `&`";
         return Err(Problem::at(line, message));
@@ -139,7 +139,7 @@ fn plain(line: usize, anchor: usize, tag: Option<&Tag>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The parser's words, without the character that it met.
+/// The parser's message, without the character that it found.
 fn wording(kind: &ErrorKind) -> String {
     match kind {
         ErrorKind::RecursionLimitExceeded => "values are nested too deeply".into(),

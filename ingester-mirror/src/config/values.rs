@@ -1,4 +1,4 @@
-//! What a single value may be. Each function takes the text as written, or says what is allowed instead.
+//! Parses and checks single values. Each function takes the text as written; its error says what is allowed.
 
 use ingester_core::nearest::nearest;
 use std::fmt::Display;
@@ -7,20 +7,20 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The longest time that any key takes: a year.
+/// The longest duration of any key: a year.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// A text; an empty one is none.
+/// A text. An empty text counts as no value.
 pub(super) fn text(text: &str) -> Result<Option<String>, String> {
     Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 
-/// The path of a file; an empty one is none.
+/// The path of a file. An empty text counts as no value.
 pub(super) fn path(text: &str) -> Result<Option<PathBuf>, String> {
     Ok((!text.is_empty()).then(|| PathBuf::from(text)))
 }
 
-/// `true` or `false`, in any of YAML's words.
+/// `true` or `false`, in any of YAML 1.1's spellings.
 pub(super) fn truth(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "y" => Ok(true),
@@ -37,7 +37,7 @@ pub(super) fn whole<N: FromStr + PartialOrd + Display>(range: RangeInclusive<N>)
     }
 }
 
-/// A span of time as Go writes it.
+/// A duration in Go's notation.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let example = "use a duration such as `10s`, `1h30m` or `500ms`";
     let nanos = ingester_core::wire::Duration::parse(text).map(|duration| duration.0);
@@ -49,12 +49,12 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A span of time where zero means never.
+/// A duration of which zero means never.
 pub(super) fn duration_or_never(text: &str) -> Result<Option<Duration>, String> {
     duration(text).map(|duration| (!duration.is_zero()).then_some(duration))
 }
 
-/// One of a few words; case is not looked at, and `_` is as good as `-`.
+/// One of a few words, in upper or lower case, with `_` or `-`.
 pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&str) -> Result<T, String> {
     move |text| {
         let folded = text.to_ascii_lowercase().replace('_', "-");
@@ -65,7 +65,7 @@ pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&s
     }
 }
 
-/// The name of a namespace: an RFC 1123 label, as Kubernetes asks ("Object Names and IDs").
+/// The name of a namespace: an RFC 1123 label, as Kubernetes requires ("Object Names and IDs").
 pub(super) fn namespace(text: &str) -> Result<String, String> {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if text.is_empty() || text.len() > 63 || !text.chars().all(inner) || text.starts_with('-') || text.ends_with('-') {
@@ -74,7 +74,7 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// A kind of the manifest, whose names are `kinds`.
+/// One of `kinds`, the names of the registered kinds.
 pub(super) fn kind<'k>(kinds: &'k [&'k str]) -> impl Fn(&str) -> Result<String, String> + 'k {
     move |text| {
         if kinds.contains(&text) {
@@ -87,8 +87,8 @@ pub(super) fn kind<'k>(kinds: &'k [&'k str]) -> impl Fn(&str) -> Result<String, 
     }
 }
 
-/// An address to listen on, a host and a port; an empty one is none. `:8080` is every address of the machine, as Go
-/// programs take it. Whether the address can be had is found when listening.
+/// An address to listen on: a host and a port. An empty text counts as no value. As in Go, `:8080` means all addresses of the
+/// machine. Whether the address is available turns out when the server listens.
 pub(super) fn listen(text: &str) -> Result<Option<String>, String> {
     match text.rsplit_once(':') {
         None if text.is_empty() => Ok(None),
@@ -97,7 +97,7 @@ pub(super) fn listen(text: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// The name or address of a server; an empty one is none.
+/// The name or address of a server. An empty text counts as no value.
 pub(super) fn host(text: &str) -> Result<Option<String>, String> {
     let port = text.rsplit_once(':').is_some_and(|(name, port)| !name.contains(':') && port.parse::<u16>().is_ok());
     if port {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Lets through so many a second, and a few more after a pause.
+/// Limits the rate: so many per second, and a burst after a pause.
 #[derive(Debug)]
 pub(super) struct Bucket {
     per_second: f64,
@@ -12,13 +12,13 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// A full bucket. At least one a second and one at once.
+    /// A full bucket. The rate is at least 1 per second, the burst at least 1.
     pub(super) fn new(per_second: u32, burst: u32, now: Instant) -> Self {
         let burst = f64::from(burst.max(1));
         Bucket { per_second: f64::from(per_second.max(1)), burst, tokens: burst, at: now }
     }
 
-    /// Takes a token; how long to wait until it is there.
+    /// Takes a token. Returns how long to wait for it.
     pub(super) fn take(&mut self, now: Instant) -> Duration {
         let passed = now.saturating_duration_since(self.at).as_secs_f64();
         self.at = self.at.max(now);

@@ -1,18 +1,19 @@
-//! Tells people about their objects where they look: Kubernetes Events, as `kubectl describe` shows them.
+//! Kubernetes Events about objects, where their owners look: `kubectl describe` shows them.
 //!
 //! May use: metrics, ingester-core.
 //!
-//! Publishing never slows the mirror down. What is said goes into a bounded queue (what finds no place is dropped and
-//! counted), and one task sends it, a few a second. An event that cannot be sent is lost; the log says why, once a minute.
+//! Publishing never slows the mirror down. Events go into a bounded queue, from which one task sends a few per second. An
+//! event that finds the queue full is dropped and counted. An event that cannot be sent is lost; the log says why, once a
+//! minute.
 //!
-//! The cluster role needs `create` and `patch` on `events` of the group `events.k8s.io`. Events on objects of
-//! cluster-scoped kinds are in the namespace `default`, where Kubernetes puts them.
+//! The cluster role needs `create` and `patch` on `events` of the group `events.k8s.io`. Events about cluster-scoped objects
+//! are in the namespace `default`, where Kubernetes puts them.
 
 mod bucket;
 #[cfg(test)]
 mod tests;
 
-use crate::metrics::{self, Metrics};
+use crate::metrics::{EventCounters, Metrics};
 use bucket::Bucket;
 use ingester_core::Kind;
 use k8s_openapi::api::core::v1::ObjectReference;
@@ -27,51 +28,51 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// The name under which events are reported.
+/// The controller that reports the events.
 const CONTROLLER: &str = "ingester";
 
-/// Bytes of a note at most (Kubernetes' validation of events.k8s.io/v1, `NoteLengthLimit`).
+/// The most bytes of a note (Kubernetes' validation of events.k8s.io/v1, `NoteLengthLimit`).
 const NOTE_BYTES: usize = 1024;
 
-/// Bytes of a reporting instance at most (`ReportingInstanceLengthLimit`, same place).
+/// The most bytes of a reporting instance (`ReportingInstanceLengthLimit`, same source).
 const INSTANCE_BYTES: usize = 128;
 
-/// How long one event may take to send; after that it is lost.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long one event may take to send. After that it is lost.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often the log says the same about events.
+/// The shortest time between two warnings of the same sort.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// The object that an event is about.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'o> {
+pub(crate) struct Subject<'o> {
     /// `apiVersion`
-    pub api_version: &'o str,
+    pub(crate) api_version: &'o str,
     /// `metadata.namespace`; empty for cluster-scoped objects.
-    pub namespace: &'o str,
+    pub(crate) namespace: &'o str,
     /// `metadata.name`
-    pub name: &'o str,
+    pub(crate) name: &'o str,
     /// `metadata.uid`
-    pub uid: &'o str,
-    /// `metadata.resourceVersion`; empty where it is not known.
-    pub resource_version: &'o str,
+    pub(crate) uid: &'o str,
+    /// `metadata.resourceVersion`; empty if unknown.
+    pub(crate) resource_version: &'o str,
 }
 
-/// How much is published.
+/// How much is published, and by whom.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Events a second, in the long run.
-    pub per_second: u32,
+pub(crate) struct Options {
+    /// Events per second, on average.
+    pub(crate) per_second: u32,
     /// Events at once, after a pause.
-    pub burst: u32,
-    /// Events that may wait to be sent; further ones are dropped.
-    pub waiting: usize,
-    /// Which ingester reports: the pod's name. The host's name where it is `None`.
-    pub instance: Option<String>,
+    pub(crate) burst: u32,
+    /// Events that may wait to be sent. Further ones are dropped.
+    pub(crate) waiting: usize,
+    /// The reporting instance, such as the pod's name; `None` for the host's name.
+    pub(crate) instance: Option<String>,
 }
 
 impl Default for Options {
-    /// 5 a second, 25 at once, 256 waiting; the instance is `POD_NAME` of the environment.
+    /// 5 per second, 25 at once, 256 waiting. The instance is `POD_NAME` of the environment.
     fn default() -> Self {
         let instance = env::var("POD_NAME").ok().filter(|name| !name.is_empty());
         Options { per_second: 5, burst: 25, waiting: 256, instance }
@@ -80,42 +81,48 @@ impl Default for Options {
 
 /// Publishes events. Clones share a queue. No method waits.
 #[derive(Clone, Debug)]
-pub struct Publisher(Option<Queue>);
+pub struct Publisher(Option<Outbox>);
 
 #[derive(Clone, Debug)]
-struct Queue {
-    sender: mpsc::Sender<Said>,
-    counters: metrics::Events,
+struct Outbox {
+    sender: mpsc::Sender<Outgoing>,
+    counters: EventCounters,
 }
 
-/// What is to be published.
-struct Said {
+/// An event to publish.
+struct Outgoing {
     regarding: ObjectReference,
     event: Event,
 }
 
 impl Publisher {
-    /// A publisher, and the task that sends: to be spawned, it ends when the last clone of the publisher is gone. Events
-    /// that wait when the task is stopped are lost.
-    pub fn new(
+    /// A publisher, and the task that sends its events: at most 5 per second, and 25 at once. The caller spawns the task. It
+    /// ends when the last clone of the publisher is dropped. Events that wait when the task is stopped are lost.
+    ///
+    /// The reporting instance is `POD_NAME` of the environment, else the host's name.
+    pub fn new(client: Client, metrics: &Metrics) -> (Self, impl Future<Output = ()> + Send + 'static) {
+        Publisher::with_options(client, metrics, Options::default())
+    }
+
+    fn with_options(
         client: Client,
         metrics: &Metrics,
         options: Options,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (sender, receiver) = mpsc::channel(options.waiting.max(1));
         let counters = metrics.events();
-        let publisher = Publisher(Some(Queue { sender, counters: counters.clone() }));
+        let publisher = Publisher(Some(Outbox { sender, counters: counters.clone() }));
         (publisher, send(client, receiver, counters, options))
     }
 
-    /// One that publishes nothing.
+    /// A publisher that publishes nothing.
     pub fn off() -> Self {
         Publisher(None)
     }
 
-    /// The object's present version could not be decoded or stored, for this reason: Warning `Rejected`.
-    pub fn rejected(&self, kind: &Kind, subject: Subject<'_>, reason: &str) {
-        self.say(kind, subject, || Event {
+    /// The object's current version could not be decoded or stored, for this reason: Warning `Rejected`.
+    pub(crate) fn rejected(&self, kind: &Kind, subject: Subject<'_>, reason: &str) {
+        self.enqueue(kind, subject, || Event {
             type_: EventType::Warning,
             reason: "Rejected".into(),
             action: "Mirror".into(),
@@ -128,10 +135,9 @@ impl Publisher {
         });
     }
 
-    /// The object is to be deleted and its last state could not be stored, for this reason, so that it is held back:
-    /// Warning `DeletionHeld`.
-    pub fn held(&self, kind: &Kind, subject: Subject<'_>, reason: &str) {
-        self.say(kind, subject, || Event {
+    /// The object's last state could not be stored, for this reason, so its deletion waits: Warning `DeletionHeld`.
+    pub(crate) fn held(&self, kind: &Kind, subject: Subject<'_>, reason: &str) {
+        self.enqueue(kind, subject, || Event {
             type_: EventType::Warning,
             reason: "DeletionHeld".into(),
             action: "Delete".into(),
@@ -145,9 +151,9 @@ impl Publisher {
         });
     }
 
-    /// An object that was rejected is mirrored again: Normal `Mirrored`.
-    pub fn mirrored(&self, kind: &Kind, subject: Subject<'_>) {
-        self.say(kind, subject, || Event {
+    /// A rejected object is mirrored again: Normal `Mirrored`.
+    pub(crate) fn mirrored(&self, kind: &Kind, subject: Subject<'_>) {
+        self.enqueue(kind, subject, || Event {
             type_: EventType::Normal,
             reason: "Mirrored".into(),
             action: "Mirror".into(),
@@ -156,11 +162,11 @@ impl Publisher {
         });
     }
 
-    fn say(&self, kind: &Kind, subject: Subject<'_>, event: impl FnOnce() -> Event) {
-        let Some(Queue { sender, counters }) = &self.0 else { return };
-        // A place first: an event that is dropped costs no copy of anything.
+    fn enqueue(&self, kind: &Kind, subject: Subject<'_>, event: impl FnOnce() -> Event) {
+        let Some(Outbox { sender, counters }) = &self.0 else { return };
+        // Room first: an event that is dropped is not even built.
         match sender.try_reserve() {
-            Ok(place) => place.send(Said { regarding: reference(kind, subject), event: event() }),
+            Ok(permit) => permit.send(Outgoing { regarding: reference(kind, subject), event: event() }),
             Err(_) => counters.dropped.inc(),
         }
     }
@@ -171,7 +177,7 @@ fn reference(kind: &Kind, subject: Subject<'_>) -> ObjectReference {
     ObjectReference {
         api_version: some(subject.api_version).or_else(|| Some(kind.api_version())),
         kind: Some(kind.kind().to_owned()),
-        // Absent, not empty, for cluster-scoped objects: then the recorder takes `default`.
+        // Absent, not empty, for cluster-scoped objects: then the recorder uses `default`.
         namespace: some(subject.namespace),
         name: some(subject.name),
         uid: some(subject.uid),
@@ -180,14 +186,14 @@ fn reference(kind: &Kind, subject: Subject<'_>) -> ObjectReference {
     }
 }
 
-/// A note with its reason cut so that all of it fits: what to do stands at the end and must not be lost.
+/// A note whose reason is cut so that the rest fits: the advice at the end must not be lost.
 fn note(before: &str, reason: &str, after: &str) -> String {
     let reason = reason.trim_end_matches(['.', '\n', ' ']);
     let room = NOTE_BYTES.saturating_sub(before.len() + after.len());
     format!("{before}{}{after}", cut(reason, room))
 }
 
-/// `text` in at most `bytes` bytes, whole characters, with dots where something is missing.
+/// `text` in at most `bytes` bytes, cut between characters, with dots at the end if it was cut.
 fn cut(text: &str, bytes: usize) -> String {
     const DOTS: &str = "...";
     if text.len() <= bytes {
@@ -197,8 +203,8 @@ fn cut(text: &str, bytes: usize) -> String {
     format!("{}{DOTS}", &text[..end])
 }
 
-/// Sends what is said until nobody is left to say anything.
-async fn send(client: Client, mut receiver: mpsc::Receiver<Said>, counters: metrics::Events, options: Options) {
+/// Sends events until the last publisher is dropped.
+async fn send(client: Client, mut receiver: mpsc::Receiver<Outgoing>, counters: EventCounters, options: Options) {
     let mut reporter = Reporter::from(CONTROLLER);
     reporter.instance = options.instance.or(reporter.instance).map(|name| {
         let end = name.floor_char_boundary(INSTANCE_BYTES);
@@ -206,8 +212,8 @@ async fn send(client: Client, mut receiver: mpsc::Receiver<Said>, counters: metr
     });
     let recorder = Recorder::new(client.clone(), reporter.clone());
     let mut bucket = Bucket::new(options.per_second, options.burst, Instant::now());
-    let mut complaints = Complaints::default();
-    while let Some(Said { regarding, event }) = receiver.recv().await {
+    let mut warnings = Warnings::default();
+    while let Some(Outgoing { regarding, event }) = receiver.recv().await {
         tokio::time::sleep(bucket.take(Instant::now())).await;
         let publish = async {
             if regarding.name.as_deref().is_some_and(names_an_event) {
@@ -216,7 +222,7 @@ async fn send(client: Client, mut receiver: mpsc::Receiver<Said>, counters: metr
                 publish_unnamed(&client, &reporter, &event, &regarding).await
             }
         };
-        let trouble = match tokio::time::timeout(PATIENCE, publish).await {
+        let trouble = match tokio::time::timeout(TIMEOUT, publish).await {
             Ok(Ok(())) => {
                 counters.published.inc();
                 continue;
@@ -225,12 +231,12 @@ async fn send(client: Client, mut receiver: mpsc::Receiver<Said>, counters: metr
             Err(_) => Trouble::Other("the API server did not answer in time".into()),
         };
         counters.failed.inc();
-        complaints.log(&trouble, &regarding);
+        warnings.log(&trouble, &regarding);
     }
 }
 
-/// Whether an object's name followed by a dot and a time, the recorder's name for an event, is one for Kubernetes: a DNS
-/// subdomain of up to 253 characters. Most kinds' names are DNS subdomains themselves; those of RBAC, say, are not.
+/// Whether the recorder's name for an event, the object's name with a dot and a time, is valid in Kubernetes: a DNS subdomain of
+/// up to 253 characters. Most kinds' names are DNS subdomains, but not those of RBAC, for example.
 fn names_an_event(name: &str) -> bool {
     /// A dot and the nanoseconds since 1970 in hexadecimal digits.
     const TIME: usize = 1 + 16;
@@ -243,7 +249,7 @@ fn names_an_event(name: &str) -> bool {
         })
 }
 
-/// Publishes an event under a name that the server makes. As client-go does where the object's name is no part of one.
+/// Publishes an event under a name that the server generates, because the object's name cannot be part of one.
 async fn publish_unnamed(
     client: &Client,
     reporter: &Reporter,
@@ -271,12 +277,12 @@ async fn publish_unnamed(
     Ok(())
 }
 
-/// Why an event was not taken.
+/// Why an event was not accepted.
 #[derive(Debug, PartialEq, Eq)]
 enum Trouble {
     /// The ingester may not publish events.
     Forbidden(String),
-    /// The namespace is gone or on its way, or so is the event to which this one is added. Nobody's fault.
+    /// The namespace is gone or terminating, or the series to which this event belongs is gone. Not worth a warning.
     Gone(String),
     /// Anything else.
     Other(String),
@@ -298,15 +304,15 @@ impl Trouble {
     }
 }
 
-/// When the log last said what.
+/// When the log last warned about what.
 #[derive(Debug, Default)]
-struct Complaints {
+struct Warnings {
     forbidden: Option<Instant>,
     other: Option<Instant>,
 }
 
-impl Complaints {
-    /// Whether this trouble is to be a warning: the first of its class, and then one a minute.
+impl Warnings {
+    /// Whether this trouble is a warning: the first of its sort, and then one per minute.
     fn due(&mut self, trouble: &Trouble, now: Instant) -> bool {
         let last = match trouble {
             Trouble::Gone(_) => return false,

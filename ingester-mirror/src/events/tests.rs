@@ -1,6 +1,6 @@
-//! Against a client without a server.
+//! Tests with a client whose server is a function.
 
-use super::{Complaints, NOTE_BYTES, Options, Publisher, Subject, Trouble, cut, names_an_event, note};
+use super::{NOTE_BYTES, Options, Publisher, Subject, Trouble, Warnings, cut, names_an_event, note};
 use crate::fixture::MODEL as KIND;
 use crate::metrics::Metrics;
 use http::{Request, Response};
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 const SUBJECT: Subject<'_> =
     Subject { api_version: "michelangelo.api/v2", namespace: "ml", name: "fraud", uid: "0af1", resource_version: "42" };
 
-/// A request as the API server got it.
+/// A request that the API server received.
 #[derive(Debug)]
 struct Got {
     method: String,
@@ -23,7 +23,7 @@ struct Got {
     body: Value,
 }
 
-/// A client whose server answers each request with `code` and hands it out.
+/// A client whose server answers each request with `code`, and the requests.
 fn server(code: u16) -> (Client, mpsc::UnboundedReceiver<Got>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let service = tower::service_fn(move |request: Request<Body>| {
@@ -49,14 +49,14 @@ fn options() -> Options {
     Options { per_second: 1000, burst: 1000, waiting: 16, instance: Some("ingester-0".into()) }
 }
 
-/// What the server got when all that `say` says was sent, and what was counted: published, failed, dropped.
-async fn said(code: u16, options: Options, say: impl FnOnce(&Publisher)) -> (Vec<Got>, [u64; 3]) {
+/// The requests after everything that `publish` publishes was sent, and the counters: published, failed, dropped.
+async fn published(code: u16, options: Options, publish: impl FnOnce(&Publisher)) -> (Vec<Got>, [u64; 3]) {
     let (client, mut receiver) = server(code);
     let metrics = Metrics::new().unwrap();
-    let (publisher, publishing) = Publisher::new(client, &metrics, options);
-    say(&publisher);
+    let (publisher, publishing) = Publisher::with_options(client, &metrics, options);
+    publish(&publisher);
     drop(publisher);
-    tokio::time::timeout(Duration::from_secs(30), publishing).await.expect("ends when nobody can say anything more");
+    tokio::time::timeout(Duration::from_secs(30), publishing).await.expect("ends with the last publisher");
     let mut got = Vec::new();
     while let Ok(request) = receiver.try_recv() {
         got.push(request);
@@ -67,7 +67,7 @@ async fn said(code: u16, options: Options, say: impl FnOnce(&Publisher)) -> (Vec
 
 #[tokio::test]
 async fn a_rejected_object_gets_a_warning_with_its_reason() {
-    let (got, counts) = said(201, options(), |p| p.rejected(&KIND, SUBJECT, "spec.size: too long.")).await;
+    let (got, counts) = published(201, options(), |p| p.rejected(&KIND, SUBJECT, "spec.size: too long.")).await;
     assert_eq!(counts, [1, 0, 0]);
     let [Got { method, path, body }] = &got[..] else { panic!("{got:?}") };
     assert_eq!((method.as_str(), path.as_str()), ("POST", "/apis/events.k8s.io/v1/namespaces/ml/events"));
@@ -89,7 +89,7 @@ async fn a_rejected_object_gets_a_warning_with_its_reason() {
 
 #[tokio::test]
 async fn a_held_deletion_is_a_warning_and_a_fixed_object_is_normal() {
-    let (got, _) = said(201, options(), |p| {
+    let (got, _) = published(201, options(), |p| {
         p.held(&KIND, SUBJECT, "disk full");
         p.mirrored(&KIND, SUBJECT);
     })
@@ -102,7 +102,7 @@ async fn a_held_deletion_is_a_warning_and_a_fixed_object_is_normal() {
 
 #[tokio::test]
 async fn a_repeated_event_is_a_series_and_a_new_version_a_new_event() {
-    let (got, _) = said(201, options(), |p| {
+    let (got, _) = published(201, options(), |p| {
         p.rejected(&KIND, SUBJECT, "no");
         p.rejected(&KIND, SUBJECT, "no");
         p.rejected(&KIND, Subject { resource_version: "43", ..SUBJECT }, "no");
@@ -117,7 +117,7 @@ async fn a_repeated_event_is_a_series_and_a_new_version_a_new_event() {
 async fn an_event_on_a_cluster_scoped_object_is_in_the_default_namespace() {
     for name in ["fraud", "system:node"] {
         let subject = Subject { namespace: "", name, ..SUBJECT };
-        let (got, _) = said(201, options(), |p| p.mirrored(&KIND, subject)).await;
+        let (got, _) = published(201, options(), |p| p.mirrored(&KIND, subject)).await;
         assert_eq!(got[0].path, "/apis/events.k8s.io/v1/namespaces/default/events");
         assert_eq!(got[0].body["regarding"].get("namespace"), None);
     }
@@ -126,7 +126,8 @@ async fn an_event_on_a_cluster_scoped_object_is_in_the_default_namespace() {
 #[tokio::test]
 async fn an_object_whose_name_does_not_fit_an_event_name_gets_its_event() {
     for name in ["system:node".to_owned(), "a".repeat(240)] {
-        let (got, counts) = said(201, options(), |p| p.rejected(&KIND, Subject { name: &name, ..SUBJECT }, "no")).await;
+        let (got, counts) =
+            published(201, options(), |p| p.rejected(&KIND, Subject { name: &name, ..SUBJECT }, "no")).await;
         assert_eq!(counts, [1, 0, 0]);
         let body = &got[0].body;
         assert_eq!(body["metadata"], json!({ "generateName": "ingester-" }));
@@ -148,7 +149,7 @@ fn names_of_events_are_dns_subdomains_with_room_for_a_time() {
 #[tokio::test]
 async fn an_event_that_does_not_fit_the_queue_is_dropped_and_counted() {
     // Nothing is sent before the task runs, so the queue fills.
-    let (got, counts) = said(201, Options { waiting: 3, ..options() }, |p| {
+    let (got, counts) = published(201, Options { waiting: 3, ..options() }, |p| {
         (0..10).for_each(|_| p.rejected(&KIND, SUBJECT, "no"));
     })
     .await;
@@ -158,7 +159,7 @@ async fn an_event_that_does_not_fit_the_queue_is_dropped_and_counted() {
 #[tokio::test]
 async fn events_are_sent_no_faster_than_the_limit() {
     let begin = Instant::now();
-    let (got, _) = said(201, Options { per_second: 20, burst: 1, ..options() }, |p| {
+    let (got, _) = published(201, Options { per_second: 20, burst: 1, ..options() }, |p| {
         (0..4).for_each(|_| p.rejected(&KIND, SUBJECT, "no"));
     })
     .await;
@@ -169,7 +170,7 @@ async fn events_are_sent_no_faster_than_the_limit() {
 #[tokio::test]
 async fn a_refused_event_is_counted_and_the_next_one_is_sent() {
     for code in [403, 404, 500] {
-        let (got, counts) = said(code, options(), |p| {
+        let (got, counts) = published(code, options(), |p| {
             p.rejected(&KIND, SUBJECT, "no");
             p.mirrored(&KIND, SUBJECT);
         })
@@ -211,9 +212,9 @@ fn a_missing_right_is_told_apart_from_a_terminating_namespace() {
 fn the_same_trouble_is_logged_once_a_minute() {
     let (forbidden, other, gone) =
         (Trouble::Forbidden("a".into()), Trouble::Other("b".into()), Trouble::Gone("c".into()));
-    let mut complaints = Complaints::default();
+    let mut warnings = Warnings::default();
     let start = Instant::now();
-    let mut due = |trouble, seconds| complaints.due(trouble, start + Duration::from_secs(seconds));
+    let mut due = |trouble, seconds| warnings.due(trouble, start + Duration::from_secs(seconds));
     assert_eq!((due(&forbidden, 0), due(&forbidden, 59), due(&forbidden, 60)), (true, false, true));
     assert_eq!((due(&other, 60), due(&other, 61)), (true, false));
     assert_eq!((due(&gone, 0), due(&gone, 600)), (false, false));

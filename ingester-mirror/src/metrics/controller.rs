@@ -1,25 +1,25 @@
-//! The metrics of one kind's controller, label values bound: using one is one atomic operation or a few.
+//! The metrics of one kind's controller. Their label values are bound, so counting takes one or a few atomic operations.
 
 use super::class_label;
 use super::families::{Counters, Families};
 use ingester_core::protobuf::Lost;
-use ingester_store::Class;
+use ingester_store::ErrorClass;
 use prometheus::{Gauge, Histogram, IntCounter, IntGauge};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How the reconciliation of an object ended, in controller-runtime's words.
+/// How the reconciliation of an object ended, in controller-runtime's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Done; nothing is left to do until the object changes.
+pub(crate) enum Outcome {
+    /// Done, until the object changes.
     Success,
-    /// It failed. Counts in `controller_runtime_reconcile_errors_total` too.
+    /// It failed. This also counts in `controller_runtime_reconcile_errors_total`.
     Error,
-    /// It goes back to the queue at once.
+    /// The object goes back to the queue at once.
     Requeue,
-    /// It goes back to the queue after a while, as when a deletion is delayed.
+    /// The object goes back to the queue later, for example because its deletion is delayed.
     RequeueAfter,
 }
 
@@ -36,25 +36,25 @@ impl Outcome {
     }
 }
 
-/// Why a row was left alone.
+/// Why a row was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skip {
+pub(crate) enum Skip {
     /// SQL has this version.
     Unchanged,
     /// SQL has a newer version, or a tombstone.
     Stale,
 }
 
-/// Why a watch was begun anew.
+/// Why a watch was restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Restart {
-    /// The API server no longer has the version to go on from (410 Gone): all objects are listed again.
+pub(crate) enum Restart {
+    /// The API server no longer has the watch's version (410 Gone): all objects are listed again.
     Expired,
-    /// The cluster went back behind what was heard, as after a restore from a backup: all objects are listed again.
+    /// The cluster is behind what was observed, as after a restore from a backup: all objects are listed again.
     Behind,
-    /// The kind's CRD was taken away.
+    /// The kind's CRD was removed.
     NotInstalled,
-    /// The connection broke, or the API server ended the watch with an error: it goes on from where it was.
+    /// The connection broke, or the API server ended the watch with an error: the watch continues at its version.
     Connection,
 }
 
@@ -71,14 +71,14 @@ impl Restart {
     }
 }
 
-/// Codes that are there from the start, at 0, so that an alert sees the first error of each: `rate` sees no increase of a
-/// series that was not there before.
+/// Codes whose series exist from the start, at 0, so that an alert sees the first error of each: `rate` sees no increase in a
+/// series that did not exist before.
 const API_CODES: [&str; 11] = [NETWORK, "401", "403", "404", "409", "410", "422", "429", "500", "503", "504"];
 
-/// The code of an error that is no answer of the API server, or none that can be read.
+/// The code of an error without a readable answer of the API server.
 const NETWORK: &str = "network";
 
-/// The metrics of one kind's controller. Clones share them. Counts are of objects unless a method says otherwise.
+/// The metrics of one kind's controller. Clones share them. They count objects unless a method says otherwise.
 #[derive(Clone)]
 pub struct ControllerMetrics(Arc<Bound>);
 
@@ -114,7 +114,7 @@ struct Bound {
     incomplete_columns: IntGauge,
     orphans_swept: IntCounter,
     database_errors: [IntCounter; 4],
-    /// Not bound: nobody knows all codes, and an error is no hot path.
+    /// Not bound: the codes are not known in advance, and errors are rare.
     api_errors: Counters<2>,
     finalizers_added: IntCounter,
     finalizers_removed: IntCounter,
@@ -124,11 +124,11 @@ struct Bound {
     restored: IntCounter,
     synced: IntGauge,
     installed: IntGauge,
-    /// Since when each busy worker has been busy, by a number of its own.
+    /// The busy workers.
     busy: Mutex<Busy>,
 }
 
-/// Busy workers.
+/// Since when each busy worker has been busy, by a number of its own.
 #[derive(Default)]
 struct Busy {
     next: u64,
@@ -186,36 +186,35 @@ impl ControllerMetrics {
         }))
     }
 
-    /// What waits in the queue now: objects, and the bytes of their text.
-    pub fn waiting(&self, objects: usize, bytes: usize) {
+    /// What waits in the queue now: objects, and the bytes of their texts.
+    pub(crate) fn waiting(&self, objects: usize, bytes: usize) {
         self.0.depth.set(gauge(objects));
         self.0.waiting_bytes.set(gauge(bytes));
     }
 
-    /// An object was put into the queue, or a newer version in the place of one that waits.
-    pub fn added(&self) {
+    /// An object was added to the queue, or replaced an older version there.
+    pub(crate) fn added(&self) {
         self.0.adds.inc();
     }
 
     /// Objects went back into the queue because their work failed.
-    pub fn retried(&self, objects: usize) {
+    pub(crate) fn retried(&self, objects: usize) {
         self.0.retries.inc_by(count(objects));
     }
 
-    /// An object was taken from the queue, in which it had waited so long.
-    pub fn taken(&self, waited: Duration) {
+    /// An object was taken from the queue after this wait.
+    pub(crate) fn taken(&self, waited: Duration) {
         self.0.queue_duration.observe(waited.as_secs_f64());
     }
 
-    /// Workers that may be busy at once.
-    pub fn workers(&self, workers: usize) {
+    /// How many workers may be busy at once.
+    pub(crate) fn workers(&self, workers: usize) {
         self.0.max_concurrent.set(gauge(workers));
     }
 
-    /// A worker begins with a batch of so many objects. It is busy until the answer is dropped; then the time is counted
-    /// once for each object, as `workqueue_work_duration_seconds` and `controller_runtime_reconcile_time_seconds`. Takes a
-    /// lock for a moment.
-    pub fn work(&self, objects: usize) -> Work {
+    /// A worker starts a batch of so many objects. It is busy until the returned value is dropped. Then the time is counted
+    /// once per object, in `workqueue_work_duration_seconds` and `controller_runtime_reconcile_time_seconds`.
+    pub(crate) fn work(&self, objects: usize) -> BusyWorker {
         let since = Instant::now();
         let number = {
             let mut busy = self.0.busy.lock().unwrap_or_else(PoisonError::into_inner);
@@ -225,24 +224,24 @@ impl ControllerMetrics {
             number
         };
         self.0.active_workers.inc();
-        Work { controller: self.clone(), number, objects, since }
+        BusyWorker { controller: self.clone(), number, objects, since }
     }
 
     /// Reconciliations ended.
-    pub fn reconciled(&self, outcome: Outcome, objects: usize) {
+    pub(crate) fn reconciled(&self, outcome: Outcome, objects: usize) {
         self.0.reconciles[outcome as usize].inc_by(count(objects));
         if outcome == Outcome::Error {
             self.0.reconcile_errors.inc_by(count(objects));
         }
     }
 
-    /// Objects that are mirrored and live now.
-    pub fn objects(&self, objects: usize) {
+    /// How many objects are mirrored and live now.
+    pub(crate) fn objects(&self, objects: usize) {
         self.0.objects.set(gauge(objects));
     }
 
-    /// Objects were brought to SQL, whether or not a row had to change for it.
-    pub fn mirrored(&self, objects: usize) {
+    /// Objects were mirrored, whether or not their rows had to change.
+    pub(crate) fn mirrored(&self, objects: usize) {
         self.0.mirrored.inc_by(count(objects));
     }
 
@@ -251,8 +250,8 @@ impl ControllerMetrics {
         self.0.written.inc_by(count(rows));
     }
 
-    /// Rows were left alone.
-    pub fn skipped(&self, reason: Skip, rows: usize) {
+    /// Rows were not written, for this reason.
+    pub(crate) fn skipped(&self, reason: Skip, rows: usize) {
         let counter = match reason {
             Skip::Unchanged => &self.0.unchanged,
             Skip::Stale => &self.0.stale,
@@ -261,62 +260,62 @@ impl ControllerMetrics {
     }
 
     /// Rows got a `delete_time`.
-    pub fn deleted(&self, rows: usize) {
+    pub(crate) fn deleted(&self, rows: usize) {
         self.0.deleted.inc_by(count(rows));
     }
 
     /// Immutable objects left etcd.
-    pub fn evicted(&self, objects: usize) {
+    pub(crate) fn evicted(&self, objects: usize) {
         self.0.evicted.inc_by(count(objects));
     }
 
-    /// A batch was committed: its objects, and the time from the start of its transaction.
-    pub fn batch(&self, objects: usize, took: Duration) {
+    /// A batch was committed: its objects, and the time since the start of its transaction.
+    pub(crate) fn batch(&self, objects: usize, took: Duration) {
         self.0.batch_size.observe(objects as f64);
         self.0.batch_duration.observe(took.as_secs_f64());
     }
 
-    /// An object's event was received so long before its commit.
-    pub fn lag(&self, lag: Duration) {
+    /// The time from an object's event to its commit.
+    pub(crate) fn lag(&self, lag: Duration) {
         self.0.lag.observe(lag.as_secs_f64());
     }
 
-    /// An object could not be mirrored. To be called each time, [`ControllerMetrics::rejected_objects`] beside it.
-    pub fn rejected(&self) {
+    /// An object could not be mirrored.
+    pub(crate) fn rejected(&self) {
         self.0.rejects.inc();
     }
 
-    /// Rows were read to fill new columns: some got values, some had them, some have objects that cannot be decoded.
+    /// Rows were read to backfill columns: some were filled, some had their values, some have objects that cannot be decoded.
     pub fn backfilled(&self, filled: u64, unchanged: u64, failed: u64) {
         for (counter, rows) in self.0.backfill_rows.iter().zip([filled, unchanged, failed]) {
             counter.inc_by(rows);
         }
     }
 
-    /// An object said something that its message has no place for.
-    pub fn lost(&self, lost: Lost) {
+    /// An object had values that do not fit its protobuf message.
+    pub(crate) fn lost(&self, lost: Lost) {
         for (counter, count) in self.0.proto_lost.iter().zip([lost.fields, lost.enums, lost.values]) {
             counter.inc_by(count);
         }
     }
 
-    /// Columns whose rows are not all filled yet.
+    /// How many columns are not backfilled completely.
     pub fn incomplete_columns(&self, columns: usize) {
         self.0.incomplete_columns.set(gauge(columns));
     }
 
-    /// Objects whose present version could not be mirrored.
-    pub fn rejected_objects(&self, objects: usize) {
+    /// How many objects have a current version that could not be mirrored.
+    pub(crate) fn rejected_objects(&self, objects: usize) {
         self.0.rejected_objects.set(gauge(objects));
     }
 
-    /// Rows were deleted because their object was gone when a list was compared with SQL.
-    pub fn orphans_swept(&self, rows: usize) {
+    /// Rows were marked as deleted because a list lacked their objects.
+    pub(crate) fn orphans_swept(&self, rows: usize) {
         self.0.orphans_swept.inc_by(count(rows));
     }
 
-    /// The database gave an error of this class.
-    pub fn database_error(&self, class: Class) {
+    /// The database returned an error of this class.
+    pub(crate) fn database_error(&self, class: ErrorClass) {
         for (known, counter) in CLASSES.iter().zip(&self.0.database_errors) {
             if *known == class {
                 counter.inc();
@@ -324,53 +323,53 @@ impl ControllerMetrics {
         }
     }
 
-    /// The API server gave an error: its HTTP code, or `network` for everything that is no answer of the API server.
-    pub fn api_error(&self, code: &str) {
+    /// A request to the API server failed with this HTTP status code, or with `network` if it gave no readable answer.
+    pub(crate) fn api_error(&self, code: &str) {
         self.0.api_errors.of([&self.0.kind, code]).inc();
     }
 
     /// Finalizers were added.
-    pub fn finalizers_added(&self, objects: usize) {
+    pub(crate) fn finalizers_added(&self, objects: usize) {
         self.0.finalizers_added.inc_by(count(objects));
     }
 
     /// Finalizers were removed.
-    pub fn finalizers_removed(&self, objects: usize) {
+    pub(crate) fn finalizers_removed(&self, objects: usize) {
         self.0.finalizers_removed.inc_by(count(objects));
     }
 
-    /// A list of all objects was read to its end.
-    pub fn listed(&self) {
+    /// A list of all objects was completed.
+    pub(crate) fn listed(&self) {
         self.0.lists.inc();
     }
 
-    /// A watch is begun anew after an error: `metrics.watch_restarted((&error).into())`.
-    pub fn watch_restarted(&self, reason: Restart) {
+    /// A watch was restarted, for this reason.
+    pub(crate) fn watch_restarted(&self, reason: Restart) {
         self.0.watch_restarts[reason as usize].inc();
     }
 
     /// The controller panicked.
-    pub fn panicked(&self) {
+    pub(crate) fn panicked(&self) {
         self.0.panics.inc();
     }
 
-    /// The cluster went back behind SQL with these objects, and won.
-    pub fn restored(&self, objects: usize) {
+    /// The cluster was behind SQL with these objects, and won.
+    pub(crate) fn restored(&self, objects: usize) {
         self.0.restored.inc_by(count(objects));
     }
 
     /// Whether the first list is in SQL.
-    pub fn synced(&self, synced: bool) {
+    pub(crate) fn synced(&self, synced: bool) {
         self.0.synced.set(synced.into());
     }
 
     /// Whether the CRD is installed.
-    pub fn installed(&self, installed: bool) {
+    pub(crate) fn installed(&self, installed: bool) {
         self.0.installed.set(installed.into());
     }
 
-    /// Brings the gauges of unfinished work up to now.
-    pub(super) fn look_at_workers(&self) {
+    /// Updates the gauges of unfinished work.
+    pub(super) fn update_busy_workers(&self) {
         let seconds: Vec<f64> = {
             let busy = self.0.busy.lock().unwrap_or_else(PoisonError::into_inner);
             busy.since.values().map(|since| since.elapsed().as_secs_f64()).collect()
@@ -386,24 +385,24 @@ impl fmt::Debug for ControllerMetrics {
     }
 }
 
-/// A batch that a worker is busy with, see [`ControllerMetrics::work`]. Counted when dropped, after a panic too.
+/// A worker that is busy with a batch, see [`ControllerMetrics::work`]. It counts when it is dropped, even by a panic.
 #[derive(Debug)]
 #[must_use = "the work ends when this is dropped"]
-pub struct Work {
+pub(crate) struct BusyWorker {
     controller: ControllerMetrics,
     number: u64,
     objects: usize,
     since: Instant,
 }
 
-impl Drop for Work {
+impl Drop for BusyWorker {
     fn drop(&mut self) {
         let bound = &self.controller.0;
         let seconds = self.since.elapsed().as_secs_f64();
         bound.busy.lock().unwrap_or_else(PoisonError::into_inner).since.remove(&self.number);
         bound.active_workers.dec();
         for histogram in [&bound.work_duration, &bound.reconcile_time] {
-            // Gathered first: one round of atomic operations for the whole batch.
+            // Observed locally first: one round of atomic operations for the whole batch.
             let histogram = histogram.local();
             (0..self.objects).for_each(|_| histogram.observe(seconds));
             histogram.flush();
@@ -411,8 +410,8 @@ impl Drop for Work {
     }
 }
 
-/// The classes of database errors, each with its counter from the start.
-const CLASSES: [Class; 4] = [Class::Transient, Class::Object, Class::Operator, Class::Unknown];
+/// The classes of database errors.
+const CLASSES: [ErrorClass; 4] = [ErrorClass::Transient, ErrorClass::Object, ErrorClass::Operator, ErrorClass::Unknown];
 
 fn count(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)

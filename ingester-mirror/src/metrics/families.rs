@@ -1,4 +1,4 @@
-//! Every metric: name, help, labels, buckets. `docs/metrics.md` says more of each; a test compares the two.
+//! Every metric: name, help, labels, buckets. `docs/metrics.md` describes each; a test compares the two.
 
 use prometheus::core::Collector;
 use prometheus::{
@@ -14,18 +14,18 @@ const RECONCILE_SECONDS: &[f64] = &[
     1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0,
 ];
 
-/// Buckets of a batch's commit, in seconds: an embedded database takes less than one millisecond, a lock wait a minute.
+/// Buckets of a batch's commit, in seconds: an embedded database takes less than a millisecond, a lock wait up to a minute.
 const COMMIT_SECONDS: &[f64] =
     &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
 
-/// Buckets of the lag behind the watch, in seconds: a database that is away for minutes shows as minutes.
+/// Buckets of the lag behind the watch, in seconds: up to minutes, because a database may be down that long.
 const LAG_SECONDS: &[f64] =
     &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0];
 
 /// Buckets of a batch's size, in objects.
 const BATCH_OBJECTS: &[f64] = &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
 
-/// Counters of one name. `N` is the number of labels, so that a value that is missing or too many does not compile.
+/// Counters of one name. `N` is the number of labels, so a missing or additional value does not compile.
 #[derive(Clone)]
 pub(super) struct Counters<const N: usize>(IntCounterVec);
 
@@ -44,7 +44,7 @@ impl<const N: usize> Gauges<N> {
     }
 }
 
-/// Gauges of one name with fractions: seconds.
+/// Gauges of one name, in seconds with fractions.
 pub(super) struct SecondsGauges<const N: usize>(prometheus::GaugeVec);
 
 impl<const N: usize> SecondsGauges<N> {
@@ -64,7 +64,7 @@ impl<const N: usize> Histograms<N> {
 
 /// All metrics, registered.
 pub(super) struct Families {
-    // As client-go names them, for each work queue.
+    // With client-go's names, for each work queue.
     pub(super) depth: Gauges<1>,
     pub(super) adds: Counters<1>,
     pub(super) retries: Counters<1>,
@@ -72,7 +72,7 @@ pub(super) struct Families {
     pub(super) work_duration: Histograms<1>,
     pub(super) unfinished_work: SecondsGauges<1>,
     pub(super) longest_running: SecondsGauges<1>,
-    // As controller-runtime names them, for each controller.
+    // With controller-runtime's names, for each controller.
     pub(super) reconciles: Counters<2>,
     pub(super) reconcile_errors: Counters<1>,
     pub(super) reconcile_time: Histograms<1>,
@@ -111,12 +111,12 @@ pub(super) struct Families {
 }
 
 impl Families {
-    /// Makes all metrics and registers them.
+    /// Creates and registers all metrics.
     ///
     /// # Errors
-    /// When two have one name, or a name is none: never as they stand, for a test makes them all.
+    /// If two have the same name, or a name is not valid. A test creates them all.
     pub(super) fn new(registry: &Registry) -> Result<Self> {
-        let on = On(registry);
+        let on = Builder(registry);
         Ok(Families {
             depth: on.gauges("workqueue_depth", "Objects that wait in the queue", ["name"])?,
             adds: on.counters("workqueue_adds_total", "Adds that the queue has handled", ["name"])?,
@@ -170,47 +170,51 @@ impl Families {
                 "Workers that each controller uses now",
                 ["controller"],
             )?,
-            objects: on.gauges("ingester_objects", "Objects that are mirrored and live now", KIND)?,
+            objects: on.gauges("ingester_objects", "Objects that are mirrored and live now", BY_KIND)?,
             mirrored: on.counters(
                 "ingester_objects_mirrored_total",
                 "Objects brought to SQL, whether or not a row had to change for it",
-                KIND,
+                BY_KIND,
             )?,
-            written: on.counters("ingester_rows_written_total", "Rows of the main table inserted or updated", KIND)?,
+            written: on.counters(
+                "ingester_rows_written_total",
+                "Rows of the main table inserted or updated",
+                BY_KIND,
+            )?,
             skipped: on.counters(
                 "ingester_rows_skipped_total",
                 "Rows left alone: SQL has the same version (unchanged) or a newer one (stale)",
                 ["kind", "reason"],
             )?,
-            deleted: on.counters("ingester_rows_deleted_total", "Rows that got a delete_time", KIND)?,
+            deleted: on.counters("ingester_rows_deleted_total", "Rows that got a delete_time", BY_KIND)?,
             evicted: on.counters(
                 "ingester_objects_evicted_total",
                 "Immutable objects that left etcd and live on in SQL",
-                KIND,
+                BY_KIND,
             )?,
-            batch_size: on.histograms("ingester_batch_size", "Objects in one transaction", KIND, BATCH_OBJECTS)?,
+            batch_size: on.histograms("ingester_batch_size", "Objects in one transaction", BY_KIND, BATCH_OBJECTS)?,
             batch_duration: on.histograms(
                 "ingester_batch_duration_seconds",
                 "How long a batch takes from the start of its transaction to the commit",
-                KIND,
+                BY_KIND,
                 COMMIT_SECONDS,
             )?,
             lag: on.histograms(
                 "ingester_sync_lag_seconds",
                 "How long an object takes from its event being received to its commit in SQL",
-                KIND,
+                BY_KIND,
                 LAG_SECONDS,
             )?,
-            rejects: on.counters("ingester_rejects_total", "Times that an object could not be mirrored", KIND)?,
+            rejects: on.counters("ingester_rejects_total", "Times that an object could not be mirrored", BY_KIND)?,
             rejected_objects: on.gauges(
                 "ingester_rejected_objects",
                 "Objects whose present version could not be mirrored",
-                KIND,
+                BY_KIND,
             )?,
             orphans_swept: on.counters(
                 "ingester_orphans_swept_total",
                 "Rows deleted because their object was gone when a list was compared with SQL",
-                KIND,
+                BY_KIND,
             )?,
             proto_lost: on.counters(
                 "ingester_proto_lost_total",
@@ -225,7 +229,7 @@ impl Families {
             incomplete_columns: on.gauges(
                 "ingester_incomplete_columns",
                 "Columns whose rows are not all filled yet",
-                KIND,
+                BY_KIND,
             )?,
             database_errors: on.counters(
                 "ingester_database_errors_total",
@@ -237,13 +241,13 @@ impl Families {
                 "Errors of the API server, by HTTP code; `network` where it gave no answer that can be read",
                 ["kind", "code"],
             )?,
-            finalizers_added: on.counters("ingester_finalizers_added_total", "Finalizers added to objects", KIND)?,
+            finalizers_added: on.counters("ingester_finalizers_added_total", "Finalizers added to objects", BY_KIND)?,
             finalizers_removed: on.counters(
                 "ingester_finalizers_removed_total",
                 "Finalizers removed from objects",
-                KIND,
+                BY_KIND,
             )?,
-            lists: on.counters("ingester_lists_total", "Lists of all objects that were read to their end", KIND)?,
+            lists: on.counters("ingester_lists_total", "Lists of all objects that were read to their end", BY_KIND)?,
             watch_restarts: on.counters(
                 "ingester_watch_restarts_total",
                 "Watches begun anew after an error, by reason",
@@ -252,16 +256,20 @@ impl Families {
             panics: on.counters(
                 "ingester_controller_panics_total",
                 "Panics in the controller, a defect of the ingester",
-                KIND,
+                BY_KIND,
             )?,
             restored: on.counters(
                 "ingester_restored_total",
                 "Objects of which the cluster went back behind SQL, as after a restore of etcd",
-                KIND,
+                BY_KIND,
             )?,
-            synced: on.gauges("ingester_synced", "1 once the first list is in SQL", KIND)?,
-            installed: on.gauges("ingester_installed", "1 while the kind's CRD is installed", KIND)?,
-            waiting_bytes: on.gauges("ingester_waiting_bytes", "Bytes of the objects that wait in the queue", KIND)?,
+            synced: on.gauges("ingester_synced", "1 once the first list is in SQL", BY_KIND)?,
+            installed: on.gauges("ingester_installed", "1 while the kind's CRD is installed", BY_KIND)?,
+            waiting_bytes: on.gauges(
+                "ingester_waiting_bytes",
+                "Bytes of the objects that wait in the queue",
+                BY_KIND,
+            )?,
             events: on.counters(
                 "ingester_events_total",
                 "Kubernetes Events: published, failed, or dropped because too many waited",
@@ -276,12 +284,13 @@ impl Families {
     }
 }
 
-const KIND: [&str; 1] = ["kind"];
+/// The labels of most metrics.
+const BY_KIND: [&str; 1] = ["kind"];
 
-/// Makes metrics on a registry.
-struct On<'r>(&'r Registry);
+/// Creates metrics and registers them.
+struct Builder<'r>(&'r Registry);
 
-impl On<'_> {
+impl Builder<'_> {
     fn counters<const N: usize>(&self, name: &str, help: &str, labels: [&str; N]) -> Result<Counters<N>> {
         self.register(IntCounterVec::new(Opts::new(name, help), &labels)?).map(Counters)
     }

@@ -1,20 +1,21 @@
-//! What the ingester counts, for Prometheus. Names, labels and buckets of work queues and reconciliations are those of
-//! client-go and controller-runtime, so that dashboards and alerts for other controllers work here as well; the rest begins
-//! with `ingester_`. `docs/metrics.md` lists them all.
+//! Metrics for Prometheus. Those of queues and reconciliations have the names, labels and buckets of client-go and
+//! controller-runtime, so dashboards and alerts for other controllers work unchanged. All others begin with `ingester_`.
+//! `docs/metrics.md` lists them all.
 //!
 //! May use: ingester-core, ingester-store.
 //!
-//! Nothing here is global: each [`Metrics`] has a registry of its own, and nothing here does I/O.
+//! Nothing here is global: each [`Metrics`] has its own registry. Nothing here does I/O.
 
 mod controller;
 mod families;
 #[cfg(test)]
 mod tests;
 
-pub use controller::{ControllerMetrics, Outcome, Restart, Skip, Work};
+pub use controller::ControllerMetrics;
+pub(crate) use controller::{Outcome, Restart, Skip};
 
 use families::Families;
-use ingester_store::Class;
+use ingester_store::ErrorClass;
 use prometheus::{IntCounter, Registry, TextEncoder};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,13 +28,13 @@ pub struct Metrics(Arc<Inner>);
 struct Inner {
     registry: Registry,
     families: Families,
-    events: Events,
+    events: EventCounters,
     controllers: Mutex<BTreeMap<Box<str>, ControllerMetrics>>,
 }
 
 /// The counters of Kubernetes Events.
 #[derive(Clone, Debug)]
-pub(crate) struct Events {
+pub(crate) struct EventCounters {
     pub(crate) published: IntCounter,
     pub(crate) failed: IntCounter,
     pub(crate) dropped: IntCounter,
@@ -43,15 +44,15 @@ impl Metrics {
     /// The media type of [`Metrics::render`], for the `Content-Type` header.
     pub const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// A registry with all metrics. The series of a kind are there from the first call of [`Metrics::controller`] on.
+    /// A registry with all metrics. The series of a kind exist from the first call of [`Metrics::controller`] on.
     ///
     /// # Errors
-    /// When two metrics have one name: a defect, not a condition that may come and go.
+    /// If two metrics have the same name, which would be a defect of this crate.
     pub fn new() -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let families = Families::new(&registry)?;
         families.build_info.of([env!("CARGO_PKG_VERSION")]).set(1);
-        let events = Events {
+        let events = EventCounters {
             published: families.events.of(["published"]),
             failed: families.events.of(["failed"]),
             dropped: families.events.of(["dropped"]),
@@ -59,8 +60,8 @@ impl Metrics {
         Ok(Metrics(Arc::new(Inner { registry, families, events, controllers: Mutex::default() })))
     }
 
-    /// The metrics of a kind's controller: the same ones each time. All its series are there from then on, at 0. Looks
-    /// the kind up under a lock: get it once and keep it.
+    /// The metrics of a kind's controller, the same ones each time. All its series exist from then on, at 0. This takes a
+    /// lock, so get them once and keep them.
     pub fn controller(&self, kind: &str) -> ControllerMetrics {
         let mut controllers = self.0.controllers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = controllers.get(kind) {
@@ -75,10 +76,10 @@ impl Metrics {
     pub fn render(&self) -> String {
         let controllers: Vec<_> =
             self.0.controllers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-        controllers.iter().for_each(ControllerMetrics::look_at_workers);
+        controllers.iter().for_each(ControllerMetrics::update_busy_workers);
         let mut text = String::new();
         for family in self.0.registry.gather() {
-            // One family at a time: should one be refused, the others are shown all the same.
+            // One family at a time, so that an error in one does not hide the others.
             if let Err(error) = TextEncoder::new().encode_utf8(std::slice::from_ref(&family), &mut text) {
                 tracing::debug!(metric = family.name(), %error, "a metric cannot be shown");
             }
@@ -86,7 +87,7 @@ impl Metrics {
         text
     }
 
-    pub(crate) fn events(&self) -> Events {
+    pub(crate) fn events(&self) -> EventCounters {
         self.0.events.clone()
     }
 }
@@ -98,11 +99,11 @@ impl fmt::Debug for Metrics {
 }
 
 /// The label of a class of database errors.
-fn class_label(class: Class) -> &'static str {
+fn class_label(class: ErrorClass) -> &'static str {
     match class {
-        Class::Transient => "transient",
-        Class::Object => "object",
-        Class::Operator => "operator",
-        Class::Unknown => "unknown",
+        ErrorClass::Transient => "transient",
+        ErrorClass::Object => "object",
+        ErrorClass::Operator => "operator",
+        ErrorClass::Unknown => "unknown",
     }
 }

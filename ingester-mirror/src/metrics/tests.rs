@@ -1,11 +1,11 @@
-//! What is rendered, read back.
+//! Tests that read the rendered text back.
 
 use super::{ControllerMetrics, Metrics, Outcome, Restart, Skip};
-use ingester_store::Class;
+use ingester_store::ErrorClass;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The text format, read: types by name, and values by name and labels.
+/// The parsed text format: types by name, and values by name and labels.
 #[derive(Default)]
 struct Rendered {
     types: BTreeMap<String, String>,
@@ -31,7 +31,7 @@ impl Rendered {
         rendered
     }
 
-    /// The value of a series written as in the text.
+    /// The value of a series, which is written as in the text.
     #[track_caller]
     fn value(&self, series: &str) -> f64 {
         *self.values.get(series).unwrap_or_else(|| panic!("no series {series}"))
@@ -160,10 +160,10 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.incomplete_columns(2), &[("ingester_incomplete_columns", 2.0)]),
         (|m| m.rejected_objects(2), &[("ingester_rejected_objects", 2.0)]),
         (|m| m.orphans_swept(2), &[("ingester_orphans_swept_total", 2.0)]),
-        (|m| m.database_error(Class::Transient), &[("ingester_database_errors_total transient", 1.0)]),
-        (|m| m.database_error(Class::Object), &[("ingester_database_errors_total object", 1.0)]),
-        (|m| m.database_error(Class::Operator), &[("ingester_database_errors_total operator", 1.0)]),
-        (|m| m.database_error(Class::Unknown), &[("ingester_database_errors_total unknown", 1.0)]),
+        (|m| m.database_error(ErrorClass::Transient), &[("ingester_database_errors_total transient", 1.0)]),
+        (|m| m.database_error(ErrorClass::Object), &[("ingester_database_errors_total object", 1.0)]),
+        (|m| m.database_error(ErrorClass::Operator), &[("ingester_database_errors_total operator", 1.0)]),
+        (|m| m.database_error(ErrorClass::Unknown), &[("ingester_database_errors_total unknown", 1.0)]),
         (|m| m.finalizers_added(2), &[("ingester_finalizers_added_total", 2.0)]),
         (|m| m.finalizers_removed(2), &[("ingester_finalizers_removed_total", 2.0)]),
         (|m| m.listed(), &[("ingester_lists_total", 1.0)]),
@@ -184,7 +184,7 @@ fn every_method_moves_its_own_series_and_no_other() {
             .into_iter()
             .filter(|(series, value)| *value != 0.0 && !series.starts_with("ingester_build_info"))
             .map(|(series, value)| {
-                // `name{...}` and, where there is a second label, its value behind it.
+                // `name{...}`, followed by the value of a second label if there is one.
                 let (name, labels) = series.split_once('{').unwrap();
                 let own =
                     labels.split('"').find(|l| l.chars().all(|c| c.is_ascii_lowercase() || c == '_') && !l.is_empty());
@@ -260,7 +260,7 @@ fn errors_of_the_api_server_count_by_code() {
     ]);
 }
 
-/// Whatever an attacker may name a kind, a series stays one line.
+/// Whatever the name of a kind, a series stays one line.
 #[test]
 fn label_values_are_escaped() {
     let metrics = Metrics::new().unwrap();
@@ -268,7 +268,7 @@ fn label_values_are_escaped() {
     assert!(metrics.render().contains("ingester_lists_total{kind=\"a\\\"b\\nc\"} 1\n"));
 }
 
-/// The table of `docs/metrics.md` and the registry are one.
+/// The table of `docs/metrics.md` is the registry's.
 #[test]
 fn the_documentation_lists_every_metric_with_its_type_and_labels() {
     let (metrics, _) = model();

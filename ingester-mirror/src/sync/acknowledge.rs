@@ -1,27 +1,28 @@
-//! Tells Kubernetes what the plan says, once SQL has it: finalizers on and off, deletions, evictions; and what is tried again.
+//! The requests to Kubernetes after the commit: adding and removing finalizers, deletions, evictions; and their retries.
 //!
 //! # Guarantees
-//! - What Kubernetes is told holds for the very version that is stored: patches and deletions carry uid and resourceVersion.
-//! - Before an object is evicted its row is read back, every column of it.
+//! - A request changes only the version that is stored: patches and deletions carry uid and resourceVersion.
+//! - Before an object is evicted, its row is read back, column by column.
 
+use super::backoff::delay;
 use super::controller::Controller;
 use super::finalizer;
-use super::job::{Job, Place};
-use super::known::Standing;
+use super::job::{Job, ObjectRef};
+use super::known::RowState;
 use super::lifecycle::{State, Then};
-use super::remote::{Refusal, RemoteError};
+use super::remote::{ApiError, ApiErrorKind};
 use super::work::{Item, Origin};
 use crate::metrics::Outcome;
 use ingester_core::object::{Meta, Object};
 use ingester_core::row::Row;
-use ingester_store::Change;
+use ingester_store::RowChange;
 use ingester_store::compare::differences;
 use std::time::Duration;
 
 /// Why an object stays in etcd for now.
 enum NotEvicted {
-    Refused(RemoteError),
-    /// Its row is not there as it should be. `overrule`: it is of the right version all the same.
+    Api(ApiError),
+    /// Its row is missing or wrong. `overrule`: the row has the object's version, so the guard would not let it be rewritten.
     NotStored {
         reason: String,
         overrule: bool,
@@ -29,57 +30,57 @@ enum NotEvicted {
 }
 
 impl NotEvicted {
-    fn once_more(reason: String) -> Self {
+    fn not_stored(reason: String) -> Self {
         NotEvicted::NotStored { reason, overrule: false }
     }
 }
 
-impl From<RemoteError> for NotEvicted {
-    fn from(error: RemoteError) -> Self {
-        NotEvicted::Refused(error)
+impl From<ApiError> for NotEvicted {
+    fn from(error: ApiError) -> Self {
+        NotEvicted::Api(error)
     }
 }
 
 impl Controller {
-    /// Tells Kubernetes what the plan says; SQL has been committed.
+    /// Sends the requests that the plan requires, after the commit.
     pub(super) async fn acknowledge(&self, job: &Job) {
         if let Some(delay) = job.again {
-            self.look_later(job, delay);
+            self.refresh_later(job, delay);
         }
         let Some(meta) = &job.meta else { return };
         let result = match job.then {
             Then::Nothing => return,
-            Then::Adopt => return self.adoption_wanted(),
-            Then::Release => self.release(meta).await,
+            Then::AddFinalizer => return self.request_finalizers(),
+            Then::RemoveFinalizer => self.remove_finalizer(meta).await,
             Then::Delete => self.delete(meta).await,
             Then::Evict => match self.evict(job, meta).await {
                 Ok(()) => Ok(()),
-                Err(NotEvicted::Refused(error)) => Err(error),
+                Err(NotEvicted::Api(error)) => Err(error),
                 Err(NotEvicted::NotStored { reason, overrule }) => return self.not_stored(job, &reason, overrule),
             },
         };
         if let Err(error) = result {
-            self.refused(job, &error);
+            self.retry(job, &error);
         }
     }
 
-    pub(super) async fn release(&self, meta: &Meta) -> Result<(), RemoteError> {
+    pub(super) async fn remove_finalizer(&self, meta: &Meta) -> Result<(), ApiError> {
         let Some(patch) = finalizer::removal(meta) else { return Ok(()) };
         let text = self.remote.patch(&meta.namespace, &meta.name, &patch).await?;
         self.metrics.finalizers_removed(1);
-        // Without any finalizer left the API server deletes it at once: what its DELETED event says is stored.
+        // Without finalizers, the API server deletes a terminating object at once. Its DELETED event brings nothing new.
         let last = self.parse(text).is_ok_and(|object| object.meta().finalizers.is_empty());
         if last && meta.deletion_timestamp.is_some() {
-            self.known().set(&meta.uid, meta.resource_version, Standing::Released, None);
+            self.known().set(&meta.uid, meta.resource_version, RowState::Released, None);
         }
         Ok(())
     }
 
-    pub(super) async fn delete(&self, meta: &Meta) -> Result<(), RemoteError> {
+    pub(super) async fn delete(&self, meta: &Meta) -> Result<(), ApiError> {
         self.remote.delete(&meta.namespace, &meta.name, &meta.uid, meta.resource_version).await
     }
 
-    /// Reads the row back, takes our finalizer off, stores the state without it, reads that back, deletes.
+    /// Reads the row back, removes our finalizer, stores the state without it, reads that back, deletes the object.
     async fn evict(&self, job: &Job, meta: &Meta) -> Result<(), NotEvicted> {
         let Some(row) = &job.wanted else { return Ok(()) };
         self.read_back(row).await?;
@@ -87,14 +88,14 @@ impl Controller {
         if let Some(patch) = finalizer::removal(meta) {
             let text = self.remote.patch(&meta.namespace, &meta.name, &patch).await?;
             self.metrics.finalizers_removed(1);
-            let object = self.parse(text).map_err(|(_, reason)| NotEvicted::once_more(reason))?;
-            let Some(without) = self.row(&object).map_err(NotEvicted::once_more)? else { return Ok(()) };
+            let object = self.parse(text).map_err(|(_, reason)| NotEvicted::not_stored(reason))?;
+            let Some(without) = self.row(&object).map_err(NotEvicted::not_stored)? else { return Ok(()) };
             let without = Row { evict_time: row.evict_time, ..without };
-            let written = self.store.write(self.kind.table(), vec![Change::Row(without.clone())]).await;
-            self.count(&written.map_err(|error| NotEvicted::once_more(error.to_string()))?);
+            let written = self.store.write(self.kind.table(), vec![RowChange::Row(without.clone())]).await;
+            self.count(&written.map_err(|error| NotEvicted::not_stored(error.to_string()))?);
             self.read_back(&without).await?;
             last = object.meta().clone();
-            self.known().set(&last.uid, last.resource_version, Standing::Stored(State::Evicted), None);
+            self.known().set(&last.uid, last.resource_version, RowState::Stored(State::Evicted), None);
         }
         self.delete(&last).await?;
         self.metrics.evicted(1);
@@ -102,56 +103,53 @@ impl Controller {
         Ok(())
     }
 
-    /// Makes sure that a row is stored as it should be, every column of it, before its object goes.
+    /// Makes sure that every column of a row is stored correctly, before its object is deleted.
     async fn read_back(&self, wanted: &Row) -> Result<(), NotEvicted> {
         let table = self.kind.table();
         let stored = self.store.stored(table, &[&wanted.uid]).await;
-        let stored = stored.map_err(|error| NotEvicted::once_more(error.to_string()))?;
-        let Some(stored) = stored.first() else { return Err(NotEvicted::once_more("there is no such row".into())) };
+        let stored = stored.map_err(|error| NotEvicted::not_stored(error.to_string()))?;
+        let Some(stored) = stored.first() else { return Err(NotEvicted::not_stored("there is no such row".into())) };
         match differences(table, wanted, stored).first() {
             None => Ok(()),
-            // Of this very version, and with other content: only what does not ask for the version can put it right.
+            // The same version with other content: only a write that ignores the version can correct it.
             Some(difference) => Err(NotEvicted::NotStored { reason: difference.to_string(), overrule: true }),
         }
     }
 
-    /// The object stays in etcd, and its row is written again.
+    /// Keeps the object in etcd and writes its row again.
     fn not_stored(&self, job: &Job, reason: &str, overrule: bool) {
-        let Place { namespace, name, .. } = &job.place;
+        let ObjectRef { namespace, name, .. } = &job.object;
         self.metrics.reconciled(Outcome::Error, 1);
         self.metrics.retried(1);
         tracing::error!(kind = self.kind.kind(), %namespace, %name, reason, attempt = job.attempt,
             "Object not evicted: its row, read back, is not what it should be");
-        let mut item = Item::new(job.place.look(), Origin::Watch);
+        let mut item = Item::new(job.object.refresh(), Origin::Watch);
         item.attempt = job.attempt.saturating_add(1);
         item.overrule = overrule;
-        self.queue.push_later(item, self.pause(job.attempt));
+        self.queue.push_later(item, delay(job.attempt, self.settings.requeue_period));
     }
 
-    /// What the API server has refused is tried again, sooner or later.
-    pub(super) fn refused(&self, job: &Job, error: &RemoteError) {
-        let Place { namespace, name, .. } = &job.place;
-        match error.refusal() {
-            // It is gone: its DELETED event says the rest.
-            Refusal::NotFound => {}
-            Refusal::Conflict | Refusal::Expired => self.look_later(job, self.pause(job.attempt) / 10),
-            Refusal::Transient | Refusal::Forbidden | Refusal::Other => {
+    /// Retries after an error of the API server.
+    pub(super) fn retry(&self, job: &Job, error: &ApiError) {
+        let ObjectRef { namespace, name, .. } = &job.object;
+        let delay = delay(job.attempt, self.settings.requeue_period);
+        match error.kind() {
+            // The object is gone; its DELETED event follows.
+            ApiErrorKind::NotFound => {}
+            ApiErrorKind::Conflict | ApiErrorKind::Expired => self.refresh_later(job, delay / 10),
+            ApiErrorKind::Transient | ApiErrorKind::Forbidden | ApiErrorKind::Other => {
                 self.metrics.api_error(&error.code());
                 self.metrics.reconciled(Outcome::Error, 1);
                 tracing::warn!(kind = self.kind.kind(), %namespace, %name, %error, attempt = job.attempt, "Reconciler error");
-                self.look_later(job, self.pause(job.attempt));
+                self.refresh_later(job, delay);
             }
         }
     }
 
-    /// From a second on, twice as long each time, up to the kind's requeuePeriod.
-    pub(super) fn pause(&self, attempt: u32) -> Duration {
-        Duration::from_secs(1).saturating_mul(1 << attempt.min(16)).min(self.settings.requeue_period)
-    }
-
-    pub(super) fn look_later(&self, job: &Job, delay: Duration) {
-        let mut item = Item::new(job.place.look(), Origin::Watch);
-        // Being looked at again because it is due is no failure.
+    /// Reads the object again after `delay`.
+    pub(super) fn refresh_later(&self, job: &Job, delay: Duration) {
+        let mut item = Item::new(job.object.refresh(), Origin::Watch);
+        // A planned refresh is not a failure.
         if job.again.is_none() {
             item.attempt = job.attempt.saturating_add(1);
             self.metrics.retried(1);
@@ -159,36 +157,37 @@ impl Controller {
         self.queue.push_later(item, delay);
     }
 
-    /// What is stored is ahead of what was to be stored: another ingester was faster, or the cluster went back.
-    pub(super) fn look_behind(&self, job: &Job) {
-        let mut item = Item::new(job.place.look(), Origin::Watch);
-        item.behind = Some(job.place.version);
+    /// A later version is stored than the one that was written: another ingester was faster, or the cluster was restored to
+    /// an earlier state. Reading the object again tells which.
+    pub(super) fn refresh_stale(&self, job: &Job) {
+        let mut item = Item::new(job.object.refresh(), Origin::Watch);
+        item.behind = Some(job.object.version);
         self.queue.push_now(item);
     }
 
-    /// Puts our finalizer on an object that has just appeared; `None` where the API server does not, for whatever reason.
-    pub(super) async fn adopt_new(&self, meta: &Meta) -> Option<Object> {
-        let error = match self.adopt(meta).await {
-            Ok(adopted) => return adopted,
+    /// Adds our finalizer to a new object; `None` if the API server did not accept it, for whatever reason.
+    pub(super) async fn add_finalizer_to_new(&self, meta: &Meta) -> Option<Object> {
+        let error = match self.add_finalizer(meta).await {
+            Ok(patched) => return patched,
             Err(error) => error,
         };
         tracing::warn!(kind = self.kind.kind(), namespace = %meta.namespace, name = %meta.name, %error,
-            "Finalizer not added; the object is mirrored all the same");
-        if error.refusal() == Refusal::Transient {
-            self.adoption_wanted();
+            "Finalizer not added; the object is mirrored anyway");
+        if error.kind() == ApiErrorKind::Transient {
+            self.request_finalizers();
         }
         None
     }
 
-    /// Puts our finalizer on; `None` where the object has changed since or is gone, so that news of it is on its way.
-    pub(super) async fn adopt(&self, meta: &Meta) -> Result<Option<Object>, RemoteError> {
+    /// Adds our finalizer; `None` if the object changed meanwhile or is gone, so that an event of it follows.
+    pub(super) async fn add_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
         let Some(patch) = finalizer::addition(meta) else { return Ok(None) };
         match self.remote.patch(&meta.namespace, &meta.name, &patch).await {
             Ok(text) => {
                 self.metrics.finalizers_added(1);
                 Ok(self.parse(text).ok())
             }
-            Err(error) if matches!(error.refusal(), Refusal::NotFound | Refusal::Conflict) => Ok(None),
+            Err(error) if matches!(error.kind(), ApiErrorKind::NotFound | ApiErrorKind::Conflict) => Ok(None),
             Err(error) => {
                 self.metrics.api_error(&error.code());
                 Err(error)

@@ -1,14 +1,14 @@
-//! Compares cluster and SQL, kind by kind, object by object; and mends what differs, by the engine's own way.
+//! Compares cluster and SQL, kind by kind, object by object, and repairs differences as the mirror itself would.
 //!
-//! Both are read page by page, so memory holds one page and the uids. They are not read at one moment, and the engine may be at
-//! work: a suspect is read again, object and row, until it is of one mind with itself.
+//! Both are read page by page, so memory holds one page and the uids. They are not read at the same moment, and the mirror may
+//! be running, so each suspect is read again, object and row, until the finding is stable.
 
-use super::controller::{Controller, Parts};
+use super::controller::{Controller, ControllerSetup};
 use super::lifecycle::{DELETING, IMMUTABLE, is_true};
-use super::remote::{Refusal, RemoteError};
+use super::remote::{ApiError, ApiErrorKind};
 use super::work::{Item, Origin, Work};
-use super::{Surroundings, parts};
-use crate::audit::{Entry, Finding, Report, Wanted, judge};
+use super::{Context, setups};
+use crate::audit::{AuditReport, Finding, ReportEntry, Wanted, judge};
 use crate::config::Config;
 use ingester_core::kind::Kind;
 use ingester_core::object::Object;
@@ -17,37 +17,37 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Rows in one page of what is stored.
+/// Rows in one page.
 const PAGE: usize = 1000;
 
-/// How long a suspect may take to become what it should be while the engine works: the pauses between its readings.
+/// The pauses between readings of a suspect: the mirror may need some time to write it.
 const PAUSES: [Duration; 4] =
     [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(2)];
 
-/// How often what was mended is looked at again.
+/// Attempts to repair one object.
 const REPAIRS: usize = 3;
 
-/// Why an audit did not come to its end.
+/// Why an audit failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// The API server.
     #[error(transparent)]
-    Cluster(#[from] RemoteError),
+    Cluster(#[from] ApiError),
     /// The database.
     #[error(transparent)]
     Database(#[from] StoreError),
 }
 
-/// What was done about the findings.
+/// The result of a repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// Objects and rows that differed and no longer do.
-    pub mended: u64,
-    /// Those that still do.
+    /// Objects and rows that were repaired.
+    pub repaired: u64,
+    /// Objects and rows that still differ.
     pub left: u64,
 }
 
-/// One object or row that may be wrong.
+/// An object or row that may differ.
 #[derive(Clone, Debug)]
 struct Suspect {
     uid: Box<str>,
@@ -55,29 +55,30 @@ struct Suspect {
     name: Box<str>,
 }
 
-/// Compares `kinds` in the cluster with their rows; what differs is in the report. With `repair`, it is mended, too.
+/// Compares `kinds` in the cluster with their rows and adds each difference to the report. With `repair`, it also repairs
+/// them.
 ///
 /// A kind that is not installed in the cluster has no objects: its live rows are orphans.
 ///
 /// # Errors
 /// When the cluster or the database cannot be read.
 pub async fn audit(
-    surroundings: &Surroundings,
+    context: &Context,
     kinds: &[Kind],
     config: &Config,
     repair: bool,
-    report: &mut Report,
+    report: &mut AuditReport,
 ) -> Result<Repaired, AuditError> {
     let mut repaired = Repaired::default();
-    for parts in parts(surroundings, kinds, config) {
-        let mut auditor = Auditor::new(parts).await?;
+    for setup in setups(context, kinds, config) {
+        let mut auditor = Auditor::new(setup).await?;
         let suspects = auditor.suspects(report).await?;
         for suspect in suspects {
             let Some(finding) = auditor.confirm(&suspect).await? else { continue };
-            let mended = repair && auditor.repair(&suspect, &finding).await?;
-            repaired.mended += u64::from(mended);
-            repaired.left += u64::from(!mended);
-            report.add(Entry {
+            let done = repair && auditor.repair(&suspect, &finding).await?;
+            repaired.repaired += u64::from(done);
+            repaired.left += u64::from(!done);
+            report.add(ReportEntry {
                 kind: auditor.controller.kind.kind().to_owned(),
                 namespace: suspect.namespace.into(),
                 name: suspect.name.into(),
@@ -96,9 +97,9 @@ struct Auditor {
 }
 
 impl Auditor {
-    async fn new(parts: Parts) -> Result<Self, StoreError> {
-        let namespace = parts.namespace.clone();
-        let controller = Controller::new(parts);
+    async fn new(setup: ControllerSetup) -> Result<Self, StoreError> {
+        let namespace = setup.namespace.clone();
+        let controller = Controller::new(setup);
         let mut auditor = Auditor { controller, namespace, rejects: HashMap::new() };
         auditor.read_rejects().await?;
         Ok(auditor)
@@ -111,8 +112,8 @@ impl Auditor {
         Ok(())
     }
 
-    /// What differs at first sight.
-    async fn suspects(&self, report: &mut Report) -> Result<Vec<Suspect>, AuditError> {
+    /// What differs on the first reading.
+    async fn suspects(&self, report: &mut AuditReport) -> Result<Vec<Suspect>, AuditError> {
         let Controller { remote, store, kind, .. } = &self.controller;
         let counts = report.kind(kind.kind());
         let mut suspects = Vec::new();
@@ -121,9 +122,9 @@ impl Auditor {
         loop {
             let page = match remote.list(next.as_deref()).await {
                 Ok(page) => page,
-                Err(error) if error.refusal() == Refusal::NotFound => break,
-                // Older than what the API server remembers: from the beginning, but nothing is counted twice.
-                Err(error) if error.refusal() == Refusal::Expired && next.is_some() => {
+                Err(error) if error.kind() == ApiErrorKind::NotFound => break,
+                // The list took longer than the API server keeps its version: start over, counting nothing twice.
+                Err(error) if error.kind() == ApiErrorKind::Expired && next.is_some() => {
                     next = None;
                     continue;
                 }
@@ -200,13 +201,13 @@ impl Auditor {
         }
     }
 
-    /// Reads the object and then the row again, a few times; what is still wrong then is a finding.
+    /// Reads the object and then the row again, a few times. What is wrong each time is a finding.
     async fn confirm(&self, suspect: &Suspect) -> Result<Option<Finding>, AuditError> {
         let mut finding = None;
         for pause in PAUSES {
             tokio::time::sleep(pause).await;
-            finding = self.look(suspect).await?;
-            // What has been rejected stays so, and nobody is at work on a kind without a row that lags.
+            finding = self.reread(suspect).await?;
+            // A rejected object stays rejected until it changes.
             if matches!(finding, None | Some(Finding::Rejected(_))) {
                 break;
             }
@@ -214,7 +215,7 @@ impl Auditor {
         Ok(finding)
     }
 
-    async fn look(&self, suspect: &Suspect) -> Result<Option<Finding>, AuditError> {
+    async fn reread(&self, suspect: &Suspect) -> Result<Option<Finding>, AuditError> {
         let Controller { remote, store, kind, .. } = &self.controller;
         let text = remote.get(&suspect.namespace, &suspect.name).await?;
         let stored = store.stored(kind.table(), &[&suspect.uid]).await?;
@@ -226,25 +227,25 @@ impl Auditor {
         Ok(self.judge(object.as_ref(), stored.first()))
     }
 
-    /// Has the engine look at it, the cluster's word above what is stored. Returns whether all is well then.
+    /// Processes the suspect as the mirror would; the cluster wins over what is stored. Returns whether nothing differs then.
     async fn repair(&mut self, suspect: &Suspect, finding: &Finding) -> Result<bool, AuditError> {
         let never = CancellationToken::new();
         for _ in 0..REPAIRS {
             let Suspect { uid, namespace, name } = suspect.clone();
-            let work = Work::Look { uid, namespace, name, version: self.version(suspect).await?, swept: true };
+            let work = Work::Refresh { uid, namespace, name, version: self.version(suspect).await?, swept: true };
             let mut item = Item::new(work, Origin::Watch);
             item.overrule = !matches!(finding, Finding::Orphaned | Finding::Rejected(_));
             self.controller.queue.push_now(item);
             self.controller.settle(&never).await;
             self.read_rejects().await?;
-            if self.look(suspect).await?.is_none() {
+            if self.reread(suspect).await?.is_none() {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// The row's version: a tombstone of an orphan is at least of that.
+    /// The row's version: an orphan's tombstone gets at least this version.
     async fn version(&self, suspect: &Suspect) -> Result<u64, StoreError> {
         let stored = self.controller.store.stored(self.controller.kind.table(), &[&suspect.uid]).await?;
         Ok(stored.first().map(|row| row.res_version).unwrap_or_default())

@@ -1,42 +1,44 @@
-//! Writes a batch, for as long as it takes, and remembers how each of its objects stands then.
+//! Writes a batch, retrying as long as it takes, and remembers the state of each row.
 
+use super::backoff::DATABASE;
 use super::controller::Controller;
-use super::job::{Job, Place};
-use super::known::Standing;
+use super::job::{Job, ObjectRef};
+use super::known::RowState;
 use super::lifecycle::{State, Then};
 use super::worker::LOGGED_SINGLY;
 use crate::metrics::{Outcome, Skip};
+use backon::Retryable as _;
 use ingester_core::object::Identity;
 use ingester_store::guard::Guard;
-use ingester_store::{Change, Reject, Report, StoreError, latest_of_each};
+use ingester_store::{Reject, Report, RowChange, StoreError, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long a database may be silent before its connection is given up.
+/// How long the database may take to answer before its connection is given up.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// How long a batch that cannot be written may keep a stopping process waiting.
+/// How long a stopping process waits for a batch that cannot be written.
 const LAST_CHANCE: Duration = Duration::from_secs(3);
 
 /// The process is stopping and the batch could not be written.
 pub(super) struct Stopped;
 
 impl Controller {
-    /// Writes the batch, for as long as it takes.
+    /// Writes the batch, retrying as long as it takes.
     pub(super) async fn commit(&self, jobs: &mut [Job], stop: &CancellationToken) -> Result<(), Stopped> {
         let mut refused: HashMap<Box<str>, String> = HashMap::new();
         let mut stale: HashSet<Box<str>> = HashSet::new();
         let singly = jobs.len() <= LOGGED_SINGLY;
         for job in jobs.iter().filter(|job| job.change.is_some()) {
-            self.log(singly, &job.place.namespace, &job.place.name, "Syncing object to metadata storage");
+            self.log(singly, &job.object.namespace, &job.object.name, "Syncing object to metadata storage");
         }
         let written: Vec<bool> = jobs.iter().map(|job| job.change.is_some()).collect();
         for guard in [Guard::Holds, Guard::Overruled] {
             let overrule = guard == Guard::Overruled;
             let group = jobs.iter_mut().filter(|job| job.overrule == overrule);
-            let changes: Vec<Change> = group.filter_map(|job| job.change.take()).collect();
+            let changes: Vec<RowChange> = group.filter_map(|job| job.change.take()).collect();
             if changes.is_empty() {
                 continue;
             }
@@ -62,36 +64,36 @@ impl Controller {
         let (mut rejects, mut orphans) = (Vec::new(), Vec::new());
         for (job, written) in jobs.iter_mut().zip(written) {
             self.metrics.lag(job.since.elapsed());
-            if let Some(reason) = refused.remove(&job.place.uid) {
-                // Nobody tells Kubernetes anything about what is not stored.
+            if let Some(reason) = refused.remove(&job.object.uid) {
+                // Nothing is sent to Kubernetes for an object that is not stored.
                 if job.gone() {
                     orphans.push(job.tombstone());
                 }
-                let held = job.then != Then::Nothing && job.then != Then::Adopt;
+                let held = job.then != Then::Nothing && job.then != Then::AddFinalizer;
                 job.then = Then::Nothing;
-                job.reject = Some(self.reject_at(&job.place, reason.clone()));
+                job.reject = Some(self.reject_at(&job.object, reason.clone()));
                 if held {
                     self.publisher.held(
                         &self.kind,
-                        job.place.subject(&self.api_version, &job.place.version.to_string()),
+                        job.object.subject(&self.api_version, &job.object.version.to_string()),
                         &reason,
                     );
-                    self.look_later(job, self.settings.requeue_period);
+                    self.refresh_later(job, self.settings.requeue_period);
                 }
-            } else if stale.contains(&job.place.uid) {
+            } else if stale.contains(&job.object.uid) {
                 job.then = Then::Nothing;
                 job.again = None;
-                self.look_behind(job);
+                self.refresh_stale(job);
             } else if job.reject.is_none() && written {
                 self.remember(job);
                 self.log(
                     singly,
-                    &job.place.namespace,
-                    &job.place.name,
+                    &job.object.namespace,
+                    &job.object.name,
                     "Successfully synced object to metadata storage",
                 );
             } else if job.left_out {
-                self.known().set(&job.place.uid, job.place.version, Standing::LeftOut, None);
+                self.known().set(&job.object.uid, job.object.version, RowState::LeftOut, None);
             }
             if let Some(reject) = &job.reject {
                 rejects.push(reject.clone());
@@ -124,14 +126,14 @@ impl Controller {
     pub(super) async fn write(
         &self,
         guard: Guard,
-        changes: Vec<Change>,
+        changes: Vec<RowChange>,
         stop: &CancellationToken,
     ) -> Result<Report, Stopped> {
         let (table, changes) = (self.kind.table(), &latest_of_each(changes));
         self.until_done("writing", stop, move || self.store.write_under(guard, table, changes)).await
     }
 
-    /// Repeats what a database does not do now, until it does; a stopping process gives up after [`LAST_CHANCE`].
+    /// Retries `work` until the database does it. A stopping process gives up after [`LAST_CHANCE`].
     pub(super) async fn until_done<T, F: Future<Output = Result<T, StoreError>>>(
         &self,
         doing: &str,
@@ -139,45 +141,44 @@ impl Controller {
         work: impl Fn() -> F,
     ) -> Result<T, Stopped> {
         let mut attempt = 0;
-        let trying = async {
-            loop {
-                // A server that was frozen, or a network that swallows packets, gives no error at all.
-                let error = match tokio::time::timeout(SILENCE, work()).await {
-                    Ok(Ok(done)) => return done,
-                    Ok(Err(error)) => error,
-                    Err(_) => StoreError::silent(doing, SILENCE),
-                };
-                self.metrics.database_error(error.class());
-                // The first says it, then one in a while: an outage of an hour is not worth ten thousand lines.
-                if attempt % 10 == 0 {
-                    tracing::error!(kind = self.kind.kind(), %error, attempt, doing,
-                        "Metadata storage failed, trying again");
-                }
-                tokio::time::sleep(database_pause(attempt)).await;
-                attempt += 1;
+        let attempts = async || {
+            // A frozen server, or a network that drops packets, gives no error at all.
+            match tokio::time::timeout(SILENCE, work()).await {
+                Ok(result) => result,
+                Err(_) => Err(StoreError::silent(doing, SILENCE)),
             }
         };
+        let attempts = attempts.retry(DATABASE).notify(|error: &StoreError, _| {
+            self.metrics.database_error(error.class());
+            // Every tenth error is logged: an outage of an hour is not worth ten thousand lines.
+            if attempt % 10 == 0 {
+                tracing::error!(kind = self.kind.kind(), %error, attempt, doing,
+                    "Metadata storage failed, trying again");
+            }
+            attempt += 1;
+        });
         let deadline = async {
             stop.cancelled().await;
             tokio::time::sleep(LAST_CHANCE).await;
         };
         tokio::select! {
-            done = trying => Ok(done),
+            // The attempts end only with a success.
+            Ok(done) = attempts => Ok(done),
             () = deadline => Err(Stopped),
         }
     }
 
-    /// What is known after the commit.
+    /// Remembers the row's state after the commit.
     pub(super) fn remember(&self, job: &Job) {
         let mut known = self.known();
-        let before = known.get(&job.place.uid).map(|entry| entry.standing);
+        let before = known.get(&job.object.uid).map(|entry| entry.state);
         match job.state {
-            Some(state) => known.set(&job.place.uid, job.place.version, Standing::Stored(state), job.pairs),
-            None if job.left_out => known.set(&job.place.uid, job.place.version, Standing::LeftOut, None),
-            None => known.remove(&job.place.uid),
+            Some(state) => known.set(&job.object.uid, job.object.version, RowState::Stored(state), job.pairs),
+            None if job.left_out => known.set(&job.object.uid, job.object.version, RowState::LeftOut, None),
+            None => known.remove(&job.object.uid),
         }
         drop(known);
-        let was_marked = matches!(before, Some(Standing::Stored(State::Deleted) | Standing::Released));
+        let was_marked = matches!(before, Some(RowState::Stored(State::Deleted) | RowState::Released));
         match job.state {
             Some(State::Live) => self.metrics.mirrored(1),
             Some(State::Evicted) => {}
@@ -185,20 +186,20 @@ impl Controller {
             Some(State::Deleted) | None if was_marked => {}
             Some(State::Deleted) | None => self.metrics.deleted(1),
         }
-        if before == Some(Standing::Rejected) && job.state.is_some() {
-            self.publisher.mirrored(&self.kind, job.place.subject(&self.api_version, &job.place.version.to_string()));
+        if before == Some(RowState::Rejected) && job.state.is_some() {
+            self.publisher.mirrored(&self.kind, job.object.subject(&self.api_version, &job.object.version.to_string()));
         }
         self.metrics.reconciled(if job.again.is_some() { Outcome::RequeueAfter } else { Outcome::Success }, 1);
     }
 
     pub(super) fn rejected(&self, job: &Job, reason: &str) {
-        let Place { uid, namespace, name, version } = &job.place;
-        self.known().set(uid, *version, Standing::Rejected, None);
+        let ObjectRef { uid, namespace, name, version } = &job.object;
+        self.known().set(uid, *version, RowState::Rejected, None);
         self.metrics.rejected();
         self.metrics.reconciled(Outcome::Error, 1);
         tracing::error!(kind = self.kind.kind(), %namespace, %name, resource_version = version, reason,
             "Object rejected: recorded in ingester_rejects, to be tried again when it changes");
-        self.publisher.rejected(&self.kind, job.place.subject(&self.api_version, &version.to_string()), reason);
+        self.publisher.rejected(&self.kind, job.object.subject(&self.api_version, &version.to_string()), reason);
     }
 
     pub(super) fn count(&self, report: &Report) {
@@ -207,14 +208,14 @@ impl Controller {
         self.metrics.skipped(Skip::Stale, report.stale.len());
     }
 
-    pub(super) fn reject_at(&self, place: &Place, reason: String) -> Reject {
+    pub(super) fn reject_at(&self, object: &ObjectRef, reason: String) -> Reject {
         Reject {
-            uid: place.uid.to_string(),
+            uid: object.uid.to_string(),
             group_ver: self.kind.api_version(),
             kind: self.kind.kind().to_owned(),
-            namespace: place.namespace.to_string(),
-            name: place.name.to_string(),
-            res_version: place.version.to_string(),
+            namespace: object.namespace.to_string(),
+            name: object.name.to_string(),
+            res_version: object.version.to_string(),
             reason,
         }
     }
@@ -231,9 +232,4 @@ impl Controller {
             reason,
         }
     }
-}
-
-/// Between attempts at a database that does not answer. Short: when it is back, everything waits for this.
-fn database_pause(attempt: u32) -> Duration {
-    Duration::from_millis(200).saturating_mul(1 << attempt.min(16)).min(Duration::from_secs(3))
 }

@@ -1,13 +1,14 @@
-//! The controller of one kind, in all namespaces or in one: follows the API server and hands what it hears to the queue.
+//! The controller of one kind, in all namespaces or in one: follows the API server and puts what it observes into the queue.
 //!
-//! List, then watch from the list's version on, for ever. kube's `watcher` is not used because it hides two things that are
-//! needed here: the list's version, and the moment when a watch is opened again. A cluster that was restored from a backup
-//! takes a watch from a version that it has not reached yet without a word, and stays silent until it has.
+//! It lists, watches from the list's version on, and lists again when the watch cannot go on. kube's `watcher` is not used
+//! because it hides two things that are needed here: the list's version, and the moment when a watch is reopened. An API server
+//! that was restored from a backup accepts a watch from a version that it has not reached yet, and stays silent until it has.
 
+use super::backoff::{API_SERVER, Backoff};
 use super::known::Known;
 use super::lifecycle::Rules;
 use super::queue::Queue;
-use super::remote::{Event, Refusal, Remote, RemoteError, with_type};
+use super::remote::{ApiError, ApiErrorKind, Remote, RemoteEvent, with_type};
 use super::work::{Item, Origin, Work};
 use crate::events::Publisher;
 use crate::health::{Health, KindState};
@@ -23,29 +24,26 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// How often a kind whose CRD is not installed is asked for.
+/// The pause between attempts to list a kind whose CRD is not installed.
 const NOT_INSTALLED: Duration = Duration::from_secs(5);
 
-/// The longest pause between attempts to reach the API server.
-const LONGEST_PAUSE: Duration = Duration::from_secs(15);
-
-/// Bytes of objects that wait in one controller.
+/// The most bytes of objects that wait in one controller.
 const WAITING_BYTES: usize = 8 << 20;
 
-/// Rows read at a time when a controller begins.
+/// Rows per page when a controller starts.
 const LOADED_ROWS: usize = 5000;
 
-/// How long the workers of a stopping controller may take for the batch in hand.
+/// How long the workers of a stopping controller may take for their current batches.
 const GRACE: Duration = Duration::from_secs(8);
 
-/// What a kind's operators have set, beside the [`Rules`].
+/// What is configured for a kind, besides the [`Rules`].
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) workers: usize,
     pub(super) requeue_period: Duration,
-    /// How often the cluster is compared with what is known; `None` for never.
+    /// How often the cluster is compared with what is remembered; `None` for never.
     pub(super) resync_period: Option<Duration>,
-    /// Finalizers added per second to objects that are older than this process.
+    /// Finalizers that are added per second to objects that are older than this process.
     pub(super) finalizer_rate: u32,
     pub(super) managed_fields: ManagedFields,
 }
@@ -63,19 +61,21 @@ pub(super) struct Controller {
     pub(super) metrics: ControllerMetrics,
     pub(super) health: Health,
     pub(super) publisher: Publisher,
-    /// Held by whoever lists: two lists at a time would take each other's objects for gone.
+    /// Locked during a list: two lists at a time would take each other's objects for deleted.
     pub(super) listing: tokio::sync::Mutex<()>,
-    /// The version up to which the cluster has been heard.
-    pub(super) heard: AtomicU64,
+    /// The version up to which the cluster was observed; 0 before the first list.
+    pub(super) observed: AtomicU64,
+    /// The cluster is behind what was observed: list again.
     pub(super) relist: Notify,
-    pub(super) unadopted: Notify,
+    /// Some objects lack our finalizer.
+    pub(super) finalizers_missing: Notify,
     /// Whether the first list is in SQL.
     pub(super) synced_once: tokio::sync::watch::Sender<bool>,
 }
 
 /// What a controller is made of; [`Controller::new`] adds what it remembers.
 #[derive(Clone)]
-pub(super) struct Parts {
+pub(super) struct ControllerSetup {
     pub(super) kind: Kind,
     pub(super) namespace: Option<Box<str>>,
     pub(super) client: kube::Client,
@@ -87,15 +87,17 @@ pub(super) struct Parts {
     pub(super) publisher: Publisher,
 }
 
-/// Why the watch is given up for a new list.
-enum Relist {
-    Because(Restart),
+/// Why a watch ended for good.
+enum WatchEnd {
+    /// List again, for this reason.
+    Relist(Restart),
+    /// The process stops.
     Stopped,
 }
 
 impl Controller {
-    pub(super) fn new(parts: Parts) -> Self {
-        let Parts { kind, namespace, client, store, rules, settings, metrics, health, publisher } = parts;
+    pub(super) fn new(setup: ControllerSetup) -> Self {
+        let ControllerSetup { kind, namespace, client, store, rules, settings, metrics, health, publisher } = setup;
         Controller {
             remote: Remote::new(client, kind, namespace.clone()),
             queue: Queue::new(WAITING_BYTES, metrics.clone()),
@@ -110,9 +112,9 @@ impl Controller {
             health,
             publisher,
             listing: tokio::sync::Mutex::default(),
-            heard: AtomicU64::new(0),
+            observed: AtomicU64::new(0),
             relist: Notify::new(),
-            unadopted: Notify::new(),
+            finalizers_missing: Notify::new(),
             synced_once: tokio::sync::watch::Sender::new(false),
         }
     }
@@ -121,12 +123,12 @@ impl Controller {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its name among the parts of [`Health`].
-    pub(super) fn part(&self) -> String {
-        super::part(&self.kind, self.namespace.as_deref())
+    /// Its name in [`Health`].
+    pub(super) fn name(&self) -> String {
+        super::controller_name(&self.kind, self.namespace.as_deref())
     }
 
-    /// Runs until told to stop. An error is what a task that panicked said.
+    /// Runs until `stop` is cancelled. An error is the message of a panic.
     pub(super) async fn run(self: Arc<Self>, stop: CancellationToken) -> Result<(), String> {
         tracing::info!(
             kind = self.kind.kind(),
@@ -153,7 +155,7 @@ impl Controller {
         tasks.spawn(async move {
             tokio::select! {
                 () = token.cancelled() => {}
-                () = controller.adopt_all() => {}
+                () = controller.add_finalizers() => {}
             }
         });
         let all_ended = async {
@@ -168,34 +170,34 @@ impl Controller {
             stop.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
-        // Dropping the tasks ends those that are left; what they had in hand is found again by the next list.
+        // Dropping the set ends the remaining tasks; the next list finds what they did not finish.
         tokio::select! {
             ended = all_ended => ended,
             () = out_of_time => Ok(()),
         }
     }
 
-    /// Lists and watches until told to stop.
+    /// Lists and watches until `stop` is cancelled.
     async fn follow(&self, stop: &CancellationToken) {
         if self.until_done("reading what is stored", stop, || self.load()).await.is_err() {
             return;
         }
-        let mut failures = 0;
+        let mut backoff = Backoff::new(API_SERVER);
         while !stop.is_cancelled() {
-            self.health.kind(&self.part(), KindState::Listing);
+            self.health.kind(&self.name(), KindState::Listing);
             let listed = tokio::select! {
                 () = stop.cancelled() => return,
                 listed = self.list() => listed,
             };
             match listed {
                 Ok(version) => {
-                    failures = 0;
-                    self.heard.store(version, Ordering::Relaxed);
-                    // Said once what was listed is in SQL; the watch does not wait for that.
+                    backoff.reset();
+                    self.observed.store(version, Ordering::Relaxed);
+                    // The kind is synced once the list is in SQL; the watch does not wait for that.
                     let synced = async {
                         self.queue.drained().await;
                         self.synced_once.send_replace(true);
-                        self.health.kind(&self.part(), KindState::Synced);
+                        self.health.kind(&self.name(), KindState::Synced);
                         self.metrics.synced(true);
                         std::future::pending().await
                     };
@@ -204,21 +206,22 @@ impl Controller {
                         ended = synced => ended,
                     };
                     match ended {
-                        Relist::Stopped => return,
-                        Relist::Because(reason) => {
+                        WatchEnd::Stopped => return,
+                        WatchEnd::Relist(reason) => {
                             tracing::info!(kind = self.kind.kind(), ?reason, "Listing again");
                             self.metrics.watch_restarted(reason);
                         }
                     }
                 }
                 Err(error) => {
+                    let failures = backoff.failures();
                     self.not_listed(&error, failures);
-                    let pause = match error.refusal() {
-                        Refusal::NotFound => NOT_INSTALLED,
-                        Refusal::Expired => Duration::ZERO,
-                        _ => pause(failures),
+                    let pause = match (error.kind(), backoff.pause()) {
+                        (ApiErrorKind::NotFound, _) => NOT_INSTALLED,
+                        // The list took longer than the API server keeps its version: start over, the first time at once.
+                        (ApiErrorKind::Expired, _) if failures == 0 => Duration::ZERO,
+                        (_, pause) => pause,
                     };
-                    failures += 1;
                     tokio::select! {
                         () = stop.cancelled() => return,
                         () = tokio::time::sleep(pause) => {}
@@ -228,9 +231,9 @@ impl Controller {
         }
     }
 
-    fn not_listed(&self, error: &RemoteError, failures: u32) {
+    fn not_listed(&self, error: &ApiError, failures: u32) {
         let kind = self.kind.kind();
-        if error.refusal() == Refusal::NotFound {
+        if error.kind() == ApiErrorKind::NotFound {
             if failures == 0 {
                 tracing::warn!(
                     kind,
@@ -239,17 +242,17 @@ impl Controller {
                 );
             }
             self.metrics.installed(false);
-            self.health.kind(&self.part(), KindState::Waiting);
+            self.health.kind(&self.name(), KindState::Waiting);
             return;
         }
         self.metrics.api_error(&error.code());
-        self.health.kind(&self.part(), KindState::Failed(error.to_string()));
+        self.health.kind(&self.name(), KindState::Failed(error.to_string()));
         if failures.is_multiple_of(20) {
             tracing::error!(kind, %error, failures, "Cannot list, trying again");
         }
     }
 
-    /// Reads which rows are live, and at which version.
+    /// Reads the uids and versions of the live rows.
     async fn load(&self) -> Result<(), StoreError> {
         let table = self.kind.table();
         let mut after: Box<str> = "".into();
@@ -267,8 +270,8 @@ impl Controller {
         Ok(())
     }
 
-    /// Lists everything, page by page, and looks at what is stored but not listed. Returns the list's version.
-    async fn list(&self) -> Result<u64, RemoteError> {
+    /// Lists all objects, page by page, and refreshes what is stored but not listed. Returns the list's version.
+    async fn list(&self) -> Result<u64, ApiError> {
         let _listing = self.listing.lock().await;
         self.known().begin_list();
         let begin = tokio::time::Instant::now();
@@ -276,8 +279,8 @@ impl Controller {
         let mut page = self.remote.list(None).await?;
         self.metrics.installed(true);
         let version = loop {
-            // The rows were read before the list began, and a list is a consistent read: one that is behind them is of a
-            // cluster whose past is not the rows' past.
+            // The rows were read before the list, which is a consistent read. So a list that is behind them comes from a
+            // cluster that was restored to an earlier state.
             let overrule = *overrule.get_or_insert_with(|| {
                 let newest = self.known().newest();
                 if newest > page.version {
@@ -301,7 +304,7 @@ impl Controller {
                 received.await;
                 break version;
             };
-            // The API server makes the next page while this one is taken in.
+            // The API server prepares the next page while this one is processed.
             let ((), following) = tokio::join!(received, self.remote.list(Some(&token)));
             page = following?;
         };
@@ -318,60 +321,60 @@ impl Controller {
         Ok(version)
     }
 
-    /// Watches from `version` on, opening the watch again whenever it ends.
-    async fn watch(&self, mut version: u64, stop: &CancellationToken) -> Relist {
-        let (mut failures, mut first) = (0, true);
+    /// Watches from `version` on, and reopens the watch whenever the API server ends it.
+    async fn watch(&self, mut version: u64, stop: &CancellationToken) -> WatchEnd {
+        let (mut backoff, mut first) = (Backoff::new(API_SERVER), true);
         loop {
             let ended = tokio::select! {
-                () = stop.cancelled() => return Relist::Stopped,
-                () = self.relist.notified() => return Relist::Because(Restart::Behind),
+                () = stop.cancelled() => return WatchEnd::Stopped,
+                () = self.relist.notified() => return WatchEnd::Relist(Restart::Behind),
                 ended = self.watch_once(&mut version, first) => ended,
             };
             first = false;
             let error = match ended {
                 Ok(()) => {
-                    failures = 0;
+                    backoff.reset();
                     continue;
                 }
-                Err(Ended::Because(reason)) => return Relist::Because(reason),
-                Err(Ended::Failed(error)) => error,
+                Err(WatchError::Relist(reason)) => return WatchEnd::Relist(reason),
+                Err(WatchError::Api(error)) => error,
             };
-            match error.refusal() {
-                Refusal::Expired => return Relist::Because(Restart::Expired),
-                Refusal::NotFound => return Relist::Because(Restart::NotInstalled),
+            match error.kind() {
+                ApiErrorKind::Expired => return WatchEnd::Relist(Restart::Expired),
+                ApiErrorKind::NotFound => return WatchEnd::Relist(Restart::NotInstalled),
                 _ => {}
             }
             self.metrics.api_error(&error.code());
             self.metrics.watch_restarted(Restart::Connection);
-            if failures == 3 {
+            if backoff.failures() == 3 {
                 tracing::warn!(kind = self.kind.kind(), %error, "Watch lost, trying again");
             }
             tokio::select! {
-                () = stop.cancelled() => return Relist::Stopped,
-                () = tokio::time::sleep(pause(failures)) => {}
+                () = stop.cancelled() => return WatchEnd::Stopped,
+                () = tokio::time::sleep(backoff.pause()) => {}
             }
-            failures += 1;
         }
     }
 
-    async fn watch_once(&self, version: &mut u64, first: bool) -> Result<(), Ended> {
-        if !first && self.remote.version().await.map_err(Ended::Failed)? < *version {
-            return Err(Ended::Because(Restart::Behind));
+    /// Opens the watch and reads it to its end. A watch that is reopened needs a cluster that has reached its version.
+    async fn watch_once(&self, version: &mut u64, first: bool) -> Result<(), WatchError> {
+        if !first && self.remote.version().await.map_err(WatchError::Api)? < *version {
+            return Err(WatchError::Relist(Restart::Behind));
         }
-        let mut events = std::pin::pin!(self.remote.watch(*version).await.map_err(Ended::Failed)?);
+        let mut events = std::pin::pin!(self.remote.watch(*version).await.map_err(WatchError::Api)?);
         while let Some(event) = events.next().await {
-            let heard = match event.map_err(Ended::Failed)? {
-                Event::Applied(text) => self.receive(text, Origin::Watch, false, false).await,
-                Event::Deleted(text) => self.receive(text, Origin::Watch, true, false).await,
-                Event::Bookmark(version) => Some(version),
+            let observed = match event.map_err(WatchError::Api)? {
+                RemoteEvent::Applied(text) => self.receive(text, Origin::Watch, false, false).await,
+                RemoteEvent::Deleted(text) => self.receive(text, Origin::Watch, true, false).await,
+                RemoteEvent::Bookmark(version) => Some(version),
             };
-            *version = (*version).max(heard.unwrap_or_default());
-            self.heard.store(*version, Ordering::Relaxed);
+            *version = (*version).max(observed.unwrap_or_default());
+            self.observed.store(*version, Ordering::Relaxed);
         }
         Ok(())
     }
 
-    /// Takes in what the API server sent; returns its version.
+    /// Queues what the API server sent, unless it brings nothing new; returns its version.
     async fn receive(&self, text: Box<str>, origin: Origin, gone: bool, overrule: bool) -> Option<u64> {
         let object = match self.parse(text) {
             Ok(object) => object,
@@ -394,11 +397,11 @@ impl Controller {
         }
         if let Some(entry) = before.filter(|_| !overrule && !gone) {
             if entry.version > version && origin == Origin::Watch {
-                // The answer to our own patch was faster.
+                // The answer to our own patch came first.
                 return Some(version);
             }
             if self.lacks_finalizer_only(meta) {
-                self.adoption_wanted();
+                self.request_finalizers();
                 return Some(version);
             }
         }
@@ -406,10 +409,10 @@ impl Controller {
         let mut item = Item::new(Work::Object { object: Box::new(object), gone }, origin);
         item.overrule = overrule;
         if behind && !gone {
-            // A list that is behind the row: the object itself tells which of the two is right.
+            // The list is behind the row. Reading the object tells which of the two is right.
             if let Work::Object { object, .. } = item.work {
                 let meta = object.meta();
-                item.work = Work::Look {
+                item.work = Work::Refresh {
                     uid: meta.uid.clone(),
                     namespace: meta.namespace.clone(),
                     name: meta.name.clone(),
@@ -423,7 +426,8 @@ impl Controller {
         Some(version)
     }
 
-    pub(super) fn parse_as_it_is(&self, text: Box<str>) -> Result<Object, (Box<str>, String)> {
+    /// Parses an object, with the `apiVersion` and `kind` that a list item may lack. An error has the text and the reason.
+    pub(super) fn parse_text(&self, text: Box<str>) -> Result<Object, (Box<str>, String)> {
         let managed_fields = self.settings.managed_fields;
         match Object::parse(&*text, managed_fields) {
             Ok(object) => Ok(object),
@@ -436,21 +440,15 @@ impl Controller {
     }
 }
 
-/// Why a watch has ended before its time.
-enum Ended {
-    Failed(RemoteError),
-    Because(Restart),
+/// Why a watch failed.
+enum WatchError {
+    /// The API server.
+    Api(ApiError),
+    /// It cannot go on, for this reason.
+    Relist(Restart),
 }
 
-/// From 100 ms on, twice as long each time, up to [`LONGEST_PAUSE`]; at random a little shorter, so that thirteen kinds do
-/// not come in step to an API server that has just started.
-pub(super) fn pause(failures: u32) -> Duration {
-    let full = Duration::from_millis(100).saturating_mul(1 << failures.min(16)).min(LONGEST_PAUSE);
-    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), failures);
-    full.mul_f64(0.5 + (random % 1000) as f64 / 2000.0)
-}
-
-/// What a task that panicked said.
+/// The message of a task's panic.
 pub(super) fn panic_of(error: tokio::task::JoinError) -> String {
     match error.try_into_panic() {
         Ok(panic) => match panic.downcast_ref::<&str>() {

@@ -1,33 +1,33 @@
-//! Our finalizer, and the JSON patches (RFC 6902) that put it on and take it off. Pure.
+//! Our finalizer, and the JSON patches (RFC 6902) that add and remove it. Pure.
 //!
 //! # Flow
-//! A live object carries [`FINALIZER`], so that Kubernetes keeps a deleted one until its row says so. The patch that takes
-//! it off is made here and nowhere else.
+//! A live object carries [`FINALIZER`], so that Kubernetes keeps a deleted object until its row says that it is deleted. The
+//! patch that removes it is made here and nowhere else.
 //!
 //! # Guarantees
-//! - A patch changes our entry of `metadata.finalizers` and nothing else: not another party's finalizer, not a field that we
-//!   do not know.
-//! - It applies to the very version that it was made for: it tests uid and resourceVersion first. On any other version the
-//!   API server refuses it as a whole (422), and whoever asked looks at the object again.
+//! - A patch changes our entry of `metadata.finalizers` and nothing else: no other finalizer, and no field that we do not
+//!   know.
+//! - A patch applies only to the version that it was made for, because it first tests uid and resourceVersion. On any other
+//!   version the API server rejects the whole patch (422), and the caller reads the object again.
 
 use ingester_core::object::Meta;
 use serde_json::{Value, json};
 
-/// The finalizer, the reference system's name.
+/// The finalizer, with the name that the reference system uses.
 pub const FINALIZER: &str = "michelangelo/Ingester";
 
-/// Where ours stands among an object's finalizers.
+/// The index of ours among an object's finalizers.
 pub(crate) fn position(finalizers: &[Box<str>]) -> Option<usize> {
     finalizers.iter().position(|finalizer| finalizer.as_ref() == FINALIZER)
 }
 
-/// The patch that puts ours on; `None` where it is on.
+/// The patch that adds ours; `None` if the object has it.
 pub(crate) fn addition(meta: &Meta) -> Option<Value> {
     if position(&meta.finalizers).is_some() {
         return None;
     }
     let mut patch = tests_of_identity(meta);
-    // The test of the version makes sure that the list is still absent, so that nobody's entry is overwritten.
+    // The test of the version ensures that the list is still absent, so no other entry is overwritten.
     patch.push(if meta.finalizers.is_empty() {
         json!({"op": "add", "path": "/metadata/finalizers", "value": [FINALIZER]})
     } else {
@@ -36,14 +36,14 @@ pub(crate) fn addition(meta: &Meta) -> Option<Value> {
     Some(Value::Array(patch))
 }
 
-/// The patch that takes ours off, every time that it is there; `None` where it is not.
+/// The patch that removes every entry of ours; `None` if there is none.
 pub(crate) fn removal(meta: &Meta) -> Option<Value> {
-    let places = meta.finalizers.iter().enumerate().filter(|(_, finalizer)| finalizer.as_ref() == FINALIZER);
-    // From the last to the first: what stands before a removed entry keeps its place.
-    let removals: Vec<Value> = places
+    let ours = meta.finalizers.iter().enumerate().filter(|(_, finalizer)| finalizer.as_ref() == FINALIZER);
+    // From the last to the first: the entries before a removed one keep their index.
+    let removals: Vec<Value> = ours
         .rev()
-        .flat_map(|(place, _)| {
-            let path = format!("/metadata/finalizers/{place}");
+        .flat_map(|(index, _)| {
+            let path = format!("/metadata/finalizers/{index}");
             [json!({"op": "test", "path": path, "value": FINALIZER}), json!({"op": "remove", "path": path})]
         })
         .collect();

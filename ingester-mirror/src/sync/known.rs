@@ -1,66 +1,68 @@
-//! What the engine remembers of each object: its version, how its row stands, and when it was last seen. Nothing else of it.
+//! What a controller remembers of each object: its version, the state of its row, and when it was last seen. Nothing else.
 
 use super::lifecycle::State;
-use ingester_core::row::Believed;
+use ingester_core::row::Expected;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 use tokio::time::Instant;
 
-/// How an object stands in SQL, as far as this process knows.
+/// The state of an object's row, as far as this process knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// Its row says what its version says.
+pub(crate) enum RowState {
+    /// The row has the object's version.
     Stored(State),
-    /// As before, and Kubernetes lets it go with nothing left to be told: its DELETED event says nothing new.
+    /// The same, and the object lost its last finalizer: its DELETED event brings nothing new.
     Released,
-    /// It could not be stored.
+    /// The object could not be stored.
     Rejected,
-    /// The kind's predicate leaves it out: it has no live row, on purpose.
+    /// The kind's predicate leaves the object out: it has no live row, on purpose.
     LeftOut,
 }
 
+/// What is remembered of one object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct KnownObject {
     pub(crate) version: u64,
-    pub(crate) standing: Standing,
+    pub(crate) state: RowState,
+    /// The list that last had it, see [`Known`].
     epoch: u32,
-    /// Of the companion rows that this process has written.
+    /// The hash of the labels and annotations that this process wrote.
     pairs: Option<NonZeroU64>,
 }
 
-impl Entry {
-    /// What this process has written of a row that is live.
-    fn believed(&self) -> Option<Believed> {
-        let pairs = self.pairs.filter(|_| self.standing == Standing::Stored(State::Live))?;
-        Some(Believed::Stored { res_version: self.version, pairs })
+impl KnownObject {
+    /// What this process wrote, if the row is live.
+    fn expected(&self) -> Option<Expected> {
+        let pairs = self.pairs.filter(|_| self.state == RowState::Stored(State::Live))?;
+        Some(Expected::Stored { res_version: self.version, companions: pairs })
     }
 }
 
 /// The objects of one controller by uid.
 #[derive(Default)]
 pub(crate) struct Known {
-    entries: HashMap<Box<str>, Entry>,
-    /// Since when an annotation asks for the deletion of these.
+    entries: HashMap<Box<str>, KnownObject>,
+    /// When the annotation that requests deletion was first seen, by uid.
     deleting: HashMap<Box<str>, Instant>,
-    /// Counts the lists: what was not seen in the latest is gone, or has been missed.
+    /// Counts the lists. An object that the latest list lacks is gone, or its events were missed.
     epoch: u32,
     live: usize,
     rejected: usize,
 }
 
 impl Known {
-    pub(crate) fn get(&self, uid: &str) -> Option<Entry> {
+    pub(crate) fn get(&self, uid: &str) -> Option<KnownObject> {
         self.entries.get(uid).copied()
     }
 
-    /// What this process thinks to be stored of an object. It knows all live rows; few others are ever written again.
-    pub(crate) fn believed(&self, uid: &str) -> Option<Believed> {
-        self.entries.get(uid).map_or(Some(Believed::Absent), Entry::believed)
+    /// What this process expects to be stored of an object. It knows all live rows; other rows are rarely written again.
+    pub(crate) fn expected(&self, uid: &str) -> Option<Expected> {
+        self.entries.get(uid).map_or(Some(Expected::Absent), KnownObject::expected)
     }
 
-    /// Sets what is known after a commit. What is set counts as seen by a list that is under way.
-    pub(crate) fn set(&mut self, uid: &str, version: u64, standing: Standing, pairs: Option<NonZeroU64>) {
-        let entry = Entry { version, standing, epoch: self.epoch, pairs };
+    /// Records the state after a commit. A list in progress counts the object as seen.
+    pub(crate) fn set(&mut self, uid: &str, version: u64, state: RowState, pairs: Option<NonZeroU64>) {
+        let entry = KnownObject { version, state, epoch: self.epoch, pairs };
         let old = match self.entries.get_mut(uid) {
             Some(old) => Some(std::mem::replace(old, entry)),
             None => self.entries.insert(uid.into(), entry),
@@ -68,9 +70,9 @@ impl Known {
         self.recount(old, Some(entry));
     }
 
-    /// Takes in a row that was stored before this process began.
+    /// Records a row that was stored before this process started.
     pub(crate) fn load(&mut self, uid: Box<str>, version: u64) {
-        let entry = Entry { version, standing: Standing::Stored(State::Live), epoch: self.epoch, pairs: None };
+        let entry = KnownObject { version, state: RowState::Stored(State::Live), epoch: self.epoch, pairs: None };
         let old = self.entries.insert(uid, entry);
         self.recount(old, Some(entry));
     }
@@ -81,36 +83,37 @@ impl Known {
         self.deleting.remove(uid);
     }
 
-    fn recount(&mut self, old: Option<Entry>, new: Option<Entry>) {
-        for (count, standing) in
-            [(&mut self.live, Standing::Stored(State::Live)), (&mut self.rejected, Standing::Rejected)]
+    fn recount(&mut self, old: Option<KnownObject>, new: Option<KnownObject>) {
+        for (count, state) in
+            [(&mut self.live, RowState::Stored(State::Live)), (&mut self.rejected, RowState::Rejected)]
         {
-            let is = |entry: Option<Entry>| usize::from(entry.is_some_and(|entry| entry.standing == standing));
+            let is = |entry: Option<KnownObject>| usize::from(entry.is_some_and(|entry| entry.state == state));
             *count = *count + is(new) - is(old);
         }
     }
 
-    /// Since when the object's annotation asks for deletion: now, if it has not before.
+    /// When the annotation that requests the object's deletion was first seen: now, if this is the first time.
     pub(crate) fn deleting_since(&mut self, uid: &str) -> Instant {
         *self.deleting.entry(uid.into()).or_insert_with(Instant::now)
     }
 
+    /// The object has no such annotation.
     pub(crate) fn not_deleting(&mut self, uid: &str) {
         self.deleting.remove(uid);
     }
 
-    /// The highest version of a live row: a list at a lower one is of a cluster that went back.
+    /// The highest version of a live row. A list at a lower one comes from a cluster that was restored to an earlier state.
     pub(crate) fn newest(&self) -> u64 {
-        let live = self.entries.values().filter(|entry| entry.standing == Standing::Stored(State::Live));
+        let live = self.entries.values().filter(|entry| entry.state == RowState::Stored(State::Live));
         live.map(|entry| entry.version).max().unwrap_or_default()
     }
 
-    /// How many are live in SQL.
+    /// How many rows are live.
     pub(crate) fn live(&self) -> usize {
         self.live
     }
 
-    /// How many could not be stored.
+    /// How many objects could not be stored.
     pub(crate) fn rejected(&self) -> usize {
         self.rejected
     }
@@ -120,7 +123,7 @@ impl Known {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// The list has it.
+    /// The list has this object.
     pub(crate) fn seen(&mut self, uid: &str) {
         let epoch = self.epoch;
         if let Some(entry) = self.entries.get_mut(uid) {
@@ -128,11 +131,12 @@ impl Known {
         }
     }
 
-    /// What the list that has just ended did not have: the uids to look at. What needs no looking at is forgotten.
+    /// The uids that the list, which has just ended, lacks and that must be read again. Objects that were leaving are
+    /// forgotten.
     pub(crate) fn unseen(&mut self) -> Vec<Box<str>> {
         let epoch = self.epoch;
         self.entries.retain(|_, entry| {
-            entry.epoch == epoch || matches!(entry.standing, Standing::Stored(State::Live) | Standing::Rejected)
+            entry.epoch == epoch || matches!(entry.state, RowState::Stored(State::Live) | RowState::Rejected)
         });
         let unseen = self.entries.iter().filter(|(_, entry)| entry.epoch != epoch);
         let uids: Vec<Box<str>> = unseen.map(|(uid, _)| uid.clone()).collect();
@@ -144,7 +148,7 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, Standing, State};
+    use super::{Known, RowState, State};
 
     #[test]
     fn an_object_missing_from_a_list_is_checked_unless_it_was_leaving() {
@@ -152,13 +156,13 @@ mod tests {
         for uid in ["here", "gone", "evicted", "deleted"] {
             known.load(uid.into(), 1);
         }
-        known.set("evicted", 2, Standing::Stored(State::Evicted), None);
-        known.set("deleted", 2, Standing::Stored(State::Deleted), None);
+        known.set("evicted", 2, RowState::Stored(State::Evicted), None);
+        known.set("deleted", 2, RowState::Stored(State::Deleted), None);
         known.begin_list();
         known.seen("here");
         known.seen("never stored");
-        // Stored while the list was under way: the list may be older than it.
-        known.set("new", 3, Standing::Stored(State::Live), None);
+        // Stored during the list, which may be older than the object.
+        known.set("new", 3, RowState::Stored(State::Live), None);
         assert_eq!(known.unseen(), ["gone".into()]);
         assert!(known.get("evicted").is_none() && known.get("deleted").is_none());
         assert_eq!(known.get("gone").map(|entry| entry.version), Some(1), "until its row says that it is gone");
@@ -168,9 +172,9 @@ mod tests {
     fn only_live_rows_tell_whether_the_cluster_went_back() {
         let mut known = Known::default();
         known.load("a".into(), 5);
-        known.set("b", 9, Standing::Stored(State::Deleted), None);
+        known.set("b", 9, RowState::Stored(State::Deleted), None);
         assert_eq!((known.newest(), known.live()), (5, 1));
-        known.set("c", 11, Standing::Rejected, None);
+        known.set("c", 11, RowState::Rejected, None);
         assert_eq!((known.newest(), known.rejected()), (5, 1));
     }
 

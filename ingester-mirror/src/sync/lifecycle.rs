@@ -1,31 +1,32 @@
-//! What becomes of an object, by its metadata alone: how its row is written, and what Kubernetes is told afterwards.
-//! Pure; the table of ARCHITECTURE.md in code.
+//! What to do with an object, by its metadata alone: how to write its row, and what to request from Kubernetes after that.
+//! Pure.
 
 use super::finalizer;
 use crate::config::Finalizer;
 use ingester_core::object::Meta;
 use std::time::Duration;
 
-/// `michelangelo/Deleting`: with the value `true`, somebody wants the object deleted, in SQL and in Kubernetes.
-pub const DELETING: &str = "michelangelo/Deleting";
+/// `michelangelo/Deleting`: with the value `true`, it requests the deletion of the object, in SQL and in Kubernetes.
+pub(crate) const DELETING: &str = "michelangelo/Deleting";
 
-/// `michelangelo/Immutable`: with the value `true`, the object has come to its end and shall live in SQL alone.
-pub const IMMUTABLE: &str = "michelangelo/Immutable";
+/// `michelangelo/Immutable`: with the value `true`, the object is final and moves from etcd to SQL.
+pub(crate) const IMMUTABLE: &str = "michelangelo/Immutable";
 
-/// What a kind's operators have set.
+/// What is configured for a kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Whether live objects get our finalizer.
+    /// Which objects carry our finalizer.
     pub(crate) finalizer: Finalizer,
     /// How long a deleted object's row stays live.
     pub(crate) deletion_delay: Duration,
-    /// Whether every object of the kind leaves etcd once SQL has it.
+    /// Whether every object of the kind leaves etcd once it is in SQL.
     pub(crate) immutable: bool,
 }
 
-/// How a row is written.
+/// The state in which a row is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
+    /// With neither time.
     Live,
     /// With `delete_time`.
     Deleted,
@@ -33,26 +34,26 @@ pub(crate) enum State {
     Evicted,
 }
 
-/// What Kubernetes is told once the row is committed.
+/// What to request from Kubernetes once the row is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     Nothing,
-    /// Our finalizer is put on.
-    Adopt,
-    /// Our finalizer is taken off.
-    Release,
-    /// The object is deleted; our finalizer, where it has it, keeps it until the row of its last state is written.
+    /// Add our finalizer.
+    AddFinalizer,
+    /// Remove our finalizer.
+    RemoveFinalizer,
+    /// Delete the object. If it has our finalizer, that keeps it until the row of its last state is written.
     Delete,
-    /// The row is read back, our finalizer is taken off, the object is deleted.
+    /// Read the row back, remove our finalizer, delete the object.
     Evict,
 }
 
-/// What is to be done with an object as it stands.
+/// What to do with an object in its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) state: State,
     pub(crate) then: Then,
-    /// When to look at it again although nothing has changed.
+    /// When to read it again even if nothing changes.
     pub(crate) again: Option<Duration>,
 }
 
@@ -62,46 +63,46 @@ impl Plan {
     }
 }
 
-/// What is known of an object beside its metadata.
+/// What is known of an object besides its metadata.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Circumstances {
-    /// It has left the cluster.
+    /// It was deleted from the cluster.
     pub(crate) gone: bool,
-    /// Its row has a `delete_time` already.
+    /// Its row already has a `delete_time`.
     pub(crate) deleted: bool,
-    /// For how long its annotation has asked for deletion, as far as this process has seen.
+    /// How long ago this process first saw the annotation that requests deletion.
     pub(crate) deleting_for: Option<Duration>,
-    /// For how long its deletionTimestamp has been in the past.
+    /// How long ago its deletionTimestamp was.
     pub(crate) terminating_for: Option<Duration>,
 }
 
 /// The plan for an object.
 ///
-/// The order of the questions matters: who asks for deletion, by whichever way, gets it before an eviction, except that an
-/// immutable object which is terminating is one that we evict.
+/// The order of the rules matters: a requested deletion precedes an eviction. The exception is an immutable object that is
+/// terminating without the annotation: it is being evicted.
 pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> Plan {
     let ours = finalizer::position(&meta.finalizers).is_some();
     let deleting = is_true(meta, DELETING);
     let immutable = rules.immutable || is_true(meta, IMMUTABLE);
     let terminating = meta.deletion_timestamp.is_some();
-    // What is left of the delay; `None` once it has passed.
+    // What remains of the delay; `None` once it has passed.
     let wait = |passed: Option<Duration>| {
         if circumstances.deleted {
             return None;
         }
         rules.deletion_delay.checked_sub(passed.unwrap_or_default()).filter(|left| !left.is_zero())
     };
-    let release = if ours { Then::Release } else { Then::Nothing };
+    let remove = if ours { Then::RemoveFinalizer } else { Then::Nothing };
     if circumstances.gone {
         return Plan::new(State::Deleted, Then::Nothing);
     }
     if terminating && immutable && !deleting {
-        return Plan::new(State::Evicted, release);
+        return Plan::new(State::Evicted, remove);
     }
     if terminating {
         return match wait(circumstances.terminating_for) {
             Some(left) => Plan { again: Some(left), ..Plan::new(State::Live, Then::Nothing) },
-            None => Plan::new(State::Deleted, release),
+            None => Plan::new(State::Deleted, remove),
         };
     }
     if deleting {
@@ -114,20 +115,20 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> P
         return Plan::new(State::Evicted, Then::Evict);
     }
     let then = match (rules.finalizer, ours) {
-        (Finalizer::Ensure, false) => Then::Adopt,
-        (Finalizer::Never, true) => Then::Release,
+        (Finalizer::Ensure, false) => Then::AddFinalizer,
+        (Finalizer::Never, true) => Then::RemoveFinalizer,
         _ => Then::Nothing,
     };
     Plan::new(State::Live, then)
 }
 
-/// Kubernetes' annotations are text; only this one spelling counts, as in the reference system.
+/// Whether an annotation is `true`. Annotations are text; only this spelling counts, as in the reference system.
 pub(crate) fn is_true(meta: &Meta, annotation: &str) -> bool {
     let found = meta.annotations.binary_search_by(|(key, _)| key.as_ref().cmp(annotation));
-    found.is_ok_and(|place| meta.annotations[place].1.as_ref() == "true")
+    found.is_ok_and(|index| meta.annotations[index].1.as_ref() == "true")
 }
 
-/// Whether an annotation of the object asks for its deletion.
+/// Whether an annotation requests the deletion of an object that is not terminating yet.
 pub(crate) fn asks_for_deletion(meta: &Meta) -> bool {
     meta.deletion_timestamp.is_none() && is_true(meta, DELETING)
 }
@@ -164,22 +165,26 @@ mod tests {
 
     #[test]
     fn a_live_object_is_mirrored_and_gets_the_finalizer() {
-        assert_eq!(plan(&object(&[], &[], false), RULES, NOW), Plan::new(State::Live, Then::Adopt));
+        assert_eq!(plan(&object(&[], &[], false), RULES, NOW), Plan::new(State::Live, Then::AddFinalizer));
         assert_eq!(plan(&object(&["x", OURS], &[], false), RULES, NOW), Plan::new(State::Live, Then::Nothing));
     }
 
     #[test]
     fn finalizers_are_added_left_or_removed_as_configured() {
         for (finalizer, without, with) in [
-            (Finalizer::Ensure, Then::Adopt, Then::Nothing),
+            (Finalizer::Ensure, Then::AddFinalizer, Then::Nothing),
             (Finalizer::Existing, Then::Nothing, Then::Nothing),
-            (Finalizer::Never, Then::Nothing, Then::Release),
+            (Finalizer::Never, Then::Nothing, Then::RemoveFinalizer),
         ] {
             let rules = Rules { finalizer, ..RULES };
             assert_eq!(plan(&object(&[], &[], false), rules, NOW).then, without, "{finalizer:?}");
             assert_eq!(plan(&object(&[OURS], &[], false), rules, NOW).then, with, "{finalizer:?}");
-            // Whoever is asked to wait must be let go, whatever the setting.
-            assert_eq!(plan(&object(&[OURS], &[], true), rules, after(10)).then, Then::Release, "{finalizer:?}");
+            // A terminating object must not wait for us for ever, whatever the setting.
+            assert_eq!(
+                plan(&object(&[OURS], &[], true), rules, after(10)).then,
+                Then::RemoveFinalizer,
+                "{finalizer:?}"
+            );
         }
     }
 
@@ -188,9 +193,9 @@ mod tests {
         let meta = object(&[OURS, "x"], &[], true);
         let waiting = plan(&meta, RULES, after(4));
         assert_eq!(waiting, Plan { again: Some(Duration::from_secs(6)), ..Plan::new(State::Live, Then::Nothing) });
-        assert_eq!(plan(&meta, RULES, after(10)), Plan::new(State::Deleted, Then::Release));
+        assert_eq!(plan(&meta, RULES, after(10)), Plan::new(State::Deleted, Then::RemoveFinalizer));
         assert_eq!(plan(&object(&["x"], &[], true), RULES, after(11)), Plan::new(State::Deleted, Then::Nothing));
-        // A clock that runs behind the API server's makes the delay longer, never shorter.
+        // A clock behind the API server's makes the delay longer, never shorter.
         assert_eq!(plan(&meta, RULES, NOW).again, Some(Duration::from_secs(10)));
     }
 
@@ -202,7 +207,7 @@ mod tests {
         assert_eq!(plan(&meta, RULES, after(10)), Plan::new(State::Deleted, Then::Delete));
         let marked = Circumstances { deleted: true, ..NOW };
         let terminating = object(&[OURS], &annotated, true);
-        assert_eq!(plan(&terminating, RULES, marked), Plan::new(State::Deleted, Then::Release));
+        assert_eq!(plan(&terminating, RULES, marked), Plan::new(State::Deleted, Then::RemoveFinalizer));
     }
 
     #[test]
@@ -218,7 +223,7 @@ mod tests {
         let annotated = [(IMMUTABLE, "true")];
         assert_eq!(plan(&object(&[], &annotated, false), RULES, NOW), Plan::new(State::Evicted, Then::Evict));
         let terminating = object(&[OURS], &annotated, true);
-        assert_eq!(plan(&terminating, RULES, NOW), Plan::new(State::Evicted, Then::Release));
+        assert_eq!(plan(&terminating, RULES, NOW), Plan::new(State::Evicted, Then::RemoveFinalizer));
         let immutable = Rules { immutable: true, ..RULES };
         assert_eq!(plan(&object(&[], &[], false), immutable, NOW), Plan::new(State::Evicted, Then::Evict));
     }

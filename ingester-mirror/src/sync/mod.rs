@@ -1,23 +1,25 @@
-//! The live mirror: watch -> queue -> batch -> store -> acknowledge, for each kind on its own.
+//! The live mirror: watch -> queue -> batch -> store -> acknowledge, separately for each kind.
 //!
 //! May use: ingester-core, ingester-store, audit, config, events, health, metrics.
-//! Must not: know SQL text, a particular kind, or arguments.
+//! Must not: know SQL text, a particular kind, or command line arguments.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `lifecycle` | what becomes of an object, by its metadata: pure |
-//! | `finalizer` | the JSON patches that put our finalizer on and take it off: pure |
-//! | `remote` | the API server as JSON texts |
-//! | `work`, `queue`, `known` | what waits, and what is remembered of each object |
+//! | `lifecycle` | what to do with an object, by its metadata: pure |
+//! | `finalizer` | the JSON patches that add and remove our finalizer: pure |
+//! | `remote` | the API server, with objects as JSON texts |
+//! | `work`, `queue`, `known` | what waits to be reconciled, and what is remembered of each object |
+//! | `backoff` | the pauses between failed attempts |
 //! | `controller` | list and watch of one kind |
-//! | `resync` | sweep, resync, adoption: what a watch does not tell |
-//! | `audit` | cluster and SQL compared, and mended |
-//! | `uninstall` | takes the finalizer off everything |
-//! | `worker` | batches: what becomes of each object of one (`job`) |
-//! | `commit`, `acknowledge` | the batch's transaction, and what Kubernetes is told then |
+//! | `resync` | what a watch does not report: objects that are gone, missed changes, missing finalizers |
+//! | `audit` | compares cluster and SQL, and repairs |
+//! | `uninstall` | removes the finalizer from every object |
+//! | `worker` | prepares a batch: what to do with each of its objects (`job`) |
+//! | `commit`, `acknowledge` | the batch's transaction, and the requests to Kubernetes after it |
 
 mod acknowledge;
 mod audit;
+mod backoff;
 mod commit;
 mod controller;
 mod finalizer;
@@ -33,15 +35,15 @@ mod worker;
 
 pub use audit::{AuditError, Repaired, audit};
 pub use finalizer::FINALIZER;
-pub use lifecycle::{DELETING, IMMUTABLE};
-pub use remote::{Refusal, RemoteError};
+pub use remote::ApiError;
 pub use uninstall::{Removal, remove_finalizers};
 
 use crate::config::Config;
 use crate::events::Publisher;
 use crate::health::{Health, KindState};
 use crate::metrics::Metrics;
-use controller::{Controller, Parts, Settings, panic_of};
+use backoff::{Backoff, RESTART, RESTART_LONGEST};
+use controller::{Controller, ControllerSetup, Settings, panic_of};
 use ingester_core::kind::Kind;
 use ingester_core::object::ManagedFields;
 use ingester_store::Store;
@@ -53,30 +55,30 @@ use tokio_util::sync::CancellationToken;
 
 /// What every controller needs.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct Context {
     /// The API server.
     pub client: kube::Client,
     /// The database.
     pub store: Arc<Store>,
-    /// What is counted.
+    /// Where everything is counted.
     pub metrics: Metrics,
-    /// What the probes say.
+    /// What the probes report.
     pub health: Health,
-    /// Where Kubernetes Events go.
+    /// Publishes Kubernetes Events.
     pub publisher: Publisher,
 }
 
-/// A controller that has failed and is started again waits as long, at first and at most.
-const RESTART: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+/// The shortest requeue period: below it, an object that keeps failing would be retried without a pause.
+const SHORTEST_REQUEUE: Duration = Duration::from_millis(100);
 
-/// Mirrors `kinds` until `stop` is cancelled, then finishes the batches in hand.
+/// Mirrors `kinds` until `stop` is cancelled, then finishes the current batches.
 ///
-/// Each kind, and with `ingester.namespaces` each namespace of it, has a controller of its own. One that panics is started
-/// again after a pause; it does not touch the others.
-pub async fn run(surroundings: Surroundings, kinds: &[Kind], config: &Config, stop: CancellationToken) {
+/// Each kind has its own controller; with `ingester.namespaces`, each kind has one for each namespace. A controller that
+/// panics is started again after a pause; the others are not affected.
+pub async fn run(context: Context, kinds: &[Kind], config: &Config, stop: CancellationToken) {
     let mut controllers = JoinSet::new();
-    for parts in parts(&surroundings, kinds, config) {
-        controllers.spawn(supervise(parts, stop.clone()));
+    for setup in setups(&context, kinds, config) {
+        controllers.spawn(supervise(setup, stop.clone()));
     }
     while let Some(ended) = controllers.join_next().await {
         if let Err(error) = ended {
@@ -85,20 +87,20 @@ pub async fn run(surroundings: Surroundings, kinds: &[Kind], config: &Config, st
     }
 }
 
-/// The names of the controllers, as [`Health`] has them.
+/// The names of the controllers, for [`Health::new`].
 pub fn names(kinds: &[Kind], config: &Config) -> Vec<String> {
-    scopes(kinds, config).iter().map(|(kind, namespace)| part(kind, namespace.as_deref())).collect()
+    scopes(kinds, config).iter().map(|(kind, namespace)| controller_name(kind, namespace.as_deref())).collect()
 }
 
-/// A controller's name among the parts of [`Health`].
-fn part(kind: &Kind, namespace: Option<&str>) -> String {
+/// A controller's name in [`Health`].
+fn controller_name(kind: &Kind, namespace: Option<&str>) -> String {
     match namespace {
         Some(namespace) => format!("{} in {namespace}", kind.kind()),
         None => kind.kind().to_owned(),
     }
 }
 
-/// Which kinds are mirrored, each in all namespaces or in which.
+/// The mirrored kinds, each once for all namespaces or once per configured namespace.
 fn scopes(kinds: &[Kind], config: &Config) -> Vec<(Kind, Option<Box<str>>)> {
     let ingester = &config.ingester;
     let mirrored = kinds.iter().filter(|kind| ingester.has_kind(kind.kind()));
@@ -114,14 +116,14 @@ fn scopes(kinds: &[Kind], config: &Config) -> Vec<(Kind, Option<Box<str>>)> {
         .collect()
 }
 
-/// What the controllers of `kinds` are made of.
-fn parts(surroundings: &Surroundings, kinds: &[Kind], config: &Config) -> Vec<Parts> {
-    let Surroundings { client, store, metrics, health, publisher } = surroundings;
+/// The setups of the controllers of `kinds`.
+fn setups(context: &Context, kinds: &[Kind], config: &Config) -> Vec<ControllerSetup> {
+    let Context { client, store, metrics, health, publisher } = context;
     let ingester = &config.ingester;
     let managed_fields = if ingester.prune_managed_fields { ManagedFields::Prune } else { ManagedFields::Keep };
     let scopes = scopes(kinds, config).into_iter();
     scopes
-        .map(|(kind, namespace)| Parts {
+        .map(|(kind, namespace)| ControllerSetup {
             kind,
             namespace,
             client: client.clone(),
@@ -133,7 +135,7 @@ fn parts(surroundings: &Surroundings, kinds: &[Kind], config: &Config) -> Vec<Pa
             },
             settings: Settings {
                 workers: ingester.concurrent_reconciles_of(kind.kind()),
-                requeue_period: ingester.requeue_period_of(kind.kind()),
+                requeue_period: ingester.requeue_period_of(kind.kind()).max(SHORTEST_REQUEUE),
                 resync_period: ingester.resync_period,
                 finalizer_rate: ingester.finalizer_rate,
                 managed_fields,
@@ -145,22 +147,23 @@ fn parts(surroundings: &Surroundings, kinds: &[Kind], config: &Config) -> Vec<Pa
         .collect()
 }
 
-/// Runs a controller, and a new one in its place whenever it panics: what it remembers may be wrong, SQL is not.
-async fn supervise(parts: Parts, stop: CancellationToken) {
-    let (mut pause, longest) = RESTART;
+/// Runs a controller. If it panics, a new one takes its place: what the old one remembered may be wrong, what is in SQL is
+/// not.
+async fn supervise(setup: ControllerSetup, stop: CancellationToken) {
+    let mut backoff = Backoff::new(RESTART);
     loop {
-        let controller = Arc::new(Controller::new(parts.clone()));
-        let (part, begin) = (controller.part(), tokio::time::Instant::now());
+        let controller = Arc::new(Controller::new(setup.clone()));
+        let (name, begin) = (controller.name(), tokio::time::Instant::now());
         let Err(reason) = controller.run(stop.clone()).await else { return };
-        parts.metrics.panicked();
-        parts.health.kind(&part, KindState::Failed(format!("panicked: {reason}")));
-        tracing::error!(kind = parts.kind.kind(), reason, "Controller panicked and is started again; please report it");
-        if begin.elapsed() > longest {
-            pause = RESTART.0;
+        setup.metrics.panicked();
+        setup.health.kind(&name, KindState::Failed(format!("panicked: {reason}")));
+        tracing::error!(kind = setup.kind.kind(), reason, "Controller panicked and is started again; please report it");
+        if begin.elapsed() > RESTART_LONGEST {
+            backoff.reset();
         }
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(pause) => pause = (2 * pause).min(longest),
+            () = tokio::time::sleep(backoff.pause()) => {}
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What waits to be worked on: one entry an object, the latest of it, in the order of arrival; bounded in bytes.
+//! The work queue: one entry per object, always its latest state, in the order of arrival. Bounded in bytes.
 //!
 //! # Guarantees
-//! - An object is with one worker at a time; what arrives for it meanwhile waits until that worker is done.
-//! - A newer state replaces an older one that waits; a state is never lost to an older one.
-//! - [`Queue::push`] waits while the queue is full, so that the watch is read no further. What workers put back never waits.
-//! - What is to be looked at later ([`Queue::push_later`]) gives way to whatever arrives for that object before.
+//! - At most one worker has an object at a time. What arrives for the object meanwhile waits until that worker is done.
+//! - A newer state replaces an older one in the queue, never the other way round.
+//! - [`Queue::push`] waits while the queue is full, so the watch is read no further. What workers put back never waits.
+//! - Delayed work ([`Queue::push_later`]) is dropped if anything else arrives for that object first.
 
 use super::work::{Item, Work};
 use crate::metrics::ControllerMetrics;
@@ -15,34 +15,38 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 pub(crate) struct Queue {
-    state: Mutex<State>,
+    contents: Mutex<Contents>,
+    /// There may be something to take.
     ready: Notify,
+    /// There may be room for more.
     room: Notify,
+    /// Everything that [`Queue::drained`] waited for was worked on.
     drained: Notify,
     most_bytes: usize,
     metrics: ControllerMetrics,
 }
 
 #[derive(Default)]
-struct State {
-    /// By uid. Those that are with no worker stand in `order` too.
+struct Contents {
+    /// By uid. `order` has the uids of those that no worker has.
     waiting: HashMap<Box<str>, Item>,
     order: VecDeque<Box<str>>,
+    /// The objects that workers have.
     active: HashSet<Box<str>>,
-    /// By when it is due and a number that keeps equal times apart.
+    /// Delayed work, by when it is due and a number that tells equal times apart.
     later: BTreeMap<(Instant, u64), Item>,
-    /// The place in `later` of each uid.
+    /// The key in `later` of each uid.
     due: HashMap<Box<str>, (Instant, u64)>,
     number: u64,
     bytes: usize,
-    /// Who waits for [`Queue::drained`]: the objects that have not been worked on since.
+    /// The objects that [`Queue::drained`] still waits for.
     undone: HashSet<Box<str>>,
 }
 
 impl Queue {
     pub(crate) fn new(most_bytes: usize, metrics: ControllerMetrics) -> Self {
         Queue {
-            state: Mutex::default(),
+            contents: Mutex::default(),
             ready: Notify::new(),
             room: Notify::new(),
             drained: Notify::new(),
@@ -51,16 +55,16 @@ impl Queue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // A worker that panicked inside left a whole state: nothing in here is half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        // A panic under the lock leaves nothing half done.
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what was received; waits while the queue is full.
+    /// Adds received work; waits while the queue is full.
     pub(crate) async fn push(&self, item: Item) {
         loop {
             let room = self.room.notified();
-            if self.lock().bytes < self.most_bytes {
+            if self.contents().bytes < self.most_bytes {
                 break;
             }
             room.await;
@@ -68,49 +72,49 @@ impl Queue {
         self.push_now(item);
     }
 
-    /// Adds without waiting: for workers, whose waiting would stop the queue for good.
+    /// Adds without waiting: for workers. If they waited for room, nobody would make any.
     pub(crate) fn push_now(&self, item: Item) {
         self.metrics.added();
-        let mut state = self.lock();
-        if let Some(place) = state.due.remove(&item.uid) {
-            state.later.remove(&place);
+        let mut contents = self.contents();
+        if let Some(due) = contents.due.remove(&item.uid) {
+            contents.later.remove(&due);
         }
-        state.add(item);
-        self.tell(&state);
-        drop(state);
+        contents.add(item);
+        self.count(&contents);
+        drop(contents);
         self.ready.notify_one();
     }
 
-    /// Adds once `delay` has passed, unless something else arrives for the object before.
+    /// Adds after `delay`, unless something else arrives for the object first.
     pub(crate) fn push_later(&self, item: Item, delay: Duration) {
-        let mut state = self.lock();
-        if state.waiting.contains_key(&item.uid) {
+        let mut contents = self.contents();
+        if contents.waiting.contains_key(&item.uid) {
             return;
         }
-        state.number += 1;
-        let place = (Instant::now() + delay, state.number);
-        if let Some(old) = state.due.insert(item.uid.clone(), place) {
-            state.later.remove(&old);
+        contents.number += 1;
+        let due = (Instant::now() + delay, contents.number);
+        if let Some(old) = contents.due.insert(item.uid.clone(), due) {
+            contents.later.remove(&old);
         }
-        state.later.insert(place, item);
-        drop(state);
-        // Whoever waits for the next one that is due must learn of an earlier one.
+        contents.later.insert(due, item);
+        drop(contents);
+        // A worker may be waiting for an item that is due later than this one.
         self.ready.notify_one();
     }
 
-    /// Up to `most` objects of up to `most_bytes` in all, at least one; waits for it. They are the caller's until
-    /// [`Queue::done`].
+    /// Takes up to `most` objects of up to `most_bytes` in total, and at least one; waits for the first. No other worker
+    /// gets them before [`Queue::done`].
     pub(crate) async fn take(&self, most: usize, most_bytes: usize) -> Vec<Item> {
         loop {
             let ready = self.ready.notified();
             let next_due = {
-                let mut state = self.lock();
-                state.wake();
-                let items = state.take(most, most_bytes);
+                let mut contents = self.contents();
+                contents.wake();
+                let items = contents.take(most, most_bytes);
                 if !items.is_empty() {
-                    self.tell(&state);
-                    let more = !state.order.is_empty() || !state.later.is_empty();
-                    drop(state);
+                    self.count(&contents);
+                    let more = !contents.order.is_empty() || !contents.later.is_empty();
+                    drop(contents);
                     if more {
                         self.ready.notify_one();
                     }
@@ -119,7 +123,7 @@ impl Queue {
                     items.iter().for_each(|item| self.metrics.taken(now.duration_since(item.since)));
                     return items;
                 }
-                state.later.keys().next().map(|(due, _)| *due)
+                contents.later.keys().next().map(|(due, _)| *due)
             };
             match next_due {
                 Some(due) => drop(tokio::time::timeout_at(due, ready).await),
@@ -128,31 +132,31 @@ impl Queue {
         }
     }
 
-    /// The worker is done with these; what has arrived for them meanwhile is next.
+    /// The worker is done with these. What arrived for them meanwhile can be taken now.
     pub(crate) fn done<'u>(&self, uids: impl IntoIterator<Item = &'u str>) {
-        let mut state = self.lock();
-        let any_undone = !state.undone.is_empty();
+        let mut contents = self.contents();
+        let any_undone = !contents.undone.is_empty();
         for uid in uids {
-            state.undone.remove(uid);
-            if let Some(uid) = state.active.take(uid)
-                && state.waiting.contains_key(&uid)
+            contents.undone.remove(uid);
+            if let Some(uid) = contents.active.take(uid)
+                && contents.waiting.contains_key(&uid)
             {
-                state.order.push_back(uid);
+                contents.order.push_back(uid);
             }
         }
-        if any_undone && state.undone.is_empty() {
+        if any_undone && contents.undone.is_empty() {
             self.drained.notify_one();
         }
-        drop(state);
+        drop(contents);
         self.ready.notify_one();
     }
 
-    /// Waits until everything that is in the queue now has been worked on. One may wait at a time.
+    /// Waits until everything that is in the queue now was worked on. Only one task may wait at a time.
     pub(crate) async fn drained(&self) {
         let drained = {
-            let mut state = self.lock();
-            state.undone = state.waiting.keys().chain(&state.active).cloned().collect();
-            if state.undone.is_empty() {
+            let mut contents = self.contents();
+            contents.undone = contents.waiting.keys().chain(&contents.active).cloned().collect();
+            if contents.undone.is_empty() {
                 return;
             }
             self.drained.notified()
@@ -160,24 +164,24 @@ impl Queue {
         drained.await;
     }
 
-    /// Whether anything waits for this object, or a worker has it.
+    /// Whether this object waits, or a worker has it.
     pub(crate) fn holds(&self, uid: &str) -> bool {
-        let state = self.lock();
-        state.waiting.contains_key(uid) || state.active.contains(uid)
+        let contents = self.contents();
+        contents.waiting.contains_key(uid) || contents.active.contains(uid)
     }
 
-    /// Whether nothing waits and no worker has anything; what is due later does not count.
+    /// Whether nothing waits and no worker has anything. Delayed work does not count.
     pub(crate) fn is_idle(&self) -> bool {
-        let state = self.lock();
-        state.waiting.is_empty() && state.active.is_empty()
+        let contents = self.contents();
+        contents.waiting.is_empty() && contents.active.is_empty()
     }
 
-    fn tell(&self, state: &State) {
-        self.metrics.waiting(state.waiting.len(), state.bytes);
+    fn count(&self, contents: &Contents) {
+        self.metrics.waiting(contents.waiting.len(), contents.bytes);
     }
 }
 
-impl State {
+impl Contents {
     fn add(&mut self, item: Item) {
         match self.waiting.remove(&item.uid) {
             Some(old) => {
@@ -196,7 +200,7 @@ impl State {
         }
     }
 
-    /// Moves what has become due to what waits.
+    /// Moves delayed work that is due now to `waiting`.
     fn wake(&mut self) {
         let now = Instant::now();
         while let Some(entry) = self.later.first_entry().filter(|entry| entry.key().0 <= now) {
@@ -224,12 +228,12 @@ impl State {
     }
 }
 
-/// Of two things that wait for one object, what is to be done.
+/// Which of two pieces of work for one object remains.
 fn merge(old: Item, new: Item) -> Item {
     let since = old.since.min(new.since);
     let (keep, other) = match (&old.work, &new.work) {
-        // A state says more than the wish to look at one.
-        (Work::Object { .. } | Work::Broken { .. }, Work::Look { .. }) => (old, new),
+        // A received state makes reading it unnecessary.
+        (Work::Object { .. } | Work::Broken { .. }, Work::Refresh { .. }) => (old, new),
         (Work::Object { .. }, Work::Object { .. }) if new.version() < old.version() => (old, new),
         _ => (new, old),
     };
@@ -256,9 +260,9 @@ mod tests {
         Item::new(Work::Object { object: Box::new(object), gone }, Origin::Watch)
     }
 
-    fn look(uid: &str) -> Item {
+    fn refresh(uid: &str) -> Item {
         Item::new(
-            Work::Look { uid: uid.into(), namespace: "".into(), name: "n".into(), version: 0, swept: false },
+            Work::Refresh { uid: uid.into(), namespace: "".into(), name: "n".into(), version: 0, swept: false },
             Origin::Watch,
         )
     }
@@ -285,8 +289,8 @@ mod tests {
     async fn a_queued_state_is_not_replaced_by_a_refresh() {
         let queue = queue(usize::MAX);
         queue.push(object("a", 1, true)).await;
-        queue.push(look("a")).await;
-        queue.push(look("b")).await;
+        queue.push(refresh("a")).await;
+        queue.push(refresh("b")).await;
         queue.push(object("b", 2, false)).await;
         assert_eq!(take(&queue).await, pairs(&[("a", 1), ("b", 2)]));
     }
@@ -309,8 +313,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn delayed_work_comes_later_and_is_replaced_by_newer_states() {
         let queue = queue(usize::MAX);
-        queue.push_later(look("a"), Duration::from_secs(10));
-        queue.push_later(look("b"), Duration::from_secs(5));
+        queue.push_later(refresh("a"), Duration::from_secs(10));
+        queue.push_later(refresh("b"), Duration::from_secs(5));
         queue.push(object("a", 7, false)).await;
         assert_eq!(take(&queue).await, pairs(&[("a", 7)]));
         let begin = tokio::time::Instant::now();

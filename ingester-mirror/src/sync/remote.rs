@@ -1,7 +1,7 @@
-//! The API server, as the engine sees it: one kind's objects as JSON text, listed, watched, read, patched and deleted.
+//! The API server: one kind's objects as JSON text, listed, watched, read, patched and deleted.
 //!
-//! kube's client carries the requests; its typed objects are not used, because the text itself is what is stored, and
-//! because a list item of a built-in kind lacks the `apiVersion` and `kind` that an object has everywhere else.
+//! kube's client sends the requests. Its typed objects are not used, because the text itself is stored, and because a list
+//! item of a built-in kind lacks the `apiVersion` and `kind` that an object has everywhere else.
 
 use futures::{Stream, StreamExt as _};
 use ingester_core::json::{self, Reader};
@@ -14,94 +14,93 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::time::Duration;
 
-/// Objects in one page of a list. Two are in memory at a time, as text and as what becomes of it; kubectl asks for 500.
+/// Objects per page of a list. Two pages are in memory at a time, as text and as parsed objects. (kubectl asks for 500.)
 const PAGE: u32 = 250;
 
-/// Objects in one page of a list of metadata, which are a tenth of the size.
+/// Objects per page of a list of metadata, which is a tenth of the size.
 const METADATA_PAGE: u32 = 2000;
 
 /// How long one request may take, as in the reference system.
 const REQUEST: Duration = Duration::from_secs(30);
 
-/// After how many seconds the API server ends a watch. Below the five minutes after which proxies cut a connection.
+/// After how many seconds the API server ends a watch: fewer than the five minutes after which proxies cut a connection.
 const WATCH_SECONDS: u32 = 290;
 
-/// How long a watch may be silent: bookmarks come once a minute, and the server ends it after [`WATCH_SECONDS`].
+/// How long a watch may be silent. Bookmarks come once a minute, and the server ends the watch after [`WATCH_SECONDS`].
 const SILENCE: Duration = Duration::from_secs(330);
 
-/// Whether an object can be named in a path of the API.
+/// Whether a name can be a segment of an API path.
 fn is_path_segment(name: &str) -> bool {
     !name.is_empty()
         && !matches!(name, "." | "..")
         && name.bytes().all(|b| b.is_ascii_graphic() && !b"/%?#".contains(&b))
 }
 
-/// What the API server's answer means for the work at hand.
+/// The kinds of errors, by what to do about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// 404: the object, or the kind, is not there.
+pub(crate) enum ApiErrorKind {
+    /// 404: the object or the kind does not exist.
     NotFound,
-    /// 409, 412, or 422 for a patch whose tests failed: the object has changed since.
+    /// 409, 412, or 422 for a patch whose tests failed: the object has changed.
     Conflict,
-    /// 410: the version is too old to go on from.
+    /// 410: the API server no longer has this version.
     Expired,
-    /// 401 and 403: a person must act.
+    /// 401 and 403: somebody must grant a right.
     Forbidden,
-    /// It may pass by itself: no connection, a time-out, 429, 5xx.
+    /// Worth a retry: no connection, a time-out, 429, 5xx.
     Transient,
-    /// Any other: 400, 405 and the like.
+    /// Everything else, such as 400 and 405.
     Other,
 }
 
-/// An error of the API server: what was being done and what it said.
+/// An error of the API server: what was being done, and the reason.
 #[derive(Debug)]
-pub struct RemoteError {
+pub struct ApiError {
     doing: String,
     reason: String,
     code: u16,
-    refusal: Refusal,
+    kind: ApiErrorKind,
 }
 
-impl RemoteError {
+impl ApiError {
     fn of(doing: impl Into<String>, error: kube::Error) -> Self {
         let doing = doing.into();
         match error {
             kube::Error::Api(status) => {
                 let reason = if status.message.is_empty() { status.reason.clone() } else { status.message.clone() };
-                RemoteError { doing, reason, code: status.code, refusal: refusal(status.code) }
+                ApiError { doing, reason, code: status.code, kind: kind_of(status.code) }
             }
-            error => RemoteError { doing, reason: chain(&error), code: 0, refusal: Refusal::Transient },
+            error => ApiError { doing, reason: chain(&error), code: 0, kind: ApiErrorKind::Transient },
         }
     }
 
-    fn new(doing: impl Into<String>, reason: impl Into<String>, refusal: Refusal) -> Self {
-        RemoteError { doing: doing.into(), reason: reason.into(), code: 0, refusal }
+    fn new(doing: impl Into<String>, reason: impl Into<String>, kind: ApiErrorKind) -> Self {
+        ApiError { doing: doing.into(), reason: reason.into(), code: 0, kind }
     }
 
-    /// What the error means.
-    pub fn refusal(&self) -> Refusal {
-        self.refusal
+    pub(crate) fn kind(&self) -> ApiErrorKind {
+        self.kind
     }
 
-    /// The HTTP code, or `network` where there was none.
-    pub fn code(&self) -> String {
+    /// The HTTP status code, or `network` if there was none.
+    pub(crate) fn code(&self) -> String {
         if self.code == 0 { "network".into() } else { self.code.to_string() }
     }
 }
 
-impl fmt::Display for RemoteError {
+impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.doing, self.reason)?;
-        match self.refusal {
-            Refusal::Forbidden => f.write_str(" (grant the verb to the ingester's ClusterRole)"),
+        match self.kind {
+            ApiErrorKind::Forbidden => f.write_str(" (grant the verb to the ingester's ClusterRole)"),
             _ => Ok(()),
         }
     }
 }
 
-impl std::error::Error for RemoteError {}
+impl std::error::Error for ApiError {}
 
-/// An error with its causes: kube's own text for a lost connection says nothing of why.
+/// An error with its causes: kube's own text for a lost connection does not have them.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -116,33 +115,33 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// By the HTTP codes of the Kubernetes API conventions.
-fn refusal(code: u16) -> Refusal {
+/// By the HTTP status codes of the Kubernetes API conventions.
+fn kind_of(code: u16) -> ApiErrorKind {
     match code {
-        404 => Refusal::NotFound,
-        409 | 412 | 422 => Refusal::Conflict,
-        410 => Refusal::Expired,
-        401 | 403 => Refusal::Forbidden,
-        0 | 408 | 429 | 500..=599 => Refusal::Transient,
-        _ => Refusal::Other,
+        404 => ApiErrorKind::NotFound,
+        409 | 412 | 422 => ApiErrorKind::Conflict,
+        410 => ApiErrorKind::Expired,
+        401 | 403 => ApiErrorKind::Forbidden,
+        0 | 408 | 429 | 500..=599 => ApiErrorKind::Transient,
+        _ => ApiErrorKind::Other,
     }
 }
 
 /// One page of a list.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Page {
-    /// The version of the whole list; the same on each of its pages.
+    /// The version of the whole list, the same on each page.
     pub(crate) version: u64,
-    /// What to ask the next page with; `None` on the last.
+    /// The token that requests the next page; `None` on the last page.
     pub(crate) next: Option<String>,
     /// The objects' texts.
     pub(crate) items: Vec<Box<str>>,
 }
 
-/// An object by its metadata alone.
+/// What is read of an object's metadata when the object itself is not needed.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Stub {
+pub(crate) struct PartialObjectMeta {
     pub(crate) uid: Box<str>,
     pub(crate) namespace: Box<str>,
     pub(crate) name: Box<str>,
@@ -151,8 +150,8 @@ pub(crate) struct Stub {
     deletion_timestamp: Option<Box<str>>,
 }
 
-impl Stub {
-    /// Its resourceVersion; 0 where it is no number.
+impl PartialObjectMeta {
+    /// Its resourceVersion; 0 if it is not a number.
     pub(crate) fn version(&self) -> u64 {
         self.resource_version.parse().unwrap_or_default()
     }
@@ -161,7 +160,7 @@ impl Stub {
         self.deletion_timestamp.is_some()
     }
 
-    /// As much metadata as a patch of the finalizers needs.
+    /// The metadata that a patch of the finalizers needs.
     pub(crate) fn meta(&self) -> ingester_core::object::Meta {
         ingester_core::object::Meta {
             uid: self.uid.clone(),
@@ -174,24 +173,24 @@ impl Stub {
 
 /// One page of a list of metadata.
 #[derive(Debug)]
-pub(crate) struct StubPage {
+pub(crate) struct MetadataPage {
     pub(crate) version: u64,
     pub(crate) next: Option<String>,
-    pub(crate) items: Vec<Stub>,
+    pub(crate) items: Vec<PartialObjectMeta>,
 }
 
-/// What a watch says.
+/// One event of a watch.
 #[derive(Debug)]
-pub(crate) enum Event {
-    /// The object is new or has changed.
+pub(crate) enum RemoteEvent {
+    /// An object was created or changed.
     Applied(Box<str>),
-    /// It has left the cluster; its last state.
+    /// An object was deleted; its last state.
     Deleted(Box<str>),
-    /// Everything up to this version has been told.
+    /// All events up to this version were sent.
     Bookmark(u64),
 }
 
-/// One kind's objects on the API server, all of them or those of one namespace.
+/// The objects of one kind on the API server, in all namespaces or in one.
 #[derive(Clone)]
 pub(crate) struct Remote {
     client: Client,
@@ -218,30 +217,30 @@ impl Remote {
         Request::new(self.url(self.namespace.as_deref()))
     }
 
-    /// The request for one object, and what to call it in an error.
-    fn one(&self, doing: &str, namespace: &str, name: &str) -> Result<(Request, String), RemoteError> {
+    /// A request for one object, and the text for an error.
+    fn one(&self, doing: &str, namespace: &str, name: &str) -> Result<(Request, String), ApiError> {
         let doing = format!("{doing} {} {}", self.kind.kind(), Named(namespace, name));
         if !is_path_segment(name) || !(namespace.is_empty() || is_path_segment(namespace)) {
-            return Err(RemoteError::new(doing, "this name cannot stand in a path of the API", Refusal::NotFound));
+            return Err(ApiError::new(doing, "this name cannot stand in a path of the API", ApiErrorKind::NotFound));
         }
         Ok((Request::new(self.url(Some(namespace))), doing))
     }
 
-    async fn text(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, RemoteError> {
+    async fn text(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
         match tokio::time::timeout(REQUEST, self.client.request_text(request)).await {
-            Ok(result) => result.map_err(|error| RemoteError::of(doing, error)),
+            Ok(result) => result.map_err(|error| ApiError::of(doing, error)),
             Err(_) => {
                 let reason = format!("no answer within {} s", REQUEST.as_secs());
-                Err(RemoteError::new(doing, reason, Refusal::Transient))
+                Err(ApiError::new(doing, reason, ApiErrorKind::Transient))
             }
         }
     }
 
-    /// The answer to a list. "Not found" counts only from a server that is ready: one that is starting answers that too,
-    /// for every CustomResourceDefinition that it has not read yet.
-    async fn listed(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, RemoteError> {
+    /// The answer to a list. "Not found" counts only from a server that is ready: one that is starting answers so for every
+    /// CustomResourceDefinition that it has not read yet.
+    async fn listed(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
         match self.text(doing, request.clone()).await {
-            Err(error) if error.refusal == Refusal::NotFound => {
+            Err(error) if error.kind == ApiErrorKind::NotFound => {
                 self.ready(doing).await?;
                 self.text(doing, request).await
             }
@@ -249,13 +248,13 @@ impl Remote {
         }
     }
 
-    /// An error where the API server says that it is not ready; one that does not let itself be asked is taken to be.
-    async fn ready(&self, doing: &str) -> Result<(), RemoteError> {
+    /// Fails if the API server says that it is not ready. One that does not answer the question counts as ready.
+    async fn ready(&self, doing: &str) -> Result<(), ApiError> {
         let request = http::Request::get("/readyz").body(Vec::new());
-        let request = request.map_err(|error| RemoteError::new(doing, error.to_string(), Refusal::Other))?;
+        let request = request.map_err(|error| ApiError::new(doing, error.to_string(), ApiErrorKind::Other))?;
         match self.text(doing, request).await {
-            Err(error) if error.refusal == Refusal::Transient => {
-                Err(RemoteError { reason: format!("the API server is not ready: {}", error.reason), ..error })
+            Err(error) if error.kind == ApiErrorKind::Transient => {
+                Err(ApiError { reason: format!("the API server is not ready: {}", error.reason), ..error })
             }
             _ => Ok(()),
         }
@@ -270,24 +269,24 @@ impl Remote {
     }
 
     /// One page of the objects, by a consistent read.
-    pub(crate) async fn list(&self, next: Option<&str>) -> Result<Page, RemoteError> {
+    pub(crate) async fn list(&self, next: Option<&str>) -> Result<Page, ApiError> {
         let doing = format!("listing {}", self.kind.plural());
         let request = self.all().list(&self.page(PAGE, next)).map_err(|error| built(&doing, error))?;
         let text = self.listed(&doing, request).await?;
-        split(&text).map_err(|error| RemoteError::new(doing, error.locate(&text).to_string(), Refusal::Other))
+        split(&text).map_err(|error| ApiError::new(doing, error.locate(&text).to_string(), ApiErrorKind::Other))
     }
 
     /// One page of the objects' metadata, by a consistent read.
-    pub(crate) async fn list_metadata(&self, next: Option<&str>) -> Result<StubPage, RemoteError> {
+    pub(crate) async fn list_metadata(&self, next: Option<&str>) -> Result<MetadataPage, ApiError> {
         self.metadata(METADATA_PAGE, next).await
     }
 
-    /// The version that the cluster is at.
-    pub(crate) async fn version(&self) -> Result<u64, RemoteError> {
+    /// The cluster's current version.
+    pub(crate) async fn version(&self) -> Result<u64, ApiError> {
         self.metadata(1, None).await.map(|page| page.version)
     }
 
-    async fn metadata(&self, limit: u32, next: Option<&str>) -> Result<StubPage, RemoteError> {
+    async fn metadata(&self, limit: u32, next: Option<&str>) -> Result<MetadataPage, ApiError> {
         #[derive(serde::Deserialize)]
         struct List {
             metadata: ListMeta,
@@ -303,94 +302,100 @@ impl Remote {
         }
         #[derive(serde::Deserialize)]
         struct Item {
-            metadata: Stub,
+            metadata: PartialObjectMeta,
         }
         let doing = format!("listing the metadata of {}", self.kind.plural());
         let request = self.all().list_metadata(&self.page(limit, next)).map_err(|error| built(&doing, error))?;
         let text = self.listed(&doing, request).await?;
         let list: List = serde_json::from_str(&text)
-            .map_err(|error| RemoteError::new(doing.as_str(), error.to_string(), Refusal::Other))?;
+            .map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
         let version = list.metadata.resource_version.parse();
-        Ok(StubPage {
-            version: version.map_err(|_| RemoteError::new(doing, NO_VERSION, Refusal::Other))?,
+        Ok(MetadataPage {
+            version: version.map_err(|_| ApiError::new(doing, NO_VERSION, ApiErrorKind::Other))?,
             next: list.metadata.r#continue.filter(|token| !token.is_empty()),
             items: list.items.into_iter().map(|item| item.metadata).collect(),
         })
     }
 
-    /// What happens from `version` on, until the server or the connection ends it.
+    /// The events after `version`, until the server or the connection ends the watch.
     pub(crate) async fn watch(
         &self,
         version: u64,
-    ) -> Result<impl Stream<Item = Result<Event, RemoteError>> + use<>, RemoteError> {
+    ) -> Result<impl Stream<Item = Result<RemoteEvent, ApiError>> + use<>, ApiError> {
         let doing = format!("watching {}", self.kind.plural());
         let parameters = WatchParams::default().timeout(WATCH_SECONDS);
         let request = self.all().watch(&parameters, &version.to_string()).map_err(|error| built(&doing, error))?;
         let opening = tokio::time::timeout(REQUEST, self.client.request_events::<Box<RawValue>>(request));
         let events = match opening.await {
-            Ok(events) => events.map_err(|error| RemoteError::of(doing.as_str(), error))?,
-            Err(_) => return Err(RemoteError::new(doing, "no answer", Refusal::Transient)),
+            Ok(events) => events.map_err(|error| ApiError::of(doing.as_str(), error))?,
+            Err(_) => return Err(ApiError::new(doing, "no answer", ApiErrorKind::Transient)),
         };
-        let events = with_signs_of_life(events.boxed());
+        let events = with_time_limit(events.boxed());
         Ok(events.map(move |event| match event {
-            None => Err(RemoteError::new(doing.as_str(), "no sign of life from the API server", Refusal::Transient)),
-            Some(Err(error)) => Err(RemoteError::of(doing.as_str(), error)),
-            Some(Ok(WatchEvent::Added(object) | WatchEvent::Modified(object))) => Ok(Event::Applied(text_of(object))),
-            Some(Ok(WatchEvent::Deleted(object))) => Ok(Event::Deleted(text_of(object))),
+            None => Err(ApiError::new(doing.as_str(), "no sign of life from the API server", ApiErrorKind::Transient)),
+            Some(Err(error)) => Err(ApiError::of(doing.as_str(), error)),
+            Some(Ok(WatchEvent::Added(object) | WatchEvent::Modified(object))) => {
+                Ok(RemoteEvent::Applied(object.into()))
+            }
+            Some(Ok(WatchEvent::Deleted(object))) => Ok(RemoteEvent::Deleted(object.into())),
             Some(Ok(WatchEvent::Bookmark(bookmark))) => match bookmark.metadata.resource_version.parse() {
-                Ok(version) => Ok(Event::Bookmark(version)),
-                Err(_) => Err(RemoteError::new(doing.as_str(), NO_VERSION, Refusal::Other)),
+                Ok(version) => Ok(RemoteEvent::Bookmark(version)),
+                Err(_) => Err(ApiError::new(doing.as_str(), NO_VERSION, ApiErrorKind::Other)),
             },
-            Some(Ok(WatchEvent::Error(status))) => Err(RemoteError::of(doing.as_str(), kube::Error::Api(status))),
+            Some(Ok(WatchEvent::Error(status))) => Err(ApiError::of(doing.as_str(), kube::Error::Api(status))),
         }))
     }
 
-    /// The object as it is now; `None` when there is none of that name.
-    pub(crate) async fn get(&self, namespace: &str, name: &str) -> Result<Option<Box<str>>, RemoteError> {
+    /// The current object; `None` if no object has that name.
+    pub(crate) async fn get(&self, namespace: &str, name: &str) -> Result<Option<Box<str>>, ApiError> {
         let (request, doing) = self.one("reading", namespace, name)?;
         let request = request.get(name, &GetParams::default()).map_err(|error| built(&doing, error))?;
         match self.text(&doing, request).await {
             Ok(text) => Ok(Some(text.into())),
-            Err(error) if error.refusal == Refusal::NotFound => Ok(None),
+            Err(error) if error.kind == ApiErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// The object's metadata as they are now; `None` when there is none of that name.
-    pub(crate) async fn get_metadata(&self, namespace: &str, name: &str) -> Result<Option<Stub>, RemoteError> {
+    /// The current metadata of an object; `None` if no object has that name.
+    pub(crate) async fn get_metadata(
+        &self,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<PartialObjectMeta>, ApiError> {
         #[derive(serde::Deserialize)]
         struct Item {
-            metadata: Stub,
+            metadata: PartialObjectMeta,
         }
         let (request, doing) = self.one("reading the metadata of", namespace, name)?;
         let request = request.get_metadata(name, &GetParams::default()).map_err(|error| built(&doing, error))?;
         match self.text(&doing, request).await {
             Ok(text) => match serde_json::from_str::<Item>(&text) {
                 Ok(item) => Ok(Some(item.metadata)),
-                Err(error) => Err(RemoteError::new(doing, error.to_string(), Refusal::Other)),
+                Err(error) => Err(ApiError::new(doing, error.to_string(), ApiErrorKind::Other)),
             },
-            Err(error) if error.refusal == Refusal::NotFound => Ok(None),
+            Err(error) if error.kind == ApiErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Applies a JSON patch; the object as it is then.
+    /// Applies a JSON patch; returns the patched object.
     pub(crate) async fn patch(
         &self,
         namespace: &str,
         name: &str,
         patch: &serde_json::Value,
-    ) -> Result<Box<str>, RemoteError> {
+    ) -> Result<Box<str>, ApiError> {
         let (_, doing) = self.one("patching the finalizers of", namespace, name)?;
         let request = http::Request::patch(format!("{}/{name}", self.url(Some(namespace))))
             .header(http::header::CONTENT_TYPE, "application/json-patch+json")
             .body(patch.to_string().into_bytes())
-            .map_err(|error| RemoteError::new(doing.as_str(), error.to_string(), Refusal::Other))?;
+            .map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
         self.text(&doing, request).await.map(Into::into)
     }
 
-    /// Deletes the object if it is still the one of this uid and version.
-    pub(crate) async fn delete(&self, namespace: &str, name: &str, uid: &str, version: u64) -> Result<(), RemoteError> {
+    /// Deletes the object if it still has this uid and version.
+    pub(crate) async fn delete(&self, namespace: &str, name: &str, uid: &str, version: u64) -> Result<(), ApiError> {
         let (request, doing) = self.one("deleting", namespace, name)?;
         let preconditions = Preconditions { resource_version: Some(version.to_string()), uid: Some(uid.to_owned()) };
         let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
@@ -401,8 +406,8 @@ impl Remote {
 
 const NO_VERSION: &str = "the answer has no resourceVersion that is a number";
 
-/// Ends with `None` when nothing has come for [`SILENCE`]. (tokio-stream's adapter would go on asking.)
-fn with_signs_of_life<S: Stream + Unpin>(stream: S) -> impl Stream<Item = Option<S::Item>> {
+/// Ends with `None` after a silence of [`SILENCE`]. (tokio-stream's adapter would not end the stream.)
+fn with_time_limit<S: Stream + Unpin>(stream: S) -> impl Stream<Item = Option<S::Item>> {
     futures::stream::unfold(Some(stream), |stream| async {
         let mut stream = stream?;
         match tokio::time::timeout(SILENCE, stream.next()).await {
@@ -412,15 +417,12 @@ fn with_signs_of_life<S: Stream + Unpin>(stream: S) -> impl Stream<Item = Option
     })
 }
 
-fn text_of(object: Box<RawValue>) -> Box<str> {
-    object.into()
+/// The error of a request that cannot be built.
+fn built(doing: &str, error: kube::core::request::Error) -> ApiError {
+    ApiError::new(doing, error.to_string(), ApiErrorKind::Other)
 }
 
-fn built(doing: &str, error: kube::core::request::Error) -> RemoteError {
-    RemoteError::new(doing, error.to_string(), Refusal::Other)
-}
-
-/// `namespace/name`, or the name alone.
+/// Displays `namespace/name`, or the name alone.
 pub(crate) struct Named<'a>(pub(crate) &'a str, pub(crate) &'a str);
 
 impl fmt::Display for Named<'_> {
@@ -429,7 +431,7 @@ impl fmt::Display for Named<'_> {
     }
 }
 
-/// Cuts a list's text into its items.
+/// Splits a list's text into the texts of its items.
 fn split(text: &str) -> Result<Page, json::Error> {
     let mut page = Page { version: 0, next: None, items: Vec::new() };
     let mut reader = Reader::new(text);
@@ -467,7 +469,7 @@ fn split(text: &str) -> Result<Page, json::Error> {
     Ok(page)
 }
 
-/// An item's text with `apiVersion` and `kind`: the API server leaves them out of the items of built-in kinds.
+/// An item's text with `apiVersion` and `kind`, which the API server leaves out of the list items of built-in kinds.
 pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
     let members = text.trim_start().strip_prefix('{').unwrap_or_default();
     let comma = if members.trim_start().starts_with('}') { "" } else { "," };
@@ -476,7 +478,7 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Page, Refusal, Remote, is_path_segment, refusal, split};
+    use super::{ApiErrorKind, Page, Remote, is_path_segment, kind_of, split};
     use crate::fixture::MODEL;
     use http::{Request, Response};
     use kube::Client;
@@ -487,8 +489,8 @@ mod tests {
 
     const LIST: &str = "/apis/michelangelo.api/v2/models";
 
-    /// What a list comes to where the server answers these paths, in this order, with these codes.
-    async fn listed(answers: &[(&'static str, u16)]) -> Result<Page, Refusal> {
+    /// The result of a list if the server answers these paths, in this order, with these codes.
+    async fn listed(answers: &[(&'static str, u16)]) -> Result<Page, ApiErrorKind> {
         let answers = Arc::new(Mutex::new(answers.iter().copied().collect::<VecDeque<_>>()));
         let left = answers.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
@@ -505,21 +507,21 @@ mod tests {
         });
         let page = Remote::new(Client::new(service, "default"), MODEL, None).list(None).await;
         assert!(left.lock().unwrap().is_empty(), "requests that were not made: {left:?}");
-        page.map_err(|error| error.refusal())
+        page.map_err(|error| error.kind())
     }
 
     #[tokio::test]
     async fn a_kind_counts_as_missing_only_if_a_ready_server_says_so() {
         let page = || Page { version: 1, next: None, items: vec![] };
         assert_eq!(listed(&[(LIST, 200)]).await, Ok(page()));
-        assert_eq!(listed(&[(LIST, 404), ("/readyz", 500)]).await, Err(Refusal::Transient));
-        assert_eq!(listed(&[(LIST, 404), ("/readyz", 200), (LIST, 404)]).await, Err(Refusal::NotFound));
-        // It has become ready in between.
+        assert_eq!(listed(&[(LIST, 404), ("/readyz", 500)]).await, Err(ApiErrorKind::Transient));
+        assert_eq!(listed(&[(LIST, 404), ("/readyz", 200), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
+        // It became ready in between.
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 200), (LIST, 200)]).await, Ok(page()));
-        // Not everybody may ask, and not every version has it.
-        assert_eq!(listed(&[(LIST, 404), ("/readyz", 403), (LIST, 404)]).await, Err(Refusal::NotFound));
-        assert_eq!(listed(&[(LIST, 404), ("/readyz", 404), (LIST, 404)]).await, Err(Refusal::NotFound));
-        assert_eq!(listed(&[(LIST, 503)]).await, Err(Refusal::Transient));
+        // The right to ask may be missing, and so may the endpoint.
+        assert_eq!(listed(&[(LIST, 404), ("/readyz", 403), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
+        assert_eq!(listed(&[(LIST, 404), ("/readyz", 404), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
+        assert_eq!(listed(&[(LIST, 503)]).await, Err(ApiErrorKind::Transient));
     }
 
     #[test]
@@ -542,16 +544,16 @@ mod tests {
     #[test]
     fn api_errors_are_classified_by_the_codes_of_the_api_conventions() {
         for (code, expected) in [
-            (404, Refusal::NotFound),
-            (409, Refusal::Conflict),
-            (422, Refusal::Conflict),
-            (410, Refusal::Expired),
-            (403, Refusal::Forbidden),
-            (429, Refusal::Transient),
-            (503, Refusal::Transient),
-            (400, Refusal::Other),
+            (404, ApiErrorKind::NotFound),
+            (409, ApiErrorKind::Conflict),
+            (422, ApiErrorKind::Conflict),
+            (410, ApiErrorKind::Expired),
+            (403, ApiErrorKind::Forbidden),
+            (429, ApiErrorKind::Transient),
+            (503, ApiErrorKind::Transient),
+            (400, ApiErrorKind::Other),
         ] {
-            assert_eq!(refusal(code), expected, "{code}");
+            assert_eq!(kind_of(code), expected, "{code}");
         }
     }
 

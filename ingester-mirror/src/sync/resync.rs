@@ -1,25 +1,26 @@
-//! What a watch does not tell: what is gone (sweep), what was missed (resync), and which older objects lack our finalizer
-//! (adoption).
+//! What a watch does not report: objects that are gone (sweep), changes that were missed (resync), and older objects that lack
+//! our finalizer.
 
-use super::controller::{Controller, pause};
+use super::backoff::{API_SERVER, Backoff};
+use super::controller::Controller;
 use super::finalizer;
-use super::known::{Entry, Standing};
+use super::known::{KnownObject, RowState};
 use super::lifecycle::State;
-use super::remote::{Refusal, RemoteError, Stub};
+use super::remote::{ApiError, ApiErrorKind, PartialObjectMeta};
 use super::work::{Item, Origin, Work};
 use crate::config::Finalizer;
 use ingester_core::object::Meta;
 use ingester_core::value::Micros;
-use ingester_store::Change;
+use ingester_store::RowChange;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// For how long after the start older objects may wait for their finalizers until the first list is in SQL: their patches
-/// would compete with it for the API server.
-const UNADOPTED: Duration = Duration::from_secs(300);
+/// How long after the start the finalizers of older objects may wait until the first list is in SQL: their patches would slow
+/// the list down.
+const FINALIZERS_WAIT: Duration = Duration::from_secs(300);
 
 impl Controller {
-    /// Has everything looked at that is stored and was not in the list that has just ended. Returns how many.
+    /// Refreshes everything that is stored and that the list, which has just ended, lacks. Returns how many.
     pub(super) async fn sweep(&self, version: u64) -> usize {
         let unseen: Vec<Box<str>> = {
             let unseen = self.known().unseen();
@@ -40,13 +41,13 @@ impl Controller {
             let mut nameless: Vec<&Box<str>> = uids.iter().collect();
             for (uid, namespace, name) in names {
                 nameless.retain(|other| **other != uid);
-                let work = Work::Look { uid, namespace, name, version, swept: true };
+                let work = Work::Refresh { uid, namespace, name, version, swept: true };
                 self.queue.push(Item::new(work, Origin::List)).await;
             }
-            // Rejected ones that are gone, and never had a row: what is recorded of them is no longer true.
-            let forget: Vec<Change> = nameless
+            // Rejected objects that are gone and never had a row: their rejects are out of date.
+            let forget: Vec<RowChange> = nameless
                 .into_iter()
-                .map(|uid| Change::Tombstone { uid: uid.clone(), res_version: version, delete_time: Micros::now() })
+                .map(|uid| RowChange::Tombstone { uid: uid.clone(), res_version: version, delete_time: Micros::now() })
                 .collect();
             for change in &forget {
                 self.known().remove(change.uid());
@@ -60,7 +61,7 @@ impl Controller {
         unseen.len()
     }
 
-    /// Compares the cluster's metadata with what is known, once in a while: what a watch has missed is found here.
+    /// Compares the cluster's metadata with what is remembered, every `resync_period`, to find changes that the watch missed.
     pub(super) async fn resync(&self) {
         let Some(period) = self.settings.resync_period else { return std::future::pending().await };
         loop {
@@ -74,7 +75,7 @@ impl Controller {
                     );
                 }
                 Ok(_) => tracing::debug!(kind = self.kind.kind(), "Resync found nothing"),
-                Err(error) if error.refusal() == Refusal::NotFound => {}
+                Err(error) if error.kind() == ApiErrorKind::NotFound => {}
                 Err(error) => {
                     self.metrics.api_error(&error.code());
                     tracing::warn!(kind = self.kind.kind(), %error, "Resync given up until the next");
@@ -83,22 +84,23 @@ impl Controller {
         }
     }
 
-    pub(super) async fn resync_once(&self) -> Result<usize, RemoteError> {
+    /// Compares once. Returns how many objects were missed.
+    pub(super) async fn resync_once(&self) -> Result<usize, ApiError> {
         let _listing = self.listing.lock().await;
-        if self.heard.load(Ordering::Relaxed) == 0 {
+        if self.observed.load(Ordering::Relaxed) == 0 {
             return Ok(0);
         }
         self.known().begin_list();
         let (mut next, mut found) = (None, 0);
         let version = loop {
-            let heard = self.heard.load(Ordering::Relaxed);
+            let observed = self.observed.load(Ordering::Relaxed);
             let page = self.remote.list_metadata(next.as_deref()).await?;
-            if next.is_none() && page.version < heard {
+            if next.is_none() && page.version < observed {
                 self.relist.notify_one();
                 return Ok(0);
             }
-            for stub in page.items {
-                found += usize::from(self.compare(stub, heard).await);
+            for partial in page.items {
+                found += usize::from(self.compare(partial, observed).await);
             }
             next = page.next;
             if next.is_none() {
@@ -108,84 +110,87 @@ impl Controller {
         Ok(found + self.sweep(version).await)
     }
 
-    /// Whether an object is to be looked at: it is at another version than the one that is known, and nothing that was
-    /// heard says so.
-    pub(super) async fn compare(&self, stub: Stub, heard: u64) -> bool {
+    /// Refreshes an object whose version is not the remembered one, unless the watch has yet to reach it. Returns whether the
+    /// watch missed a change.
+    pub(super) async fn compare(&self, partial: PartialObjectMeta, observed: u64) -> bool {
         let before = {
             let mut known = self.known();
-            known.seen(&stub.uid);
-            known.get(&stub.uid)
+            known.seen(&partial.uid);
+            known.get(&partial.uid)
         };
-        if self.lacks_finalizer(&stub) {
-            self.adoption_wanted();
+        if self.lacks_finalizer(&partial) {
+            self.request_finalizers();
         }
-        let version = stub.version();
-        // What was rejected is tried again: somebody may have mended the database.
-        let as_known = |entry: Entry| entry.version == version && entry.standing != Standing::Rejected;
-        if version > heard || self.queue.holds(&stub.uid) || before.is_some_and(as_known) {
+        let version = partial.version();
+        // Rejected objects are retried: the database may accept them by now.
+        let as_known = |entry: KnownObject| entry.version == version && entry.state != RowState::Rejected;
+        if version > observed || self.queue.holds(&partial.uid) || before.is_some_and(as_known) {
             return false;
         }
-        // Left out by the kind's predicate, perhaps: then looking at it costs a read.
+        // The kind's predicate may leave the object out. Then this costs one read.
         let behind = before.filter(|entry| entry.version > version).map(|_| version);
-        let Stub { uid, namespace, name, .. } = stub;
-        let mut item = Item::new(Work::Look { uid, namespace, name, version, swept: false }, Origin::Watch);
+        let PartialObjectMeta { uid, namespace, name, .. } = partial;
+        let mut item = Item::new(Work::Refresh { uid, namespace, name, version, swept: false }, Origin::Watch);
         item.behind = behind;
         self.queue.push(item).await;
         before.is_some_and(|entry| entry.version != version)
     }
 
-    /// Some objects lack our finalizer.
-    pub(super) fn adoption_wanted(&self) {
-        self.unadopted.notify_one();
+    /// Some objects lack our finalizer: add it soon.
+    pub(super) fn request_finalizers(&self) {
+        self.finalizers_missing.notify_one();
     }
 
-    /// Puts our finalizer on objects that are older than this process, at a bounded rate, whenever there are any.
-    pub(super) async fn adopt_all(&self) {
-        let (mut failures, began) = (0, tokio::time::Instant::now());
+    /// Adds our finalizer to objects that are older than this process, at a limited rate, whenever there are any.
+    pub(super) async fn add_finalizers(&self) {
+        let (mut backoff, start) = (Backoff::new(API_SERVER), tokio::time::Instant::now());
         loop {
-            self.unadopted.notified().await;
-            // Whether it has come or was given up: the sender is this controller's own and cannot be gone.
+            self.finalizers_missing.notified().await;
+            // It goes on after the time-out, too. (The controller owns the sender, so waiting has no other end.)
             let mut listed = self.synced_once.subscribe();
-            let _ = tokio::time::timeout_at(began + UNADOPTED, listed.wait_for(|listed| *listed)).await;
-            match self.adopt_once().await {
-                Ok(()) => failures = 0,
-                // It took longer than the API server remembers a list: on from a new one.
-                Err(error) if error.refusal() == Refusal::Expired => self.unadopted.notify_one(),
+            let _ = tokio::time::timeout_at(start + FINALIZERS_WAIT, listed.wait_for(|listed| *listed)).await;
+            match self.add_finalizers_once().await {
+                Ok(()) => backoff.reset(),
+                // The round took longer than the API server keeps the list's version. That is no failure: start over.
+                Err(error) if error.kind() == ApiErrorKind::Expired => {
+                    backoff.reset();
+                    tokio::time::sleep(backoff.pause()).await;
+                    self.finalizers_missing.notify_one();
+                }
                 Err(error) => {
-                    failures += 1;
                     tracing::warn!(kind = self.kind.kind(), %error, "Finalizers not added now, trying again");
-                    tokio::time::sleep(self.settings.requeue_period.min(pause(failures))).await;
-                    self.unadopted.notify_one();
+                    tokio::time::sleep(backoff.pause().min(self.settings.requeue_period)).await;
+                    self.finalizers_missing.notify_one();
                 }
             }
         }
     }
 
-    /// One round over all objects. An error is one that the next object would meet as well.
-    async fn adopt_once(&self) -> Result<(), RemoteError> {
+    /// One round over all objects. It fails only for what would affect the next object too.
+    async fn add_finalizers_once(&self) -> Result<(), ApiError> {
         let mut pace = tokio::time::interval(Duration::from_secs(1) / self.settings.finalizer_rate.max(1));
         pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut next = None;
         loop {
             let page = self.remote.list_metadata(next.as_deref()).await?;
-            for stub in page.items {
-                if !self.lacks_finalizer(&stub) {
+            for partial in page.items {
+                if !self.lacks_finalizer(&partial) {
                     continue;
                 }
                 pace.tick().await;
-                let meta = Meta { namespace: stub.namespace.clone(), name: stub.name.clone(), ..stub.meta() };
-                match self.adopt(&meta).await {
-                    // What the patch answers is written as if it had been watched, and so its own event finds it stored.
+                let meta = Meta { namespace: partial.namespace.clone(), name: partial.name.clone(), ..partial.meta() };
+                match self.add_finalizer(&meta).await {
+                    // The answer to the patch is written like an event, so the patch's own event finds it stored.
                     Ok(Some(object)) => {
                         let work = Work::Object { object: Box::new(object), gone: false };
                         self.queue.push(Item::new(work, Origin::Watch)).await;
                     }
                     Ok(None) => {}
-                    Err(error) if error.refusal() == Refusal::Transient => return Err(error),
-                    // Somebody's admission webhook, say, has something against this one. The next resync asks again.
+                    Err(error) if error.kind() == ApiErrorKind::Transient => return Err(error),
+                    // An admission webhook, for example, may reject the patch of this object. The next resync tries again.
                     Err(error) => {
                         tracing::warn!(kind = self.kind.kind(), namespace = %meta.namespace, name = %meta.name, %error,
-                            "Finalizer not added; the object is mirrored all the same");
+                            "Finalizer not added; the object is mirrored anyway");
                     }
                 }
             }
@@ -196,11 +201,11 @@ impl Controller {
         }
     }
 
-    /// Whether our finalizer is to be on an object, by its metadata and by how it stands, and is not.
-    fn lacks_finalizer(&self, stub: &Stub) -> bool {
+    /// Whether an object lacks our finalizer, by its metadata and the state of its row.
+    fn lacks_finalizer(&self, partial: &PartialObjectMeta) -> bool {
         self.rules.finalizer == Finalizer::Ensure
-            && !stub.terminating()
-            && finalizer::position(&stub.finalizers).is_none()
-            && self.known().get(&stub.uid).is_some_and(|entry| entry.standing == Standing::Stored(State::Live))
+            && !partial.terminating()
+            && finalizer::position(&partial.finalizers).is_none()
+            && self.known().get(&partial.uid).is_some_and(|entry| entry.state == RowState::Stored(State::Live))
     }
 }

@@ -1,34 +1,34 @@
-//! Takes our finalizer off every object, for the day when the ingester goes.
+//! Removes our finalizer from every object, for uninstalling.
 
 use super::finalizer;
-use super::remote::{Refusal, Remote, RemoteError, Stub};
+use super::remote::{ApiError, ApiErrorKind, PartialObjectMeta, Remote};
 use futures::StreamExt as _;
 use ingester_core::kind::Kind;
 use ingester_core::object::Meta;
 
-/// Requests under way at a time.
+/// How many requests are in flight.
 const REQUESTS: usize = 16;
 
-/// Attempts at one object that changes all the time.
+/// Attempts at an object that keeps changing.
 const ATTEMPTS: u32 = 5;
 
-/// What became of one kind's objects.
+/// The result for one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removal {
-    /// Objects looked at.
+    /// Objects read.
     pub objects: usize,
-    /// Objects whose finalizer was taken off.
+    /// Objects whose finalizer was removed.
     pub removed: usize,
-    /// Objects whose finalizer could not be taken off, and why.
+    /// Why finalizers could not be removed, one message per object.
     pub failed: Vec<String>,
     /// The kind is not installed in the cluster.
     pub not_installed: bool,
 }
 
-/// Takes the finalizer off the objects of a kind, of all namespaces or of one. Only ours, and nothing else of an object.
+/// Removes our finalizer, and nothing else, from the objects of a kind, in all namespaces or in one.
 ///
-/// Whoever waits for nothing else is deleted by the API server at once. So the ingester is stopped before, or it would put the
-/// finalizer on again.
+/// The API server then deletes every terminating object that has no other finalizer. Stop the ingester first, or it adds the
+/// finalizer again.
 ///
 /// # Errors
 /// When the objects cannot be listed.
@@ -36,18 +36,18 @@ pub async fn remove_finalizers(
     client: &kube::Client,
     kind: &Kind,
     namespace: Option<&str>,
-) -> Result<Removal, RemoteError> {
+) -> Result<Removal, ApiError> {
     let remote = Remote::new(client.clone(), *kind, namespace.map(Into::into));
     let mut removal = Removal::default();
     let mut next = None;
     loop {
         let page = match remote.list_metadata(next.as_deref()).await {
             Ok(page) => page,
-            Err(error) if error.refusal() == Refusal::NotFound => {
+            Err(error) if error.kind() == ApiErrorKind::NotFound => {
                 return Ok(Removal { not_installed: true, ..removal });
             }
-            // The list has grown older than what the API server remembers: from the beginning.
-            Err(error) if error.refusal() == Refusal::Expired && next.is_some() => {
+            // The list took longer than the API server keeps its version: start over.
+            Err(error) if error.kind() == ApiErrorKind::Expired && next.is_some() => {
                 next = None;
                 continue;
             }
@@ -55,7 +55,7 @@ pub async fn remove_finalizers(
         };
         removal.objects += page.items.len();
         let results: Vec<Result<bool, String>> = futures::stream::iter(page.items)
-            .map(|stub| remove(&remote, stub))
+            .map(|partial| remove(&remote, partial))
             .buffer_unordered(REQUESTS)
             .collect()
             .await;
@@ -72,17 +72,17 @@ pub async fn remove_finalizers(
     }
 }
 
-async fn remove(remote: &Remote, stub: Stub) -> Result<bool, String> {
-    let mut meta = Meta { namespace: stub.namespace.clone(), name: stub.name.clone(), ..stub.meta() };
+async fn remove(remote: &Remote, partial: PartialObjectMeta) -> Result<bool, String> {
+    let mut meta = Meta { namespace: partial.namespace.clone(), name: partial.name.clone(), ..partial.meta() };
     for attempt in 1.. {
         let Some(patch) = finalizer::removal(&meta) else { return Ok(false) };
         let error = match remote.patch(&meta.namespace, &meta.name, &patch).await {
             Ok(_) => return Ok(true),
             Err(error) => error,
         };
-        match error.refusal() {
-            Refusal::NotFound => return Ok(false),
-            Refusal::Conflict if attempt < ATTEMPTS => {
+        match error.kind() {
+            ApiErrorKind::NotFound => return Ok(false),
+            ApiErrorKind::Conflict if attempt < ATTEMPTS => {
                 match remote.get_metadata(&meta.namespace, &meta.name).await.map_err(|error| error.to_string())? {
                     Some(now) if now.uid == meta.uid => {
                         meta = Meta { namespace: meta.namespace, name: meta.name, ..now.meta() };

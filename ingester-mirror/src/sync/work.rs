@@ -1,4 +1,4 @@
-//! One piece of work: an object as it was received, or one to be looked at.
+//! One piece of work: an object as it was received, or one to read again.
 
 use ingester_core::object::{Identity, Object, name_based_uid};
 use std::mem::size_of;
@@ -9,46 +9,47 @@ use tokio::time::Instant;
 pub(crate) enum Origin {
     /// A list: the object may be older than this process.
     List,
-    /// A watch: it appeared, changed or went while the process ran.
+    /// A watch: the object was created, changed or deleted while this process ran.
     Watch,
 }
 
-/// What there is to work on.
+/// What to work on.
 #[derive(Clone, Debug)]
 pub(crate) enum Work {
     /// An object as it was received.
     Object {
         object: Box<Object>,
-        /// It has left the cluster; this is its last state.
+        /// The object was deleted from the cluster; this is its last state.
         gone: bool,
     },
-    /// An object to be read from the API server first.
-    Look {
+    /// An object to read from the API server first.
+    Refresh {
         uid: Box<str>,
         namespace: Box<str>,
         name: Box<str>,
-        /// If it is not there, then as of this version at the latest.
+        /// If the object does not exist, it was deleted at this version at the latest.
         version: u64,
-        /// A list did not have it although its row is live.
+        /// A list lacked the object although its row is live.
         swept: bool,
     },
-    /// A text that is no object, as far as it can be read.
+    /// A text that is not a valid object, with as much of its identity as can be read.
     Broken { identity: Box<Identity>, reason: String },
 }
 
-/// A piece of work with what the queue needs to know of it.
+/// A piece of work, with what the queue needs to know about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub(crate) uid: Box<str>,
     pub(crate) work: Work,
     pub(crate) origin: Origin,
-    /// When it arrived, or became due.
+    /// When it arrived or became due.
     pub(crate) since: Instant,
     /// How many attempts have failed.
     pub(crate) attempt: u32,
-    /// The cluster went back: what is stored does not count.
+    /// The cluster was restored to an earlier state: it wins over what is stored.
     pub(crate) overrule: bool,
-    /// This version was found to be behind what is stored: if the cluster is at it still, it has gone back.
+    /// This version is older than the stored one. If a new read returns no later version, the cluster was restored to an
+    /// earlier state.
     pub(crate) behind: Option<u64>,
 }
 
@@ -56,13 +57,13 @@ impl Item {
     pub(crate) fn new(work: Work, origin: Origin) -> Self {
         let uid = match &work {
             Work::Object { object, .. } => object.meta().uid.clone(),
-            Work::Look { uid, .. } => uid.clone(),
+            Work::Refresh { uid, .. } => uid.clone(),
             Work::Broken { identity, .. } => uid_of(identity),
         };
         Item { uid, work, origin, since: Instant::now(), attempt: 0, overrule: false, behind: None }
     }
 
-    /// The object's resourceVersion; 0 for what is yet to be read.
+    /// The object's resourceVersion; 0 if the object is yet to be read.
     pub(crate) fn version(&self) -> u64 {
         match &self.work {
             Work::Object { object, .. } => object.meta().resource_version,
@@ -70,30 +71,30 @@ impl Item {
         }
     }
 
-    /// The object's namespace and name, as far as they are known.
+    /// The object's namespace and name, empty if unknown.
     pub(crate) fn names(&self) -> (&str, &str) {
         match &self.work {
             Work::Object { object, .. } => (&object.meta().namespace, &object.meta().name),
-            Work::Look { namespace, name, .. } => (namespace, name),
+            Work::Refresh { namespace, name, .. } => (namespace, name),
             Work::Broken { identity, .. } => {
                 (identity.namespace.as_deref().unwrap_or_default(), identity.name.as_deref().unwrap_or_default())
             }
         }
     }
 
-    /// About how many bytes it takes in memory.
+    /// Roughly how many bytes it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
         let more = match &self.work {
-            // The metadata is held apart, so labels and annotations count twice, about.
+            // The metadata is held separately, so labels and annotations count about twice.
             Work::Object { object, .. } => object.text().len() + object.text().len() / 4 + size_of::<Object>(),
-            Work::Look { namespace, name, .. } => namespace.len() + name.len(),
+            Work::Refresh { namespace, name, .. } => namespace.len() + name.len(),
             Work::Broken { reason, .. } => reason.len() + size_of::<Identity>(),
         };
         size_of::<Item>() + 2 * self.uid.len() + more
     }
 }
 
-/// The uid under which something unreadable is recorded: its own, or one by its names.
+/// The uid under which an unreadable object is recorded: its own, or one derived from its names.
 pub(crate) fn uid_of(identity: &Identity) -> Box<str> {
     match &identity.uid {
         Some(uid) if !uid.is_empty() => uid.clone(),

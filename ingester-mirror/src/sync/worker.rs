@@ -1,14 +1,16 @@
-//! Takes batches from the queue: reads what is to be looked at, decodes, writes one transaction, and then tells Kubernetes.
+//! Takes batches from the queue: reads objects again where needed, decodes, writes one transaction, then sends the requests
+//! to Kubernetes.
 //!
 //! # Guarantees
-//! - SQL is committed before Kubernetes is told; every step may be repeated after a crash at any point.
-//! - What Kubernetes is told holds for the very version that is stored: patches and deletions carry uid and resourceVersion.
-//! - One object that cannot be read, decoded, stored or acknowledged holds up no other.
+//! - SQL is committed before any finalizer is removed and any object is deleted. Every step can be repeated after a crash at
+//!   any point.
+//! - A request changes only the version that is stored: patches and deletions carry uid and resourceVersion.
+//! - An object that cannot be read, decoded, stored or acknowledged never blocks others.
 
 use super::commit::Stopped;
 use super::controller::Controller;
-use super::job::{Job, Place};
-use super::known::Standing;
+use super::job::{Job, ObjectRef};
+use super::known::RowState;
 use super::lifecycle::{Circumstances, Plan, State, Then, asks_for_deletion, plan};
 use super::work::{Item, Origin, Work};
 use crate::metrics::Skip;
@@ -16,25 +18,25 @@ use futures::{FutureExt as _, StreamExt as _};
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
-use ingester_store::Change;
+use ingester_store::RowChange;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Objects in one transaction, at most.
+/// The most objects in one transaction.
 const MOST_OBJECTS: usize = 256;
 
-/// Bytes of objects in one transaction, about, unless one alone has more.
+/// Roughly the most bytes of objects in one transaction; a single object may have more.
 const MOST_BYTES: usize = 4 << 20;
 
-/// Up to so many objects in a batch are logged one by one at level info; of more, the batch is.
+/// A batch of up to this many objects is logged object by object at level info, a larger one as a whole.
 pub(super) const LOGGED_SINGLY: usize = 3;
 
-/// Requests to the API server that one batch has under way at a time.
+/// How many requests to the API server one batch has in flight.
 const REQUESTS: usize = 16;
 
 impl Controller {
-    /// Works until told to stop; the batch in hand is finished.
+    /// Works until `stop` is cancelled; then the current batch is finished.
     pub(super) async fn work(&self, stop: &CancellationToken) {
         loop {
             let items = tokio::select! {
@@ -48,7 +50,7 @@ impl Controller {
         }
     }
 
-    /// Works until nothing waits.
+    /// Works until the queue is idle.
     pub(super) async fn settle(&self, stop: &CancellationToken) {
         while !self.queue.is_idle() {
             let items = self.queue.take(MOST_OBJECTS, MOST_BYTES).await;
@@ -72,15 +74,16 @@ impl Controller {
         if !jobs.is_empty() {
             self.commit(&mut jobs, stop).await?;
             let waiting = jobs.iter().filter(|job| job.then != Then::Nothing || job.again.is_some());
-            let telling: Vec<_> = waiting.map(|job| self.acknowledge(job).boxed()).collect();
-            futures::stream::iter(telling).buffer_unordered(REQUESTS).collect::<()>().await;
+            let requests: Vec<_> = waiting.map(|job| self.acknowledge(job).boxed()).collect();
+            futures::stream::iter(requests).buffer_unordered(REQUESTS).collect::<()>().await;
         }
         self.queue.done(uids.iter().map(AsRef::as_ref));
         drop(working);
         Ok(())
     }
 
-    /// One line an object, as the reference system's: at level info while few change, at debug where a line says it of a batch.
+    /// One log line per object, as in the reference system: at level info for small batches, at debug for large ones, which
+    /// have a line of their own.
     pub(super) fn log(&self, singly: bool, namespace: &str, name: &str, message: &'static str) {
         let kind = self.kind.kind();
         if singly {
@@ -90,11 +93,11 @@ impl Controller {
         }
     }
 
-    /// Turns an item into what is to be written; `None` where it is to be looked at again later.
+    /// Turns an item into a job; `None` if there is nothing to do now.
     async fn prepare(&self, item: Item) -> Option<Job> {
         let Item { uid, work, origin, since, attempt, overrule, behind } = item;
         let mut job = Job {
-            place: Place { uid, namespace: "".into(), name: "".into(), version: 0 },
+            object: ObjectRef { uid, namespace: "".into(), name: "".into(), version: 0 },
             meta: None,
             change: None,
             wanted: None,
@@ -111,38 +114,39 @@ impl Controller {
             reject: None,
         };
         match work {
-            // While it waited, another worker has stored the answer to our own patch, of which this is the echo.
+            // While it waited, another worker stored the answer to our own patch. This is the event of that patch.
             Work::Object { object, gone } if !overrule && self.is_echo(object.meta(), gone) => {
                 self.metrics.skipped(Skip::Unchanged, 1);
                 return None;
             }
             Work::Object { object, gone } => self.prepare_object(&mut job, *object, gone).await,
-            Work::Broken { identity, reason } => job.reject = Some(self.reject_of(&job.place.uid, &identity, reason)),
-            Work::Look { namespace, name, version, swept, .. } => {
-                job.place = Place { namespace, name, version, ..job.place };
-                let before = self.known().get(&job.place.uid);
-                match self.remote.get(&job.place.namespace, &job.place.name).await {
+            Work::Broken { identity, reason } => job.reject = Some(self.reject_of(&job.object.uid, &identity, reason)),
+            Work::Refresh { namespace, name, version, swept, .. } => {
+                job.object = ObjectRef { namespace, name, version, ..job.object };
+                let before = self.known().get(&job.object.uid);
+                match self.remote.get(&job.object.namespace, &job.object.name).await {
                     Ok(text) => match text.map(|text| self.parse(text)) {
-                        Some(Ok(object)) if object.meta().uid == job.place.uid => {
+                        Some(Ok(object)) if object.meta().uid == job.object.uid => {
                             let version = object.meta().resource_version;
-                            // The API server has just said what it is at: what is stored beyond that is of a past that is gone.
+                            // This is the API server's current version. If a later one is stored, the cluster was restored to
+                            // an earlier state.
                             job.overrule |= behind.is_some_and(|behind| version <= behind)
                                 || before.is_some_and(|entry| entry.version > version);
                             self.prepare_object(&mut job, object, false).await;
                         }
                         Some(Err((identity, reason))) => {
-                            job.reject = Some(self.reject_of(&job.place.uid, &identity, reason));
+                            job.reject = Some(self.reject_of(&job.object.uid, &identity, reason));
                         }
-                        // There is none of the name, or another one by now.
+                        // No object has this name, or another one has it by now.
                         _ => {
                             let known = before.map(|entry| entry.version).unwrap_or_default();
-                            job.place.version = version.max(known);
+                            job.object.version = version.max(known);
                             job.swept = swept;
                             job.change = Some(job.tombstone());
                         }
                     },
                     Err(error) => {
-                        self.refused(&job, &error);
+                        self.retry(&job, &error);
                         return None;
                     }
                 }
@@ -151,9 +155,9 @@ impl Controller {
         Some(job)
     }
 
-    /// Reads a text; where it is no object, what can be told of it and why.
+    /// Parses an object. An error has as much of its identity as can be read, and the reason.
     pub(super) fn parse(&self, text: Box<str>) -> Result<Object, (Box<Identity>, String)> {
-        match self.parse_as_it_is(text) {
+        match self.parse_text(text) {
             Ok(object) => Ok(object),
             Err((text, reason)) => Err((Box::new(Identity::probe(&text)), reason)),
         }
@@ -161,7 +165,7 @@ impl Controller {
 
     async fn prepare_object(&self, job: &mut Job, object: Object, gone: bool) {
         let meta = object.meta();
-        job.place = Place {
+        job.object = ObjectRef {
             uid: meta.uid.clone(),
             namespace: meta.namespace.clone(),
             name: meta.name.clone(),
@@ -171,17 +175,19 @@ impl Controller {
         let row = self.row(&object);
         let mut object = object;
         let (plan, row) = match (plan.then, row) {
-            // It appeared while the process runs: its finalizer first, so that what is written is its last state.
-            (Then::Adopt, Ok(Some(row))) if job.origin == Origin::Watch => match self.adopt_new(object.meta()).await {
-                Some(adopted) => {
-                    let (plan, row) = (self.plan(adopted.meta(), false), self.row(&adopted));
-                    job.place.version = adopted.meta().resource_version;
-                    object = adopted;
-                    (plan, row)
+            // A new object: the finalizer comes first, so that the version with it is the one that is written.
+            (Then::AddFinalizer, Ok(Some(row))) if job.origin == Origin::Watch => {
+                match self.add_finalizer_to_new(object.meta()).await {
+                    Some(patched) => {
+                        let (plan, row) = (self.plan(patched.meta(), false), self.row(&patched));
+                        job.object.version = patched.meta().resource_version;
+                        object = patched;
+                        (plan, row)
+                    }
+                    // Not added: the row is written anyway.
+                    None => (Plan { then: Then::Nothing, ..plan }, Ok(Some(row))),
                 }
-                // Refused: the row is written all the same.
-                None => (Plan { then: Then::Nothing, ..plan }, Ok(Some(row))),
-            },
+            }
             (_, row) => (plan, row),
         };
         job.then = plan.then;
@@ -198,34 +204,34 @@ impl Controller {
         match row {
             Ok(Some(row)) => {
                 let mut row = stored(row);
-                job.pairs = Some(row.pairs_hash());
-                row.believed = self.known().believed(&job.place.uid);
+                job.pairs = Some(row.companions_hash());
+                row.expected = self.known().expected(&job.object.uid);
                 job.wanted = (plan.then == Then::Evict).then(|| row.clone());
-                job.change = Some(Change::Row(row));
+                job.change = Some(RowChange::Row(row));
             }
-            // The kind's predicate leaves it out: where it has a row, that is of a time when it did not.
+            // The kind's predicate leaves the object out. A row that it has is from before that.
             Ok(None) => {
                 job.left_out = !gone;
                 job.state = None;
                 job.again = None;
-                if !matches!(job.then, Then::Release | Then::Delete) {
+                if !matches!(job.then, Then::RemoveFinalizer | Then::Delete) {
                     job.then = Then::Nothing;
                 }
-                let known = self.known().get(&job.place.uid);
-                if known.is_some_and(|entry| entry.standing == Standing::Stored(State::Live)) {
+                let known = self.known().get(&job.object.uid);
+                if known.is_some_and(|entry| entry.state == RowState::Stored(State::Live)) {
                     job.change = Some(job.tombstone());
                 }
             }
             Err(reason) => match self.kind.bare_row(&object) {
-                // It goes for good: its text is kept, whatever its columns would have been.
+                // The object is about to be gone, so its text is stored without indexed columns.
                 Ok(row) if plan.state == State::Deleted => {
-                    tracing::warn!(kind = self.kind.kind(), namespace = %job.place.namespace, name = %job.place.name, reason,
+                    tracing::warn!(kind = self.kind.kind(), namespace = %job.object.namespace, name = %job.object.name, reason,
                         "Object that cannot be decoded is deleted: stored without its indexed columns");
-                    job.change = Some(Change::Row(stored(row)));
+                    job.change = Some(RowChange::Row(stored(row)));
                 }
                 _ => {
                     job.then = Then::Nothing;
-                    job.reject = Some(self.reject_at(&job.place, reason));
+                    job.reject = Some(self.reject_at(&job.object, reason));
                 }
             },
         }
@@ -234,7 +240,7 @@ impl Controller {
 
     fn plan(&self, meta: &Meta, gone: bool) -> Plan {
         let mut known = self.known();
-        let deleted = matches!(known.get(&meta.uid), Some(entry) if entry.standing == Standing::Stored(State::Deleted));
+        let deleted = matches!(known.get(&meta.uid), Some(entry) if entry.state == RowState::Stored(State::Deleted));
         let deleting_for = if asks_for_deletion(meta) {
             Some(known.deleting_since(&meta.uid).elapsed())
         } else {
@@ -249,26 +255,26 @@ impl Controller {
         plan(meta, self.rules, Circumstances { gone, deleted, deleting_for, terminating_for })
     }
 
-    /// Whether what was heard of an object says nothing new. An end that does not is forgotten.
+    /// Whether an event brings nothing new. A deletion echo also drops the remembered entry.
     pub(super) fn is_echo(&self, meta: &Meta, gone: bool) -> bool {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
         if gone {
-            let said = matches!(entry.standing, Standing::Released | Standing::Stored(State::Evicted));
-            if said {
+            let echo = matches!(entry.state, RowState::Released | RowState::Stored(State::Evicted));
+            if echo {
                 self.known().remove(&meta.uid);
             }
-            return said;
+            return echo;
         }
         entry.version == meta.resource_version && self.settled(meta)
     }
 
-    /// Whether SQL and Kubernetes already are as this version, the known one, asks.
+    /// Whether SQL and Kubernetes already have what this version, the remembered one, requires.
     pub(super) fn settled(&self, meta: &Meta) -> bool {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
-        let state = match entry.standing {
-            // Tried again when it changes; on its way out; left out.
-            Standing::Rejected | Standing::Released | Standing::LeftOut => return true,
-            Standing::Stored(state) => state,
+        let state = match entry.state {
+            // Retried when it changes; about to be deleted; left out.
+            RowState::Rejected | RowState::Released | RowState::LeftOut => return true,
+            RowState::Stored(state) => state,
         };
         let plan = self.plan(meta, false);
         state == plan.state && plan.again.is_none() && plan.then == Then::Nothing
@@ -277,12 +283,12 @@ impl Controller {
     /// Whether only our finalizer is missing.
     pub(super) fn lacks_finalizer_only(&self, meta: &Meta) -> bool {
         let stored = self.known().get(&meta.uid).is_some_and(|entry| {
-            entry.version == meta.resource_version && entry.standing == Standing::Stored(State::Live)
+            entry.version == meta.resource_version && entry.state == RowState::Stored(State::Live)
         });
-        stored && self.plan(meta, false).then == Then::Adopt
+        stored && self.plan(meta, false).then == Then::AddFinalizer
     }
 
-    /// The row; a decoder that panics is its object's fault, as any other error of it.
+    /// The object's row. A decoder that panics is an error of this object, like any other.
     pub(super) fn row(&self, object: &Object) -> Result<Option<Row>, String> {
         match std::panic::catch_unwind(AssertUnwindSafe(|| self.kind.row(object))) {
             Ok(row) => {

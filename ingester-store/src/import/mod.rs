@@ -1,17 +1,17 @@
-//! Objects out of files into a store, in constant memory however many there are.
+//! Imports the objects of files into a store, in constant memory.
 //!
-//! A thread reads and decodes; the caller's task writes. Between them lies a short queue bounded by bytes, so neither
-//! runs away from the other.
+//! A thread reads and decodes, the caller's task writes. The short queue between them is bounded by bytes, so neither gets far
+//! ahead of the other.
 //!
 //! May use: ingester-core, store.
-//! Must not: print (that is the program's).
+//! Must not: print (the program does that).
 
 mod read;
 mod sources;
 
 pub use sources::{Source, SourceError, expand};
 
-use crate::store::{Change, Reject, Store, StoreError};
+use crate::store::{Reject, RowChange, Store, StoreError};
 use ingester_core::kind::Kind;
 use ingester_core::row::Row;
 use read::{Found, Loaded};
@@ -20,22 +20,22 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows of one kind that are written together, at most. Many: objects come in no order of their uids, so each batch
-/// touches pages all over the indexes, and the more rows it has the fewer of them are touched for each.
+/// The most rows of one kind that are written together. The number is high because objects come in no order of their uids: each
+/// batch changes pages all over the indexes, and larger batches change fewer pages per row.
 const BATCH_ROWS: usize = 4096;
 
-/// Bytes of all rows that wait to be written, about; over that, the kind with most of them is written. Together with the
-/// queue it bounds the memory.
+/// About how many bytes of rows may wait to be written. Above that, the kind with the most bytes is written. This and the queue
+/// bound the memory.
 const WAITING_BYTES: usize = 16 * 1024 * 1024;
 
-/// Where an object stands.
+/// Where an object comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file, or `standard input`.
     pub source: Arc<str>,
-    /// Which document of it, from 1; items of a list count each. 0 where the file as a whole is meant.
+    /// The number of its document, from 1; each item of a list counts. 0 for the file as a whole.
     pub document: u64,
-    /// The line where it begins, from 1; 0 where the file as a whole is meant.
+    /// The line where it begins, from 1; 0 for the file as a whole.
     pub line: u64,
 }
 
@@ -48,19 +48,19 @@ impl fmt::Display for Origin {
     }
 }
 
-/// An object that was not stored, or a place in a file where none could be read.
+/// An object that was not stored, or a part of a file that could not be read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// Where it stands.
+    /// Where it comes from.
     pub origin: Origin,
     /// Kind, namespace and name as far as they could be read: `Model ml/churn`.
     pub object: String,
-    /// Why, in a person's words.
+    /// Why, for people.
     pub reason: String,
 }
 
-/// One line, whatever the input holds: names and values that somebody else wrote neither move the cursor of the terminal
-/// nor look like a line of their own, and none of them fills the screen.
+/// One line of bounded length without control characters, whatever the input contains: a name or value in it can neither move the
+/// cursor of the terminal, nor look like another line, nor fill the screen.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         one_line(&self.origin.to_string(), f)?;
@@ -74,14 +74,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// More of a name or a reason is not shown.
+/// How many characters of a name or reason are shown.
 const SHOWN_CHARACTERS: usize = 1000;
 
-/// Control characters as escapes.
+/// Writes control characters as escapes.
 fn one_line(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for (place, c) in text.chars().enumerate() {
+    for (index, c) in text.chars().enumerate() {
         match c {
-            _ if place == SHOWN_CHARACTERS => return f.write_str("…"),
+            _ if index == SHOWN_CHARACTERS => return f.write_str("…"),
             c if c.is_control() => write!(f, "{}", c.escape_default())?,
             c => f.write_char(c)?,
         }
@@ -89,16 +89,16 @@ fn one_line(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// What became of the objects of one kind.
+/// The result of an import for one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Objects found.
     pub read: u64,
     /// Rows written.
     pub written: u64,
-    /// Objects that were stored already, in the same version.
+    /// Objects that were stored already in the same version.
     pub unchanged: u64,
-    /// Objects of which a later version is stored, or stands in the same input.
+    /// Objects of which a later version is stored, or is in the same input.
     pub stale: u64,
     /// Objects that could not be stored.
     pub rejected: u64,
@@ -106,28 +106,28 @@ pub struct Counts {
     pub left_out: u64,
 }
 
-/// What became of everything.
+/// The result of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// By kind, in the order of the manifest; kinds without objects are there too.
+    /// The counts of each kind, in the order of the registry, including kinds without objects.
     pub kinds: Vec<(Kind, Counts)>,
-    /// Files and places in files where no object could be read, and objects of kinds that are not in the manifest.
+    /// Files and parts of files that could not be read, and objects of kinds that are not in the registry.
     pub unknown: u64,
 }
 
 impl Summary {
-    /// How many objects, or places where none could be read, there were in all.
+    /// How many objects and unreadable parts there were.
     pub fn read(&self) -> u64 {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.read).sum::<u64>()
     }
 
-    /// How many objects or places were rejected in all.
+    /// How many of them were rejected.
     pub fn rejected(&self) -> u64 {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.rejected).sum::<u64>()
     }
 }
 
-/// How far an import is, for a progress bar; shared with whoever shows it.
+/// The progress of an import, shared with a progress bar.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Bytes read.
@@ -136,30 +136,29 @@ pub struct Progress {
     pub objects: AtomicU64,
 }
 
-/// Why an import stopped before its end. What had been written by then stays; running it again goes on.
+/// Why an import stopped early. What it has written stays, and running it again continues.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The database.
+    /// The database cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The thread that reads ended without saying why.
+    /// The reading thread panicked.
     #[error("the reading thread ended early; this is a defect of the ingester")]
     Reader,
 }
 
-/// A row on its way, with what is needed to say what went wrong with it.
+/// A row that waits to be written, with what is needed to report a problem with it.
 struct Pending {
     row: Row,
     origin: Origin,
     reject: Reject,
 }
 
-/// Imports `sources` into `store`; `problem` is told each object that was not stored, in the order in which that is found.
-///
-/// A source that cannot be read is such a problem too; the others are imported all the same.
+/// Imports `sources` into `store`. Calls `problem` for each object that was not stored, and for each source that cannot be read;
+/// the other objects and sources are imported anyway.
 ///
 /// # Errors
-/// When the database cannot be written at all.
+/// If the database cannot be written at all.
 pub async fn import(
     store: &Store,
     kinds: &'static [Kind],
@@ -227,7 +226,7 @@ pub async fn import(
     Ok(summary)
 }
 
-/// Writes one batch; returns what is to be recorded as rejected.
+/// Writes one batch; returns the rejects to be recorded.
 async fn write(
     store: &Store,
     (kind, counts): &mut (Kind, Counts),
@@ -239,9 +238,9 @@ async fn write(
     let mut changes = Vec::with_capacity(objects);
     for Pending { row, origin, reject } in batch {
         known.insert(row.uid.clone(), (origin, reject));
-        changes.push(Change::Row(row));
+        changes.push(RowChange::Row(row));
     }
-    // What is left over has been dropped for a later version of the same object in the same batch.
+    // Of several versions of an object in one batch, only the latest is written.
     counts.stale += (objects - known.len()) as u64;
     let report = store.write(kind.table(), changes).await?;
     counts.written += report.written as u64;

@@ -1,4 +1,4 @@
-//! The reading side: files to documents to objects to rows, on a thread of its own.
+//! The reading thread: files to documents to objects to rows.
 
 use super::{Origin, Progress, Source};
 use crate::store::Reject;
@@ -11,21 +11,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::mpsc::Sender;
 
-/// What is handed over at once, about: small enough that a few in the queue are little, large enough that handing over
+/// About how many bytes are sent to the writer at once: few enough to keep a queue of several chunks small, enough that sending
 /// costs nothing.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// And in objects.
+/// The most objects that are sent to the writer at once.
 const CHUNK_OBJECTS: usize = 128;
 
-/// One document, as far as it could be brought.
+/// One document after reading.
 pub(super) struct Loaded {
     pub(super) origin: Origin,
     pub(super) found: Found,
 }
 
-/// What a document held; `place` is its kind's in the manifest.
-// The row is nearly all there ever is, so the other variants may well take as much room.
+/// What was found in a document; `place` is the kind's place in the registry.
+// Nearly all documents are rows, so the other variants may take as much room.
 #[allow(clippy::large_enum_variant)]
 pub(super) enum Found {
     Row { place: usize, row: Row, reject: Reject },
@@ -59,7 +59,7 @@ pub(super) fn read(sources: Vec<Source>, kinds: &[Kind], progress: &Progress, se
                 progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
                 bytes = 0;
                 if sender.blocking_send(std::mem::take(&mut chunk)).is_err() {
-                    // The writer has failed and says why itself.
+                    // The writer has failed and reports why.
                     return;
                 }
             }
@@ -71,7 +71,7 @@ pub(super) fn read(sources: Vec<Source>, kinds: &[Kind], progress: &Progress, se
     }
 }
 
-/// A file, or what is left of it, that cannot be read: no reason to leave the others unread.
+/// A file that cannot be read, or not to its end. The other files are still read.
 fn unreadable(source: &Arc<str>, error: &io::Error) -> Loaded {
     let origin = Origin { source: source.clone(), document: 0, line: 0 };
     let reason = format!("cannot be read: {error}");
@@ -88,8 +88,8 @@ fn load(source: &Arc<str>, document: Document, kinds: &[Kind]) -> Loaded {
 }
 
 fn decode(text: String, kinds: &[Kind]) -> Found {
-    // Before anything else: what is of no known kind is not looked into further, and a broken object of a known kind
-    // still has an identity under which it can be recorded.
+    // The metadata comes first: objects of unknown kinds are not decoded, and a broken object of a known kind is recorded under
+    // its identity.
     let object = match Object::parse(text.as_str(), ManagedFields::Prune) {
         Ok(object) => object,
         Err(error) => return broken(&Identity::probe(&text), kinds, error.to_string()),
@@ -127,7 +127,7 @@ fn decode(text: String, kinds: &[Kind]) -> Found {
     }
 }
 
-/// A text that is no object: of which kind it was meant to be, and whether it can be recorded.
+/// A text that is not an object. It is recorded if it names a known kind and has a uid or a name.
 fn broken(identity: &Identity, kinds: &[Kind], reason: String) -> Found {
     let text = |text: &Option<Box<str>>| text.as_deref().unwrap_or_default().to_owned();
     let (api_version, kind) = (text(&identity.api_version), text(&identity.kind));
@@ -135,7 +135,7 @@ fn broken(identity: &Identity, kinds: &[Kind], reason: String) -> Found {
     let place = place(kinds, &api_version, &kind);
     let uid = match identity.uid.as_deref() {
         Some(uid) if !uid.is_empty() => Some(uid.to_owned()),
-        // Without a name there is nothing to find it by again.
+        // Without a name, nothing identifies the object.
         _ if name.is_empty() => None,
         _ => Some(ingester_core::object::name_based_uid(&api_version, &kind, &namespace, &name).into()),
     };
@@ -157,7 +157,7 @@ fn place(kinds: &[Kind], api_version: &str, kind: &str) -> Option<usize> {
     kinds.iter().position(|kind| std::ptr::eq(kind, found))
 }
 
-/// Says which kinds there are, nearest first: another version of the same kind is the likely mistake.
+/// The message about an unknown kind. If only the version is unknown, it names the known one.
 fn unknown(kinds: &[Kind], api_version: &str, kind: &str) -> String {
     match kinds.iter().find(|known| known.kind() == kind) {
         Some(known) => {
@@ -169,7 +169,7 @@ fn unknown(kinds: &[Kind], api_version: &str, kind: &str) -> String {
     }
 }
 
-/// Kind, namespace and name as kubectl would say them.
+/// Kind, namespace and name in kubectl's form.
 pub(super) fn shown(reject: &Reject) -> String {
     named(&reject.kind, &reject.namespace, &reject.name)
 }

@@ -4,17 +4,17 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Endings of the files that are read in a folder; a file named itself is read whatever its ending.
-const ENDINGS: [&str; 5] = ["yaml", "yml", "json", "jsonl", "ndjson"];
+/// The extensions of files that are read in a folder. A file that is named itself is read whatever its extension.
+const EXTENSIONS: [&str; 5] = ["yaml", "yml", "json", "jsonl", "ndjson"];
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A file.
     File {
-        /// Its path, as it is shown.
+        /// Its path.
         path: PathBuf,
-        /// Its size in bytes; 0 for what is no regular file.
+        /// Its size in bytes; 0 if it is not a regular file.
         bytes: u64,
     },
     /// Standard input.
@@ -44,7 +44,7 @@ impl Source {
         }
     }
 
-    /// Its size in bytes, where it is known.
+    /// Its size in bytes, if known.
     pub fn bytes(&self) -> Option<u64> {
         match self {
             Source::File { bytes, .. } => Some(*bytes),
@@ -60,11 +60,10 @@ impl Source {
     }
 }
 
-/// The files that paths stand for: a file is itself, a folder all YAML and JSON files below it in the order of their
-/// names, `-` standard input.
+/// Expands paths to sources: a folder to all YAML and JSON files below it in the order of their names, `-` to standard input.
 ///
 /// # Errors
-/// When a path does not exist or a folder cannot be listed.
+/// If a path does not exist, or a folder cannot be listed.
 pub fn expand(paths: &[PathBuf]) -> Result<Vec<Source>, SourceError> {
     let mut sources = Vec::new();
     for path in paths {
@@ -76,7 +75,7 @@ pub fn expand(paths: &[PathBuf]) -> Result<Vec<Source>, SourceError> {
         if about.is_dir() {
             add_folder(path, &mut sources)?;
         } else {
-            // Whatever somebody names is read, a pipe too.
+            // A named file may be anything, for example a pipe.
             sources.push(Source::File { path: path.clone(), bytes: if about.is_file() { about.len() } else { 0 } });
         }
     }
@@ -91,21 +90,21 @@ fn add_folder(folder: &Path, sources: &mut Vec<Source>) -> Result<(), SourceErro
     for entry in entries {
         let is_link = entry.is_symlink();
         match entry.metadata() {
-            // A link may lead back up: links to folders are not followed.
+            // Links to folders are not followed, because they may lead to a folder above.
             Ok(about) if about.is_dir() && !is_link => add_folder(&entry, sources)?,
-            Ok(about) if about.is_file() && has_known_ending(&entry) => {
+            Ok(about) if about.is_file() && has_extension(&entry) => {
                 sources.push(Source::File { path: entry, bytes: about.len() });
             }
             Ok(_) => {}
-            // A link that points nowhere is reported when its turn comes, and the rest of the folder is read.
-            Err(_) if has_known_ending(&entry) => sources.push(Source::File { path: entry, bytes: 0 }),
+            // A dangling link is reported when it is read; the rest of the folder is imported.
+            Err(_) if has_extension(&entry) => sources.push(Source::File { path: entry, bytes: 0 }),
             Err(_) => {}
         }
     }
     Ok(())
 }
 
-fn has_known_ending(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
-    ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
+fn has_extension(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }

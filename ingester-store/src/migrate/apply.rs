@@ -1,42 +1,42 @@
 //! Bringing a database to the released schema, and back.
 //!
-//! What has been run stands in sqlx's own table, so that `sqlx migrate info` tells the same. MySQL commits before and
-//! after each change of a definition, so a migration that was interrupted there may have been done or not: the catalog
-//! tells, because each is one statement whose effect the lock describes.
+//! sqlx's own table records which migrations were run, so that `sqlx migrate info` agrees. MySQL commits before and after each
+//! change of a definition, so a migration that was interrupted there may have been done or not. The catalog tells which, because
+//! each migration is one statement whose effect the lock file describes.
 
-use super::drift::{self, Drift, is, is_key, same};
+use super::drift::{self, Drift, has_key, is_column, same_names};
 use super::folder::GenerateError;
-use super::lock::{Added, LockedMigration};
+use super::lock_file::{AddedColumn, ReleasedMigration};
 use super::released::Released;
-use crate::store::catalog::{Catalog, LiveTable};
-use crate::store::ledger::{Entry, Migrating};
-use crate::store::{Store, StoreError};
-use ingester_core::ddl::{Change, ColumnDef, KeyDef, Schema};
+use crate::store::catalog::{Catalog, FoundTable};
+use crate::store::ledger::{LedgerEntry, Migrating};
+use crate::store::{ErrorClass, Store, StoreError};
+use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange};
 use ingester_core::dialect::Dialect;
 use ingester_core::kind::Kind;
 use ingester_core::schema::{Ident, SqlType};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How often a migration is tried again that found its table in use, and the pause before that.
+/// How often a migration is attempted whose table is in use, and the pause between attempts.
 const ATTEMPTS: u32 = 120;
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// Why migrations cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// The database.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The migrations themselves.
+    /// The files of the migrations cannot be read, or were edited.
     #[error(transparent)]
     Files(#[from] GenerateError),
-    /// The database has run what this program does not have.
+    /// The database has run a migration that this program does not have.
     #[error(
         "the database has run migration {0:04}, which this program does not have; it belongs to a later release: use that one"
     )]
     Later(i64),
-    /// The database has run another text under this number.
+    /// The database has run a migration of this name with another text.
     #[error(
         "the database has run another migration {0} than the one released under that name; take the file that was run from version control again"
     )]
@@ -46,7 +46,7 @@ pub enum ApplyError {
     Missing(u32, u32),
 }
 
-/// How far migrations are, told before each.
+/// The progress of migrations, reported before each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The migration that begins.
@@ -57,51 +57,51 @@ pub struct Progress {
     pub of: usize,
 }
 
-/// What was done.
+/// The result of [`Released::apply`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
     /// Migrations that were run, in their order.
     pub run: Vec<String>,
-    /// Migrations whose effect was there already, so that they were only recorded.
+    /// Migrations that were only recorded, because the tables had their effect already.
     pub recorded: Vec<String>,
-    /// What differs from the released schema all the same.
+    /// Remaining differences from the released schema.
     pub drift: Vec<Drift>,
 }
 
 impl Released {
-    /// Runs what has not been run yet. Two at once wait for each other; one that was interrupted is taken up again.
+    /// Runs the pending migrations. Concurrent runs wait for each other, and an interrupted run is continued.
     ///
-    /// A database whose tables are there, but that nobody has migrated so far, is taken as it is: what it has already is
-    /// recorded, what it lacks is run.
+    /// A database that has the tables but was never migrated is taken over: migrations whose effect it has are recorded, the
+    /// others are run.
     ///
     /// # Errors
-    /// When the database has migrations that this program does not know, or a statement fails; the earlier ones stay done
-    /// then, and running it again goes on.
-    pub async fn apply(&self, store: &Store, tell: &mut (dyn FnMut(Progress) + Send)) -> Result<Applied, ApplyError> {
+    /// If the database has migrations that this program does not have, or a statement fails. Earlier migrations stay done, and
+    /// the next run continues.
+    pub async fn apply(&self, store: &Store, report: &mut (dyn FnMut(Progress) + Send)) -> Result<Applied, ApplyError> {
         let dialect = store.dialect();
         let mut applied = Applied::default();
         if self.pending(store).await?.is_empty() {
-            // Nothing is written where there is nothing to do: an ingester that starts again asks each time.
-            applied.drift = drift::drift(&self.lock().tables, &store.catalog().await?, dialect);
+            // Without pending migrations nothing is written: every start of the ingester comes here.
+            applied.drift = drift::drift(&self.lock_file().tables, &store.catalog().await?, dialect);
             return self.applied(store, applied).await;
         }
         let mut migrating = store.migrating().await?;
         migrating.ensure().await?;
-        // The catalog before the ledger: on SQLite, where others may migrate meanwhile, a table of theirs that is seen
-        // here is in the ledger that is read after it.
+        // The catalog is read before the ledger. On SQLite others may migrate in the meantime: if the catalog has a table of
+        // theirs, the ledger has their migration.
         let catalog = migrating.catalog().await?;
         let entries = migrating.entries().await?;
         self.check(dialect, &entries)?;
-        let todo: Vec<&LockedMigration> = self.unrun(&entries).collect();
-        // Tables that nobody has migrated so far.
+        let todo: Vec<&ReleasedMigration> = self.unrun(&entries).collect();
+        // Whether the database has tables of ours but was never migrated.
         let unknown = entries.is_empty() && self.any_table(&catalog);
-        let current = unknown && drift::drift(&self.lock().tables, &catalog, dialect).is_empty();
-        for (place, locked) in todo.iter().enumerate() {
-            tell(Progress { migration: locked.name(), place: place + 1, of: todo.len() });
-            let migration = self.migration(dialect, locked, true);
+        let current = unknown && drift::drift(&self.lock_file().tables, &catalog, dialect).is_empty();
+        for (place, released) in todo.iter().enumerate() {
+            report(Progress { migration: released.name(), place: place + 1, of: todo.len() });
+            let migration = self.migration(dialect, released, true);
             let interrupted = entries.contains_key(&migration.version);
-            let done =
-                current || ((unknown || interrupted) && is_done(&locked.changes, &migrating.catalog().await?, dialect));
+            let done = current
+                || ((unknown || interrupted) && is_done(&released.changes, &migrating.catalog().await?, dialect));
             match (done, interrupted) {
                 (true, true) => migrating.settle(migration.version, true).await?,
                 (true, false) => migrating.skip(&migration).await?,
@@ -109,25 +109,25 @@ impl Released {
                     if interrupted {
                         migrating.settle(migration.version, false).await?;
                     }
-                    run(&mut migrating, dialect, locked, &migration, true).await?;
+                    run(&mut migrating, dialect, released, &migration, true).await?;
                 }
             }
-            if done { &mut applied.recorded } else { &mut applied.run }.push(locked.name());
+            if done { &mut applied.recorded } else { &mut applied.run }.push(released.name());
         }
-        applied.drift = drift::drift(&self.lock().tables, &migrating.catalog().await?, dialect);
+        applied.drift = drift::drift(&self.lock_file().tables, &migrating.catalog().await?, dialect);
         migrating.end().await?;
         self.applied(store, applied).await
     }
 
-    /// What comes after the migrations.
+    /// The steps after the migrations.
     async fn applied(&self, store: &Store, applied: Applied) -> Result<Applied, ApplyError> {
         store.create_own().await?;
         store.begin_backfills(&self.added(store).await?).await?;
         Ok(applied)
     }
 
-    /// Takes back the migrations after `version`, the last one first. Columns that come back are empty: a backfill by the
-    /// program that knows them fills them again.
+    /// Reverts the migrations after `version`, the last one first. Columns that are added again are empty, until a program whose
+    /// structs have them backfills them.
     ///
     /// # Errors
     /// As [`Released::apply`].
@@ -135,10 +135,10 @@ impl Released {
         &self,
         store: &Store,
         version: u32,
-        tell: &mut (dyn FnMut(Progress) + Send),
+        report: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Vec<String>, ApplyError> {
         let dialect = store.dialect();
-        let last = self.lock().migrations.last().map_or(0, |last| last.version);
+        let last = self.lock_file().migrations.last().map_or(0, |last| last.version);
         if version > last {
             return Err(ApplyError::Missing(version, last));
         }
@@ -146,24 +146,24 @@ impl Released {
         migrating.ensure().await?;
         let entries = migrating.entries().await?;
         self.check(dialect, &entries)?;
-        let todo: Vec<&LockedMigration> = self
-            .lock()
+        let todo: Vec<&ReleasedMigration> = self
+            .lock_file()
             .migrations
             .iter()
             .rev()
-            .filter(|locked| locked.version > version && entries.contains_key(&i64::from(locked.version)))
+            .filter(|released| released.version > version && entries.contains_key(&i64::from(released.version)))
             .collect();
         let mut reverted = Vec::new();
-        for (place, locked) in todo.iter().enumerate() {
-            tell(Progress { migration: locked.name(), place: place + 1, of: todo.len() });
-            let migration = self.migration(dialect, locked, false);
+        for (place, released) in todo.iter().enumerate() {
+            report(Progress { migration: released.name(), place: place + 1, of: todo.len() });
+            let migration = self.migration(dialect, released, false);
             let interrupted = entries.get(&migration.version).is_some_and(|entry| entry.interrupted);
-            if interrupted && !is_done(&locked.changes, &migrating.catalog().await?, dialect) {
+            if interrupted && !is_done(&released.changes, &migrating.catalog().await?, dialect) {
                 migrating.settle(migration.version, false).await?;
             } else {
-                run(&mut migrating, dialect, locked, &migration, false).await?;
+                run(&mut migrating, dialect, released, &migration, false).await?;
             }
-            reverted.push(locked.name());
+            reverted.push(released.name());
         }
         migrating.end().await?;
         store.create_own().await?;
@@ -171,51 +171,53 @@ impl Released {
         Ok(reverted)
     }
 
-    /// The migrations that have not been run on this database, by name.
+    /// The names of the migrations that this database has not run.
     ///
     /// # Errors
     /// As [`Released::apply`].
     pub async fn pending(&self, store: &Store) -> Result<Vec<String>, ApplyError> {
         let entries = store.ledger().await?;
         self.check(store.dialect(), &entries)?;
-        Ok(self.unrun(&entries).map(LockedMigration::name).collect())
+        Ok(self.unrun(&entries).map(ReleasedMigration::name).collect())
     }
 
-    /// The migrations that a ledger does not know to be done.
-    fn unrun(&self, entries: &BTreeMap<i64, Entry>) -> impl Iterator<Item = &LockedMigration> {
+    /// The migrations that the ledger does not have as done.
+    fn unrun(&self, entries: &BTreeMap<i64, LedgerEntry>) -> impl Iterator<Item = &ReleasedMigration> {
         let done = |version| entries.get(&version).is_some_and(|entry| !entry.interrupted);
-        self.lock().migrations.iter().filter(move |locked| !done(i64::from(locked.version)))
+        self.lock_file().migrations.iter().filter(move |released| !done(i64::from(released.version)))
     }
 
-    /// The columns that migrations have added to this database.
-    pub(super) async fn added(&self, store: &Store) -> Result<Vec<Added>, StoreError> {
+    /// The columns that migrations have added to tables of this database.
+    pub(super) async fn added(&self, store: &Store) -> Result<Vec<AddedColumn>, StoreError> {
         let entries = store.ledger().await?;
         let run = |version| entries.get(&i64::from(version)).is_some_and(|entry| !entry.interrupted);
-        Ok(self.lock().added(run))
+        Ok(self.lock_file().added(run))
     }
 
-    /// Whether the ledger is one of these migrations.
-    fn check(&self, dialect: Dialect, entries: &BTreeMap<i64, Entry>) -> Result<(), ApplyError> {
+    /// Checks that the ledger only has these migrations, with the same texts.
+    fn check(&self, dialect: Dialect, entries: &BTreeMap<i64, LedgerEntry>) -> Result<(), ApplyError> {
         for (version, entry) in entries {
-            let locked = self.lock().migrations.iter().find(|locked| i64::from(locked.version) == *version);
-            let locked = locked.ok_or(ApplyError::Later(*version))?;
-            if self.migration(dialect, locked, true).checksum != entry.checksum {
-                return Err(ApplyError::Another(locked.name()));
+            let released = self.lock_file().migrations.iter().find(|released| i64::from(released.version) == *version);
+            let released = released.ok_or(ApplyError::Later(*version))?;
+            if self.migration(dialect, released, true).checksum != entry.checksum {
+                return Err(ApplyError::Another(released.name()));
             }
         }
         Ok(())
     }
 
     fn any_table(&self, catalog: &Catalog) -> bool {
-        self.lock().tables.tables.iter().any(|table| catalog.tables.contains_key(table.name.as_str()))
+        self.lock_file().tables.tables.iter().any(|table| catalog.tables.contains_key(table.name.as_str()))
     }
 }
 
-/// Runs one migration, again and again while its table is in use.
+/// Runs one migration, and retries it while its table is in use.
+///
+/// The loop is written out because it decides by the catalog, not by the error alone, whether a retry is needed.
 async fn run(
     migrating: &mut Migrating,
     dialect: Dialect,
-    locked: &LockedMigration,
+    released: &ReleasedMigration,
     migration: &sqlx::migrate::Migration,
     up: bool,
 ) -> Result<(), StoreError> {
@@ -223,67 +225,74 @@ async fn run(
     loop {
         let run = if up { migrating.apply(migration).await } else { migrating.revert(migration).await };
         let Err(error) = run else { return Ok(()) };
-        // MySQL has recorded the attempt and has committed that by itself. What the error says need not be so: a
-        // connection that is lost when the server is done. Where even that cannot be asked, the next run will.
+        // MySQL has committed the record of the attempt. The migration may be done in spite of the error, for example if the
+        // connection was lost afterwards. If the catalog cannot be read either, the next run finds out.
         let Ok(catalog) = migrating.catalog().await else { return Err(error) };
-        let done = is_done(&locked.changes, &catalog, dialect);
+        let done = is_done(&released.changes, &catalog, dialect);
         migrating.settle(migration.version, done).await?;
         if done == up {
             return Ok(());
         }
-        if !error.is_passing() || attempt == ATTEMPTS {
+        if error.class() != ErrorClass::Transient || attempt == ATTEMPTS {
             return Err(error);
         }
-        tracing::warn!(%error, migration = locked.name(), "A table is in use, trying again");
+        tracing::warn!(%error, migration = released.name(), "A table is in use, trying again");
         attempt += 1;
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-/// Whether a database has what these changes make.
-fn is_done(changes: &[Change], catalog: &Catalog, dialect: Dialect) -> bool {
+/// Whether a database has the effect of these changes.
+fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
     let table = |name: Ident| catalog.tables.get(name.as_str());
-    let column = |table: Option<&LiveTable>, column: &ColumnDef| {
-        table.and_then(|table| table.column(column.name.as_str())).is_some_and(|found| is(dialect, column, found))
+    let column = |table: Option<&FoundTable>, column: &ColumnDef| {
+        let found = table.and_then(|table| table.column(column.name.as_str()));
+        found.is_some_and(|found| is_column(dialect, column, found))
     };
-    let key = |name: Ident, key: &KeyDef| table(name).is_some_and(|live| is_key(dialect, name, key, live));
+    let key = |name: Ident, key: &KeyDef| table(name).is_some_and(|found| has_key(dialect, name, key, found));
     changes.iter().all(|change| match change {
-        Change::CreateTable(made) => table(made.name).is_some(),
-        Change::DropTable(dropped) => table(dropped.name).is_none(),
-        Change::RenameTable { from, to } => {
-            let handed_on = changes.iter().any(|other| matches!(other, Change::RenameTable { to, .. } if to == from));
-            table(*to).is_some() && (handed_on || table(*from).is_none())
+        SchemaChange::CreateTable(created) => table(created.name).is_some(),
+        SchemaChange::DropTable(dropped) => table(dropped.name).is_none(),
+        SchemaChange::RenameTable { from, to } => {
+            let reused =
+                changes.iter().any(|other| matches!(other, SchemaChange::RenameTable { to, .. } if to == from));
+            table(*to).is_some() && (reused || table(*from).is_none())
         }
-        Change::AddColumn { table: name, column: added } => column(table(*name), added),
-        Change::DropColumn { table: name, column: dropped } => table(*name).is_some() && !column(table(*name), dropped),
-        Change::RenameColumn { table: name, column: was, to } => {
-            let handed_on =
-                changes.iter().any(|other| matches!(other, Change::RenameColumn { to, .. } if *to == was.name));
+        SchemaChange::AddColumn { table: name, column: added } => column(table(*name), added),
+        SchemaChange::DropColumn { table: name, column: dropped } => {
+            table(*name).is_some() && !column(table(*name), dropped)
+        }
+        SchemaChange::RenameColumn { table: name, column: was, to } => {
+            let reused =
+                changes.iter().any(|other| matches!(other, SchemaChange::RenameColumn { to, .. } if *to == was.name));
             column(table(*name), &ColumnDef { name: *to, ..*was })
-                && (handed_on || table(*name).is_some_and(|live| live.column(was.name.as_str()).is_none()))
+                && (reused || table(*name).is_some_and(|found| found.column(was.name.as_str()).is_none()))
         }
-        Change::Retype { table: name, to, .. } => column(table(*name), to),
-        Change::PrimaryKey { table: name, to, .. } => table(*name).is_some_and(|live| same(to, &live.primary_key)),
-        Change::AddKey { table: name, key: added } => key(*name, added),
-        Change::DropKey { table: name, key: dropped } => table(*name).is_some() && !key(*name, dropped),
-        Change::RenameKey { table: name, key: was, to } => {
+        SchemaChange::Retype { table: name, to, .. } => column(table(*name), to),
+        SchemaChange::PrimaryKey { table: name, to, .. } => {
+            table(*name).is_some_and(|found| same_names(to, &found.primary_key))
+        }
+        SchemaChange::AddKey { table: name, key: added } => key(*name, added),
+        SchemaChange::DropKey { table: name, key: dropped } => table(*name).is_some() && !key(*name, dropped),
+        SchemaChange::RenameKey { table: name, key: was, to } => {
             key(*name, &KeyDef { name: *to, columns: was.columns.clone() }) && !key(*name, was)
         }
     })
 }
 
-/// What the tables of a database would need to become those of `kinds`: the database's own tables as a schema, as far as
-/// its types are ones that ours have.
+/// The tables of a database as a schema, to be compared with `wanted` by [`diff`](ingester_core::ddl::diff). It has the tables of
+/// `wanted` by their current or former names. A type that our columns never have becomes LONGBLOB, which differs from all types of
+/// indexed columns.
 pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema {
     let mut tables = Vec::new();
     let names = wanted.tables.iter().flat_map(|table| [Some(table.name), table.was]).flatten();
     for name in names {
-        let Some(live) = catalog.tables.get(name.as_str()) else { continue };
+        let Some(found) = catalog.tables.get(name.as_str()) else { continue };
         if tables.iter().any(|table: &ingester_core::ddl::TableDef| table.name == name) {
             continue;
         }
         let like = wanted.tables.iter().find(|table| table.name == name || table.was == Some(name));
-        let columns: Vec<ColumnDef> = live
+        let columns: Vec<ColumnDef> = found
             .columns
             .iter()
             .filter_map(|found| {
@@ -292,33 +301,34 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
                     like.and_then(|like| like.columns.iter().find(|c| c.name == column || c.was == Some(column)));
                 let ty = match like {
                     Some(like) if dialect.is_type(like.ty, &found.ty) => like.ty,
-                    // Whatever else it is, values of ours are not in it.
+                    // None of our values are in a column of another type.
                     _ => dialect.type_of(&found.ty).unwrap_or(SqlType::LongBlob),
                 };
                 Some(ColumnDef { name: column, was: None, ty, nullable: found.nullable })
             })
             .collect();
         let idents = |names: &[String]| names.iter().filter_map(|name| Ident::parse(name).ok()).collect();
-        let keys = live
+        let keys = found
             .keys
             .iter()
-            .filter_map(|(found, live)| {
-                // On SQLite the table's name stands in front.
+            .filter_map(|(found_name, found)| {
+                // On SQLite the name of a key begins with the table's.
                 let known = like.and_then(|like| {
-                    like.keys.iter().find(|key| dialect.key_name(name, key.name).as_str() == found).map(|key| key.name)
+                    let mut keys = like.keys.iter().map(|key| key.name);
+                    keys.find(|key| dialect.key_name(name, *key).as_str() == found_name)
                 });
                 let key = known.or_else(|| {
-                    let own = found.strip_prefix(&format!("{name}__")).unwrap_or(found);
+                    let own = found_name.strip_prefix(&format!("{name}__")).unwrap_or(found_name);
                     Ident::parse(own).ok()
                 })?;
-                Some(KeyDef { name: key, columns: idents(&live.columns) })
+                Some(KeyDef { name: key, columns: idents(&found.columns) })
             })
             .collect();
         tables.push(ingester_core::ddl::TableDef {
             name,
             was: None,
             columns,
-            primary_key: idents(&live.primary_key),
+            primary_key: idents(&found.primary_key),
             keys,
         });
     }
@@ -326,11 +336,11 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
 }
 
 impl Store {
-    /// What these kinds need that is not there: tables and columns. The ingester's own tables are
-    /// [`Store::missing_own`]'s.
+    /// The tables and columns that these kinds need and the database lacks. For the ingester's own tables see
+    /// [`Store::missing_own`].
     ///
     /// # Errors
-    /// When the catalog cannot be read.
+    /// If the catalog cannot be read.
     pub async fn missing(&self, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
         let catalog = self.catalog().await?;
         let mut missing = Vec::new();
@@ -344,12 +354,12 @@ impl Store {
         Ok(missing)
     }
 
-    /// The ingester's own tables that are not there.
+    /// The ingester's own tables that the database lacks.
     ///
     /// # Errors
-    /// When the names of the tables cannot be read.
+    /// If the names of the tables cannot be read.
     pub async fn missing_own(&self) -> Result<Vec<String>, StoreError> {
-        let there = self.tables().await?;
-        Ok(Store::OWN.iter().filter(|own| !there.contains(**own)).map(|own| (*own).to_owned()).collect())
+        let existing = self.tables().await?;
+        Ok(Store::OWN.iter().filter(|own| !existing.contains(**own)).map(|own| (*own).to_owned()).collect())
     }
 }

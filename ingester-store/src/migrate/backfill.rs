@@ -1,10 +1,10 @@
-//! Values for columns that were added to tables with rows in them: from the stored objects, by the decoder that would
-//! give them to a new row. Live, deleted and evicted rows alike.
+//! Backfilling: columns that were added to existing tables get their values from the stored objects, by the same decoder as new
+//! rows. This covers live, deleted and evicted rows.
 //!
-//! `ingester_backfills` says how far each column is, for readers and for the next run: a column is complete when its
-//! `complete_time` is set, or when it has no row there because it is as old as its table.
+//! The table `ingester_backfills` has the progress of each column, for people and for the next run. A column is complete if its
+//! `complete_time` is set, or if the column has no row there because it is as old as its table.
 
-use super::lock::Added;
+use super::lock_file::AddedColumn;
 use super::released::Released;
 use crate::store::backfill::Target;
 use crate::store::{Store, StoreError};
@@ -19,45 +19,57 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Rows of one page, at first and at most.
+/// The rows of the first page, and the most rows of a page.
 const ROWS: (usize, usize) = (50, 500);
 
-/// Bytes of objects that one page should have, about: what is in memory at once.
+/// About how many bytes of objects a page should have, because they are in memory at once.
 const BYTES: usize = 2 << 20;
 
-/// How fast columns are filled unless somebody says otherwise: slow enough for writers not to notice.
+/// The default rate of a backfill in rows per second: slow enough that writers do not notice.
 pub const RATE: u32 = 5_000;
 
-/// What to fill.
+/// The columns of one kind that are to be backfilled.
 #[derive(Clone, Debug)]
 pub struct Backfill {
-    /// The kind whose table it is.
+    /// The kind.
     pub kind: Kind,
     /// The places of the columns in the kind's table.
     places: Vec<usize>,
 }
 
-/// How it went, so far or in the end.
+/// A name that is no column which can be backfilled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{kind} has no indexed column `{column}`; there are {}", .columns.join(", "))]
+pub struct UnknownColumn {
+    /// The kind.
+    pub kind: String,
+    /// The name.
+    pub column: String,
+    /// The columns that can be backfilled.
+    pub columns: Vec<String>,
+}
+
+/// The progress of a backfill, or its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Filled {
+pub struct BackfillProgress {
     /// Rows that were read.
     pub read: u64,
     /// Rows that got other values.
     pub filled: u64,
     /// Rows whose objects cannot be decoded; their values stay as they were.
     pub failed: u64,
-    /// Whether all rows were read; otherwise the next run goes on.
+    /// Whether all rows were read; otherwise the next run continues.
     pub complete: bool,
 }
 
-/// How far one column is.
+/// The progress of one column, over all runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filling {
+pub struct ColumnBackfill {
     /// Its table.
     pub table: String,
     /// The column.
     pub column: String,
-    /// Rows that were read, over all runs.
+    /// Rows that were read.
     pub read: u64,
     /// Rows that got other values.
     pub filled: u64,
@@ -68,19 +80,25 @@ pub struct Filling {
 }
 
 impl Backfill {
-    /// All columns of a kind that come from its objects, or those of these names: the indexed ones, and `proto`.
+    /// The columns of a kind that are computed from its objects, which are the indexed ones and `proto`; all of them, or those
+    /// with these names.
     ///
     /// # Errors
-    /// The first name that is no column which could be filled.
-    pub fn of(kind: &Kind, columns: &[String]) -> Result<Self, String> {
+    /// If a name is not one of these columns.
+    pub fn of(kind: &Kind, columns: &[String]) -> Result<Self, UnknownColumn> {
         let table = kind.table();
-        let proto = kind.protobuf().map(|_| base::PROTO);
-        let all: Vec<usize> = proto.into_iter().chain(base::JSON + 1..table.columns.len()).collect();
+        let (proto, indexed) = (kind.protobuf().map(|_| base::PROTO), base::JSON + 1..table.columns.len());
         if columns.is_empty() {
-            return Ok(Backfill { kind: *kind, places: all });
+            return Ok(Backfill { kind: *kind, places: proto.into_iter().chain(indexed).collect() });
         }
+        let name_of = |place: usize| table.columns[place].name;
         let place = |name: &String| {
-            all.iter().copied().find(|place| table.columns[*place].name.same_as(name)).ok_or_else(|| name.clone())
+            let mut all = indexed.clone().chain(proto);
+            all.find(|place| name_of(*place).same_as(name)).ok_or_else(|| UnknownColumn {
+                kind: kind.kind().to_owned(),
+                column: name.clone(),
+                columns: indexed.clone().chain(proto).map(|place| name_of(place).to_string()).collect(),
+            })
         };
         Ok(Backfill { kind: *kind, places: columns.iter().map(place).collect::<Result<_, _>>()? })
     }
@@ -93,56 +111,60 @@ impl Backfill {
 }
 
 impl Store {
-    /// Notes that columns which migrations have added are to be filled, where that is not noted yet.
-    pub(super) async fn begin_backfills(&self, added: &[Added]) -> Result<(), StoreError> {
-        let marks = self.backfills().await?;
+    /// Notes that columns which migrations have added are to be backfilled, unless that is noted already.
+    pub(super) async fn begin_backfills(&self, added: &[AddedColumn]) -> Result<(), StoreError> {
+        let begun = self.backfills().await?;
         let new: Vec<(String, String, i64)> = added
             .iter()
             .map(|added| (added.table.to_string(), added.column.to_string(), i64::from(added.version)))
             .filter(|(table, column, version)| {
-                !marks.iter().any(|mark| (&mark.table, &mark.column) == (table, column) && mark.migration >= *version)
+                !begun.iter().any(|row| (&row.table, &row.column) == (table, column) && row.migration >= *version)
             })
             .collect();
         if new.is_empty() { Ok(()) } else { self.begin_backfill(&new).await }
     }
 
-    /// How far the columns of these kinds are filled that were ever to be.
+    /// The progress of every column of these kinds that was ever to be backfilled.
     ///
     /// # Errors
-    /// When the database cannot be read.
-    pub async fn fillings(&self, kinds: &[Kind]) -> Result<Vec<Filling>, StoreError> {
-        let known = |mark: &BackfillRow| {
-            let of = |kind: &&Kind| kind.table().name.as_str() == mark.table;
-            kinds.iter().find(of).is_some_and(|kind| kind.table().columns.iter().any(|c| c.name.same_as(&mark.column)))
+    /// If the database cannot be read.
+    pub async fn column_backfills(&self, kinds: &[Kind]) -> Result<Vec<ColumnBackfill>, StoreError> {
+        let known = |row: &BackfillRow| {
+            let of = |kind: &&Kind| kind.table().name.as_str() == row.table;
+            kinds.iter().find(of).is_some_and(|kind| kind.table().columns.iter().any(|c| c.name.same_as(&row.column)))
         };
-        let filling = |mark: BackfillRow| Filling {
-            table: mark.table,
-            column: mark.column,
-            read: mark.rows_read,
-            filled: mark.rows_filled,
-            failed: mark.rows_failed,
-            complete: mark.complete,
+        let progress = |row: BackfillRow| ColumnBackfill {
+            table: row.table,
+            column: row.column,
+            read: row.rows_read,
+            filled: row.rows_filled,
+            failed: row.rows_failed,
+            complete: row.complete,
         };
-        Ok(self.backfills().await?.into_iter().filter(known).map(filling).collect())
+        Ok(self.backfills().await?.into_iter().filter(known).map(progress).collect())
     }
 
-    /// What is to be filled in the tables of these kinds. Where migrations were run by another program (sqlx's own), the
-    /// columns they added are noted first.
+    /// What remains to be backfilled in the tables of these kinds. If another program (sqlx's own) has run migrations, the
+    /// columns that they added are noted first.
     ///
     /// # Errors
-    /// When the database cannot be read.
-    pub async fn incomplete(&self, kinds: &[Kind], released: Option<&Released>) -> Result<Vec<Backfill>, StoreError> {
+    /// If the database cannot be read.
+    pub async fn incomplete_backfills(
+        &self,
+        kinds: &[Kind],
+        released: Option<&Released>,
+    ) -> Result<Vec<Backfill>, StoreError> {
         if let Some(released) = released {
             self.begin_backfills(&released.added(self).await?).await?;
         }
         let mut incomplete = Vec::new();
-        let fillings = self.fillings(kinds).await?;
+        let progress = self.column_backfills(kinds).await?;
         for kind in kinds {
             let table = kind.table().name;
-            let columns: Vec<String> = fillings
+            let columns: Vec<String> = progress
                 .iter()
-                .filter(|filling| !filling.complete && table.same_as(&filling.table))
-                .map(|filling| filling.column.clone())
+                .filter(|progress| !progress.complete && table.same_as(&progress.table))
+                .map(|progress| progress.column.clone())
                 .collect();
             if !columns.is_empty() {
                 incomplete.extend(Backfill::of(kind, &columns));
@@ -151,37 +173,38 @@ impl Store {
         Ok(incomplete)
     }
 
-    /// Fills columns from where they were left, or from the first row on where they are complete or nobody began.
+    /// Backfills columns. It continues an interrupted backfill, and begins with the first row if the columns are complete or were
+    /// never begun.
     ///
-    /// At most `rate` rows a second; `tell` hears of each page. Where `stop` is cancelled, it ends after the page in hand.
+    /// It reads at most `rate` rows per second, and calls `report` after each page. If `stop` is cancelled, it ends after the
+    /// current page.
     ///
     /// # Errors
-    /// When the database fails within the retries; what is filled stays filled, and the next run goes on.
+    /// If the database fails beyond the retries. The rows of earlier pages stay written, and the next run continues.
     pub async fn backfill(
         &self,
         backfill: &Backfill,
         rate: Option<NonZeroU32>,
         stop: &CancellationToken,
-        mut tell: impl FnMut(&Filled),
-    ) -> Result<Filled, StoreError> {
+        mut report: impl FnMut(&BackfillProgress),
+    ) -> Result<BackfillProgress, StoreError> {
         let table = backfill.kind.table().name.to_string();
         self.create_own().await?;
-        let marks = self.backfills().await?;
-        let mark = |column: &Column| marks.iter().find(|mark| mark.table == table && column.name.same_as(&mark.column));
-        let begun = |column: &&Column| mark(column).is_none_or(|mark| mark.complete);
-        let again: Vec<(String, String, i64)> = backfill
+        let begun = self.backfills().await?;
+        let row = |column: &Column| begun.iter().find(|row| row.table == table && column.name.same_as(&row.column));
+        let to_begin: Vec<(String, String, i64)> = backfill
             .columns()
-            .filter(begun)
-            .map(|column| (table.clone(), column.name.to_string(), mark(column).map_or(0, |mark| mark.migration)))
+            .filter(|column| row(column).is_none_or(|row| row.complete))
+            .map(|column| (table.clone(), column.name.to_string(), row(column).map_or(0, |row| row.migration)))
             .collect();
-        self.begin_backfill(&again).await?;
-        // Columns that were left at different places go on together from the first of them.
-        let left = backfill.columns().map(|column| match mark(column) {
-            Some(mark) if !mark.complete => mark.position.clone(),
+        self.begin_backfill(&to_begin).await?;
+        // Columns with different positions continue together from the lowest one.
+        let positions = backfill.columns().map(|column| match row(column) {
+            Some(row) if !row.complete => row.position.clone(),
             _ => String::new(),
         });
-        let mut position = left.min().unwrap_or_default();
-        let mut filled = Filled::default();
+        let mut position = positions.min().unwrap_or_default();
+        let mut progress = BackfillProgress::default();
         let (mut rows, most) = ROWS;
         let begin = Instant::now();
         let target = Target { table: backfill.kind.table(), places: &backfill.places };
@@ -193,30 +216,30 @@ impl Store {
             let Some(last) = page.last else {
                 let columns: Vec<&Column> = backfill.columns().collect();
                 self.end_backfill(&table, &columns).await?;
-                filled.complete = true;
+                progress.complete = true;
                 break;
             };
             position = last;
-            filled.read += page.read;
-            filled.filled += page.filled;
-            filled.failed += page.failed.len() as u64;
-            tell(&filled);
-            // No more than twice as many at once: objects that are suddenly large must not fill the memory.
+            progress.read += page.read;
+            progress.filled += page.filled;
+            progress.failed += page.failed.len() as u64;
+            report(&progress);
+            // A page has at most twice as many rows as the one before, so that suddenly large objects do not fill the memory.
             let fitting = rows * BYTES / page.bytes.max(1);
             rows = fitting.min(2 * rows).clamp(1, most);
             if let Some(rate) = rate {
-                let due = begin + Duration::from_secs_f64(filled.read as f64 / f64::from(rate.get()));
+                let due = begin + Duration::from_secs_f64(progress.read as f64 / f64::from(rate.get()));
                 tokio::select! {
                     () = stop.cancelled() => {}
                     () = tokio::time::sleep_until(due) => {}
                 }
             }
         }
-        Ok(filled)
+        Ok(progress)
     }
 }
 
-/// The row that a stored object gives today.
+/// The row that a stored object has today.
 fn derived(kind: &Kind, json: Arc<str>) -> Result<Option<Row>, String> {
     let object = Object::parse(json, ManagedFields::Keep).map_err(|error| error.to_string())?;
     kind.row(&object).map_err(|error| error.to_string())

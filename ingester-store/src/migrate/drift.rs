@@ -1,22 +1,22 @@
-//! What differs between the schema that should be and the one that a database has. Pure: both are given.
+//! Drift: the differences between the expected schema and the tables that a database has. Pure.
 
-use crate::store::catalog::{Catalog, LiveColumn, LiveTable};
+use crate::store::catalog::{Catalog, FoundColumn, FoundTable};
 use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef};
 use ingester_core::dialect::Dialect;
-use ingester_core::schema::Ident;
+use ingester_core::schema::{Ident, SqlType};
 use serde::Serialize;
 use std::fmt;
 
-/// One difference.
+/// One difference between the schema and a database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "difference")]
 pub enum Drift {
-    /// A table is not there.
+    /// A table is missing.
     MissingTable {
         /// The table.
         table: String,
     },
-    /// A column is not there.
+    /// A column is missing.
     MissingColumn {
         /// Its table.
         table: String,
@@ -25,7 +25,7 @@ pub enum Drift {
         /// Its type.
         expected: String,
     },
-    /// A column that the schema does not know.
+    /// A column is not in the schema.
     ExtraColumn {
         /// Its table.
         table: String,
@@ -34,15 +34,15 @@ pub enum Drift {
         /// Its type.
         found: String,
     },
-    /// A column of another type, that may be NULL or may not, or that compares otherwise.
+    /// A column has another type, nullability or collation.
     OtherColumn {
         /// Its table.
         table: String,
         /// The column.
         column: String,
-        /// What the schema says.
+        /// The definition in the schema.
         expected: String,
-        /// What the database has.
+        /// The definition in the database.
         found: String,
     },
     /// A table has another primary key.
@@ -54,7 +54,7 @@ pub enum Drift {
         /// Its columns in the database.
         found: Vec<String>,
     },
-    /// A key is not there.
+    /// A key is missing.
     MissingKey {
         /// Its table.
         table: String,
@@ -63,7 +63,7 @@ pub enum Drift {
         /// Its columns.
         expected: Vec<String>,
     },
-    /// A key that the schema does not know.
+    /// A key is not in the schema.
     ExtraKey {
         /// Its table.
         table: String,
@@ -72,7 +72,7 @@ pub enum Drift {
         /// Its columns.
         found: Vec<String>,
     },
-    /// A key over other columns, or one that refuses equal values.
+    /// A key has other columns, or its values are unique.
     OtherKey {
         /// Its table.
         table: String,
@@ -82,36 +82,36 @@ pub enum Drift {
         expected: Vec<String>,
         /// Its columns in the database.
         found: Vec<String>,
-        /// Whether the key in the database refuses equal values.
+        /// Whether the values of the key in the database are unique.
         unique: bool,
     },
 }
 
-/// How columns of text compare: by byte.
+/// The collation of text columns, which compares by byte.
 const COLLATION: &str = "utf8mb4_bin";
 
-/// Every difference between the tables of `schema` and those of a database; other tables are nobody's business here.
+/// Every difference between the tables of `schema` and those of a database. Other tables of the database are ignored.
 pub fn drift(schema: &Schema, catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
     let mut drift = Vec::new();
     for table in &schema.tables {
         match catalog.tables.get(table.name.as_str()) {
-            Some(live) => within(table, live, dialect, &mut drift),
+            Some(found) => compare(table, found, dialect, &mut drift),
             None => drift.push(Drift::MissingTable { table: table.name.to_string() }),
         }
     }
     drift
 }
 
-fn within(table: &TableDef, live: &LiveTable, dialect: Dialect, drift: &mut Vec<Drift>) {
+fn compare(table: &TableDef, found_table: &FoundTable, dialect: Dialect, drift: &mut Vec<Drift>) {
     let name = || table.name.to_string();
     for column in &table.columns {
-        match live.column(column.name.as_str()) {
+        match found_table.column(column.name.as_str()) {
             None => drift.push(Drift::MissingColumn {
                 table: name(),
                 column: column.name.to_string(),
                 expected: dialect.spelled(column.ty),
             }),
-            Some(found) if !is(dialect, column, found) => drift.push(Drift::OtherColumn {
+            Some(found) if !is_column(dialect, column, found) => drift.push(Drift::OtherColumn {
                 table: name(),
                 column: column.name.to_string(),
                 expected: described(&dialect.spelled(column.ty), column.nullable, None),
@@ -124,23 +124,23 @@ fn within(table: &TableDef, live: &LiveTable, dialect: Dialect, drift: &mut Vec<
             Some(_) => {}
         }
     }
-    for found in &live.columns {
+    for found in &found_table.columns {
         if !table.columns.iter().any(|column| column.name.as_str().eq_ignore_ascii_case(&found.name)) {
             drift.push(Drift::ExtraColumn { table: name(), column: found.name.clone(), found: found.ty.clone() });
         }
     }
-    if !same(&table.primary_key, &live.primary_key) {
+    if !same_names(&table.primary_key, &found_table.primary_key) {
         drift.push(Drift::OtherPrimaryKey {
             table: name(),
             expected: names(&table.primary_key),
-            found: live.primary_key.clone(),
+            found: found_table.primary_key.clone(),
         });
     }
     for key in &table.keys {
         let expected = names(&key.columns);
-        match live.keys.get(dialect.key_name(table.name, key.name).as_str()) {
+        match found_table.keys.get(dialect.key_name(table.name, key.name).as_str()) {
             None => drift.push(Drift::MissingKey { table: name(), key: key.name.to_string(), expected }),
-            Some(found) if found.unique || !same(&key.columns, &found.columns) => drift.push(Drift::OtherKey {
+            Some(found) if found.unique || !same_names(&key.columns, &found.columns) => drift.push(Drift::OtherKey {
                 table: name(),
                 key: key.name.to_string(),
                 expected,
@@ -151,27 +151,27 @@ fn within(table: &TableDef, live: &LiveTable, dialect: Dialect, drift: &mut Vec<
         }
     }
     let known = |found: &str| table.keys.iter().any(|key| dialect.key_name(table.name, key.name).as_str() == found);
-    for (key, found) in live.keys.iter().filter(|(key, _)| !known(key)) {
+    for (key, found) in found_table.keys.iter().filter(|(key, _)| !known(key)) {
         drift.push(Drift::ExtraKey { table: name(), key: key.clone(), found: found.columns.clone() });
     }
 }
 
-/// Whether a column of a catalog is the one of the schema.
-pub(super) fn is(dialect: Dialect, column: &ColumnDef, found: &LiveColumn) -> bool {
-    dialect.is_type(column.ty, &found.ty)
-        && column.nullable == found.nullable
-        // A JSON column has a collation of the server's choice.
-        && (column.ty == ingester_core::schema::SqlType::Json || found.collation.as_deref().is_none_or(|found| found == COLLATION))
+/// Whether a found column is defined as in the schema.
+pub(super) fn is_column(dialect: Dialect, column: &ColumnDef, found: &FoundColumn) -> bool {
+    // The server chooses the collation of a JSON column.
+    let collation = column.ty == SqlType::Json || found.collation.as_deref().is_none_or(|found| found == COLLATION);
+    collation && dialect.is_type(column.ty, &found.ty) && column.nullable == found.nullable
 }
 
-/// Whether a key of a catalog is over the columns of the schema's.
-pub(super) fn is_key(dialect: Dialect, table: Ident, key: &KeyDef, live: &LiveTable) -> bool {
-    live.keys
+/// Whether a found table has this key of the schema.
+pub(super) fn has_key(dialect: Dialect, table: Ident, key: &KeyDef, found: &FoundTable) -> bool {
+    found
+        .keys
         .get(dialect.key_name(table, key.name).as_str())
-        .is_some_and(|found| !found.unique && same(&key.columns, &found.columns))
+        .is_some_and(|found| !found.unique && same_names(&key.columns, &found.columns))
 }
 
-pub(super) fn same(expected: &[Ident], found: &[String]) -> bool {
+pub(super) fn same_names(expected: &[Ident], found: &[String]) -> bool {
     expected.len() == found.len()
         && expected.iter().zip(found).all(|(expected, found)| expected.as_str().eq_ignore_ascii_case(found))
 }

@@ -1,20 +1,19 @@
-//! The schema as files that are reviewed and committed (`schema.sql`, numbered migrations, the lock that says what they
-//! add up to), and as it stands in a database: applying migrations, finding drift, filling new columns.
+//! Schemas and their migrations: the generated files that are reviewed and committed (`schema.sql`, numbered migrations, the
+//! lock file), applying migrations to a database, finding drift, backfilling new columns.
 //!
 //! May use: ingester-core, store.
-//! Only [`Folder`] touches files.
+//! Only [`Folder`] reads and writes files.
 
 mod apply;
 mod backfill;
 mod drift;
 mod folder;
-mod lock;
+mod lock_file;
 mod released;
 
 pub use apply::{Applied, ApplyError, Progress, schema_of};
-pub use backfill::{Backfill, Filled, Filling, RATE};
+pub use backfill::{Backfill, BackfillProgress, ColumnBackfill, RATE, UnknownColumn};
 pub use drift::{Drift, drift};
-pub use folder::{Folder, GenerateError, Options, Outcome, assert_current};
-pub use ingester_core::ddl::GeneratedSql;
-pub use lock::{Added, Lock, LockedMigration};
+pub use folder::{Folder, GenerateError, GenerateOptions, Outcome, assert_current};
+pub use lock_file::{AddedColumn, LockFile, ReleasedMigration};
 pub use released::Released;

@@ -1,48 +1,48 @@
-//! The migrations that a program has with it: from a folder, or built into it.
+//! The migrations that a program has: from a folder, or built into it.
 
 use super::folder::{GenerateError, checksum};
-use super::lock::{Lock, LockedMigration};
-use ingester_core::ddl::GeneratedSql;
+use super::lock_file::{LockFile, ReleasedMigration};
+use ingester_core::GeneratedSql;
 use ingester_core::dialect::Dialect;
 use sqlx::migrate::{Migration, MigrationType};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The released schema with the text of its migrations.
+/// The lock file with the texts of its migrations.
 #[derive(Clone, Debug, Default)]
 pub struct Released {
-    lock: Lock,
+    lock_file: LockFile,
     files: BTreeMap<String, Cow<'static, str>>,
 }
 
 impl Released {
-    /// From a lock and the files that it names.
+    /// A lock file with the files that it names.
     ///
     /// # Errors
-    /// When a file is missing or is not the one that was released.
-    pub(super) fn new(lock: Lock, files: BTreeMap<String, Cow<'static, str>>) -> Result<Self, GenerateError> {
-        for (path, released) in lock.migrations.iter().flat_map(|migration| &migration.files) {
+    /// If a file is missing, or differs from the released one.
+    pub(super) fn new(lock_file: LockFile, files: BTreeMap<String, Cow<'static, str>>) -> Result<Self, GenerateError> {
+        for (path, released) in lock_file.migrations.iter().flat_map(|migration| &migration.files) {
             if files.get(path).is_none_or(|text| checksum(text) != *released) {
                 return Err(GenerateError::Edited { path: path.clone() });
             }
         }
-        Ok(Released { lock, files })
+        Ok(Released { lock_file, files })
     }
 
-    /// The lock.
-    pub fn lock(&self) -> &Lock {
-        &self.lock
+    /// The contents of the lock file.
+    pub fn lock_file(&self) -> &LockFile {
+        &self.lock_file
     }
 
     /// A migration for sqlx, up or down.
-    pub(crate) fn migration(&self, dialect: Dialect, locked: &LockedMigration, up: bool) -> Migration {
-        let path = path(dialect, locked, up);
+    pub(crate) fn migration(&self, dialect: Dialect, released: &ReleasedMigration, up: bool) -> Migration {
+        let path = path(dialect, released, up);
         let text = self.files.get(&path).map(|text| text.clone().into_owned()).unwrap_or_default();
         let kind = if up { MigrationType::ReversibleUp } else { MigrationType::ReversibleDown };
         Migration::new(
-            i64::from(locked.version),
-            // As sqlx's own tool reads it from the file's name.
-            locked.description.replace('_', " ").into(),
+            i64::from(released.version),
+            // As sqlx's own tool takes it from the file's name.
+            released.description.replace('_', " ").into(),
             kind,
             sqlx::SqlSafeStr::into_sql_str(sqlx::AssertSqlSafe(text)),
             false,
@@ -54,14 +54,17 @@ impl TryFrom<GeneratedSql> for Released {
     type Error = GenerateError;
 
     fn try_from(sql: GeneratedSql) -> Result<Self, GenerateError> {
-        let lock = serde_json::from_str(sql.lock)
-            .map_err(|error| GenerateError::Lock { path: "schema.lock.json".into(), reason: error.to_string() })?;
-        Released::new(lock, sql.files.iter().map(|(path, text)| ((*path).to_owned(), Cow::Borrowed(*text))).collect())
+        let lock_file = serde_json::from_str(sql.lock)
+            .map_err(|error| GenerateError::LockFile { path: "schema.lock.json".into(), reason: error.to_string() })?;
+        Released::new(
+            lock_file,
+            sql.files.iter().map(|(path, text)| ((*path).to_owned(), Cow::Borrowed(*text))).collect(),
+        )
     }
 }
 
 /// The path of a migration's file within the folder.
-pub(super) fn path(dialect: Dialect, locked: &LockedMigration, up: bool) -> String {
+pub(super) fn path(dialect: Dialect, released: &ReleasedMigration, up: bool) -> String {
     let direction = if up { "up" } else { "down" };
-    format!("{dialect}/migrations/{}.{direction}.sql", locked.name())
+    format!("{dialect}/migrations/{}.{direction}.sql", released.name())
 }

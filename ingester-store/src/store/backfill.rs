@@ -1,8 +1,9 @@
-//! Backfilling columns that were added to tables with rows in them: one page of rows a transaction, and how far it is.
+//! Backfilling new columns of tables that have rows: one page of rows per transaction, and the progress of each column.
 //!
 //! Must not: decode an object; the caller brings the decoder.
 
-use super::{BACKFILLS, Store, StoreError};
+use super::transaction::Transaction;
+use super::{Store, StoreError};
 use ingester_core::dialect::Access;
 use ingester_core::dialect::statements::{
     BackfillRow, BeginBackfill, EndBackfill, ForgetBackfills, ReadBackfills, ReadForBackfill, StepBackfill,
@@ -13,22 +14,25 @@ use ingester_core::schema::{Column, Table};
 use ingester_core::value::{Micros, Value};
 use std::sync::Arc;
 
-/// What became of one page of rows.
+/// The name of the table with the progress of each column.
+pub(super) const BACKFILLS: &str = "ingester_backfills";
+
+/// The result of backfilling one page of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// The uid of the last row; `None` where there was none left.
+    /// The uid of the last row; `None` if no row was left.
     pub(crate) last: Option<String>,
     /// Rows that were read.
     pub(crate) read: u64,
     /// Rows that got other values.
     pub(crate) filled: u64,
-    /// Rows whose objects cannot be decoded; each with its uid and the reason.
+    /// Rows whose objects cannot be decoded: uid and reason.
     pub(crate) failed: Vec<(String, String)>,
     /// Bytes of the objects.
     pub(crate) bytes: usize,
 }
 
-/// The columns of a table that are filled together.
+/// The columns of a table that are backfilled together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) table: &'static Table,
@@ -37,18 +41,18 @@ pub(crate) struct Target<'a> {
 }
 
 impl Store {
-    /// How far each column is filled that was ever to be.
+    /// The progress of every column that was ever to be backfilled.
     pub(crate) async fn backfills(&self) -> Result<Vec<BackfillRow>, StoreError> {
         if !self.tables().await?.contains(BACKFILLS) {
             return Ok(Vec::new());
         }
         let doing = || format!("reading {BACKFILLS}");
-        self.retrying(doing, || async { self.pool.fetch(&ReadBackfills).await }).await
+        self.with_retries(doing, || async { self.pool.fetch(&ReadBackfills).await }).await
     }
 
-    /// Columns are to be filled from the first row on; each with its table and its migration.
+    /// Notes that columns are to be backfilled from the first row on. Of each: table, column and migration.
     pub(crate) async fn begin_backfill(&self, columns: &[(String, String, i64)]) -> Result<(), StoreError> {
-        self.retrying(
+        self.with_retries(
             || format!("writing {BACKFILLS}"),
             || async {
                 let mut tx = self.pool.begin(Access::Write).await?;
@@ -66,15 +70,17 @@ impl Store {
         .await
     }
 
-    /// What migrations after `version` have added is not there any more.
+    /// Deletes the progress of columns that migrations after `version` have added.
     pub(crate) async fn forget_backfills(&self, version: i64) -> Result<(), StoreError> {
         let doing = || format!("writing {BACKFILLS}");
-        self.retrying(doing, || async { self.pool.execute(&ForgetBackfills { after: version }).await }).await.map(drop)
+        self.with_retries(doing, || async { self.pool.execute(&ForgetBackfills { after: version }).await })
+            .await
+            .map(drop)
     }
 
-    /// Columns of a table are complete.
+    /// Notes that columns of a table are complete.
     pub(crate) async fn end_backfill(&self, table: &str, columns: &[&Column]) -> Result<(), StoreError> {
-        self.retrying(
+        self.with_retries(
             || format!("writing {BACKFILLS}"),
             || async {
                 let mut tx = self.pool.begin(Access::Write).await?;
@@ -92,10 +98,11 @@ impl Store {
         .await
     }
 
-    /// Fills columns in up to `limit` rows that come after `after` in the order of their uids, and notes how far that is, in
-    /// one transaction. The rows are locked meanwhile, so nothing that others write is ever overwritten; what is not read as a
-    /// value of the columns' types stays as it is. `decode` gives the row of a stored object, `None` where its kind leaves it
-    /// out.
+    /// Backfills up to `limit` rows that come after the uid `after`, in the order of their uids, and notes the progress in the
+    /// same transaction.
+    ///
+    /// The rows are locked, so nothing that others write in the meantime is overwritten. `decode` makes the row of a stored
+    /// object; `None` if its kind leaves it out.
     pub(crate) async fn backfill_page(
         &self,
         target: Target<'_>,
@@ -103,8 +110,8 @@ impl Store {
         limit: usize,
         decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
     ) -> Result<Page, StoreError> {
-        self.retrying(
-            || format!("filling columns of `{}`", target.table.name),
+        self.with_retries(
+            || format!("backfilling columns of `{}`", target.table.name),
             || async {
                 let mut tx = self.pool.begin(Access::Write).await?;
                 let page = page(&mut tx, target, after, limit, &decode).await;
@@ -116,7 +123,7 @@ impl Store {
 }
 
 async fn page(
-    tx: &mut super::transaction::Transaction,
+    tx: &mut Transaction,
     Target { table, places }: Target<'_>,
     after: &str,
     limit: usize,
@@ -137,7 +144,7 @@ async fn page(
                     changed.push((stored.uid, row));
                 }
             }
-            // The kind leaves such objects out now: nobody misses their values.
+            // The kind leaves such objects out today, so nobody needs their values.
             Ok(None) => {}
             Err(reason) => page.failed.push((stored.uid, reason)),
         }

@@ -1,39 +1,40 @@
-//! One batch: many objects of one table in one transaction, with multi-row statements; rows are locked in the order of the uids.
+//! One batch: many objects of one table in one transaction, with statements of many rows. Rows are locked in the order of their
+//! uids.
 //!
-//! The main row comes first and its lock covers the companion rows: whoever writes an object holds it. So after the
-//! main rows are written, this transaction alone decides about their labels and annotations.
+//! Locking the main row covers labels and annotations, because every writer of an object locks its main row first. So once the
+//! main rows are written, no other transaction writes their labels and annotations.
 
+use super::companions::CompanionChanges;
 use super::guard::{Guard, Verdict, Version, verdict};
-use super::pairs::Difference;
 use super::transaction::Transaction;
-use super::{Change, Report};
+use super::{Report, RowChange};
 use ingester_core::dialect::statements::{
     ClearRejects, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Rewind, Tombstone, Versions, WriteCompanion,
 };
-use ingester_core::row::{Believed, Row};
+use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
 use ingester_core::value::Micros;
 use std::collections::HashMap;
 
-/// Rows in one statement, at most. Statements are prepared once for each number of rows, so the numbers above [`EXACT`] are
-/// powers of two: a dozen texts a statement instead of hundreds.
+/// The most rows in one statement. Statements are prepared once for each number of rows, so numbers above [`EXACT`] are powers
+/// of two: a dozen prepared texts per statement instead of hundreds.
 pub(super) const MOST_ROWS: usize = 128;
 
-/// Up to here any number of rows is one statement: of a single object, whose labels are a few, every round trip counts.
+/// Up to this number, rows are one statement whatever their number: a single object has few labels, and each round trip counts.
 const EXACT: usize = 8;
 
-/// Parameters in one statement, at most: SQLite's default of 32,766 is the lowest limit.
+/// The most parameters in one statement; SQLite's default of 32,766 is the lowest limit.
 const MOST_PARAMS: usize = 32_000;
 
 pub(super) struct Batch<'a> {
     pub(super) table: &'static Table,
-    /// Sorted by uid, each uid once.
-    pub(super) changes: &'a [Change],
+    /// Sorted by uid; each uid occurs once.
+    pub(super) changes: &'a [RowChange],
     pub(super) now: Micros,
     pub(super) max_packet: usize,
     pub(super) clear_rejects: bool,
     pub(super) guard: Guard,
-    /// Whether what the writer thinks to be stored is taken for true until it turns out not to be.
+    /// Whether to rely on [`Row::expected`] until it turns out to be wrong.
     pub(super) trusting: bool,
 }
 
@@ -41,31 +42,31 @@ impl Batch<'_> {
     /// Writes the batch; the caller commits.
     pub(super) async fn write(&self, tx: &mut Transaction) -> Result<Report, sqlx::Error> {
         let mut report = Report::default();
-        let uids: Vec<&str> = self.changes.iter().map(Change::uid).collect();
+        let uids: Vec<&str> = self.changes.iter().map(RowChange::uid).collect();
         if self.guard == Guard::Overruled {
             for uids in chunks(&uids, MOST_ROWS) {
                 tx.execute(&Rewind { table: self.table, uids }).await?;
             }
         }
-        // Whoever inserts a row that is there after all is told so, and looks then.
-        let asked: Vec<&str> = self.changes.iter().filter(|change| !self.is_new(change)).map(Change::uid).collect();
+        // Rows that are expected to be absent are not read: if one exists after all, its INSERT fails, and it is read then.
+        let asked: Vec<&str> = self.changes.iter().filter(|change| !self.is_new(change)).map(RowChange::uid).collect();
         let stored = self.versions(tx, &asked).await?;
 
         let (mut absent, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-        // Rows that are there, with the companion rows that they are to have.
+        // Rows that exist and have the right labels and annotations already.
         let mut alike = Vec::new();
         for change in self.changes {
             let old = stored.get(change.uid()).copied();
             match change {
-                Change::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
+                RowChange::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
                     None => absent.push(row),
-                    Some((Verdict::Write, old)) if has_its_pairs(row, old) => alike.push(row),
+                    Some((Verdict::Write, old)) if has_its_companions(row, old) => alike.push(row),
                     Some((Verdict::Write, _)) => present.push(row),
                     Some((Verdict::Unchanged, _)) => report.unchanged += 1,
                     Some((Verdict::Stale, _)) => report.stale.push(row.uid.clone()),
                 },
-                Change::Tombstone { uid, res_version, delete_time } => match old {
-                    // Nothing to mark: an object that was never stored and is gone has left no trace.
+                RowChange::Tombstone { uid, res_version, delete_time } => match old {
+                    // The object was never stored, so there is no row to mark.
                     None => report.unchanged += 1,
                     Some(old) if old.deleted || old.evicted => report.unchanged += 1,
                     Some(old) if old.res_version > *res_version => report.stale.push(uid.clone()),
@@ -80,12 +81,12 @@ impl Batch<'_> {
             let rest = absent.split_off(done);
             inserted.append(&mut absent);
             let Some(refused) = refused else { break };
-            // Somebody inserted one of these since we looked. Now it is there to be looked at, and to be locked.
+            // Another writer has inserted one of these rows in the meantime. Now it can be read and locked.
             let uids: Vec<&str> = rest.iter().map(|row| row.uid.as_ref()).collect();
             let stored = self.versions(tx, &uids).await?;
             if !rest.iter().any(|row| stored.contains_key(row.uid.as_ref())) {
-                // It is something else that has to be unique, a key that somebody made by hand; or the server takes two uids
-                // for the same, which differ in blanks at their ends.
+                // Another unique key was violated, one that somebody added by hand; or the server compares two uids as equal
+                // because they differ only in trailing blanks.
                 return Err(refused);
             }
             for row in rest {
@@ -100,7 +101,7 @@ impl Batch<'_> {
         let (changed, winners) = (present.len(), [present, alike].concat());
         self.overwrite(tx, &winners).await?;
         for companion in Companion::ALL {
-            self.write_pairs(tx, companion, &inserted, &winners[..changed]).await?;
+            self.write_companions(tx, companion, &inserted, &winners[..changed]).await?;
         }
         self.tombstones(tx, &gone).await?;
         report.written += inserted.len() + winners.len() + gone.len();
@@ -112,11 +113,11 @@ impl Batch<'_> {
         Ok(report)
     }
 
-    /// Whether the writer has good reason to think that nothing is stored of the object.
-    fn is_new(&self, change: &Change) -> bool {
+    /// Whether the writer expects that the object has no row.
+    fn is_new(&self, change: &RowChange) -> bool {
         self.trusting
             && self.guard == Guard::Holds
-            && matches!(change, Change::Row(Row { believed: Some(Believed::Absent), .. }))
+            && matches!(change, RowChange::Row(Row { expected: Some(Expected::Absent), .. }))
     }
 
     async fn versions(&self, tx: &mut Transaction, uids: &[&str]) -> Result<HashMap<String, Version>, sqlx::Error> {
@@ -127,13 +128,12 @@ impl Batch<'_> {
         Ok(stored)
     }
 
-    /// Inserts rows, up to the first statement that the database refuses because a row is there already: how many, and that
-    /// refusal.
+    /// Inserts rows, up to the first statement that fails because a row exists. Returns how many it inserted, and that error.
     async fn insert(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(usize, Option<sqlx::Error>), sqlx::Error> {
         let mut inserted = 0;
         for rows in self.main_packets(rows)? {
             match tx.execute(&Insert { table: self.table, rows, update_time: self.now }).await {
-                // The statement alone is undone, not the transaction.
+                // Only the statement is rolled back, not the transaction.
                 Err(error) if error.as_database_error().is_some_and(|error| error.is_unique_violation()) => {
                     return Ok((inserted, Some(error)));
                 }
@@ -156,8 +156,8 @@ impl Batch<'_> {
         self.packets(rows, most, |row| row.bytes())
     }
 
-    /// Brings the companion rows of `inserted` (which have none) and `present` (which may) to what the rows say.
-    async fn write_pairs(
+    /// Makes the stored labels or annotations equal to those of the rows. `inserted` have none stored yet, `present` may.
+    async fn write_companions(
         &self,
         tx: &mut Transaction,
         companion: Companion,
@@ -170,15 +170,15 @@ impl Batch<'_> {
         for uids in chunks(&uids, MOST_ROWS) {
             stored.extend(tx.fetch(&ReadCompanion { table, companion, uids }).await?);
         }
-        let mut difference = Difference::between(companion, &stored, present);
+        let mut changes = CompanionChanges::between(companion, &stored, present);
         for row in inserted {
-            difference.write_all(companion, row);
+            changes.write_all(companion, row);
         }
-        for rows in chunks(&difference.delete, MOST_ROWS) {
+        for rows in chunks(&changes.delete, MOST_ROWS) {
             tx.execute(&DeleteCompanion { table, companion, rows }).await?;
         }
         let bytes = |(uid, key, value): &(&str, &str, &str)| uid.len() + key.len() + value.len() + 27;
-        for rows in self.packets(&difference.write, 4 * MOST_ROWS, bytes)? {
+        for rows in self.packets(&changes.write, 4 * MOST_ROWS, bytes)? {
             tx.execute(&WriteCompanion { table, companion, rows }).await?;
         }
         Ok(())
@@ -192,12 +192,12 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// The bytes of parameters that fit into one packet: the statement's own text and the parameters' types need room too.
+    /// How many bytes of parameters fit into one packet, beside the statement's text and the types of the parameters.
     pub(super) fn room(&self) -> usize {
         self.max_packet.saturating_sub(self.max_packet / 16).saturating_sub(4096)
     }
 
-    /// Cuts rows into statements that keep to `most` rows and to the server's largest packet.
+    /// Splits rows into statements of at most `most` rows that fit into one packet of the server.
     fn packets<'r, T>(
         &self,
         rows: &'r [T],
@@ -207,7 +207,7 @@ impl Batch<'_> {
         let room = self.room();
         let mut packets = Vec::new();
         let (mut start, mut size) = (0, 0);
-        for (place, row) in rows.iter().enumerate() {
+        for (index, row) in rows.iter().enumerate() {
             let more = bytes(row);
             if more > room {
                 return Err(sqlx::Error::InvalidArgument(format!(
@@ -216,8 +216,8 @@ impl Batch<'_> {
                 )));
             }
             if size + more > room {
-                packets.extend(chunks(&rows[start..place], most));
-                (start, size) = (place, 0);
+                packets.extend(chunks(&rows[start..index], most));
+                (start, size) = (index, 0);
             }
             size += more;
         }
@@ -226,15 +226,15 @@ impl Batch<'_> {
     }
 }
 
-/// Whether the row that is stored is the one that the writer knows, and its labels and annotations are those that it is to
-/// have: the guard on the main row covers its companions.
-pub(super) fn has_its_pairs(row: &Row, stored: Version) -> bool {
-    let Some(Believed::Stored { res_version, pairs }) = row.believed else { return false };
+/// Whether the stored row is the expected one and already has the labels and annotations of `row`. The version of the main row
+/// vouches for its labels and annotations, because they are only written together.
+pub(super) fn has_its_companions(row: &Row, stored: Version) -> bool {
+    let Some(Expected::Stored { res_version, companions }) = row.expected else { return false };
     let live = Version { res_version, deleted: false, evicted: false };
-    res_version > 0 && stored == live && pairs == row.pairs_hash()
+    res_version > 0 && stored == live && companions == row.companions_hash()
 }
 
-/// Slices of up to `most`, whose lengths are powers of two above [`EXACT`].
+/// Slices of at most `most` rows; lengths above [`EXACT`] are powers of two.
 pub(super) fn chunks<T>(mut rows: &[T], most: usize) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         if rows.is_empty() {

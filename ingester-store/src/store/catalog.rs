@@ -1,60 +1,61 @@
-//! The tables as the database itself describes them.
+//! The tables as the database describes them.
 
 use super::{Store, StoreError};
 use ingester_core::dialect::Access;
 use ingester_core::dialect::statements::{CatalogColumn, CatalogColumns, CatalogKey, CatalogKeys};
 use std::collections::BTreeMap;
 
-/// All tables of a database, by name.
+/// The tables that a database has, to be compared with a schema: see [`drift`](crate::migrate::drift) and
+/// [`schema_of`](crate::migrate::schema_of).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
-    /// The tables.
-    pub tables: BTreeMap<String, LiveTable>,
+    /// The tables by name.
+    pub(crate) tables: BTreeMap<String, FoundTable>,
 }
 
-/// A table.
+/// A table that a database has.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LiveTable {
+pub(crate) struct FoundTable {
     /// Its columns in order.
-    pub columns: Vec<LiveColumn>,
+    pub(crate) columns: Vec<FoundColumn>,
     /// The columns of its primary key in order.
-    pub primary_key: Vec<String>,
+    pub(crate) primary_key: Vec<String>,
     /// Its other keys by name.
-    pub keys: BTreeMap<String, LiveKey>,
+    pub(crate) keys: BTreeMap<String, FoundKey>,
 }
 
-/// A column.
+/// A column that a database has.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LiveColumn {
+pub(crate) struct FoundColumn {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its type in the server's spelling.
-    pub ty: String,
+    pub(crate) ty: String,
     /// Whether it may be NULL.
-    pub nullable: bool,
-    /// How it is compared, on servers that say so of the type.
-    pub collation: Option<String>,
+    pub(crate) nullable: bool,
+    /// Its collation, if the server names one for the type.
+    pub(crate) collation: Option<String>,
 }
 
-/// A key.
+/// A key that a database has.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LiveKey {
+pub(crate) struct FoundKey {
     /// Its columns in order.
-    pub columns: Vec<String>,
-    /// Whether it refuses equal values.
-    pub unique: bool,
+    pub(crate) columns: Vec<String>,
+    /// Whether its values are unique.
+    pub(crate) unique: bool,
 }
 
 impl Catalog {
-    /// From the answers of the dialect's two statements.
+    /// Puts together the results of [`CatalogColumns`] and [`CatalogKeys`].
     pub(super) fn new(columns: Vec<CatalogColumn>, keys: Vec<CatalogKey>) -> Self {
-        let mut tables: BTreeMap<String, LiveTable> = BTreeMap::new();
+        let mut tables: BTreeMap<String, FoundTable> = BTreeMap::new();
         let mut primary: BTreeMap<String, Vec<(u32, String)>> = BTreeMap::new();
         for CatalogColumn { table, name, ty, nullable, collation, primary_key } in columns {
             if let Some(place) = primary_key {
                 primary.entry(table.clone()).or_default().push((place, name.clone()));
             }
-            tables.entry(table).or_default().columns.push(LiveColumn { name, ty, nullable, collation });
+            tables.entry(table).or_default().columns.push(FoundColumn { name, ty, nullable, collation });
         }
         for (table, mut columns) in primary {
             columns.sort();
@@ -69,19 +70,19 @@ impl Catalog {
     }
 }
 
-impl LiveTable {
+impl FoundTable {
     /// The column of this name.
-    pub fn column(&self, name: &str) -> Option<&LiveColumn> {
+    pub(crate) fn column(&self, name: &str) -> Option<&FoundColumn> {
         // MySQL Reference Manual, "Identifier Case Sensitivity": column names are not case-sensitive.
         self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
     }
 }
 
 impl Store {
-    /// Reads how the tables stand in the database.
+    /// Reads which tables the database has.
     ///
     /// # Errors
-    /// When the catalog cannot be read.
+    /// If the catalog cannot be read.
     pub async fn catalog(&self) -> Result<Catalog, StoreError> {
         let read = async {
             let mut tx = self.pool.begin(Access::Read).await?;

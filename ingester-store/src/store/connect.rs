@@ -1,48 +1,33 @@
-//! Where a database is, read from a URL, and how to connect to it.
+//! Connecting to a database.
 
-use super::mysql::PREPARED;
-use super::{Retry, StoreError, Tls};
+use super::transaction::Pool;
+use super::{Address, ErrorClass, Retry, Store, StoreError, mysql, sqlite};
+use backon::Retryable as _;
 use ingester_core::dialect::Dialect;
-use ingester_core::nearest::nearest;
-use sqlx::ConnectOptions as _;
-use sqlx::mysql::MySqlConnectOptions;
-use sqlx::sqlite::SqliteConnectOptions;
-use std::fmt;
-use std::str::FromStr;
-use std::time::Duration;
+use ingester_core::dialect::statements::ReadServer;
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
-/// Where a database is. Shows itself without its password.
-#[derive(Clone)]
-pub struct Address {
-    pub(super) options: Options,
-    shown: String,
-    /// Files that are looked at before the first connection; none where a URL has parameters of its own.
-    files: Tls,
-    /// Whether a URL says by itself how to encrypt.
-    says_tls: bool,
-}
-
-#[derive(Clone)]
-pub(super) enum Options {
-    MySql(Box<MySqlConnectOptions>),
-    Sqlite(Box<SqliteConnectOptions>),
-}
+/// How long one attempt to connect may take.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How to connect.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectOptions {
-    /// Connections at most. SQLite has one.
+    /// The most connections. SQLite has one.
     pub connections: u32,
-    /// Connections that stay open while there is nothing to do. They are opened at the start, as sqlx's pool keeps a
-    /// least number rather than a most; those above are closed when they reach `max_lifetime`, or after ten minutes
-    /// without work. No more than `connections`.
+    /// How many connections stay open while there is nothing to do; at most `connections`.
+    ///
+    /// They are opened at the start, because sqlx's pool has a minimum of idle connections and no maximum. Further
+    /// connections are closed when they reach `max_lifetime`, or after ten minutes without work.
     pub max_idle: u32,
-    /// After how long a connection is replaced by a new one, so that a server behind a balancer that left is left too;
-    /// `None` for never.
+    /// When a connection is replaced by a new one, so that connections move away from a server that a load balancer has
+    /// taken out; `None` for never.
     pub max_lifetime: Option<Duration>,
-    /// Whether an SQLite file that is missing is made.
+    /// Whether to create a missing SQLite file.
     pub create: bool,
-    /// How patiently passing errors are tried again, then and later.
+    /// How transient errors are retried, while connecting and later.
     pub retry: Retry,
 }
 
@@ -58,223 +43,47 @@ impl Default for ConnectOptions {
     }
 }
 
-impl Address {
-    /// A MySQL database by its parts, as environment variables name them.
-    pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
-        let mut options = MySqlConnectOptions::new().host(host).port(port).username(user).database(database);
-        if let Some(password) = password {
-            options = options.password(password);
-        }
-        let secret = if password.is_some() { ":***" } else { "" };
-        Address {
-            options: Options::MySql(Box::new(settled(options).statement_cache_capacity(PREPARED))),
-            shown: format!("mysql://{user}{secret}@{host}:{port}/{database}"),
-            files: Tls::default(),
-            says_tls: false,
-        }
-    }
-
-    /// The same database, encrypted as `tls` says. A URL that has `ssl-` parameters keeps what they say, and SQLite has
-    /// nothing to encrypt.
+impl Store {
+    /// Connects, and asks the server for its version.
     ///
     /// # Errors
-    /// When `tls` contradicts itself, see [`Tls::mistake`]. Whether its files are there is looked at when connecting.
-    pub fn tls(mut self, tls: &Tls) -> Result<Self, StoreError> {
-        if let Some(mistake) = tls.mistake() {
-            let (mistake, hint) = mistake.split_once("; ").unwrap_or((mistake, "see the keys of `mysql.tls`"));
-            return Err(StoreError::wrong("preparing encryption", mistake, hint));
-        }
-        if let (Options::MySql(options), false) = (&mut self.options, self.says_tls) {
-            **options = tls.apply((**options).clone());
-            self.files = tls.clone();
-        }
-        Ok(self)
+    /// If the server cannot be reached, or refuses the user or the database. The error says what to do.
+    pub async fn connect(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
+        let begin = Instant::now();
+        let attempt = || async {
+            let connecting = tokio::time::timeout(TIMEOUT, Self::connect_once(address, options));
+            connecting.await.unwrap_or_else(|_| {
+                let timeout = io::Error::new(io::ErrorKind::TimedOut, "the server does not answer");
+                Err(StoreError::of(format!("connecting to {address}"), timeout.into()))
+            })
+        };
+        // Attempts are counted for servers that refuse at once. A silent server uses up time instead.
+        let too_late = || options.retry.attempts.is_some() && begin.elapsed() > 2 * TIMEOUT;
+        attempt
+            .retry(options.retry.backoff())
+            .when(|error| error.class() == ErrorClass::Transient && !too_late())
+            .notify(|error, pause| tracing::debug!(%error, ?pause, "database not reached, trying again"))
+            .await
     }
 
-    /// Looks whether the files that a connection needs are there.
-    pub(super) fn check_files(&self) -> Result<(), StoreError> {
-        self.files.check_files()
-    }
-
-    /// The database's dialect.
-    pub fn dialect(&self) -> Dialect {
-        match self.options {
-            Options::MySql(_) => Dialect::MySql,
-            Options::Sqlite(_) => Dialect::Sqlite,
-        }
-    }
-}
-
-impl FromStr for Address {
-    type Err = StoreError;
-
-    /// Reads `mysql://user:password@host:3306/database`, `mariadb://...` or `sqlite://file.db`, as sqlx does.
-    fn from_str(url: &str) -> Result<Self, StoreError> {
-        let hint = "a URL is mysql://user:password@host:3306/database or sqlite://file.db; \
-                    special characters of a password are percent-encoded";
-        let scheme = url.split_once(':').map(|(scheme, _)| scheme);
-        let shown = redact(url);
-        let wrong = |reason: String| StoreError::wrong(format!("reading the database URL `{shown}`"), reason, hint);
-        let (place, parameters) = url.split_once('?').unwrap_or((url, ""));
-        match scheme {
-            Some("mysql" | "mariadb") => {
-                let options = MySqlConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
-                if options.get_database().is_none_or(str::is_empty) {
-                    return Err(wrong("it names no database".into()));
-                }
-                if let Some(mistake) = unknown_parameter(parameters).or_else(|| other_charset(parameters)) {
-                    return Err(wrong(mistake));
-                }
-                let names = |name: &str| parameters.split('&').any(|parameter| parameter.starts_with(name));
-                let mut options = settled(options);
-                if !names("statement-cache-capacity") {
-                    options = options.statement_cache_capacity(PREPARED);
-                }
-                let options = Options::MySql(Box::new(options));
-                Ok(Address { options, shown, files: Tls::default(), says_tls: names("ssl") })
-            }
-            Some("sqlite") => {
-                // To SQLite no name is a database of its own that is gone with the connection: never what somebody meant.
-                if ["sqlite:", "sqlite://"].contains(&place) {
-                    return Err(wrong("it names no file: write sqlite://FILE".into()));
-                }
-                let options = SqliteConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
-                let options = Options::Sqlite(Box::new(options));
-                Ok(Address { options, shown, files: Tls::default(), says_tls: false })
-            }
-            Some(other) => Err(wrong(format!("`{other}` is not a database that the ingester knows"))),
-            None => Err(wrong("it has no scheme".into())),
-        }
-    }
-}
-
-/// What sqlx reads after the `?` of a MySQL URL; it passes over everything else.
-const PARAMETERS: [&str; 12] = [
-    "ssl-mode",
-    "ssl-ca",
-    "ssl-cert",
-    "ssl-key",
-    "sslmode",
-    "sslca",
-    "sslcert",
-    "sslkey",
-    "charset",
-    "collation",
-    "socket",
-    "statement-cache-capacity",
-];
-
-/// The complaint about a parameter that nobody reads: with a slip in `ssl-mode` a connection would not be verified.
-fn unknown_parameter(parameters: &str) -> Option<String> {
-    let names = parameters.split('&').map(|parameter| parameter.split('=').next().unwrap_or_default());
-    let unknown = names.into_iter().find(|name| !name.is_empty() && !PARAMETERS.contains(name))?;
-    // Before an `@` it is a part of a password that was not encoded.
-    let named = if parameters.contains('@') { "a parameter".to_owned() } else { format!("the parameter `{unknown}`") };
-    Some(match nearest(unknown, &PARAMETERS) {
-        Some(meant) => format!("{named} is not known: did you mean `{meant}`?"),
-        None => format!("{named} is not known; there are {}", PARAMETERS.join(", ")),
-    })
-}
-
-/// The complaint about a character set in which not every object can be written. In some of them a backslash or a quote
-/// may be the second half of a character, too.
-fn other_charset(parameters: &str) -> Option<String> {
-    let charset = parameters.split('&').find_map(|parameter| parameter.strip_prefix("charset="))?;
-    (charset != "utf8mb4").then(|| "`charset` can be utf8mb4 only, which it is without the parameter".to_owned())
-}
-
-/// What sqlx would add to the server's SQL mode is replaced by our own session settings. It does not log statements: those of one
-/// object by itself have its values in them.
-fn settled(options: MySqlConnectOptions) -> MySqlConnectOptions {
-    options
-        .disable_statement_logging()
-        .pipes_as_concat(false)
-        .no_engine_substitution(false)
-        .timezone(Some("+00:00".into()))
-}
-
-/// sqlx's reason; should it ever quote the URL, nothing of it is repeated.
-fn without_url(error: &sqlx::Error) -> String {
-    let text = match error {
-        sqlx::Error::Configuration(reason) => reason.to_string(),
-        other => other.to_string(),
-    };
-    if text.contains("://") { "it is not valid".into() } else { text }
-}
-
-/// The URL without what may be a secret: the password, and the parameters.
-fn redact(url: &str) -> String {
-    if url.starts_with("sqlite:") {
-        // A file name: there are no secrets in it.
-        return url.split_once('?').map_or(url, |(file, _)| file).to_owned();
-    }
-    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
-    let slashes = if scheme.is_empty() { "" } else { "://" };
-    // The last `@`, before anything else is looked at: a password that was not encoded may hold an `@`, a `?` or a `/`.
-    let (user, rest) = match rest.rsplit_once('@') {
-        Some((user, rest)) => {
-            (user.split_once(':').map_or_else(|| format!("{user}@"), |(user, _)| format!("{user}:***@")), rest)
-        }
-        None => (String::new(), rest),
-    };
-    let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
-    // Without an `@`, what follows a colon is a port, or the password of somebody who forgot the rest.
-    let rest = match rest.split_once(':') {
-        Some((host, port)) if !port.starts_with(|c: char| c.is_ascii_digit()) => format!("{host}:***"),
-        _ => rest.to_owned(),
-    };
-    format!("{scheme}{slashes}{user}{rest}")
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
-    }
-}
-
-impl fmt::Debug for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Address, redact};
-
-    #[test]
-    fn a_password_is_never_shown() {
-        for (url, shown) in [
-            ("mysql://root:se%40cret@db:3306/ma", "mysql://root:***@db:3306/ma"),
-            ("mysql://root:sec@ret@db/ma?ssl-key=x", "mysql://root:***@db/ma"),
-            ("mysql://root@db/ma", "mysql://root@db/ma"),
-            ("sqlite://ingester.db", "sqlite://ingester.db"),
-            ("root:secret@db", "root:***@db"),
-            ("mysql://u:hun?ter2@h/d", "mysql://u:***@h/d"),
-            ("mysql://u:hun/ter2@h:3306/d", "mysql://u:***@h:3306/d"),
-            ("mysql://user:secret", "mysql://user:***"),
-            ("user:secret", "user:***"),
-            ("mysql://db:3306/ma", "mysql://db:3306/ma"),
-            ("sqlite::memory:", "sqlite::memory:"),
-        ] {
-            assert_eq!(redact(url), shown);
-        }
-        let error = "mysql://root:secret@db:99999999/ma".parse::<Address>().unwrap_err().to_string();
-        assert!(!error.contains("secret"), "{error}");
-    }
-
-    #[test]
-    fn an_invalid_database_url_is_reported_with_an_example() {
-        for (url, part) in [
-            ("postgres://db/ma", "`postgres` is not a database"),
-            ("mysql://root@db", "names no database"),
-            ("ingester.db", "no scheme"),
-            ("mysql://root@db/ma?ssl-mod=VERIFY_CA", "the parameter `ssl-mod` is not known: did you mean `ssl-mode`?"),
-            ("mysql://root@db/ma?charset=gbk", "`charset` can be utf8mb4 only"),
-            ("mysql://root@db/ma?colour=red", "the parameter `colour` is not known; there are ssl-mode, "),
-        ] {
-            let error = url.parse::<Address>().unwrap_err().to_string();
-            assert!(error.contains(part) && error.contains("mysql://user:password@host"), "{error}");
-        }
+    async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
+        address.check_files()?;
+        let dialect = address.dialect();
+        let failed = |error| StoreError::of(format!("connecting to {address}"), error);
+        let pool = match dialect {
+            Dialect::MySql => mysql::connect(address, options).await.map(Pool::MySql),
+            Dialect::Sqlite => sqlite::connect(address, options).await.map(Pool::Sqlite),
+        };
+        let pool = pool.map_err(failed)?;
+        let answer = pool.fetch(&ReadServer).await.map_err(failed)?;
+        let (server, max_packet) = answer.into_iter().next().unwrap_or_default();
+        Ok(Store {
+            pool,
+            dialect,
+            server,
+            max_packet: usize::try_from(max_packet).unwrap_or(usize::MAX),
+            retry: options.retry,
+            any_rejects: AtomicBool::new(true),
+        })
     }
 }

@@ -1,8 +1,8 @@
-//! How statements run on one of sqlx's drivers: parameters in, rows out.
+//! Running statements on one of sqlx's drivers: parameters in, rows out.
 
-/// Implements [`execute`], [`fetch`] and the [`Columns`](ingester_core::dialect::Columns) of a row for one of sqlx's drivers,
-/// whose types share no trait that would serve: its arguments, its rows, how it takes an unsigned number, and as which type
-/// it gives one back.
+/// Implements `execute`, `fetch` and the [`Columns`](ingester_core::dialect::Columns) of a row for one of sqlx's drivers. It is
+/// a macro because the drivers' types share no trait that would do. It takes the driver's database, arguments and row, how it
+/// encodes an unsigned number, and the type as which it reads one, with the conversion back.
 macro_rules! implement_driver {
     ($database:ident, $arguments:ident, $row:ident, $encode:path, $unsigned:ty, |$value:ident| $back:expr) => {
         use ::ingester_core::dialect::{Columns, Param, Query, Statement};
@@ -12,7 +12,7 @@ macro_rules! implement_driver {
 
         fn arguments(params: &[Param<'_>]) -> Result<$arguments, ::sqlx::Error> {
             let mut arguments = $arguments::default();
-            // A batch's parameters are a megabyte: growing would copy them again and again.
+            // A batch has a megabyte of parameters: growing step by step would copy them again and again.
             arguments.reserve(params.len(), params.iter().map(Param::bytes).sum());
             for param in params {
                 match *param {
@@ -37,59 +37,58 @@ macro_rules! implement_driver {
             Ok(arguments)
         }
 
-        /// A row of an answer.
+        /// A row of a result.
         struct Fetched<'r>(&'r $row);
 
-        // Columns with a binary collation are told apart from bytes by some servers and not by others, so text is read
-        // without asking for the column's type.
+        // Some servers report columns with a binary collation as bytes, so text is read without checking the column's type.
         impl Columns for Fetched<'_> {
             type Error = ::sqlx::Error;
 
-            fn text(&self, place: usize) -> Result<String, ::sqlx::Error> {
-                self.0.try_get_unchecked(place)
+            fn text(&self, index: usize) -> Result<String, ::sqlx::Error> {
+                self.0.try_get_unchecked(index)
             }
 
-            fn optional_text(&self, place: usize) -> Result<Option<String>, ::sqlx::Error> {
-                self.0.try_get_unchecked(place)
+            fn optional_text(&self, index: usize) -> Result<Option<String>, ::sqlx::Error> {
+                self.0.try_get_unchecked(index)
             }
 
-            fn int(&self, place: usize) -> Result<i64, ::sqlx::Error> {
-                self.0.try_get_unchecked(place)
+            fn int(&self, index: usize) -> Result<i64, ::sqlx::Error> {
+                self.0.try_get_unchecked(index)
             }
 
-            fn uint(&self, place: usize) -> Result<u64, ::sqlx::Error> {
-                let $value: $unsigned = self.0.try_get_unchecked(place)?;
+            fn uint(&self, index: usize) -> Result<u64, ::sqlx::Error> {
+                let $value: $unsigned = self.0.try_get_unchecked(index)?;
                 Ok($back)
             }
 
-            fn value(&self, place: usize, ty: SqlType) -> Result<Value, ::sqlx::Error> {
+            fn value(&self, index: usize, ty: SqlType) -> Result<Value, ::sqlx::Error> {
                 let row = self.0;
                 let value = match ty {
-                    SqlType::Boolean => row.try_get_unchecked::<Option<i64>, _>(place)?.map(|number| match number {
+                    SqlType::Boolean => row.try_get_unchecked::<Option<i64>, _>(index)?.map(|number| match number {
                         0 | 1 => Value::Bool(number == 1),
                         _ => Value::Int(number),
                     }),
-                    SqlType::Int | SqlType::BigInt => row.try_get_unchecked::<Option<i64>, _>(place)?.map(Value::Int),
+                    SqlType::Int | SqlType::BigInt => row.try_get_unchecked::<Option<i64>, _>(index)?.map(Value::Int),
                     SqlType::BigIntUnsigned => {
-                        let number: Option<$unsigned> = row.try_get_unchecked(place)?;
+                        let number: Option<$unsigned> = row.try_get_unchecked(index)?;
                         number.map(|$value| Value::UInt($back))
                     }
-                    SqlType::Double => row.try_get_unchecked::<Option<f64>, _>(place)?.map(Value::Double),
+                    SqlType::Double => row.try_get_unchecked::<Option<f64>, _>(index)?.map(Value::Double),
                     SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::Json => {
-                        row.try_get_unchecked::<Option<String>, _>(place)?.map(Value::text)
+                        row.try_get_unchecked::<Option<String>, _>(index)?.map(Value::text)
                     }
                     SqlType::DateTime => row
-                        .try_get_unchecked::<Option<String>, _>(place)?
+                        .try_get_unchecked::<Option<String>, _>(index)?
                         .map(|text| Micros::from_sql(&text).map_or_else(|| Value::text(text), Value::Time)),
                     SqlType::LongBlob => {
-                        row.try_get_unchecked::<Option<Vec<u8>>, _>(place)?.map(|bytes| Value::Bytes(bytes.into()))
+                        row.try_get_unchecked::<Option<Vec<u8>>, _>(index)?.map(|bytes| Value::Bytes(bytes.into()))
                     }
                 };
                 Ok(value.unwrap_or(Value::Null))
             }
         }
 
-        /// Runs a statement; returns how many rows it touched, as the database counts them.
+        /// Runs a statement; returns how many rows it affected, as the database counts them.
         pub(super) async fn execute<'e>(
             executor: impl ::sqlx::Executor<'e, Database = $database>,
             statement: &impl Statement,
@@ -99,7 +98,7 @@ macro_rules! implement_driver {
             Ok(query.execute(executor).await?.rows_affected())
         }
 
-        /// Runs a statement that answers, and reads the answer.
+        /// Runs a query and reads its rows.
         pub(super) async fn fetch<'e, Q: Query>(
             executor: impl ::sqlx::Executor<'e, Database = $database>,
             statement: &Q,

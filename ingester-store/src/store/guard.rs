@@ -1,6 +1,6 @@
-//! Which of two versions of an object's row stays: the rule, in one place in Rust.
+//! The guard: which of two versions of an object's row is kept.
 //!
-//! It is asked of rows that the transaction has locked, so that it holds against other writers too; a test writes every
+//! It decides about rows that the transaction has locked, so it also holds against other writers. A test writes every
 //! combination on every database.
 
 pub use ingester_core::row::Version;
@@ -10,26 +10,26 @@ pub use ingester_core::row::Version;
 pub enum Guard {
     /// A stale write changes nothing.
     Holds,
-    /// The cluster itself went back, restored from a backup: it wins over what is stored, whatever its version.
+    /// The cluster was restored from a backup: its objects replace the stored rows, whatever their versions.
     Overruled,
 }
 
-/// What to do with a row that is to be written over a stored one.
+/// What to do with a new row of which one is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Write it.
     Write,
-    /// The stored one says the same already.
+    /// The stored row is the same already.
     Unchanged,
-    /// The stored one is later.
+    /// The stored row is later.
     Stale,
 }
 
 /// The rule:
-/// - a tombstone never goes over an evicted row: that object left etcd on purpose, its DELETED event says nothing new;
-/// - a higher resourceVersion wins;
-/// - at the same one, deletion and eviction win over the live state, and nothing else is written again;
-/// - objects without a resourceVersion (0, from hand-written files) replace each other, and never one that has one.
+/// - A tombstone never replaces an evicted row: the object left etcd on purpose, so its DELETED event says nothing new.
+/// - A higher resourceVersion wins.
+/// - At the same resourceVersion, deletion and eviction win over the live state; nothing else is written again.
+/// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one.
 pub fn verdict(stored: Version, new: Version) -> Verdict {
     if new.deleted && stored.evicted {
         return if new.res_version >= stored.res_version { Verdict::Unchanged } else { Verdict::Stale };

@@ -1,8 +1,8 @@
-//! Running migrations: one connection that does nothing else, and sqlx's table of what has been run on it.
+//! Running migrations on a connection of their own, and sqlx's table of the migrations that were run.
 
 use super::catalog::Catalog;
 use super::transaction::{Pool, raw};
-use super::{Class, Store, StoreError, mysql, sqlite};
+use super::{Store, StoreError, mysql, sqlite};
 use ingester_core::dialect::statements::{CatalogColumns, CatalogKeys, ForgetMigration, SettleMigration};
 use ingester_core::dialect::{Access, Dialect, Query, Statement};
 use sqlx::migrate::{Migrate, MigrateError, Migration};
@@ -11,28 +11,28 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite, SqliteC
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// sqlx's own name for it, so that `sqlx migrate info` finds it.
+/// sqlx's own table, so that `sqlx migrate info` finds it.
 pub(crate) const LEDGER: &str = "_sqlx_migrations";
 
-/// How long it may take until another program has ended its migrations before that is told.
-const TOLD: Duration = Duration::from_secs(2);
+/// After this time, waiting for another program's migrations is logged.
+const WAITING: Duration = Duration::from_secs(2);
 
-/// What the ledger says of a migration.
+/// What the ledger says about one migration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    /// Checksum of the text that was run.
+pub(crate) struct LedgerEntry {
+    /// The checksum of the text that was run.
     pub(crate) checksum: Vec<u8>,
     /// Whether it began and is not known to have ended.
     pub(crate) interrupted: bool,
 }
 
-/// A connection that migrates. It is closed when this is dropped, and its lock with it.
+/// A connection that runs migrations. Dropping it releases its lock.
 pub(crate) enum Migrating {
     MySql(PoolConnection<MySql>),
     Sqlite(PoolConnection<Sqlite>),
 }
 
-/// Runs `$work` on whichever connection it is.
+/// Runs `$work` on the connection of any dialect.
 macro_rules! on_connection {
     ($migrating:expr, |$connection:ident| $work:expr) => {
         match $migrating {
@@ -43,43 +43,59 @@ macro_rules! on_connection {
 }
 
 impl Store {
-    /// A connection for migrations, beside which no other program migrates this database on MySQL; on SQLite each
-    /// migration takes the database's own lock.
+    /// A connection for migrations. On MySQL it holds a lock, so that no other program migrates this database. On SQLite each
+    /// migration takes the database's write lock.
     pub(crate) async fn migrating(&self) -> Result<Migrating, StoreError> {
-        let doing = "preparing migrations";
-        let mut migrating = match &self.pool {
-            Pool::MySql(pool) => {
-                let mut connection = pool.acquire().await.map_err(|error| failed(doing, error))?;
-                connection.close_on_drop();
-                for sql in Dialect::MySql.session_of_migrations() {
-                    connection.execute(raw(&sql)).await.map_err(|error| failed(doing, error))?;
-                }
-                Migrating::MySql(connection)
-            }
-            Pool::Sqlite(pool) => Migrating::Sqlite(pool.acquire().await.map_err(|error| failed(doing, error))?),
-        };
+        let mut migrating = Migrating::acquire(&self.pool, "preparing migrations").await?;
+        migrating.prepare().await.map_err(|error| failed("preparing migrations", error))?;
         migrating.lock().await.map_err(|error| migrate_failed("waiting for other migrations", error))?;
         Ok(migrating)
     }
 
-    /// What the ledger says, by version; nothing where there is none.
-    pub(crate) async fn ledger(&self) -> Result<BTreeMap<i64, Entry>, StoreError> {
+    /// The ledger's entries by version; none if there is no ledger.
+    pub(crate) async fn ledger(&self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
         if !self.tables().await?.contains(LEDGER) {
             return Ok(BTreeMap::new());
         }
-        let doing = "reading which migrations were run";
-        let mut migrating = match &self.pool {
-            Pool::MySql(pool) => Migrating::MySql(pool.acquire().await.map_err(|error| failed(doing, error))?),
-            Pool::Sqlite(pool) => Migrating::Sqlite(pool.acquire().await.map_err(|error| failed(doing, error))?),
-        };
-        migrating.entries().await
+        Migrating::acquire(&self.pool, "reading which migrations were run").await?.entries().await
     }
 }
 
 impl Migrating {
+    async fn acquire(pool: &Pool, doing: &str) -> Result<Self, StoreError> {
+        let connection = match pool {
+            Pool::MySql(pool) => pool.acquire().await.map(Migrating::MySql),
+            Pool::Sqlite(pool) => pool.acquire().await.map(Migrating::Sqlite),
+        };
+        connection.map_err(|error| failed(doing, error))
+    }
+
+    fn dialect(&self) -> Dialect {
+        match self {
+            Migrating::MySql(_) => Dialect::MySql,
+            Migrating::Sqlite(_) => Dialect::Sqlite,
+        }
+    }
+
+    /// Prepares the session for migrations.
+    async fn prepare(&mut self) -> Result<(), sqlx::Error> {
+        let dialect = self.dialect();
+        on_connection!(self, |connection| {
+            if dialect.lock_migrations().is_some() {
+                // The server releases the lock when the connection is closed, whatever happens.
+                connection.close_on_drop();
+            }
+            for sql in dialect.session_of_migrations() {
+                connection.execute(raw(&sql)).await?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Waits until no other program migrates this database.
     async fn lock(&mut self) -> Result<(), MigrateError> {
-        let mut lock = std::pin::pin!(self.locked());
-        match tokio::time::timeout(TOLD, &mut lock).await {
+        let mut lock = std::pin::pin!(self.take_locks());
+        match tokio::time::timeout(WAITING, &mut lock).await {
             Ok(locked) => locked,
             Err(_) => {
                 tracing::warn!("Another program migrates this database: waiting until it has ended");
@@ -88,12 +104,13 @@ impl Migrating {
         }
     }
 
-    /// Takes sqlx's lock and ours: sqlx's own tool is kept out too, where its lock is one.
-    async fn locked(&mut self) -> Result<(), MigrateError> {
+    /// Takes sqlx's lock and ours. sqlx's lock keeps out sqlx's own tool, on servers where that lock works.
+    async fn take_locks(&mut self) -> Result<(), MigrateError> {
         on_connection!(self, |connection| connection.lock().await)?;
-        if let (Migrating::MySql(connection), Some(sql)) = (self, Dialect::MySql.lock_migrations()) {
+        if let Some(sql) = self.dialect().lock_migrations() {
+            let query = AssertSqlSafe(sql.shared());
             let locked: Option<i64> =
-                sqlx::query_scalar(AssertSqlSafe(sql.shared())).fetch_one(&mut **connection).await?;
+                on_connection!(self, |connection| sqlx::query_scalar(query).fetch_one(&mut **connection).await)?;
             if locked != Some(1) {
                 return Err(sqlx::Error::Protocol("the server gave no lock".into()).into());
             }
@@ -101,14 +118,14 @@ impl Migrating {
         Ok(())
     }
 
-    /// Makes the ledger where it is missing.
+    /// Creates the ledger if it is missing.
     pub(crate) async fn ensure(&mut self) -> Result<(), StoreError> {
         on_connection!(self, |connection| connection.ensure_migrations_table(LEDGER).await)
             .map_err(|error| migrate_failed("creating the table of migrations", error))
     }
 
-    /// What the ledger says, by version.
-    pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, Entry>, StoreError> {
+    /// The ledger's entries by version.
+    pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
         let read = on_connection!(self, |connection| async {
             let applied = connection.list_applied_migrations(LEDGER).await?;
             Ok((applied, connection.dirty_version(LEDGER).await?))
@@ -117,12 +134,12 @@ impl Migrating {
         let (applied, dirty) = read.map_err(|error| migrate_failed("reading which migrations were run", error))?;
         let entry = |applied: sqlx::migrate::AppliedMigration| {
             let interrupted = dirty == Some(applied.version);
-            (applied.version, Entry { checksum: applied.checksum.into_owned(), interrupted })
+            (applied.version, LedgerEntry { checksum: applied.checksum.into_owned(), interrupted })
         };
         Ok(applied.into_iter().map(entry).collect())
     }
 
-    /// How the tables stand now.
+    /// The tables as they are now.
     pub(crate) async fn catalog(&mut self) -> Result<Catalog, StoreError> {
         let read = async { Ok(Catalog::new(self.fetch(&CatalogColumns).await?, self.fetch(&CatalogKeys).await?)) };
         read.await.map_err(|error| failed("reading the catalog of the database", error))
@@ -142,7 +159,7 @@ impl Migrating {
         }
     }
 
-    /// Runs a migration up. On SQLite it may have been run in the meantime by somebody else; then nothing is done.
+    /// Runs a migration up. On SQLite another program may have run it in the meantime; then nothing is done.
     pub(crate) async fn apply(&mut self, migration: &Migration) -> Result<(), StoreError> {
         self.run(migration, true).await.map_err(|error| migrate_failed(&doing(migration), error))
     }
@@ -157,7 +174,7 @@ impl Migrating {
             Migrating::MySql(connection) if up => connection.apply(LEDGER, migration).await.map(drop),
             Migrating::MySql(connection) => connection.revert(LEDGER, migration).await.map(drop),
             Migrating::Sqlite(connection) => {
-                // The write lock first: what the ledger says then stays true until the end.
+                // With the write lock, the ledger cannot change until the end.
                 let mut tx = connection.begin_with(Dialect::Sqlite.begin(Access::Write)).await?;
                 match (up, is_recorded(&mut tx, migration).await?) {
                     (true, false) => tx.apply(LEDGER, migration).await.map(drop)?,
@@ -169,8 +186,8 @@ impl Migrating {
         }
     }
 
-    /// Records a migration as run without running it. On SQLite it may have been recorded in the meantime by somebody
-    /// else; then nothing is done.
+    /// Records a migration as run without running it. On SQLite another program may have recorded it in the meantime; then
+    /// nothing is done.
     pub(crate) async fn skip(&mut self, migration: &Migration) -> Result<(), StoreError> {
         let skipped = match self {
             Migrating::MySql(connection) => connection.skip(LEDGER, migration).await,
@@ -188,7 +205,7 @@ impl Migrating {
         skipped.map_err(|error| migrate_failed(&doing(migration), error))
     }
 
-    /// Says of a migration that was interrupted whether it was done.
+    /// Records whether an interrupted migration was done.
     pub(crate) async fn settle(&mut self, version: i64, done: bool) -> Result<(), StoreError> {
         let run = match done {
             true => self.execute(&SettleMigration { version }).await,
@@ -197,14 +214,14 @@ impl Migrating {
         run.map(drop).map_err(|error| failed(&format!("settling migration {version}"), error))
     }
 
-    /// Ends the migrations: others may begin.
+    /// Releases the locks, so that others may migrate.
     pub(crate) async fn end(mut self) -> Result<(), StoreError> {
         on_connection!(&mut self, |connection| connection.unlock().await)
             .map_err(|error| migrate_failed("ending migrations", error))
     }
 }
 
-/// Whether the ledger of a SQLite database has a migration.
+/// Whether the ledger of an SQLite database has a migration.
 async fn is_recorded(connection: &mut SqliteConnection, migration: &Migration) -> Result<bool, MigrateError> {
     let applied = connection.list_applied_migrations(LEDGER).await?;
     Ok(applied.iter().any(|applied| applied.version == migration.version))
@@ -222,12 +239,5 @@ fn migrate_failed(doing: &str, error: MigrateError) -> StoreError {
     match error {
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(doing, error),
         other => StoreError::wrong(doing, other.to_string(), "see `ingester schema verify`"),
-    }
-}
-
-impl StoreError {
-    /// Whether a table was in use for too long for its definition to be changed.
-    pub(crate) fn is_passing(&self) -> bool {
-        self.class() == Class::Transient
     }
 }

@@ -1,32 +1,33 @@
-//! Reading back what is stored: whole rows, which rows are live, whose they are, what is rejected.
+//! Reading back what is stored: whole rows, which rows are live, and their names.
 //!
-//! Nothing here takes a lock. What belongs together is read in one transaction that sees one state of the database, so
-//! a row is never seen with the labels of another version.
+//! Nothing here takes a lock. A row and its labels are read in one transaction that sees one state of the database, so the labels
+//! are never those of another version.
 
 use super::batch::{MOST_ROWS, chunks};
+use super::guard::Version;
 use super::transaction::Transaction;
-use super::{Rejected, Store, StoreError};
+use super::{Store, StoreError};
 use ingester_core::dialect::Access;
-use ingester_core::dialect::statements::{Live, Names, Newest, Read, ReadCompanion, ReadRejects};
+use ingester_core::dialect::statements::{Live, Names, Newest, Peek, Read, ReadCompanion};
 use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::HashMap;
 
-/// One object's rows as they stand in its three tables; beside what was to be written, see
-/// [`differences`](super::compare::differences).
+/// One object's rows in its three tables. [`differences`](super::compare::differences) compares them with a row that was to be
+/// written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRow {
     /// `uid`
     pub uid: Box<str>,
     /// `res_version`
     pub res_version: u64,
-    /// `delete_time`; 1970 where somebody wrote what is no time.
+    /// `delete_time`; 1970 if the column holds something that is no time.
     pub delete_time: Option<Micros>,
-    /// `evict_time`; 1970 where somebody wrote what is no time.
+    /// `evict_time`; 1970 if the column holds something that is no time.
     pub evict_time: Option<Micros>,
-    /// Every column of the main table in its order, these four and `update_time` too. A value that the column's type
-    /// cannot have, which SQLite lets people write, comes as what it is.
+    /// Every column of the main table in its order, including these four and `update_time`. SQLite accepts values of other types
+    /// than the column's; they are returned as they are.
     pub values: Box<[Value]>,
     /// The rows of the labels table, sorted by key.
     pub labels: StringMap,
@@ -34,27 +35,27 @@ pub struct StoredRow {
     pub annotations: StringMap,
 }
 
-/// What a live row is known by.
+/// A row whose object is not deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct LiveRow {
     /// `uid`
     pub uid: Box<str>,
     /// `res_version`
     pub res_version: u64,
-    /// `evict_time` is set: the object lives in its row only.
+    /// Whether `evict_time` is set: the object left etcd and exists only in its row.
     pub evicted: bool,
 }
 
 impl Store {
-    /// Everything that is stored of these uids, live or not, in the order of the uids; those without a row are left out.
+    /// The stored rows of these uids, live or not, in the order of the uids; uids without a row are left out.
     ///
-    /// All of it is in memory at once, so a caller with many uids asks in portions.
+    /// All rows are in memory at once, so ask for many uids in portions.
     ///
     /// # Errors
-    /// When the tables cannot be read within the retries.
+    /// If the tables cannot be read within the retries.
     pub async fn stored(&self, table: &'static Table, uids: &[&str]) -> Result<Vec<StoredRow>, StoreError> {
         let uids = &once_each(uids)[..];
-        self.retrying(
+        self.with_retries(
             || format!("reading {} rows of `{}`", uids.len(), table.name),
             || async {
                 let mut tx = self.pool.begin(Access::Read).await?;
@@ -65,43 +66,42 @@ impl Store {
         .await
     }
 
-    /// Up to `limit` live rows whose uids come after `after`, in the order of the uids: a page of all live rows, evicted
-    /// ones too. The first page comes after the empty text; a page with fewer than `limit` rows is the last.
+    /// A page of live rows, including evicted ones: up to `limit` rows whose uids come after `after`, in the order of the uids.
+    /// The first page comes after the empty text; a page with fewer than `limit` rows is the last.
     ///
     /// # Errors
-    /// When the table cannot be read within the retries.
+    /// If the table cannot be read within the retries.
     pub async fn live(
         &self,
         table: &'static Table,
         namespace: Option<&str>,
         after: &str,
         limit: usize,
-    ) -> Result<Vec<Stamp>, StoreError> {
+    ) -> Result<Vec<LiveRow>, StoreError> {
         let page = &Live { table, namespace, after, limit };
-        let read = self.retrying(
+        let read = self.with_retries(
             || format!("reading which rows of `{}` are live", table.name),
             || async { self.pool.fetch(page).await },
         );
-        let stamp = |(uid, version): (String, super::guard::Version)| Stamp {
+        let row = |(uid, version): (String, Version)| LiveRow {
             uid: uid.into(),
             res_version: version.res_version,
             evicted: version.evicted,
         };
-        Ok(read.await?.into_iter().map(stamp).collect())
+        Ok(read.await?.into_iter().map(row).collect())
     }
 
-    /// Uid, namespace and name of these uids' rows, live or not, in the order of the uids; those without a row are left
-    /// out.
+    /// Uid, namespace and name of the rows of these uids, live or not, in the order of the uids; uids without a row are left out.
     ///
     /// # Errors
-    /// When the table cannot be read within the retries.
+    /// If the table cannot be read within the retries.
     pub async fn names(
         &self,
         table: &'static Table,
         uids: &[&str],
     ) -> Result<Vec<(Box<str>, Box<str>, Box<str>)>, StoreError> {
         let uids = &once_each(uids)[..];
-        let read = self.retrying(
+        let read = self.with_retries(
             || format!("reading the names of {} rows of `{}`", uids.len(), table.name),
             || async {
                 let mut tx = self.pool.begin(Access::Read).await?;
@@ -112,13 +112,13 @@ impl Store {
         Ok(read.await?.into_iter().map(|(uid, namespace, name)| (uid.into(), namespace.into(), name.into())).collect())
     }
 
-    /// The highest `res_version` of all rows, tombstones and evicted ones too; 0 without rows. There is no key for it:
-    /// every row is looked at.
+    /// The highest `res_version` of all rows, including tombstones and evicted rows; 0 without rows. No key serves this: every row
+    /// is read.
     ///
     /// # Errors
-    /// When the table cannot be read within the retries.
+    /// If the table cannot be read within the retries.
     pub async fn newest(&self, table: &'static Table) -> Result<u64, StoreError> {
-        let read = self.retrying(
+        let read = self.with_retries(
             || format!("reading the newest version in `{}`", table.name),
             || async { self.pool.fetch(&Newest { table }).await },
         );
@@ -128,32 +128,30 @@ impl Store {
         })
     }
 
-    /// The objects of one kind that are rejected now, in the order of their uids, each with its reason.
+    /// Up to `limit` live rows for people, in the order of namespace and name. Of each: namespace, name, then the indexed columns,
+    /// all as text.
     ///
     /// # Errors
-    /// When `ingester_rejects` cannot be read within the retries.
-    pub async fn rejects(&self, group_ver: &str, kind: &str) -> Result<Vec<Rejected>, StoreError> {
-        let read = self.retrying(
-            || format!("reading the rejects of {kind} in ingester_rejects"),
-            || async { self.pool.fetch(&ReadRejects { group_ver, kind }).await },
-        );
-        Ok(read.await?.into_iter().map(|(uid, reason)| Rejected { uid: uid.into(), reason }).collect())
+    /// If the table cannot be read.
+    pub async fn peek(&self, table: &'static Table, limit: usize) -> Result<Vec<Vec<Option<String>>>, StoreError> {
+        let rows = self.pool.fetch(&Peek { table, limit }).await;
+        rows.map_err(|error| StoreError::of(format!("reading `{}`", table.name), error))
     }
 }
 
 async fn read_rows(tx: &mut Transaction, table: &'static Table, uids: &[&str]) -> Result<Vec<StoredRow>, sqlx::Error> {
     let mut rows = Vec::with_capacity(uids.len());
-    let mut pairs = [HashMap::new(), HashMap::new()];
+    let mut companions = [HashMap::new(), HashMap::new()];
     for uids in chunks(uids, MOST_ROWS) {
         rows.extend(tx.fetch(&Read { table, uids }).await?);
-        for (companion, pairs) in Companion::ALL.into_iter().zip(&mut pairs) {
+        for (companion, of_uids) in Companion::ALL.into_iter().zip(&mut companions) {
             for (uid, key, value) in tx.fetch(&ReadCompanion { table, companion, uids }).await? {
-                let of_uid: &mut Vec<_> = pairs.entry(uid).or_default();
+                let of_uid: &mut Vec<_> = of_uids.entry(uid).or_default();
                 of_uid.push((key.into_boxed_str(), value.into_boxed_str()));
             }
         }
     }
-    let [mut labels, mut annotations] = pairs;
+    let [mut labels, mut annotations] = companions;
     rows.into_iter()
         .map(|values| {
             let (Some(Value::Text(uid)), Some(Value::UInt(res_version))) =
@@ -186,7 +184,7 @@ async fn read_names(
     Ok(names)
 }
 
-/// In order and without repeats: a uid in two chunks would come back twice.
+/// Sorted and without duplicates: a uid in two chunks would be returned twice.
 fn once_each<'u>(uids: &[&'u str]) -> Vec<&'u str> {
     let mut uids = uids.to_vec();
     uids.sort_unstable();
@@ -202,9 +200,9 @@ fn time(value: Option<&Value>) -> Option<Micros> {
     }
 }
 
-/// The server sorts by the key's collation, which may be another than ours when somebody has changed the table.
-fn sorted(pairs: Option<Vec<(Box<str>, Box<str>)>>) -> StringMap {
-    let mut pairs = pairs.unwrap_or_default();
-    pairs.sort_unstable();
-    pairs.into()
+/// Sorted by key, by byte. The server sorts by the column's collation, which somebody may have changed.
+fn sorted(rows: Option<Vec<(Box<str>, Box<str>)>>) -> StringMap {
+    let mut rows = rows.unwrap_or_default();
+    rows.sort_unstable();
+    rows.into()
 }

@@ -1,57 +1,57 @@
-//! One object by itself, in one round trip: the usual case of a cluster at rest, whose events come one by one.
+//! Writing a single object in one round trip: the usual case in a quiet cluster, where events come one by one.
 //!
-//! It rests on what the writer knows of the object. Where that is wrong, nothing is written, and the batch of one decides
-//! as any other.
+//! It relies on what the writer expects to be stored. If that is wrong, nothing is written, and the object is then written as a
+//! batch of one.
 
-use super::batch::{Batch, has_its_pairs};
+use super::batch::{Batch, has_its_companions};
 use super::error::class_of;
 use super::guard::{Guard, Verdict, Version, verdict};
-use super::transaction::Pool;
-use super::{Change, Class, Report, Store, mysql};
+use super::{ErrorClass, Report, RowChange, Store};
 use ingester_core::dialect::statements::{ClearRejects, Insert, Update, WriteCompanion};
 use ingester_core::dialect::{Dialect, Sql, Statement};
-use ingester_core::row::{Believed, Row};
+use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
 
-/// Up to here an object is written as text, bytes. Beyond, the text costs more than the round trips that it spares.
+/// The largest object that is written as text, in bytes. Larger texts cost more than the round trips that they save.
 const LARGEST: usize = 64 << 10;
 
-/// What is executed by itself.
-enum Single<'a> {
-    /// A transaction in one text: of a row that is new.
+/// What one round trip can write.
+enum OneTrip<'a> {
+    /// A new row with its labels and annotations: a whole transaction as one text.
     Insert(&'a Row),
-    /// One statement, which is a transaction of its own: of a row whose companion rows stay as they are.
+    /// A stored row whose labels and annotations stay the same: one statement, which is a transaction by itself.
     Update(Update<'a>),
 }
 
 impl Batch<'_> {
-    fn single(&self) -> Option<Single<'_>> {
-        let [Change::Row(row)] = self.changes else { return None };
+    fn one_trip(&self) -> Option<OneTrip<'_>> {
+        let [RowChange::Row(row)] = self.changes else { return None };
         if self.guard != Guard::Holds {
             return None;
         }
-        match row.believed? {
-            // As text, bytes are twice as many.
-            Believed::Absent if row.total_bytes() > LARGEST || 4 * LARGEST > self.max_packet => None,
-            Believed::Absent => Some(Single::Insert(row)),
-            Believed::Stored { res_version, .. } => {
+        match row.expected? {
+            // The text of a byte string is twice as long as the string.
+            Expected::Absent if row.total_bytes() > LARGEST || 4 * LARGEST > self.max_packet => None,
+            Expected::Absent => Some(OneTrip::Insert(row)),
+            Expected::Stored { res_version, .. } => {
                 let stored = Version { res_version, deleted: false, evicted: false };
-                let write = verdict(stored, row.version()) == Verdict::Write && has_its_pairs(row, stored);
-                // Forgetting a reject as well takes a transaction.
+                let write = verdict(stored, row.version()) == Verdict::Write && has_its_companions(row, stored);
+                // Deleting a reject as well takes a transaction.
                 if !write || self.clear_rejects || row.bytes() > self.room() {
                     return None;
                 }
                 let update = Update { table: self.table, row, expected: res_version, update_time: self.now };
-                Some(Single::Update(update))
+                Some(OneTrip::Update(update))
             }
         }
     }
 
-    /// All statements that store a new row, as one text where the dialect has such.
+    /// All statements that store a new row, as one text; `None` if the dialect has no such text.
     fn insertion(&self, dialect: Dialect, row: &Row) -> Option<Sql> {
         let uids = [row.uid.as_ref()];
         let companions = Companion::ALL.map(|companion| {
-            let rows = row.pairs(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref()));
+            let rows =
+                row.companion(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref()));
             (companion, rows.collect::<Vec<_>>())
         });
         let insert = Insert { table: self.table, rows: &[row], update_time: self.now };
@@ -71,34 +71,32 @@ impl Batch<'_> {
     }
 }
 
-/// What became of a batch that was tried as one.
-pub(super) enum Tried {
-    /// It is written.
+/// The result of [`Store::write_single`].
+pub(super) enum Single {
+    /// The object is written.
     Written(Report),
-    /// Nothing was written: the object is not what its writer thinks, or the database refuses it.
+    /// Nothing was written: the stored row is not the expected one, or the database refuses the object.
     Refused,
-    /// It is none that can be written so.
-    Not,
+    /// The batch cannot be written in one round trip.
+    NotPossible,
 }
 
 impl Store {
-    /// Writes a batch of one object in one round trip where that can be.
-    pub(super) async fn write_single(&self, batch: &Batch<'_>) -> Result<Tried, sqlx::Error> {
-        let Some(single) = batch.single() else { return Ok(Tried::Not) };
-        let written = match (single, &self.pool) {
-            (Single::Update(update), pool) => pool.execute(&update).await? == 1,
-            (Single::Insert(row), Pool::MySql(pool)) => {
-                let Some(sql) = batch.insertion(self.dialect, row) else { return Ok(Tried::Not) };
-                match mysql::in_one_text(pool, &sql).await {
+    /// Writes a batch of one object in one round trip, if possible.
+    pub(super) async fn write_single(&self, batch: &Batch<'_>) -> Result<Single, sqlx::Error> {
+        let Some(one_trip) = batch.one_trip() else { return Ok(Single::NotPossible) };
+        let written = match one_trip {
+            OneTrip::Update(update) => self.pool.execute(&update).await? == 1,
+            OneTrip::Insert(row) => {
+                let Some(sql) = batch.insertion(self.dialect, row) else { return Ok(Single::NotPossible) };
+                match self.pool.execute_transaction(&sql).await {
                     Ok(()) => true,
-                    Err(error) if class_of(&error) == Class::Transient => return Err(error),
-                    // Whether anything is wrong with the object the batch finds out: a row that is there after all is
-                    // usual.
+                    Err(error) if class_of(&error) == ErrorClass::Transient => return Err(error),
+                    // Usually the row was there after all. If something is wrong with the object, the batch finds out.
                     Err(_) => false,
                 }
             }
-            (Single::Insert(_), Pool::Sqlite(_)) => return Ok(Tried::Not),
         };
-        Ok(if written { Tried::Written(Report { written: 1, ..Report::default() }) } else { Tried::Refused })
+        Ok(if written { Single::Written(Report { written: 1, ..Report::default() }) } else { Single::Refused })
     }
 }

@@ -1,9 +1,12 @@
 //! SQLite, linked in.
 
-use super::connect::{Address, ConnectOptions, Options};
+use super::address::DriverOptions;
 use super::driver::implement_driver;
+use super::error::Classified;
+use super::{Address, ConnectOptions, ErrorClass};
 use ingester_core::dialect::Dialect;
-use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqlitePoolOptions, SqliteRow};
+use sqlx::error::DatabaseError as _;
+use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteError, SqlitePoolOptions, SqliteRow};
 use sqlx::{Connection as _, Sqlite, SqlitePool};
 use std::time::Duration;
 
@@ -12,15 +15,15 @@ const DIALECT: Dialect = Dialect::Sqlite;
 /// How long a statement waits for another program's lock.
 const BUSY: Duration = Duration::from_secs(30);
 
-/// Memory for pages, in KiB as SQLite wants it: negative.
+/// Memory for the cache of pages: 64 MiB, in KiB. SQLite takes a positive number as a number of pages.
 const CACHE: &str = "-65536";
 
-/// Pages of 4 KiB that the write-ahead log gathers before they are written to their places.
+/// How many pages of 4 KiB the write-ahead log collects before they are written into the database file.
 const CHECKPOINT: &str = "8192";
 
 pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Result<SqlitePool, sqlx::Error> {
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
-    let Options::Sqlite(connect) = &address.options else {
+    let DriverOptions::Sqlite(connect) = &address.options else {
         return Err(sqlx::Error::Configuration("not an SQLite URL".into()));
     };
     let connect = (**connect)
@@ -28,15 +31,16 @@ pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Resul
         .create_if_missing(options.create)
         .busy_timeout(BUSY)
         .foreign_keys(false)
-        // Readers beside the writer; a commit survives a crash of the program, and of the machine up to the last few.
+        // Readers do not wait for the writer. A commit survives a crash of the program; a crash of the machine may lose the
+        // last few commits.
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
-        // Every row touches a page of each index: with SQLite's default of 2 MB they are written and read over and over.
+        // Every row changes a page of each index. With SQLite's default of 2 MB, these pages are written and read repeatedly.
         .pragma("cache_size", CACHE)
         .pragma("wal_autocheckpoint", CHECKPOINT);
-    // The first connection is made by itself: a pool would hide why it fails behind a time-out.
+    // The first connection is made without the pool, which would report a time-out instead of the cause.
     SqliteConnection::connect_with(&connect).await?.close().await?;
-    // One connection: SQLite has one writer, and a database in memory is its connection's own.
+    // One connection: SQLite has one writer, and a database in memory belongs to its connection.
     SqlitePoolOptions::new()
         .max_connections(1)
         .acquire_timeout(BUSY)
@@ -46,7 +50,55 @@ pub(super) async fn connect(address: &Address, options: ConnectOptions) -> Resul
         .await
 }
 
-/// SQLite's integers are signed; a resourceVersion beyond is an error of its object.
+/// SQLite's primary result codes about its disk and file: IOERR, CORRUPT, FULL.
+const STORAGE: [u32; 3] = [10, 11, 13];
+
+/// Whether the error is about the disk.
+pub(super) fn is_storage(error: &SqliteError) -> bool {
+    STORAGE.contains(&primary_code(error))
+}
+
+/// The primary result code: the lower byte of an extended one. 1 (SQLITE_ERROR) if there is none.
+fn primary_code(error: &SqliteError) -> u32 {
+    error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or(1) & 0xff
+}
+
+/// Classifies SQLite's result codes ("Result and Error Codes").
+pub(super) fn classify(error: &SqliteError) -> Classified {
+    let message = error.message();
+    match primary_code(error) {
+        5 | 6 => (ErrorClass::Transient, Some("another program holds the database; close it or wait")),
+        8 => (
+            ErrorClass::Operator,
+            Some(
+                "the file or its folder is read-only: allow writing, or name another file with --database-url sqlite://FILE",
+            ),
+        ),
+        13 => (
+            ErrorClass::Operator,
+            Some("the disk is full: make room, or name a file elsewhere with --database-url sqlite://FILE"),
+        ),
+        10 => (ErrorClass::Operator, Some("reading or writing the file failed: check the disk's space and health")),
+        14 => {
+            (ErrorClass::Operator, Some("the file cannot be opened: does its folder exist, may this user write there?"))
+        }
+        11 | 26 => (
+            ErrorClass::Operator,
+            Some("the file is no intact SQLite database: name another, or restore it from a backup"),
+        ),
+        3 | 23 => (ErrorClass::Operator, Some("this user may not do that with the file")),
+        18 | 19 | 20 | 25 => (ErrorClass::Object, None),
+        1 if message.starts_with("no such table") => {
+            (ErrorClass::Operator, Some("the schema is not there: make it with `ingester import`"))
+        }
+        1 if message.contains("has no column") || message.starts_with("no such column") => {
+            (ErrorClass::Operator, Some("the tables are of another version than this ingester"))
+        }
+        _ => (ErrorClass::Unknown, None),
+    }
+}
+
+/// SQLite's integers are signed; a larger resourceVersion is an error of its object.
 fn signed(value: u64) -> Result<i64, sqlx::Error> {
     i64::try_from(value).map_err(|_| {
         sqlx::Error::InvalidArgument(format!("{value} is larger than SQLite's integers, which end at {}", i64::MAX))

@@ -1,16 +1,15 @@
-//! What needs no database.
+//! Tests that need no database.
 
-use super::{Change, Class, Retry, latest_of_each};
-use crate::store::pairs::Difference;
+use super::{ErrorClass, RowChange, latest_of_each};
+use crate::store::companions::CompanionChanges;
 use ingester_core::row::Row;
 use ingester_core::schema::Companion;
 use ingester_core::value::Micros;
-use std::time::Duration;
 
 fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
     Row {
         lost: Default::default(),
-        believed: None,
+        expected: None,
         uid: uid.into(),
         res_version,
         delete_time: None,
@@ -23,18 +22,18 @@ fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
 
 #[test]
 fn only_the_latest_change_of_each_object_is_kept_in_uid_order() {
-    let gone = Change::Tombstone { uid: "a".into(), res_version: 3, delete_time: Micros(0) };
+    let gone = RowChange::Tombstone { uid: "a".into(), res_version: 3, delete_time: Micros(0) };
     let changes = vec![
-        Change::Row(row("b", 10, &[])),
-        Change::Row(row("a", 2, &[])),
+        RowChange::Row(row("b", 10, &[])),
+        RowChange::Row(row("a", 2, &[])),
         gone.clone(),
-        Change::Row(row("b", 9, &[])),
+        RowChange::Row(row("b", 9, &[])),
         // At one version the later of the two: a tombstone behind a live state, say.
-        Change::Row(row("c", 1, &[("x", "1")])),
-        Change::Row(row("c", 1, &[("x", "2")])),
+        RowChange::Row(row("c", 1, &[("x", "1")])),
+        RowChange::Row(row("c", 1, &[("x", "2")])),
     ];
     let latest = latest_of_each(changes);
-    assert_eq!(latest, [gone, Change::Row(row("b", 10, &[])), Change::Row(row("c", 1, &[("x", "2")]))]);
+    assert_eq!(latest, [gone, RowChange::Row(row("b", 10, &[])), RowChange::Row(row("c", 1, &[("x", "2")]))]);
 }
 
 #[test]
@@ -43,29 +42,18 @@ fn only_labels_that_differ_are_written_or_deleted() {
     let stored = [pair("a", "same", "1"), pair("a", "other", "1"), pair("a", "gone", "1"), pair("b", "gone", "2")];
     let (a, b, c) =
         (row("a", 1, &[("new", "1"), ("other", "2"), ("same", "1")]), row("b", 1, &[]), row("c", 1, &[("x", "y")]));
-    let mut difference = Difference::between(Companion::Labels, &stored, &[&a, &b]);
+    let mut difference = CompanionChanges::between(Companion::Labels, &stored, &[&a, &b]);
     assert_eq!(difference.delete, [("a", "gone"), ("b", "gone")]);
     assert_eq!(difference.write, [("a", "new", "1"), ("a", "other", "2")]);
     difference.write_all(Companion::Labels, &c);
     assert_eq!(difference.write.last(), Some(&("c", "x", "y")));
-    assert_eq!(Difference::between(Companion::Annotations, &[], &[&a]), Difference::default());
-}
-
-#[test]
-fn pauses_grow_to_the_longest_one_and_end_with_the_attempts() {
-    let retry = Retry { first: Duration::from_millis(100), longest: Duration::from_secs(1), attempts: Some(40) };
-    for (attempt, full) in [(1, 100), (2, 200), (3, 400), (4, 800), (5, 1000), (39, 1000)] {
-        let pause = retry.pause(attempt).unwrap().as_millis();
-        assert!((full / 2..=full).contains(&pause), "{attempt}: {pause}");
-    }
-    assert_eq!(retry.pause(40), None);
-    assert!(Retry::ENDLESS.pause(u32::MAX).is_some());
+    assert_eq!(CompanionChanges::between(Companion::Annotations, &[], &[&a]), CompanionChanges::default());
 }
 
 #[test]
 fn errors_that_a_retry_cannot_fix_are_not_transient() {
     let error = super::StoreError::of("connecting".into(), sqlx::Error::Configuration("no".into()));
-    assert_eq!(error.class(), Class::Operator);
+    assert_eq!(error.class(), ErrorClass::Operator);
     let reset = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
-    assert_eq!(super::StoreError::of("writing".into(), reset.into()).class(), Class::Transient);
+    assert_eq!(super::StoreError::of("writing".into(), reset.into()).class(), ErrorClass::Transient);
 }

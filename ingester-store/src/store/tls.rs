@@ -1,54 +1,90 @@
-//! How a connection to MySQL is encrypted, and whom it trusts.
+//! How a connection to MySQL is encrypted, and which certificates it trusts.
 
 use super::StoreError;
 use sqlx::mysql::{MySqlConnectOptions, MySqlSslMode};
 use std::path::{Path, PathBuf};
 
-/// How far encryption goes, by the names of MySQL's `--ssl-mode`.
+/// The mode of encryption, with the names of MySQL's `--ssl-mode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TlsMode {
     /// No encryption.
     Disabled,
-    /// Encryption where the server offers it; its certificate is not looked at.
+    /// Encryption if the server offers it; its certificate is not verified.
     #[default]
     Preferred,
-    /// Encryption or no connection; the certificate is not looked at.
+    /// Encryption or no connection; the certificate is not verified.
     Required,
-    /// And the certificate is signed by somebody who is trusted.
+    /// As [`TlsMode::Required`], and a trusted authority has signed the certificate.
     VerifyCa,
-    /// And it is for the host that was named.
+    /// As [`TlsMode::VerifyCa`], and the certificate is for the host of the connection.
     VerifyIdentity,
 }
 
-/// How a connection to MySQL is encrypted. The files are PEM; they are read anew for each connection, so that they may
-/// be replaced while the program runs.
+/// How a connection to MySQL is encrypted. The files are PEM. They are read again for each connection, so they may be replaced
+/// while the program runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tls {
-    /// How far it goes.
+    /// The mode.
     pub mode: TlsMode,
-    /// Certificates that may sign the server's, beside those that the system trusts (sqlx adds them to the system's).
-    /// The system's alone serve for servers with a public certificate.
+    /// Certificates of authorities that may sign the server's certificate. sqlx adds them to those that the system trusts. A
+    /// server with a public certificate needs none.
     pub ca: Option<PathBuf>,
-    /// The client's certificate and those that signed it, for users who must show one (`REQUIRE X509`).
+    /// The client's certificate and its chain, for users that need one (`REQUIRE X509`).
     pub cert: Option<PathBuf>,
-    /// The key of `cert`.
+    /// The private key of `cert`.
     pub key: Option<PathBuf>,
 }
 
-impl Tls {
-    /// What contradicts itself, in the words of the configuration's keys.
-    pub fn mistake(&self) -> Option<&'static str> {
+/// A contradiction within [`Tls`], in terms of the configuration's keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}; {}", self.reason(), self.hint())]
+pub enum TlsMistake {
+    /// A certificate without its key.
+    CertWithoutKey,
+    /// A key without its certificate.
+    KeyWithoutCert,
+    /// A certificate, but no encryption.
+    CertWithoutEncryption,
+    /// An authority's certificate, but a mode that does not verify the server.
+    CaWithoutVerification,
+}
+
+impl TlsMistake {
+    pub(super) fn reason(self) -> &'static str {
         match self {
-            Tls { cert: Some(_), key: None, .. } => Some("`mysql.tls.cert` is set without `mysql.tls.key`; set both"),
-            Tls { cert: None, key: Some(_), .. } => Some("`mysql.tls.key` is set without `mysql.tls.cert`; set both"),
-            Tls { mode: TlsMode::Disabled, cert: Some(_), .. } => {
-                Some("`mysql.tls.cert` is set, but `mysql.tls.mode` is disabled; use another mode")
+            TlsMistake::CertWithoutKey => "`mysql.tls.cert` is set without `mysql.tls.key`",
+            TlsMistake::KeyWithoutCert => "`mysql.tls.key` is set without `mysql.tls.cert`",
+            TlsMistake::CertWithoutEncryption => "`mysql.tls.cert` is set, but `mysql.tls.mode` is disabled",
+            TlsMistake::CaWithoutVerification => {
+                "`mysql.tls.ca` is set, but `mysql.tls.mode` does not verify the server"
             }
-            // sqlx reads it in these modes only; without them somebody would believe that the server is verified.
-            Tls { mode: TlsMode::Disabled | TlsMode::Preferred | TlsMode::Required, ca: Some(_), .. } => Some(
-                "`mysql.tls.ca` is set, but `mysql.tls.mode` does not verify the server; use verify-ca or verify-identity",
-            ),
-            _ => None,
+        }
+    }
+
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            TlsMistake::CertWithoutKey | TlsMistake::KeyWithoutCert => "set both",
+            TlsMistake::CertWithoutEncryption => "use another mode",
+            TlsMistake::CaWithoutVerification => "use verify-ca or verify-identity",
+        }
+    }
+}
+
+impl Tls {
+    /// Checks that the settings do not contradict each other.
+    ///
+    /// # Errors
+    /// The first contradiction.
+    pub fn check(&self) -> Result<(), TlsMistake> {
+        match self {
+            Tls { cert: Some(_), key: None, .. } => Err(TlsMistake::CertWithoutKey),
+            Tls { cert: None, key: Some(_), .. } => Err(TlsMistake::KeyWithoutCert),
+            Tls { mode: TlsMode::Disabled, cert: Some(_), .. } => Err(TlsMistake::CertWithoutEncryption),
+            // In these modes sqlx ignores the file, so the server would not be verified although it looks so.
+            Tls { mode: TlsMode::Disabled | TlsMode::Preferred | TlsMode::Required, ca: Some(_), .. } => {
+                Err(TlsMistake::CaWithoutVerification)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -72,7 +108,7 @@ impl Tls {
         options
     }
 
-    /// Looks whether the files are there and hold what they should: sqlx's error would name neither key nor file.
+    /// Checks that the files exist and are PEM. sqlx's own error would name neither the file nor its key in the configuration.
     pub(super) fn check_files(&self) -> Result<(), StoreError> {
         check_file("mysql.tls.ca", self.ca.as_deref(), "-----BEGIN CERTIFICATE-----")?;
         check_file("mysql.tls.cert", self.cert.as_deref(), "-----BEGIN CERTIFICATE-----")?;
@@ -97,17 +133,17 @@ fn check_file(key: &str, path: Option<&Path>, mark: &str) -> Result<(), StoreErr
 #[cfg(test)]
 mod tests {
     use super::{Tls, TlsMode};
-    use crate::store::{Address, Class, ConnectOptions, Store};
+    use crate::store::{Address, ConnectOptions, ErrorClass, Store};
 
-    /// An address on which nothing listens: whoever gets as far as connecting fails otherwise.
+    /// An address on which nothing listens: connecting to it fails with another error than a wrong file.
     fn nobody() -> Address {
         Address::mysql("127.0.0.1", 1, "root", Some("hunter2"), "d")
     }
 
     fn mode(address: &Address) -> String {
         match &address.options {
-            super::super::connect::Options::MySql(options) => format!("{:?}", options.get_ssl_mode()),
-            super::super::connect::Options::Sqlite(_) => "none".into(),
+            super::super::address::DriverOptions::MySql(options) => format!("{:?}", options.get_ssl_mode()),
+            super::super::address::DriverOptions::Sqlite(_) => "none".into(),
         }
     }
 
@@ -137,7 +173,7 @@ mod tests {
         ] {
             let address = nobody().tls(&tls).unwrap();
             let error = Store::connect(&address, ConnectOptions::default()).await.err().unwrap();
-            assert_eq!(error.class(), Class::Operator);
+            assert_eq!(error.class(), ErrorClass::Operator);
             assert!(error.is_configuration());
             let error = error.to_string();
             assert!(error.contains(key) && error.contains(&*file.to_string_lossy()), "{error}");

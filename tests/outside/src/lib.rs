@@ -1,7 +1,7 @@
 //! Kinds of somebody else's: a custom resource of our own, a built-in of Kubernetes and a custom resource of another
 //! project, beside the kinds of the Michelangelo API. Each is one annotated struct and one line in [`KINDS`].
 
-use ingester_core::ddl::GeneratedSql;
+use ingester_core::GeneratedSql;
 use ingester_core::protobuf::DescriptorSet;
 use ingester_core::{Kind, registry};
 

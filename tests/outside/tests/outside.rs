@@ -193,7 +193,12 @@ fn only_a_kind_of_our_own_has_a_crd() {
 
 /// Runs the program of this crate in `folder`, without the database variables of the caller's environment.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_outside"));
+    run_program(Path::new(env!("CARGO_BIN_EXE_outside")), folder, arguments)
+}
+
+/// Runs a program in `folder`, away from whatever database the caller's environment names.
+fn run_program(program: &Path, folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(program);
     for variable in ["DATABASE_URL", "MYSQL_HOST", "MYSQL_DB_NAME", "RUST_LOG"] {
         command.env_remove(variable);
     }
@@ -341,6 +346,34 @@ fn the_program_carries_its_migrations_along() {
 }
 
 #[test]
+fn program_without_generated_sql_can_write_its_first_migration() {
+    // cargo builds examples beside the programs.
+    let program = Path::new(env!("CARGO_BIN_EXE_outside")).parent().unwrap().join("examples/first_use");
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = run_program(&program, folder.path(), arguments);
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let remedy = "run `ingester schema generate` and build the program again";
+    let database = ["--database-url", "sqlite://first.db"];
+
+    let (code, said) = run(&[&["schema", "apply"], &database[..]].concat());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(remedy), "{said}");
+    let objects = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/objects");
+    let (code, said) = run(&[&["import", objects], &database[..]].concat());
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("the database lacks node, node_labels, node_annotations") && said.contains(remedy), "{said}");
+
+    let (code, said) = run(&["schema", "generate", "--out", "generated-sql"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("new migration: 0001_create_tables"), "{said}");
+    let (code, said) = run(&[&["schema", "apply", "--sql", "generated-sql"], &database[..]].concat());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("ran: 0001_create_tables"), "{said}");
+}
+
+#[test]
 fn the_compiled_descriptors_match_the_proto_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("proto");
     // Kubernetes' own messages are in the folder of the Michelangelo API.
@@ -362,7 +395,8 @@ fn an_object_of_our_own_kind_is_stored_as_protobuf_too() {
     let objects = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/objects/experiments.yaml");
     output(folder.path(), &["import", "--database-url", "sqlite://outside.db", objects]);
     let uid = query(folder.path(), "SELECT uid FROM experiment WHERE name = 'churn'");
-    let text = output(folder.path(), &["proto", "decode", "experiment", &uid[0], "--database-url", "sqlite://outside.db"]);
+    let text =
+        output(folder.path(), &["proto", "decode", "experiment", &uid[0], "--database-url", "sqlite://outside.db"]);
     let object: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(object["kind"], "Experiment");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 #![deny(warnings)]
 
-use core_of_it::migrate::GeneratedSql;
+use core_of_it::GeneratedSql;
 use core_of_it::{Indexed, Ingestable, Kind};
 use kube::CustomResource;
 use schemars::JsonSchema;

@@ -9,8 +9,8 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
-use ingester_store::migrate::{Folder, Options, Outcome, Released, drift, schema_of};
-use ingester_store::{Change, ConnectOptions, Store};
+use ingester_store::migrate::{Folder, GenerateOptions, Outcome, Released, drift, schema_of};
+use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,21 +25,21 @@ pub(crate) struct Case {
     pub(crate) objects: &'static str,
 }
 
-const CHANGE: Options<'_> = Options { name: Some("change"), allow_destructive: true };
+const CHANGE: GenerateOptions<'_> = GenerateOptions { name: Some("change"), allow_destructive: true };
 
 /// A folder in which `before` is released, and the number of its last migration.
 fn released_before(case: &Case) -> Result<(tempfile::TempDir, Folder, u32)> {
     let root = tempfile::tempdir()?;
     let folder = Folder::new(root.path());
-    folder.generate(case.before, &Options::default())?;
-    let last = folder.released()?.lock().migrations.last().context("a migration")?.version;
+    folder.generate(case.before, &GenerateOptions::default())?;
+    let last = folder.released()?.lock_file().migrations.last().context("a migration")?.version;
     Ok((root, folder, last))
 }
 
 /// Checks that the files are those that the case expects, and that data is dropped only if that is allowed.
 pub(crate) fn expected(case: &Case) -> Result<()> {
     let (root, folder, _) = released_before(case)?;
-    let refused = folder.generate(case.after, &Options { allow_destructive: false, ..CHANGE });
+    let refused = folder.generate(case.after, &GenerateOptions { allow_destructive: false, ..CHANGE });
     let (_again, twin, _) = released_before(case)?;
     let outcome = twin.generate(case.after, &CHANGE)?;
     let destructive = outcome.summary.contains("DESTRUCTIVE");
@@ -134,12 +134,12 @@ async fn is_filled(
     kinds: &[Kind],
 ) -> Result<()> {
     let mut failed = 0;
-    for backfill in store.incomplete(kinds, Some(released)).await? {
+    for backfill in store.incomplete_backfills(kinds, Some(released)).await? {
         let filled = store.backfill(&backfill, None, &CancellationToken::new(), |_| {}).await?;
         ensure!(filled.complete, "{filled:?}");
         failed += filled.failed;
     }
-    ensure!(store.incomplete(kinds, Some(released)).await?.is_empty(), "something is left to be filled");
+    ensure!(store.incomplete_backfills(kinds, Some(released)).await?.is_empty(), "something is left to be filled");
     let mut undecodable = 0;
     for (kind, object) in objects {
         let stored = store.stored(kind.table(), &[&object.meta().uid]).await?;
@@ -167,7 +167,7 @@ pub(crate) async fn migrated(database: Database, case: &Case) -> Result<()> {
     is_at(&store, case.before).await?;
     for (kind, object) in objects(case, case.before)? {
         let row = row(kind, &object).map_err(anyhow::Error::msg)?;
-        let report = store.write(kind.table(), vec![Change::Row(row)]).await?;
+        let report = store.write(kind.table(), vec![RowChange::Row(row)]).await?;
         ensure!(report.written == 1, "{}: {report:?}", object.meta().name);
     }
     let mut rows = Vec::new();

@@ -66,7 +66,7 @@ async fn existing_tables_without_migrations_are_recorded_as_they_are(database: D
     let applied = releases.second.apply(&store, &mut |_| {}).await?;
     ensure!(applied.recorded == SECOND[..1] && applied.run == SECOND[1..] && applied.drift.is_empty(), "{applied:?}");
     ensure!(database.count("job").await? == 3);
-    ensure!(store.incomplete(second::KINDS, None).await?.len() == 1, "the new columns are to be filled");
+    ensure!(store.incomplete_backfills(second::KINDS, None).await?.len() == 1, "the new columns are to be filled");
     Ok(())
 }
 
@@ -159,7 +159,7 @@ async fn sqlxs_own_migrator_runs_and_reads_the_same_migrations(database: Databas
     }
     // We accept what it ran, and find the columns to backfill, of which it knows nothing.
     ensure!(apply(&releases.second, &store).await?.is_empty());
-    ensure!(store.incomplete(second::KINDS, Some(&releases.second)).await?.len() == 1);
+    ensure!(store.incomplete_backfills(second::KINDS, Some(&releases.second)).await?.len() == 1);
     // And it accepts what we ran.
     match database.on {
         On::Sqlite => run::<sqlx::Sqlite>(&database.url, &migrator).await,

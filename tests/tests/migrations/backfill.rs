@@ -4,8 +4,8 @@ use crate::kinds::{FIRST_KIND, SECOND_KIND, apply, connect, job, releases, row, 
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::schema::base;
 use ingester_core::value::Micros;
-use ingester_store::migrate::{Backfill, Filled};
-use ingester_store::{Change, Store};
+use ingester_store::migrate::{Backfill, BackfillProgress};
+use ingester_store::{RowChange, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -32,8 +32,8 @@ async fn upgraded(database: &Database, rows: usize) -> Result<Store> {
     Ok(store)
 }
 
-async fn fill(store: &Store) -> Result<Filled> {
-    let incomplete = store.incomplete(second::KINDS, None).await?;
+async fn fill(store: &Store) -> Result<BackfillProgress> {
+    let incomplete = store.incomplete_backfills(second::KINDS, None).await?;
     let [backfill] = &incomplete[..] else { anyhow::bail!("{incomplete:?}") };
     Ok(store.backfill(backfill, None, &CancellationToken::new(), |_| {}).await?)
 }
@@ -54,7 +54,7 @@ async fn live_deleted_and_evicted_rows_get_the_values_of_a_fresh_import(database
     let mut rows: Vec<_> = (0..3).map(|number| row(&FIRST_KIND, &job(number, 1))).collect();
     rows[1].delete_time = Some(Micros(1_700_000_000_000_000));
     rows[2].evict_time = Some(Micros(1_700_000_000_000_000));
-    store.write(FIRST_KIND.table(), rows.into_iter().map(Change::Row).collect()).await?;
+    store.write(FIRST_KIND.table(), rows.into_iter().map(RowChange::Row).collect()).await?;
     let before =
         database.sql("SELECT uid, res_version, update_time, delete_time, evict_time, json FROM job ORDER BY uid");
     let before = before.await?;
@@ -68,7 +68,7 @@ async fn live_deleted_and_evicted_rows_get_the_values_of_a_fresh_import(database
     };
     ensure!(database.sql(state).await? == cells("0", "0"), "readers can see that they are not complete");
     let filled = fill(&store).await?;
-    ensure!(filled == Filled { read: 3, filled: 3, failed: 0, complete: true }, "{filled:?}");
+    ensure!(filled == BackfillProgress { read: 3, filled: 3, failed: 0, complete: true }, "{filled:?}");
     ensure!(database.sql(state).await? == cells("1", "3"));
     for number in 0..3 {
         is_as(&store, &job(number, 1)).await?;
@@ -76,7 +76,7 @@ async fn live_deleted_and_evicted_rows_get_the_values_of_a_fresh_import(database
     let after =
         database.sql("SELECT uid, res_version, update_time, delete_time, evict_time, json FROM job ORDER BY uid");
     ensure!(after.await? == before, "nothing else of the rows has changed");
-    ensure!(store.incomplete(second::KINDS, None).await?.is_empty());
+    ensure!(store.incomplete_backfills(second::KINDS, None).await?.is_empty());
     Ok(())
 }
 
@@ -112,7 +112,7 @@ async fn rows_written_during_a_backfill_keep_their_newer_values(database: Databa
 
 async fn an_interrupted_backfill_resumes_where_it_stopped(database: Database) -> Result<()> {
     let store = upgraded(&database, 700).await?;
-    let backfill = store.incomplete(second::KINDS, None).await?.remove(0);
+    let backfill = store.incomplete_backfills(second::KINDS, None).await?.remove(0);
     let stop = CancellationToken::new();
     let first = store.backfill(&backfill, None, &stop, |_| stop.cancel()).await?;
     ensure!(!first.complete && (1..700).contains(&first.read), "{first:?}");
@@ -121,8 +121,8 @@ async fn an_interrupted_backfill_resumes_where_it_stopped(database: Database) ->
     let second = fill(&store).await?;
     ensure!(second.complete && first.read + second.read == 700, "{first:?}, then {second:?}");
     ensure!(database.count("job WHERE owner IS NULL").await? == 0);
-    let fillings = store.fillings(second::KINDS).await?;
-    ensure!(fillings.iter().all(|filling| filling.complete && filling.read == 700), "{fillings:?}");
+    let columns = store.column_backfills(second::KINDS).await?;
+    ensure!(columns.iter().all(|column| column.complete && column.read == 700), "{columns:?}");
     Ok(())
 }
 
@@ -135,15 +135,15 @@ async fn an_object_that_cannot_be_decoded_does_not_stop_a_backfill(database: Dat
     write(&store, &FIRST_KIND, [job(0, 1), wrong, job(2, 1)]).await?;
     apply(&releases.second, &store).await?;
     let filled = fill(&store).await?;
-    ensure!(filled == Filled { read: 3, filled: 2, failed: 1, complete: true }, "{filled:?}");
+    ensure!(filled == BackfillProgress { read: 3, filled: 2, failed: 1, complete: true }, "{filled:?}");
     ensure!(database.cell("SELECT uid FROM job WHERE owner IS NULL").await?.as_deref() == Some("uid-000001"));
-    ensure!(store.fillings(second::KINDS).await?.iter().all(|filling| filling.failed == 1));
+    ensure!(store.column_backfills(second::KINDS).await?.iter().all(|column| column.failed == 1));
     Ok(())
 }
 
 async fn a_backfill_keeps_to_its_rate(database: Database) -> Result<()> {
     let store = upgraded(&database, 300).await?;
-    let backfill = store.incomplete(second::KINDS, None).await?.remove(0);
+    let backfill = store.incomplete_backfills(second::KINDS, None).await?.remove(0);
     let begin = Instant::now();
     let filled = store.backfill(&backfill, NonZeroU32::new(300), &CancellationToken::new(), |_| {}).await?;
     // Only a lower bound: the machine may be slow.
@@ -157,7 +157,7 @@ async fn a_column_is_backfilled_again_on_request(database: Database) -> Result<(
     database.sql("UPDATE job SET owner = 'somebody', priority = 0 WHERE uid < 'uid-000005'").await?;
     let owner = Backfill::of(&SECOND_KIND, &["owner".to_owned()]).map_err(anyhow::Error::msg)?;
     let filled = store.backfill(&owner, None, &CancellationToken::new(), |_| {}).await?;
-    ensure!(filled == Filled { read: 10, filled: 5, failed: 0, complete: true }, "{filled:?}");
+    ensure!(filled == BackfillProgress { read: 10, filled: 5, failed: 0, complete: true }, "{filled:?}");
     ensure!(database.count("job WHERE owner = 'somebody'").await? == 0);
     ensure!(
         database.count("job WHERE priority = 0 AND uid > 'uid-000000'").await? == 4,

@@ -2,7 +2,7 @@
 
 use crate::kinds::{apply, connect, releases, second};
 use anyhow::{Result, ensure};
-use ingester_core::ddl::{Change, ColumnDef, KeyDef, Schema, Step, TableDef, diff, plan};
+use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, Step, TableDef, diff, plan};
 use ingester_core::schema::{Ident, SqlType};
 use ingester_store::migrate::{drift, schema_of};
 use ingester_tests::databases::{Database, On};
@@ -152,7 +152,7 @@ async fn the_difference_to_the_structs_is_what_a_migration_would_change(database
     apply(&releases.first, &store).await?;
     let code = Schema::of(second::KINDS);
     let live = schema_of(&store.catalog().await?, store.dialect(), &code);
-    let found: Vec<String> = diff(&live, &code).iter().map(Change::sentence).collect();
+    let found: Vec<String> = diff(&live, &code).iter().map(SchemaChange::sentence).collect();
     let expected = [
         "add column `owner` VARCHAR(255)",
         "add column `priority` BIGINT",

@@ -4,8 +4,8 @@ use anyhow::Result;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
-use ingester_store::migrate::{Folder, Options, Released};
-use ingester_store::{Change, ConnectOptions, Store};
+use ingester_store::migrate::{Folder, GenerateOptions, Released};
+use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::databases::Database;
 use serde_json::{Value as Json, json};
 
@@ -63,9 +63,9 @@ pub(crate) struct Releases {
 pub(crate) fn releases() -> Result<Releases> {
     let root = tempfile::tempdir()?;
     let folder = Folder::new(root.path());
-    folder.generate(first::KINDS, &Options::default())?;
+    folder.generate(first::KINDS, &GenerateOptions::default())?;
     let first = folder.released()?;
-    folder.generate(second::KINDS, &Options { name: Some("add_owner"), allow_destructive: false })?;
+    folder.generate(second::KINDS, &GenerateOptions { name: Some("add_owner"), allow_destructive: false })?;
     let second = folder.released()?;
     Ok(Releases { root, first, second })
 }
@@ -102,7 +102,7 @@ pub(crate) fn row(kind: &Kind, object: &Json) -> Row {
 
 /// Writes jobs with the columns of a release.
 pub(crate) async fn write(store: &Store, kind: &Kind, jobs: impl IntoIterator<Item = Json>) -> Result<()> {
-    let changes: Vec<Change> = jobs.into_iter().map(|job| Change::Row(row(kind, &job))).collect();
+    let changes: Vec<RowChange> = jobs.into_iter().map(|job| RowChange::Row(row(kind, &job))).collect();
     let count = changes.len();
     let report = store.write(kind.table(), changes).await?;
     anyhow::ensure!(report.written == count, "{report:?}");

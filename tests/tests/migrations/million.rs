@@ -81,7 +81,7 @@ impl Writers {
 }
 
 async fn filled_in(store: &Store) -> Result<()> {
-    let backfill = store.incomplete(second::KINDS, None).await?.remove(0);
+    let backfill = store.incomplete_backfills(second::KINDS, None).await?.remove(0);
     let begin = Instant::now();
     let filled = store.backfill(&backfill, None, &CancellationToken::new(), |_| {}).await?;
     let seconds = begin.elapsed().as_secs_f64();

@@ -2,9 +2,9 @@
 
 use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
-use ingester_core::row::{Believed, Row};
+use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
-use ingester_store::{Change, ConnectOptions, Report, Store};
+use ingester_store::{ConnectOptions, Report, RowChange, Store};
 use ingester_tests::{MariaDb, MySql, SqlServer, skipped_without_mysql};
 use sqlx::{Connection as _, MySqlConnection};
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ fn on(server: &SqlServer) -> Result<()> {
         let store = Store::connect(&url.parse()?, options).await?;
         store.create_missing(crd_specs::KINDS).await?;
         let table = kind("Model").table();
-        let batch = |first: u64, objects: u64, version: u64| -> Vec<Change> {
+        let batch = |first: u64, objects: u64, version: u64| -> Vec<RowChange> {
             (first..first + objects).map(|n| change(&model(&format!("u{n:05}"), version))).collect()
         };
         // The counts of the second of two rounds, when every statement is prepared.
@@ -79,7 +79,7 @@ fn on(server: &SqlServer) -> Result<()> {
                 let mut changes = batch(first, objects, version);
                 if what.contains("tombstones") {
                     // Each has a version of its own, like objects that are deleted one after the other.
-                    let gone = |(change, version): (&Change, u64)| Change::Tombstone {
+                    let gone = |(change, version): (&RowChange, u64)| RowChange::Tombstone {
                         uid: change.uid().into(),
                         res_version: version,
                         delete_time: Micros::now(),
@@ -87,21 +87,21 @@ fn on(server: &SqlServer) -> Result<()> {
                     changes = changes.iter().zip(version..).map(gone).collect();
                 }
                 if what.contains("to be new")
-                    && let [Change::Row(row)] = &mut changes[..]
+                    && let [RowChange::Row(row)] = &mut changes[..]
                 {
-                    row.believed = Some(Believed::Absent);
+                    row.expected = Some(Expected::Absent);
                 }
                 if what.contains("as before") {
                     for change in &mut changes {
-                        let Change::Row(row) = change else { continue };
+                        let RowChange::Row(row) = change else { continue };
                         let before: &Row = &known[&row.uid];
                         (row.labels, row.annotations) = (before.labels.clone(), before.annotations.clone());
-                        let pairs = row.pairs_hash();
-                        row.believed = Some(Believed::Stored { res_version: before.res_version, pairs });
+                        let companions = row.companions_hash();
+                        row.expected = Some(Expected::Stored { res_version: before.res_version, companions });
                     }
                 }
                 for change in &changes {
-                    if let Change::Row(row) = change {
+                    if let RowChange::Row(row) = change {
                         known.insert(row.uid.clone(), row.clone());
                     }
                 }

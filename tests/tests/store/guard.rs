@@ -4,7 +4,7 @@ use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::Result;
 use ingester_core::value::Micros;
 use ingester_store::guard::{Verdict, Version, verdict};
-use ingester_store::{Change, Report};
+use ingester_store::{Report, RowChange};
 use ingester_tests::on_every_database;
 use serde_json::json;
 
@@ -51,7 +51,7 @@ async fn the_same_version_is_not_written_again(world: World) -> Result<()> {
 async fn a_tombstone_is_not_revived_by_a_late_write(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
-    let gone = |version| Change::Tombstone { uid: "a".into(), res_version: version, delete_time: Micros::now() };
+    let gone = |version| RowChange::Tombstone { uid: "a".into(), res_version: version, delete_time: Micros::now() };
     store.write(table, vec![change(&model("a", 5))]).await?;
     // A sweep that read the cluster before version 5 existed must not delete the row.
     let report = store.write(table, vec![gone(4)]).await?;
@@ -76,11 +76,11 @@ async fn a_tombstone_with_a_last_state_is_stored_even_without_a_row(world: World
     let table = kind("Model").table();
     let mut last = row(&model("a", 5));
     last.delete_time = Some(Micros::now());
-    store.write(table, vec![Change::Row(last)]).await?;
+    store.write(table, vec![RowChange::Row(last)]).await?;
     assert_eq!(world.count("model WHERE delete_time IS NOT NULL").await?, 1);
     assert_eq!(world.count("model_labels").await?, 3);
     // A tombstone with nothing but a uid leaves no trace.
-    let gone = Change::Tombstone { uid: "b".into(), res_version: 9, delete_time: Micros::now() };
+    let gone = RowChange::Tombstone { uid: "b".into(), res_version: 9, delete_time: Micros::now() };
     assert_eq!(store.write(table, vec![gone]).await?, Report { unchanged: 1, ..Report::default() });
     assert_eq!(world.count("model").await?, 1);
     Ok(())
@@ -92,11 +92,11 @@ async fn an_evicted_row_stays_live_when_its_object_is_deleted(world: World) -> R
     store.write(table, vec![change(&model("a", 5))]).await?;
     let mut evicted = row(&model("a", 5));
     evicted.evict_time = Some(Micros::now());
-    assert_eq!(store.write(table, vec![Change::Row(evicted)]).await?.written, 1, "at the same version");
+    assert_eq!(store.write(table, vec![RowChange::Row(evicted)]).await?.written, 1, "at the same version");
     let mut deleted = row(&model("a", 6));
     deleted.delete_time = Some(Micros::now());
-    let gone = Change::Tombstone { uid: "a".into(), res_version: 7, delete_time: Micros::now() };
-    for change in [Change::Row(deleted), gone] {
+    let gone = RowChange::Tombstone { uid: "a".into(), res_version: 7, delete_time: Micros::now() };
+    for change in [RowChange::Row(deleted), gone] {
         assert_eq!(store.write(table, vec![change]).await?, Report { unchanged: 1, ..Report::default() });
     }
     assert_eq!(world.count("model WHERE delete_time IS NULL AND evict_time IS NOT NULL AND res_version = 5").await?, 1);
@@ -163,7 +163,7 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
                 }));
                 row.delete_time = version.deleted.then(Micros::now);
                 row.evict_time = version.evicted.then(Micros::now);
-                batch.push(Change::Row(row));
+                batch.push(RowChange::Row(row));
             }
             let verdict = verdict(*stored, *new);
             let winner = if verdict == Verdict::Write { (*new, 2) } else { (*stored, 1) };

@@ -2,9 +2,9 @@
 
 use crate::world::{Stores as _, World, change, kind, model, row};
 use anyhow::Result;
-use ingester_core::row::{Believed, Row};
+use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
-use ingester_store::{Change, ConnectOptions, Retry, Store};
+use ingester_store::{ConnectOptions, Retry, RowChange, Store};
 use ingester_tests::on_every_database;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ async fn racing_writers_leave_the_highest_version_of_every_object(world: World) 
     let table = kind("Model").table();
     // Versions 1 to 8 of each object. Every fourth object is deleted at one of these versions.
     let deleted_at = |i: u64| i.is_multiple_of(4).then_some(1 + i % 8);
-    let mut plans: Vec<Vec<Change>> = vec![Vec::new(), Vec::new()];
+    let mut plans: Vec<Vec<RowChange>> = vec![Vec::new(), Vec::new()];
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     for version in 1..=8 {
         for i in 0..OBJECTS {
@@ -49,7 +49,7 @@ async fn racing_writers_leave_the_highest_version_of_every_object(world: World) 
                 Some(at) if version == at => {
                     let mut last = row(&model(&uid, version));
                     last.delete_time = Some(Micros(1_700_000_000_000_000));
-                    Change::Row(last)
+                    RowChange::Row(last)
                 }
                 _ => change(&model(&uid, version)),
             };
@@ -121,9 +121,9 @@ async fn many_workers_inserting_the_same_objects_lose_nothing(world: World) -> R
         let store = programs[worker as usize % 2].clone();
         workers.spawn(async move {
             // All insert the same objects at the same time, each in its own version. Some expect that no row exists.
-            let believed = (worker % 3 == 0).then_some(Believed::Absent);
+            let expected = (worker % 3 == 0).then_some(Expected::Absent);
             for batch in 0..10 {
-                let one = |i| Change::Row(Row { believed, ..row(&model(&format!("u{batch}-{i:02}"), worker + 1)) });
+                let one = |i| RowChange::Row(Row { expected, ..row(&model(&format!("u{batch}-{i:02}"), worker + 1)) });
                 let report = store.write(table, (0..50).map(one).collect()).await?;
                 anyhow::ensure!(report.rejected.is_empty(), "{report:?}");
             }

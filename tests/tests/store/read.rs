@@ -9,7 +9,7 @@ use ingester_core::schema::{Column, SqlType, base};
 use ingester_core::value::{Micros, Value};
 use ingester_core::{Kind, kind::find};
 use ingester_store::compare::{Difference, differences};
-use ingester_store::{Change, Reject, Stamp, Store, StoredRow};
+use ingester_store::{LiveRow, Reject, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 use std::collections::HashSet;
@@ -68,7 +68,7 @@ async fn samples_and_golden_vectors_are_read_back_without_a_difference(world: Wo
     let mut kinds = HashSet::new();
     for (kind, object) in objects()? {
         let mut wanted = row(&object);
-        store.write(kind.table(), vec![Change::Row(wanted.clone())]).await?;
+        store.write(kind.table(), vec![RowChange::Row(wanted.clone())]).await?;
         let stored = one(&store, kind, &wanted.uid).await?;
         assert_eq!(differences(kind.table(), &wanted, &stored), [], "{object}");
         assert_eq!(stored.values.len(), kind.table().columns.len());
@@ -78,7 +78,7 @@ async fn samples_and_golden_vectors_are_read_back_without_a_difference(world: Wo
         wanted.values[base::RES_VERSION] = Value::UInt(wanted.res_version);
         wanted.values[base::PROTO] = Value::Bytes([0, 255, 10, 0].into());
         wanted.evict_time = Some(Micros::now());
-        store.write(kind.table(), vec![Change::Row(wanted.clone())]).await?;
+        store.write(kind.table(), vec![RowChange::Row(wanted.clone())]).await?;
         let stored = one(&store, kind, &wanted.uid).await?;
         assert_eq!(differences(kind.table(), &wanted, &stored), [], "{object}");
         assert_eq!(stored.evict_time, wanted.evict_time);
@@ -113,7 +113,7 @@ fn a_row_for_each_column() -> Result<Vec<(&'static Kind, &'static Column, Row)>>
 async fn a_column_altered_by_hand_is_the_only_difference_found(world: World) -> Result<()> {
     let store = world.store().await?;
     for (kind, column, wanted) in a_row_for_each_column()? {
-        store.write(kind.table(), vec![Change::Row(wanted.clone())]).await?;
+        store.write(kind.table(), vec![RowChange::Row(wanted.clone())]).await?;
         let name = column.name;
         let (altered, what) = match column.ty {
             SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => ("'altered'".to_owned(), name.to_string()),
@@ -141,7 +141,7 @@ async fn a_column_emptied_by_hand_is_the_only_difference_found(world: World) -> 
         if !column.nullable || wanted.values[place] == Value::Null {
             continue;
         }
-        store.write(kind.table(), vec![Change::Row(wanted.clone())]).await?;
+        store.write(kind.table(), vec![RowChange::Row(wanted.clone())]).await?;
         let (table, name) = (kind.table().name, column.name);
         world.sql(&format!("UPDATE {table} SET `{name}` = NULL WHERE uid = '{}'", wanted.uid)).await?;
         let found = differences(kind.table(), &wanted, &one(&store, kind, &wanted.uid).await?);
@@ -158,7 +158,7 @@ async fn labels_and_annotations_altered_by_hand_are_found(world: World) -> Resul
     let kind = kind("Model");
     let wanted = row(&model("a", 7));
     let other = row(&model("b", 7));
-    store.write(kind.table(), vec![Change::Row(wanted.clone()), Change::Row(other.clone())]).await?;
+    store.write(kind.table(), vec![RowChange::Row(wanted.clone()), RowChange::Row(other.clone())]).await?;
     for (sql, what, shown) in [
         ("DELETE FROM model_labels WHERE obj_uid = 'a' AND `key` = 'same'", r#"label "same""#, ["\"same\"", "(none)"]),
         (
@@ -221,7 +221,7 @@ async fn a_databases_own_spelling_of_json_is_no_difference(world: World) -> Resu
     texts.push(format!("[{}]", numbers.join(",")));
     for (place, text) in texts.iter().enumerate() {
         let wanted = with_unknown(&format!("u{place}"), text)?;
-        let report = store.write(kind.table(), vec![Change::Row(wanted.clone())]).await?;
+        let report = store.write(kind.table(), vec![RowChange::Row(wanted.clone())]).await?;
         assert_eq!(report.written, 1, "{text:.200}: {report:?}");
         let stored = one(&store, kind, &wanted.uid).await?;
         assert_eq!(differences(kind.table(), &wanted, &stored), [], "{text:.200}");
@@ -248,7 +248,7 @@ async fn one_value_altered_in_json_is_found_with_its_path(world: World) -> Resul
         ("$.spec.unknown.text", "'blank'", "json spec.unknown.text", ["\"blank \"", "\"blank\""]),
         ("$.spec.more", "0", "json spec.more", ["(none)", "0"]),
     ] {
-        store.write(kind.table(), vec![Change::Row(wanted.clone())]).await?;
+        store.write(kind.table(), vec![RowChange::Row(wanted.clone())]).await?;
         world.sql(&format!("UPDATE model SET json = json_set(json, '{path}', {altered})")).await?;
         let found = differences(kind.table(), &wanted, &one(&store, kind, "a").await?);
         assert_eq!(whats(&found), [what]);
@@ -311,31 +311,31 @@ async fn pages_of_live_rows_have_no_gaps_and_no_repeats(world: World) -> Result<
         row.delete_time = (i % 7 == 0).then(Micros::now);
         row.evict_time = (i % 5 == 0 && i % 7 != 0).then(Micros::now);
         if row.delete_time.is_none() {
-            let stamp = Stamp { uid: row.uid.clone(), res_version: 1 + i, evicted: row.evict_time.is_some() };
-            expected.push((i % 3, stamp));
+            let row = LiveRow { uid: row.uid.clone(), res_version: 1 + i, evicted: row.evict_time.is_some() };
+            expected.push((i % 3, row));
         }
-        Change::Row(row)
+        RowChange::Row(row)
     });
     let changes = changes.collect();
     store.write(table, changes).await?;
-    assert!(expected.iter().any(|(_, stamp)| stamp.evicted) && expected.iter().any(|(_, stamp)| !stamp.evicted));
+    assert!(expected.iter().any(|(_, row)| row.evicted) && expected.iter().any(|(_, row)| !row.evicted));
     for limit in [1, 128, 857, 858, 5000] {
         assert_eq!(
             pages(&store, None, limit).await?,
-            expected.iter().map(|(_, stamp)| stamp.clone()).collect::<Vec<_>>(),
+            expected.iter().map(|(_, row)| row.clone()).collect::<Vec<_>>(),
             "pages of {limit}"
         );
     }
-    let of_one = expected.iter().filter(|(namespace, _)| *namespace == 1).map(|(_, stamp)| stamp.clone());
+    let of_one = expected.iter().filter(|(namespace, _)| *namespace == 1).map(|(_, row)| row.clone());
     assert_eq!(pages(&store, Some("ns-1"), 50).await?, of_one.collect::<Vec<_>>());
     assert_eq!(pages(&store, Some("NS-1"), 50).await?, [], "namespaces are told apart by case");
     Ok(())
 }
 
-async fn pages(store: &Store, namespace: Option<&str>, limit: usize) -> Result<Vec<Stamp>> {
-    let mut all: Vec<Stamp> = Vec::new();
+async fn pages(store: &Store, namespace: Option<&str>, limit: usize) -> Result<Vec<LiveRow>> {
+    let mut all: Vec<LiveRow> = Vec::new();
     loop {
-        let after = all.last().map_or("", |stamp| &stamp.uid).to_owned();
+        let after = all.last().map_or("", |row| &row.uid).to_owned();
         let page = store.live(kind("Model").table(), namespace, &after, limit).await?;
         anyhow::ensure!(page.len() <= limit, "a page of {} rows", page.len());
         let last = page.len() < limit;
@@ -351,7 +351,7 @@ async fn names_include_those_of_deleted_rows(world: World) -> Result<()> {
     let table = kind("Model").table();
     let mut gone = row(&model("b", 2));
     gone.delete_time = Some(Micros::now());
-    store.write(table, vec![change(&model("a", 1)), Change::Row(gone)]).await?;
+    store.write(table, vec![change(&model("a", 1)), RowChange::Row(gone)]).await?;
     let names = store.names(table, &["b", "none", "a", "b"]).await?;
     let names: Vec<[&str; 3]> = names.iter().map(|(uid, namespace, name)| [&**uid, &**namespace, &**name]).collect();
     assert_eq!(names, [["a", "ml", "model-a"], ["b", "ml", "model-b"]]);
@@ -368,7 +368,7 @@ async fn the_newest_version_includes_deleted_rows(world: World) -> Result<()> {
     assert_eq!(store.newest(table).await?, 10);
     let mut gone = row(&model("a", largest));
     gone.delete_time = Some(Micros::now());
-    store.write(table, vec![Change::Row(gone)]).await?;
+    store.write(table, vec![RowChange::Row(gone)]).await?;
     assert_eq!(store.newest(table).await?, largest);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model, poisoned};
 use anyhow::{Context as _, Result};
-use ingester_store::{Address, Change, Class, ConnectOptions, Retry, Store};
+use ingester_store::{Address, ConnectOptions, ErrorClass, Retry, RowChange, Store};
 use ingester_tests::on_every_database;
 use ingester_tests::{MariaDb, shared_mariadb};
 use serde_json::json;
@@ -38,7 +38,7 @@ async fn a_missing_table_stops_the_batch_and_says_what_to_do(world: World) -> Re
     let store = world.connect(ConnectOptions::default()).await?;
     let changes = (0..10).map(|i| change(&model(&format!("u{i}"), 1))).collect();
     let error = store.write(kind("Model").table(), changes).await.expect_err("there are no tables");
-    assert_eq!(error.class(), Class::Operator);
+    assert_eq!(error.class(), ErrorClass::Operator);
     let text = error.to_string();
     assert!(text.contains("`model`") && text.contains("schema is not there: make it with `ingester "), "{text}");
     Ok(())
@@ -83,7 +83,7 @@ async fn a_writer_waiting_for_a_lock_continues_when_it_is_released(world: World)
     Ok(())
 }
 
-async fn connect_error(url: &str) -> Result<(Class, String)> {
+async fn connect_error(url: &str) -> Result<(ErrorClass, String)> {
     let retry = Retry { attempts: Some(2), first: Duration::from_millis(10), longest: Duration::from_millis(10) };
     let address: Address = url.parse()?;
     match Store::connect(&address, ConnectOptions { retry, ..ConnectOptions::default() }).await {
@@ -99,13 +99,13 @@ async fn failures_to_connect_say_what_to_do() -> Result<()> {
     let address = url.strip_prefix("mysql://root@").context("a server of our own")?.to_owned();
 
     let (class, text) = connect_error(&format!("mysql://root:s3cret@{address}")).await?;
-    assert!(class == Class::Operator && text.contains("password") && !text.contains("s3cret"), "{text}");
+    assert!(class == ErrorClass::Operator && text.contains("password") && !text.contains("s3cret"), "{text}");
 
     let (class, text) = connect_error(&url.replace("refusals_connect", "no_such_database")).await?;
-    assert!(class == Class::Operator && text.contains("CREATE DATABASE"), "{text}");
+    assert!(class == ErrorClass::Operator && text.contains("CREATE DATABASE"), "{text}");
 
     let (class, text) = connect_error("mysql://root@127.0.0.1:1/ma").await?;
-    assert!(class == Class::Transient && text.contains("is the server running"), "{text}");
+    assert!(class == ErrorClass::Transient && text.contains("is the server running"), "{text}");
     Ok(())
 }
 
@@ -155,7 +155,7 @@ async fn statements_keep_to_the_servers_largest_packet() -> Result<()> {
         object["metadata"]["annotations"] = json!({ "large": "x".repeat(bytes) });
         change(&object)
     };
-    let mut changes: Vec<Change> = (0..50).map(|i| large(&format!("u{i:02}"), 100_000)).collect();
+    let mut changes: Vec<RowChange> = (0..50).map(|i| large(&format!("u{i:02}"), 100_000)).collect();
     changes.push(large("u99", 2_000_000));
     let report = store.write(kind("Model").table(), changes).await?;
     assert_eq!(report.written, 50);

@@ -2,10 +2,10 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
-use ingester_core::row::{Believed, Row};
+use ingester_core::row::{Expected, Row};
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
-use ingester_store::{Change, Reject, Report};
+use ingester_store::{Reject, Report, RowChange};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 
@@ -150,24 +150,24 @@ async fn labels_and_annotations_that_the_writer_knows_are_not_read(world: World)
         object["metadata"]["resourceVersion"] = json!(version.to_string());
         row(&object)
     };
-    let pairs = at(1).pairs_hash();
-    let believed = Believed::Stored { res_version: 1, pairs };
-    store.write(table, vec![Change::Row(at(1))]).await?;
+    let companions = at(1).companions_hash();
+    let expected = Expected::Stored { res_version: 1, companions };
+    store.write(table, vec![RowChange::Row(at(1))]).await?;
     // A change by hand shows whether the label was read.
     world.sql("UPDATE model_labels SET value = 'by hand' WHERE `key` = 'same'").await?;
     let same = async || world.cell("SELECT value FROM model_labels WHERE `key` = 'same'").await;
-    store.write(table, vec![Change::Row(Row { believed: Some(believed), ..at(2) })]).await?;
+    store.write(table, vec![RowChange::Row(Row { expected: Some(expected), ..at(2) })]).await?;
     assert_eq!(world.cell("SELECT res_version FROM model").await?.as_deref(), Some("2"));
     assert_eq!(same().await?.as_deref(), Some("by hand"));
     // The stored version is not the expected one: somebody else has written.
-    store.write(table, vec![Change::Row(Row { believed: Some(believed), ..at(3) })]).await?;
+    store.write(table, vec![RowChange::Row(Row { expected: Some(expected), ..at(3) })]).await?;
     assert_eq!(same().await?.as_deref(), Some("same"));
     // The labels differ from those that the writer wrote.
     let mut object = model("a", 1);
     object["metadata"]["resourceVersion"] = json!("4");
     object["metadata"]["labels"]["same"] = json!("another");
-    let believed = Believed::Stored { res_version: 3, pairs };
-    store.write(table, vec![Change::Row(Row { believed: Some(believed), ..row(&object) })]).await?;
+    let expected = Expected::Stored { res_version: 3, companions };
+    store.write(table, vec![RowChange::Row(Row { expected: Some(expected), ..row(&object) })]).await?;
     assert_eq!(same().await?.as_deref(), Some("another"));
     Ok(())
 }
@@ -176,7 +176,7 @@ async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<
     let store = world.store().await?;
     let table = kind("Model").table();
     let new =
-        |uid: &str, version: u64| Change::Row(Row { believed: Some(Believed::Absent), ..row(&model(uid, version)) });
+        |uid: &str, version: u64| RowChange::Row(Row { expected: Some(Expected::Absent), ..row(&model(uid, version)) });
     store.write(table, vec![change(&model("b", 5)), change(&model("c", 5)), change(&model("d", 5))]).await?;
     let report = store.write(table, vec![new("a", 1), new("b", 4), new("c", 5), new("d", 6), new("e", 1)]).await?;
     assert_eq!(report, Report { written: 3, unchanged: 1, stale: vec!["b".into()], ..Report::default() });
@@ -225,7 +225,7 @@ async fn text_of_any_characters_is_read_back_unchanged(world: World) -> Result<(
     let store = world.store().await?;
     let texts =
         ["'; DROP TABLE model; --", "`\"\\\\''%_?:$1", "Grüße 👩‍💻 \u{10FFFF}", "tab\tline\nend ", "", " ", "?", "\u{1}"];
-    let changes: Vec<Change> = texts
+    let changes: Vec<RowChange> = texts
         .iter()
         .enumerate()
         .map(|(place, text)| {
@@ -275,7 +275,7 @@ async fn a_reject_is_recorded_once_and_cleared_by_the_next_good_version(world: W
     assert_eq!(world.cell("SELECT reason FROM ingester_rejects").await?.as_deref(), Some("second"));
     // Another process finds it at its start, and can clear it, too.
     let other = world.store().await?;
-    other.write(kind("Model").table(), vec![Change::Row(row(&model("a", 2)))]).await?;
+    other.write(kind("Model").table(), vec![RowChange::Row(row(&model("a", 2)))]).await?;
     assert_eq!(world.count("ingester_rejects").await?, 0);
     Ok(())
 }

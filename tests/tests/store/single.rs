@@ -3,10 +3,10 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
 use anyhow::{Result, ensure};
-use ingester_core::row::{Believed, Row};
+use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
 use ingester_store::guard::{Verdict, Version, verdict};
-use ingester_store::{Change, ConnectOptions, Reject, Report, Store};
+use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
 use ingester_tests::{Durability, MariaDb, on_every_database};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
@@ -48,15 +48,15 @@ fn writes_are_committed_on_a_server_without_autocommit() -> Result<()> {
 }
 
 /// A row that its writer expects to be absent.
-fn new(object: &Json) -> Change {
-    Change::Row(Row { believed: Some(Believed::Absent), ..row(object) })
+fn new(object: &Json) -> RowChange {
+    RowChange::Row(Row { expected: Some(Expected::Absent), ..row(object) })
 }
 
 /// A row that its writer expects to be stored with this version and the same labels.
-fn known(object: &Json, res_version: u64) -> Change {
+fn known(object: &Json, res_version: u64) -> RowChange {
     let row = row(object);
-    let pairs = row.pairs_hash();
-    Change::Row(Row { believed: Some(Believed::Stored { res_version, pairs }), ..row })
+    let companions = row.companions_hash();
+    RowChange::Row(Row { expected: Some(Expected::Stored { res_version, companions }), ..row })
 }
 
 async fn objects_written_one_by_one_give_the_same_rows_as_a_batch(world: World) -> Result<()> {
@@ -141,12 +141,12 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
     for stored in &versions {
         for new in &versions {
             let uid = format!("{}-{}", name_of(stored), name_of(new));
-            store.write(table, vec![Change::Row(of(stored, &uid, 1))]).await?;
+            store.write(table, vec![RowChange::Row(of(stored, &uid, 1))]).await?;
             let mut row = of(new, &uid, 2);
             // The expected state is right or wrong: of a tombstone the writer expects a live row.
-            let (res_version, pairs) = (stored.res_version, row.pairs_hash());
-            row.believed = Some(Believed::Stored { res_version, pairs });
-            let report = store.write(table, vec![Change::Row(row)]).await?;
+            let (res_version, companions) = (stored.res_version, row.companions_hash());
+            row.expected = Some(Expected::Stored { res_version, companions });
+            let report = store.write(table, vec![RowChange::Row(row)]).await?;
             let verdict = verdict(*stored, *new);
             let counts = (report.written, report.unchanged, report.stale.len());
             let one = |of| usize::from(verdict == of);
@@ -198,8 +198,8 @@ async fn an_object_that_the_database_refuses_blocks_nothing(world: World) -> Res
     store.create_missing(crd_specs::KINDS).await?;
     let table = kind("Model").table();
     for round in 0..3 {
-        let Change::Row(bad) = poisoned(world.on, &format!("bad{round}")) else { continue };
-        let report = store.write(table, vec![Change::Row(Row { believed: Some(Believed::Absent), ..bad })]).await?;
+        let RowChange::Row(bad) = poisoned(world.on, &format!("bad{round}")) else { continue };
+        let report = store.write(table, vec![RowChange::Row(Row { expected: Some(Expected::Absent), ..bad })]).await?;
         assert_eq!((report.written, report.rejected.len()), (0, 1), "{report:?}");
         assert!(!report.rejected[0].reason.is_empty());
         let good = model(&format!("good{round}"), 1);

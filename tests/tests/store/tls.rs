@@ -2,7 +2,7 @@
 //! the test; MySQL uses the same protocol.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_store::{Address, Class, ConnectOptions, Retry, Store, StoreError, Tls, TlsMode};
+use ingester_store::{Address, ConnectOptions, ErrorClass, Retry, Store, StoreError, Tls, TlsMode};
 use ingester_tests::{Durability, MariaDb};
 use std::path::PathBuf;
 use std::process::Command;
@@ -104,7 +104,7 @@ fn server_and_client_authenticate_by_their_certificates() -> Result<()> {
         };
         let refused = async |host: &str, user: &str, tls: &Tls| {
             let error = connect(host, user, tls).await.expect_err("it is refused");
-            assert_eq!(error.class(), Class::Operator, "{error}");
+            assert_eq!(error.class(), ErrorClass::Operator, "{error}");
             error.to_string()
         };
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
-use ingester_store::{Change, ConnectOptions, Store};
+use ingester_store::{ConnectOptions, RowChange, Store};
 use serde_json::{Value as Json, json};
 
 pub(crate) use ingester_tests::databases::{Database as World, On};
@@ -60,8 +60,8 @@ pub(crate) fn row(object: &Json) -> Row {
 }
 
 /// The change that writes a JSON object.
-pub(crate) fn change(object: &Json) -> Change {
-    Change::Row(row(object))
+pub(crate) fn change(object: &Json) -> RowChange {
+    RowChange::Row(row(object))
 }
 
 /// An object that the ingester accepts and this database refuses.
@@ -85,8 +85,8 @@ fn poison(on: On, uid: &str) -> Json {
 }
 
 /// The change that writes it.
-pub(crate) fn poisoned(on: On, uid: &str) -> Change {
+pub(crate) fn poisoned(on: On, uid: &str) -> RowChange {
     let text = poison(on, uid).to_string().replace("\"BIG\"", "1e999");
     let object = Object::parse(text, ManagedFields::Prune).expect("an object");
-    Change::Row(kind("Model").row(&object).expect("a row").expect("kept"))
+    RowChange::Row(kind("Model").row(&object).expect("a row").expect("kept"))
 }

@@ -1,6 +1,6 @@
 //! Definitions of tables.
 
-use crate::ddl::{Change, Phase, Step, TableDef};
+use crate::ddl::{Phase, SchemaChange, Step, TableDef};
 use crate::dialect::{Sql, render_own};
 use crate::schema::Ident;
 use askama::Template;
@@ -25,7 +25,7 @@ struct RenameTables<'a> {
 #[template(path = "mysql/alter_table.sql")]
 struct AlterTable<'a> {
     name: Ident,
-    changes: &'a [Change],
+    changes: &'a [SchemaChange],
     phase: Phase,
 }
 
@@ -52,16 +52,16 @@ pub(super) fn step(step: &Step) -> Vec<Sql> {
     let mut statements = Vec::new();
     for change in &step.changes {
         match change {
-            Change::CreateTable(table) => statements.extend(create(table)),
-            Change::DropTable(table) => statements.push(drop(table.name)),
-            Change::RenameTable { from, to } => names.push((*from, *to)),
+            SchemaChange::CreateTable(table) => statements.extend(create(table)),
+            SchemaChange::DropTable(table) => statements.push(drop(table.name)),
+            SchemaChange::RenameTable { from, to } => names.push((*from, *to)),
             _ => {}
         }
     }
     if !names.is_empty() {
         statements.push(render_own(&RenameTables { names: &names }));
     }
-    if let Some(name) = step.changes.first().and_then(Change::within) {
+    if let Some(name) = step.changes.first().and_then(SchemaChange::within) {
         statements.push(render_own(&AlterTable { name, changes: &step.changes, phase: step.phase }));
     }
     statements

@@ -1,6 +1,6 @@
 //! Definitions of tables.
 
-use crate::ddl::{Change, ColumnDef, KeyDef, Step, TableDef, storage_class};
+use crate::ddl::{ColumnDef, KeyDef, SchemaChange, Step, TableDef, storage_class};
 use crate::dialect::{Sql, render_own};
 use crate::schema::Ident;
 use askama::Template;
@@ -34,7 +34,7 @@ struct DropIndex {
 #[derive(Template)]
 #[template(path = "sqlite/alter_table.sql")]
 struct AlterTable<'a> {
-    change: &'a Change,
+    change: &'a SchemaChange,
 }
 
 #[derive(Template)]
@@ -88,8 +88,8 @@ fn drop_index(table: Ident, key: Ident) -> Sql {
 pub(super) fn step(step: &Step) -> Vec<Sql> {
     // What ALTER TABLE cannot do, a new table can.
     let copied = step.changes.iter().any(|change| match change {
-        Change::PrimaryKey { .. } => true,
-        Change::Retype { from, to, .. } => {
+        SchemaChange::PrimaryKey { .. } => true,
+        SchemaChange::Retype { from, to, .. } => {
             from.nullable != to.nullable || storage_class(from.ty) != storage_class(to.ty)
         }
         _ => false,
@@ -100,11 +100,11 @@ pub(super) fn step(step: &Step) -> Vec<Sql> {
     step.changes.iter().flat_map(|change| one(change, &step.tables)).collect()
 }
 
-fn one(change: &Change, tables: &[(TableDef, TableDef)]) -> Vec<Sql> {
+fn one(change: &SchemaChange, tables: &[(TableDef, TableDef)]) -> Vec<Sql> {
     match change {
-        Change::CreateTable(table) => create(table),
-        Change::DropTable(table) => vec![drop(table.name)],
-        Change::RenameTable { from, to } => {
+        SchemaChange::CreateTable(table) => create(table),
+        SchemaChange::DropTable(table) => vec![drop(table.name)],
+        SchemaChange::RenameTable { from, to } => {
             // The names of the indexes have the table's name in them.
             let keys = tables.iter().find(|(before, _)| before.name == *from).map_or(&[][..], |(table, _)| &table.keys);
             let mut statements: Vec<Sql> = keys.iter().map(|key| drop_index(*from, key.name)).collect();
@@ -112,17 +112,17 @@ fn one(change: &Change, tables: &[(TableDef, TableDef)]) -> Vec<Sql> {
             statements.extend(keys.iter().map(|key| create_index(*to, key)));
             statements
         }
-        Change::AddColumn { .. } | Change::DropColumn { .. } | Change::RenameColumn { .. } => {
+        SchemaChange::AddColumn { .. } | SchemaChange::DropColumn { .. } | SchemaChange::RenameColumn { .. } => {
             vec![render_own(&AlterTable { change })]
         }
-        Change::AddKey { table, key } => vec![create_index(*table, key)],
-        Change::DropKey { table, key } => vec![drop_index(*table, key.name)],
-        Change::RenameKey { table, key, to } => {
+        SchemaChange::AddKey { table, key } => vec![create_index(*table, key)],
+        SchemaChange::DropKey { table, key } => vec![drop_index(*table, key.name)],
+        SchemaChange::RenameKey { table, key, to } => {
             let columns = key.columns.clone();
             vec![drop_index(*table, key.name), create_index(*table, &KeyDef { name: *to, columns })]
         }
         // Where the storage class stays there is nothing to do.
-        Change::Retype { .. } | Change::PrimaryKey { .. } => Vec::new(),
+        SchemaChange::Retype { .. } | SchemaChange::PrimaryKey { .. } => Vec::new(),
     }
 }
 

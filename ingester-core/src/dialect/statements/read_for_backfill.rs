@@ -37,11 +37,11 @@ impl Statement for ReadForBackfill<'_> {
 }
 
 impl Query for ReadForBackfill<'_> {
-    type Row = ToFill;
+    type Row = RowToBackfill;
 
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
         let value = |(place, column): (usize, &usize)| row.value(place + 2, self.table.columns[*column].ty);
-        Ok(ToFill {
+        Ok(RowToBackfill {
             uid: row.text(0)?,
             json: row.value(1, SqlType::Json)?,
             values: self.places.iter().enumerate().map(value).collect::<Result<_, _>>()?,
@@ -51,7 +51,7 @@ impl Query for ReadForBackfill<'_> {
 
 /// A row whose columns are to be filled.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToFill {
+pub struct RowToBackfill {
     /// `uid`
     pub uid: String,
     /// `json`

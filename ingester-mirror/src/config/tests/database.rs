@@ -1,4 +1,4 @@
-//! Which database it is, and whether the gates are open.
+//! Which database is named, and whether to mirror.
 
 use super::{environment, parse, parse_with};
 use crate::config::{Config, Gate, Mysql};
@@ -6,7 +6,7 @@ use ingester_core::dialect::Dialect;
 
 const ENABLED: &str = "metadataStorage: {enableMetadataStorage: true}\n";
 
-/// The address behind open gates, as it is shown.
+/// The address of an open gate, as it is printed.
 #[track_caller]
 fn address(text: &str, variables: &[(&str, &str)]) -> String {
     match parse_with(text, variables).unwrap().gate().unwrap() {
@@ -25,7 +25,7 @@ fn the_gate_stays_closed_without_enabled_storage_and_a_database() {
     assert!(matches!(Config::default().gate(), Ok(Gate::Disabled)));
     let disabled = parse_with("mysql: {host: h, database: d}", &[("DATABASE_URL", "mysql://u@h/d")]).unwrap();
     assert!(matches!(disabled.gate(), Ok(Gate::Disabled)));
-    // As the reference system's files are: half of it is no mistake while it is not used.
+    // As in files of the reference system: half an address is not a mistake while it is not used.
     assert!(matches!(parse("mysql: {host: h}").unwrap().gate(), Ok(Gate::Disabled)));
     for text in [ENABLED.to_owned(), format!("{ENABLED}mysql: {{user: u, password: p, port: 1}}")] {
         assert!(matches!(parse(&text).unwrap().gate(), Ok(Gate::NoDatabase)), "{text}");
@@ -50,7 +50,7 @@ mysql: {host: file, port: 3307, user: file, password: file, database: file}
     assert_eq!(address(&parts, &[("MYSQL_USER", "env"), ("MYSQL_PORT", "3308")]), "mysql://env:***@file:3308/file");
     assert_eq!(address(&parts, &[]), "mysql://file:***@file:3307/file");
     assert_eq!(address(ENABLED, &[host, database, ("MYSQL_PASSWORD", "p")]), "mysql://root:***@env:3306/env");
-    // Set to nothing is not set.
+    // An empty value counts as not set.
     assert_eq!(address(both, &[("DATABASE_URL", ""), ("MYSQL_HOST", ""), ("MYSQL_DB_NAME", "")]), "sqlite://file.db");
     assert_eq!(address(&parts, &[("MYSQL_USER", ""), ("MYSQL_PORT", "")]), "mysql://file:***@file:3307/file");
     let config = parse_with(both, &[("MYSQL_PASSWORD", "env")]).unwrap();
@@ -100,7 +100,7 @@ fn contradictory_tls_settings_are_a_mistake() {
         ("ca: /a", "`mysql.tls.mode` does not verify the server"),
         ("mode: required, ca: /a", "use verify-ca or verify-identity"),
     ] {
-        // Found whether it is used yet or not, and in a configuration that was never a file.
+        // Found whether or not it is used, and in a configuration that is not from a file.
         for text in [format!("mysql: {{tls: {{{tls}}}}}"), format!("{ENABLED}mysql: {{tls: {{{tls}}}}}")] {
             assert!(mistake(&text, &[]).contains(part), "{text}");
         }
@@ -109,7 +109,7 @@ fn contradictory_tls_settings_are_a_mistake() {
     let tls = ingester_store::Tls { key: Some("/a".into()), ..ingester_store::Tls::default() };
     let error = Mysql { tls, ..half }.address().unwrap_err().to_string();
     assert!(error.contains("without `mysql.tls.cert`"), "{error}");
-    // The system's certificates serve for verification too.
+    // The system's certificates can verify the server, too.
     for tls in ["mode: verify-ca", "mode: verify-identity, ca: /a", "cert: /a, key: /b", "mode: Required"] {
         parse(&format!("{ENABLED}mysql: {{host: h, database: d, tls: {{{tls}}}}}")).expect(tls);
     }

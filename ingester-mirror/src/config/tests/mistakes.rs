@@ -1,4 +1,4 @@
-//! What cannot be a configuration, and what is said about it.
+//! Mistakes in configurations, and their messages.
 
 use super::mistakes;
 
@@ -14,13 +14,13 @@ fn an_unknown_key_names_its_path_and_the_nearest_known_one() {
     only("mysq: {}", "line 1: unknown key `mysq`; did you mean `mysql`?");
     only("mysql: {max_open_conns: 3}", "line 1: unknown key `mysql.max_open_conns`; did you mean `maxOpenConns`?");
     only("mysql: {tls: {moed: x}}", "line 1: unknown key `mysql.tls.moed`; did you mean `mode`?");
-    // In another stanza.
+    // In another section.
     only("metadataStorage: {host: db}", "line 1: unknown key `metadataStorage.host`; did you mean `mysql.host`?");
     only("deletionDelay: 3s", "line 1: unknown key `deletionDelay`; did you mean `metadataStorage.deletionDelay`?");
-    // Nothing like it: what there is.
+    // Nothing similar: all known keys.
     only("log: {colour: red}", "line 1: unknown key `log.colour`; log may have format, level");
-    let stanzas = "the file may have metadataStorage, mysql, ingester, server, log";
-    only("colours: [red]", &format!("line 1: unknown key `colours`; {stanzas}"));
+    let sections = "the file may have metadataStorage, mysql, ingester, server, log";
+    only("colours: [red]", &format!("line 1: unknown key `colours`; {sections}"));
     only("server: {address:8080}", "line 1: unknown key `server.address***`; write a blank after the colon");
 }
 

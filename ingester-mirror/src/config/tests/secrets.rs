@@ -1,4 +1,4 @@
-//! A password is in no message, wherever it stands in the file and whatever is wrong around it.
+//! No message contains a password, wherever it is in the file and whatever is wrong around it.
 
 use super::{environment, parse, parse_with};
 use crate::config::{Config, Gate};
@@ -35,18 +35,18 @@ mysql: {host: h, database: d, password: hunter2}
 #[test]
 fn no_mistake_repeats_a_password() {
     for text in [
-        // Broken beside it.
+        // A mistake beside it.
         "mysql: {password: hunter2, port: x}",
         "mysql:\n  password: hunter2\n  prot: 1\n",
         "mysql:\n  password: hunter2\n  password: hunter2\n",
         "mysql: {password: hunter2",
         "mysql:\n  password: hunter2\n   host: a\n",
-        // Of another type.
+        // Another type.
         "mysql: {password: {hunter2: 1}}",
         "mysql: {password: [hunter2]}",
         "mysql: {password: {a: hunter2}}",
         "metadataStorage: {databaseURL: [hunter2]}",
-        // Taken for something else by YAML.
+        // Special characters of YAML.
         "mysql: {password: *hunter2}",
         "mysql: {password: &hunter2}",
         "mysql: {password: !hunter2 }",
@@ -56,15 +56,15 @@ fn no_mistake_repeats_a_password() {
         "mysql: {password: `hunter2`}",
         "mysql: {password: \"hunter2\\q\"}",
         "mysql: {password: hunter2: x}",
-        // Without the blank.
+        // Without the space.
         "mysql:\n  password:hunter2",
         "mysql:\n  password:hunter2\n  host: a",
         "mysql: {password:hunter2}",
         "mysql: {password=hunter2}",
         "password:hunter2",
-        // A slip in the key.
+        // A misspelt key.
         "mysql: {passwrod: hunter2}",
-        // A URL where it does not belong.
+        // A URL in the wrong key.
         "mysql: {host: 'mysql://u:hunter2@h:3306/d'}",
         "mysql: {host: 'u:hunter2@h:3306'}",
         "mysql: {port: 'u:hunter2@h'}",

@@ -1,25 +1,25 @@
-//! JSON texts compared as values, as far as a database keeps them.
+//! Compares JSON texts as values, as far as databases keep them.
 //!
-//! MariaDB and SQLite keep the text. MySQL keeps a value ("The JSON Data Type" in its Reference Manual): objects in an
-//! order of their own, of repeated keys the last (from 8.0.3 on), integers of 64 bits as such, every other number as a
-//! DOUBLE, in a spelling of its own.
+//! MariaDB and SQLite keep the text. MySQL keeps a value ("The JSON Data Type" in its Reference Manual): it orders keys in its own
+//! way, keeps the last of repeated keys (from 8.0.3 on), keeps integers of 64 bits, and makes every other number a DOUBLE that it
+//! spells in its own way.
 
 use ingester_core::json::{Error, Reader, TokenKind, push_name};
 use std::borrow::Cow;
 
-/// One place at which two texts differ; the two values as they are written, `None` where there is none.
+/// One difference between two texts, with both values as they are written; `None` for a missing value.
 #[derive(Debug, PartialEq)]
-pub(super) struct Place<'a> {
-    /// `spec.owner.name`; empty for the whole.
+pub(super) struct JsonDifference<'a> {
+    /// Its path, such as `spec.owner.name`; empty for the whole text.
     pub(super) path: String,
     pub(super) wanted: Option<&'a str>,
     pub(super) stored: Option<&'a str>,
 }
 
-/// The first places at which two values differ, in the order of the keys.
+/// The first differences between two values, in the order of the keys.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Places<'a> {
-    pub(super) first: Vec<Place<'a>>,
+pub(super) struct JsonDifferences<'a> {
+    pub(super) first: Vec<JsonDifference<'a>>,
     /// How many more there are.
     pub(super) more: usize,
 }
@@ -31,25 +31,25 @@ struct Node<'a> {
 }
 
 enum Tree<'a> {
-    /// Equal where the texts are.
+    /// `null`, `true` or `false`.
     Literal,
     Number,
     Text(Cow<'a, str>),
     Array(Vec<Node<'a>>),
-    /// Sorted by key, each key once.
+    /// Sorted by key; each key occurs once.
     Object(Vec<(Cow<'a, str>, Node<'a>)>),
 }
 
-/// The first `most` places at which the values of two texts differ.
+/// The first `most` differences between the values of two texts.
 ///
 /// # Errors
-/// When one of them is no JSON.
-pub(super) fn places<'a>(wanted: &'a str, stored: &'a str, most: usize) -> Result<Places<'a>, Error> {
-    let mut places = Places::default();
+/// If one of them is not JSON.
+pub(super) fn differences<'a>(wanted: &'a str, stored: &'a str, most: usize) -> Result<JsonDifferences<'a>, Error> {
+    let mut found = JsonDifferences::default();
     if wanted != stored {
-        walk(&mut String::new(), &whole(wanted)?, &whole(stored)?, most, &mut places);
+        walk(&mut String::new(), &whole(wanted)?, &whole(stored)?, most, &mut found);
     }
-    Ok(places)
+    Ok(found)
 }
 
 fn whole(text: &str) -> Result<Node<'_>, Error> {
@@ -57,7 +57,7 @@ fn whole(text: &str) -> Result<Node<'_>, Error> {
     node(&mut reader).and_then(|node| reader.finish().map(|()| node)).map_err(|error| error.locate(text))
 }
 
-/// Recursive; the reader ends it at [`MAX_DEPTH`](ingester_core::json::MAX_DEPTH).
+/// Recursive; the reader refuses more than [`MAX_DEPTH`](ingester_core::json::MAX_DEPTH) levels.
 fn node<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Error> {
     let start = reader.offset();
     let tree = match reader.peek()? {
@@ -78,7 +78,7 @@ fn node<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Error> {
             while let Some(key) = reader.next_key()? {
                 members.push((key, node(reader)?));
             }
-            // A stable sort: of equal keys the last one stays.
+            // The sort is stable, so of equal keys the last one is kept.
             members.sort_by(|a, b| a.0.cmp(&b.0));
             members.reverse();
             members.dedup_by(|a, b| a.0 == b.0);
@@ -89,13 +89,13 @@ fn node<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Error> {
     Ok(Node { raw: reader.text().get(start..reader.offset()).unwrap_or_default(), tree })
 }
 
-fn walk<'a>(path: &mut String, wanted: &Node<'a>, stored: &Node<'a>, most: usize, places: &mut Places<'a>) {
+fn walk<'a>(path: &mut String, wanted: &Node<'a>, stored: &Node<'a>, most: usize, found: &mut JsonDifferences<'a>) {
     let same = match (&wanted.tree, &stored.tree) {
         (Tree::Array(wanted), Tree::Array(stored)) => {
-            for place in 0..wanted.len().max(stored.len()) {
+            for index in 0..wanted.len().max(stored.len()) {
                 let back = path.len();
-                path.push_str(&format!("[{place}]"));
-                step(path, wanted.get(place), stored.get(place), most, places);
+                path.push_str(&format!("[{index}]"));
+                step(path, wanted.get(index), stored.get(index), most, found);
                 path.truncate(back);
             }
             return;
@@ -110,7 +110,7 @@ fn walk<'a>(path: &mut String, wanted: &Node<'a>, stored: &Node<'a>, most: usize
                 push_name(path, key);
                 let of_key = |(other, _): &&(Cow<'_, str>, Node<'_>)| other == key;
                 let (wanted, stored) = (left.next_if(of_key), right.next_if(of_key));
-                step(path, wanted.map(|(_, node)| node), stored.map(|(_, node)| node), most, places);
+                step(path, wanted.map(|(_, node)| node), stored.map(|(_, node)| node), most, found);
                 path.truncate(back);
             }
             return;
@@ -121,7 +121,7 @@ fn walk<'a>(path: &mut String, wanted: &Node<'a>, stored: &Node<'a>, most: usize
         _ => false,
     };
     if !same {
-        add(path, Some(wanted), Some(stored), most, places);
+        add(path, Some(wanted), Some(stored), most, found);
     }
 }
 
@@ -130,24 +130,30 @@ fn step<'a>(
     wanted: Option<&Node<'a>>,
     stored: Option<&Node<'a>>,
     most: usize,
-    places: &mut Places<'a>,
+    found: &mut JsonDifferences<'a>,
 ) {
     match (wanted, stored) {
-        (Some(wanted), Some(stored)) => walk(path, wanted, stored, most, places),
-        _ => add(path, wanted, stored, most, places),
+        (Some(wanted), Some(stored)) => walk(path, wanted, stored, most, found),
+        _ => add(path, wanted, stored, most, found),
     }
 }
 
-fn add<'a>(path: &str, wanted: Option<&Node<'a>>, stored: Option<&Node<'a>>, most: usize, places: &mut Places<'a>) {
-    if places.first.len() == most {
-        places.more += 1;
+fn add<'a>(
+    path: &str,
+    wanted: Option<&Node<'a>>,
+    stored: Option<&Node<'a>>,
+    most: usize,
+    found: &mut JsonDifferences<'a>,
+) {
+    if found.first.len() == most {
+        found.more += 1;
     } else {
         let raw = |node: Option<&Node<'a>>| node.map(|node| node.raw);
-        places.first.push(Place { path: path.to_owned(), wanted: raw(wanted), stored: raw(stored) });
+        found.first.push(JsonDifference { path: path.to_owned(), wanted: raw(wanted), stored: raw(stored) });
     }
 }
 
-/// Whether two numbers, given as JSON writes them, are one to every database.
+/// Whether every database may keep one of two numbers for the other; both as JSON writes them.
 fn same_number(wanted: &str, stored: &str) -> bool {
     if wanted == stored {
         return true;
@@ -157,7 +163,7 @@ fn same_number(wanted: &str, stored: &str) -> bool {
     {
         return true;
     }
-    // Integers of 64 bits are kept exactly, so one that is another number is another.
+    // Every database keeps integers of 64 bits exactly, so these are different.
     if is_integer(wanted) || is_integer(stored) {
         return false;
     }
@@ -171,17 +177,16 @@ fn same_number(wanted: &str, stored: &str) -> bool {
     }
 }
 
-/// By how much, in proportion, a server's reading of a number may be off. MySQL parses with RapidJSON in its default
-/// precision, which is up to 3 units in the last place from the nearest DOUBLE (RapidJSON, "DOM",
-/// on `kParseFullPrecisionFlag`).
+/// The largest relative error of a server that reads a number. MySQL parses with RapidJSON in its default precision, which is up to
+/// 3 units in the last place from the nearest DOUBLE (RapidJSON, "DOM", on `kParseFullPrecisionFlag`).
 const ROUNDING: f64 = 3.0 * f64::EPSILON;
 
-/// Whether it is written without a point and exponent and fits 64 bits, with or without a sign.
+/// Whether the number is written as an integer and fits 64 bits, signed or unsigned.
 fn is_integer(text: &str) -> bool {
     text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok()
 }
 
-/// A number exactly: sign, digits without zeros at either end, and the power of ten that they are multiplied by.
+/// An exact number: sign, digits without zeros at either end, and the power of ten that multiplies them.
 #[derive(PartialEq)]
 struct Decimal {
     negative: bool,
@@ -209,7 +214,7 @@ impl Decimal {
 
 #[cfg(test)]
 mod tests {
-    use super::{places, same_number};
+    use super::{differences, same_number};
 
     #[test]
     fn numbers_compare_by_value_however_they_are_written() {
@@ -222,7 +227,7 @@ mod tests {
             ("0.1", "1e-1"),
             ("-120.50", "-1.205e2"),
             ("9007199254740993", "9007199254740993.0"),
-            // Beyond 64 bits MySQL keeps a DOUBLE.
+            // MySQL keeps a larger integer as a DOUBLE.
             ("12345678901234567890123", "1.2345678901234568e22"),
             ("0.1000000000000000055511151231257827", "0.1"),
             ("3.141592653589793238", "3.141592653589793"),
@@ -241,7 +246,7 @@ mod tests {
             ("1", "10"),
             ("1", "0.1"),
             ("1", "1.0000000000000002"),
-            // Neighbours that are one as a DOUBLE.
+            // As a DOUBLE, these two are equal.
             ("9007199254740993", "9007199254740992"),
             ("18446744073709551615", "18446744073709551614"),
             ("9007199254740993", "9007199254740992.0"),
@@ -257,9 +262,9 @@ mod tests {
 
     #[test]
     fn the_first_paths_are_named_and_the_others_counted() {
-        let found = places(r#"{"a":[1,2,3],"b":{"c.d":true},"e":1}"#, r#"{"b":{"c.d":null},"a":[1,5],"f":"x"}"#, 4);
-        let found = found.unwrap();
-        let shown: Vec<_> = found.first.iter().map(|place| (place.path.as_str(), place.wanted, place.stored)).collect();
+        let (wanted, stored) = (r#"{"a":[1,2,3],"b":{"c.d":true},"e":1}"#, r#"{"b":{"c.d":null},"a":[1,5],"f":"x"}"#);
+        let found = differences(wanted, stored, 4).unwrap();
+        let shown: Vec<_> = found.first.iter().map(|found| (found.path.as_str(), found.wanted, found.stored)).collect();
         assert_eq!(
             shown,
             [
@@ -274,8 +279,8 @@ mod tests {
 
     #[test]
     fn invalid_json_is_reported_with_its_position() {
-        let error = places("{}", r#"{"a":}"#, 1).unwrap_err().to_string();
+        let error = differences("{}", r#"{"a":}"#, 1).unwrap_err().to_string();
         assert!(error.starts_with("a: line 1 column 6"), "{error}");
-        assert!(places("[1]", "[1] 2", 1).is_err());
+        assert!(differences("[1]", "[1] 2", 1).is_err());
     }
 }

@@ -1,6 +1,6 @@
-//! What is stored beside what was to be stored, column by column. Pure.
+//! Compares a stored row with the row that was to be stored, column by column. Pure.
 //!
-//! Each database may keep a value in its own way; what no query can tell apart is no difference.
+//! Each database may keep a value in its own way. Values that no query can tell apart are equal.
 
 mod json;
 #[cfg(test)]
@@ -13,15 +13,14 @@ use ingester_core::schema::{SqlType, Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::BTreeMap;
 
-/// One thing that is stored otherwise than it was to be.
+/// One difference between a stored row and the row that was to be stored.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Difference {
-    /// The column, for `json` with the path of the place: `owner`, `json spec.owner.name`; else `label "k"` or
-    /// `annotation "k"`.
+    /// Where: a column (`owner`), a path in `json` (`json spec.owner.name`), `label "k"` or `annotation "k"`.
     pub what: String,
-    /// What was to be stored, shortened for people: long values around the place where they part.
+    /// What was to be stored, for people: of long values the part around their first difference.
     pub wanted: String,
-    /// What is stored, shortened in the same way.
+    /// What is stored, in the same form.
     pub stored: String,
 }
 
@@ -31,28 +30,28 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Places in a JSON text that are shown one by one; there may be thousands.
-const PLACES: usize = 5;
+/// How many differences within a JSON text are shown; there may be thousands.
+const JSON_DIFFERENCES: usize = 5;
 
-/// Characters of a value that are shown.
+/// How many characters of a value are shown.
 const SHOWN: usize = 80;
 
-/// Bytes of a value that are shown.
+/// How many bytes of a byte string are shown.
 const SHOWN_BYTES: usize = 16;
 
-/// How NULL is shown; text stands in quotes.
+/// How NULL is shown; text is shown in quotes.
 const NULL: &str = "NULL";
 
-/// How it is shown that there is nothing.
+/// How a missing value is shown.
 const NONE: &str = "(none)";
 
-/// Every difference between a row as it was to be written and as it is stored, in the order of the columns, then labels
-/// and annotations.
+/// Every difference between a row that was to be written and the stored row, in the order of the columns, then labels and
+/// annotations.
 ///
-/// - `update_time` is the time of writing: never compared.
-/// - `delete_time` and `evict_time` are compared as set or not: each writer sets its own time.
-/// - `json` is compared as a JSON value: MySQL has spellings and an order of its own.
-/// - Everything else must be the same to the byte, the microsecond, the bit; but 0.0 and -0.0 are one number.
+/// - `update_time` is the time of writing, so it is not compared.
+/// - `delete_time` and `evict_time` are compared as set or not set, because each writer sets its own time.
+/// - `json` is compared as a JSON value, because MySQL spells values and orders keys in its own way.
+/// - Everything else must be equal to the byte, microsecond or bit, except that 0.0 equals -0.0.
 pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Difference> {
     let mut differences = Vec::new();
     for (place, column) in table.columns.iter().enumerate() {
@@ -74,14 +73,14 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
             },
         }
     }
-    in_pairs("label", &wanted.labels, &stored.labels, &mut differences);
-    in_pairs("annotation", &wanted.annotations, &stored.annotations, &mut differences);
+    in_companion("label", &wanted.labels, &stored.labels, &mut differences);
+    in_companion("annotation", &wanted.annotations, &stored.annotations, &mut differences);
     differences
 }
 
 fn same(wanted: &Value, stored: &Value) -> bool {
     match (wanted, stored) {
-        // A column of an unsigned type may be filled from a signed field, and the other way round.
+        // An unsigned column may hold the value of a signed field, and the other way round.
         (Value::Int(signed), Value::UInt(unsigned)) | (Value::UInt(unsigned), Value::Int(signed)) => {
             i128::from(*signed) == i128::from(*unsigned)
         }
@@ -99,40 +98,40 @@ fn set_or_not(name: &str, wanted: Option<Micros>, stored: Option<Micros>) -> Opt
 }
 
 fn in_json(name: &str, wanted: &str, stored: &str) -> Vec<Difference> {
-    let places = match json::places(wanted, stored, PLACES) {
-        Ok(places) => places,
+    let found = match json::differences(wanted, stored, JSON_DIFFERENCES) {
+        Ok(found) => found,
         Err(error) => {
             let (wanted, _) = around(wanted, stored);
             return vec![Difference { what: name.to_owned(), wanted, stored: format!("no JSON: {error}") }];
         }
     };
-    let mut differences: Vec<Difference> = places
+    let mut differences: Vec<Difference> = found
         .first
         .into_iter()
-        .map(|place| {
-            // The text of a whole object may have lines.
+        .map(|difference| {
+            // The text of an object may have several lines.
             let flat = |raw: Option<&str>| raw.map(|raw| raw.replace(char::is_control, " "));
-            let (wanted, stored) = match (flat(place.wanted), flat(place.stored)) {
+            let (wanted, stored) = match (flat(difference.wanted), flat(difference.stored)) {
                 (Some(wanted), Some(stored)) => around(&wanted, &stored),
                 (wanted, stored) => {
                     let alone = |raw: Option<String>| raw.map_or_else(|| NONE.to_owned(), |raw| cut(&raw, 0));
                     (alone(wanted), alone(stored))
                 }
             };
-            Difference { what: format!("{name} {}", place.path).trim_end().to_owned(), wanted, stored }
+            Difference { what: format!("{name} {}", difference.path).trim_end().to_owned(), wanted, stored }
         })
         .collect();
-    if places.more > 0 {
-        let what = format!("{name} in {} more places", places.more);
+    if found.more > 0 {
+        let what = format!("{name} in {} more places", found.more);
         differences.push(Difference { what, wanted: "…".to_owned(), stored: "…".to_owned() });
     }
     differences
 }
 
-fn in_pairs(what: &str, wanted: &StringMap, stored: &StringMap, differences: &mut Vec<Difference>) {
+fn in_companion(what: &str, wanted: &StringMap, stored: &StringMap, differences: &mut Vec<Difference>) {
     let mut both: BTreeMap<&str, [Option<&str>; 2]> = BTreeMap::new();
-    for (side, pairs) in [wanted, stored].into_iter().enumerate() {
-        for (key, value) in pairs.iter() {
+    for (side, rows) in [wanted, stored].into_iter().enumerate() {
+        for (key, value) in rows.iter() {
             both.entry(key).or_default()[side] = Some(value);
         }
     }
@@ -151,7 +150,7 @@ fn in_pairs(what: &str, wanted: &StringMap, stored: &StringMap, differences: &mu
     }
 }
 
-/// Two values that are not the same, for people.
+/// Two different values, for people.
 fn shown(wanted: &Value, stored: &Value) -> (String, String) {
     match (wanted, stored) {
         (Value::Text(wanted), Value::Text(stored)) => quoted(wanted, stored),
@@ -174,8 +173,8 @@ fn alone(value: &Value) -> String {
 /// `12 bytes, from 5: 0a0b0c…`
 fn hexadecimal(bytes: &[u8], from: usize) -> String {
     let mut text = format!("{} bytes", bytes.len());
-    for (place, byte) in bytes.iter().enumerate().skip(from).take(SHOWN_BYTES) {
-        if place == from {
+    for (index, byte) in bytes.iter().enumerate().skip(from).take(SHOWN_BYTES) {
+        if index == from {
             text.push_str(&format!(", from {from}: "));
         }
         text.push_str(&format!("{byte:02x}"));
@@ -186,9 +185,9 @@ fn hexadecimal(bytes: &[u8], from: usize) -> String {
     text
 }
 
-/// Two texts in quotes, so that blanks at their ends are seen, and NULL is not the word.
+/// Two texts in quotes, which show blanks at the ends and tell the text `NULL` from NULL.
 fn quoted(wanted: &str, stored: &str) -> (String, String) {
-    let from = parting(wanted, stored);
+    let from = shown_from(wanted, stored);
     let quoted = |text: &str| {
         let piece: String = text.chars().skip(from).take(SHOWN).collect();
         let before = if from > 0 { "…" } else { "" };
@@ -198,9 +197,9 @@ fn quoted(wanted: &str, stored: &str) -> (String, String) {
     (quoted(wanted), quoted(stored))
 }
 
-/// Two texts as they are, each shortened to where they part.
+/// Two texts without quotes, each shortened to the part around their first difference.
 fn around(wanted: &str, stored: &str) -> (String, String) {
-    let from = parting(wanted, stored);
+    let from = shown_from(wanted, stored);
     (cut(wanted, from), cut(stored, from))
 }
 
@@ -213,9 +212,9 @@ fn cut(text: &str, from: usize) -> String {
     piece
 }
 
-/// From which character on two texts are shown: from their beginning where they part within what is shown, else from a
-/// little before that.
-fn parting(wanted: &str, stored: &str) -> usize {
+/// The character from which two texts are shown: the first one if their first difference is then visible, else one a little before
+/// the difference.
+fn shown_from(wanted: &str, stored: &str) -> usize {
     let common = wanted.chars().zip(stored.chars()).take_while(|(a, b)| a == b).count();
     let whole = wanted.chars().count().max(stored.chars().count()) <= SHOWN;
     if whole || common < SHOWN / 2 || wanted == stored { 0 } else { common - SHOWN / 4 }

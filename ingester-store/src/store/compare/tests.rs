@@ -24,8 +24,8 @@ const RATIO: usize = base::JSON + 3;
 const READY: usize = base::JSON + 4;
 const SINCE: usize = base::JSON + 5;
 
-fn pairs(pairs: &[(&str, &str)]) -> StringMap {
-    pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
+fn companion(rows: &[(&str, &str)]) -> StringMap {
+    rows.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()
 }
 
 /// A row, and the same as it is stored.
@@ -45,14 +45,14 @@ fn both() -> (Row, StoredRow) {
     values[READY] = Value::Bool(true);
     let row = Row {
         lost: Default::default(),
-        believed: None,
+        expected: None,
         uid: "a".into(),
         res_version: 7,
         delete_time: None,
         evict_time: None,
         values: values.clone().into(),
-        labels: pairs(&[("tier", "one"), ("zone", "b")]),
-        annotations: pairs(&[("note", "text")]),
+        labels: companion(&[("tier", "one"), ("zone", "b")]),
+        annotations: companion(&[("note", "text")]),
     };
     values[base::UPDATE_TIME] = Value::Time(Micros(1));
     let stored = StoredRow {
@@ -170,9 +170,9 @@ fn delete_and_evict_times_are_compared_as_set_or_not() {
 #[test]
 fn labels_and_annotations_are_compared_by_key() {
     let (mut row, mut stored) = both();
-    row.labels = pairs(&[("gone", "1"), ("other", "a"), ("same", "x")]);
-    stored.labels = pairs(&[("Gone", "1"), ("other", "b"), ("same", "x")]);
-    stored.annotations = pairs(&[("more\n", ""), ("note", "text")]);
+    row.labels = companion(&[("gone", "1"), ("other", "a"), ("same", "x")]);
+    stored.labels = companion(&[("Gone", "1"), ("other", "b"), ("same", "x")]);
+    stored.annotations = companion(&[("more\n", ""), ("note", "text")]);
     assert_eq!(
         differences(&TABLE, &row, &stored),
         [

@@ -1,14 +1,14 @@
 ALTER TABLE {{ name|backticks }}
 {%- for change in changes %}
   {% match change %}
-  {%- when Change::DropKey { key, .. } %}DROP KEY {{ key.name|backticks }},
-  {%- when Change::AddKey { key, .. } %}ADD KEY {{ key.name|backticks }} ({% for column in key.columns %}{% if !loop.first %}, {% endif %}{{ column|backticks }}{% endfor %}),
-  {%- when Change::RenameKey { key, to, .. } %}RENAME KEY {{ key.name|backticks }} TO {{ to|backticks }},
-  {%- when Change::RenameColumn { column, to, .. } %}CHANGE COLUMN {{ column.name|backticks }} {{ to|backticks }} {{ column.ty|mysql_type }}{% if !column.nullable %} NOT NULL{% else %} NULL{% endif %},
-  {%- when Change::DropColumn { column, .. } %}DROP COLUMN {{ column.name|backticks }},
-  {%- when Change::AddColumn { column, .. } %}ADD COLUMN {% include "mysql/column.sql" %},
-  {%- when Change::Retype { to, .. } %}{% let column = to %}MODIFY COLUMN {% include "mysql/column.sql" %},
-  {%- when Change::PrimaryKey { to, .. } %}DROP PRIMARY KEY,
+  {%- when SchemaChange::DropKey { key, .. } %}DROP KEY {{ key.name|backticks }},
+  {%- when SchemaChange::AddKey { key, .. } %}ADD KEY {{ key.name|backticks }} ({% for column in key.columns %}{% if !loop.first %}, {% endif %}{{ column|backticks }}{% endfor %}),
+  {%- when SchemaChange::RenameKey { key, to, .. } %}RENAME KEY {{ key.name|backticks }} TO {{ to|backticks }},
+  {%- when SchemaChange::RenameColumn { column, to, .. } %}CHANGE COLUMN {{ column.name|backticks }} {{ to|backticks }} {{ column.ty|mysql_type }}{% if !column.nullable %} NOT NULL{% else %} NULL{% endif %},
+  {%- when SchemaChange::DropColumn { column, .. } %}DROP COLUMN {{ column.name|backticks }},
+  {%- when SchemaChange::AddColumn { column, .. } %}ADD COLUMN {% include "mysql/column.sql" %},
+  {%- when SchemaChange::Retype { to, .. } %}{% let column = to %}MODIFY COLUMN {% include "mysql/column.sql" %},
+  {%- when SchemaChange::PrimaryKey { to, .. } %}DROP PRIMARY KEY,
   ADD PRIMARY KEY ({% for column in to %}{% if !loop.first %}, {% endif %}{{ column|backticks }}{% endfor %}),
   {%- when _ %}
   {%- endmatch %}

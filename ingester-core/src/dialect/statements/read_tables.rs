@@ -4,15 +4,15 @@ use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
 /// Asks for the names of the tables in the present database.
 #[derive(Debug)]
-pub struct Tables;
+pub struct ReadTables;
 
-impl Statement for Tables {
+impl Statement for ReadTables {
     fn sql(&self, dialect: Dialect) -> Sql {
         Sql::new(dialect.rules().tables())
     }
 }
 
-impl Query for Tables {
+impl Query for ReadTables {
     type Row = String;
 
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
@@ -27,6 +27,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&Tables);
+        snapshot(&ReadTables);
     }
 }

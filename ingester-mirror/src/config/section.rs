@@ -1,46 +1,47 @@
-//! Taking the keys of a stanza one by one: what was asked for is known, what is left over is unknown.
+//! Takes the keys of a section one by one. The keys that were read are known; those that are left are unknown.
 
 use super::error::Problem;
 use super::secret::Secret;
-use super::tree::{Content, Entry, Node};
+use super::tree::{Content, MapEntry, Node};
 use ingester_core::nearest::nearest;
 use std::collections::BTreeMap;
 
-/// What was found while reading, to be reported together.
+/// The mistakes that were found while reading, to be reported together.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) problems: Vec<Problem>,
-    /// Full paths of every key that was asked for.
+    /// The full paths of all known keys.
     pub(super) known: Vec<String>,
     unknown: Vec<Unknown>,
 }
 
+/// A key that is not known.
 #[derive(Debug)]
 struct Unknown {
     line: usize,
-    stanza: String,
+    section: String,
     key: String,
-    /// The keys of the same stanza.
-    beside: Vec<&'static str>,
+    /// The known keys of the same section.
+    siblings: Vec<&'static str>,
 }
 
 impl Findings {
-    /// Everything that is wrong. Unknown keys are named last, when the keys of all stanzas are known.
+    /// All mistakes. Unknown keys come last, because their hints need the keys of all sections.
     pub(super) fn into_problems(self) -> Vec<Problem> {
         let Findings { mut problems, known, unknown } = self;
         for unknown in unknown {
-            let path = join(&unknown.stanza, &shown_key(&unknown.key));
+            let path = join(&unknown.section, &shown_key(&unknown.key));
             let elsewhere: Vec<&str> = known.iter().filter_map(|path| Some(path.rsplit_once('.')?.1)).collect();
             let hint = if unknown.key.contains(':') {
                 "write a blank after the colon".to_owned()
-            } else if let Some(key) = nearest(&unknown.key, &unknown.beside) {
+            } else if let Some(key) = nearest(&unknown.key, &unknown.siblings) {
                 format!("did you mean `{key}`?")
             } else if let Some(key) = nearest(&unknown.key, &elsewhere) {
                 let path = known.iter().find(|path| path.rsplit_once('.').is_some_and(|(_, last)| last == key));
                 format!("did you mean `{}`?", path.map_or(key, String::as_str))
             } else {
-                let place = if unknown.stanza.is_empty() { "the file" } else { unknown.stanza.as_str() };
-                format!("{place} may have {}", unknown.beside.join(", "))
+                let section = if unknown.section.is_empty() { "the file" } else { unknown.section.as_str() };
+                format!("{section} may have {}", unknown.siblings.join(", "))
             };
             problems.push(Problem::at(unknown.line, format!("unknown key `{path}`; {hint}")));
         }
@@ -48,16 +49,16 @@ impl Findings {
     }
 }
 
-/// A map of the configuration whose keys are fixed.
-pub(super) struct Stanza<'f> {
+/// A map with fixed keys.
+pub(super) struct Section<'f> {
     path: String,
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, MapEntry>,
     asked: Vec<&'static str>,
     findings: &'f mut Findings,
 }
 
-/// Reads `node`, the map at `path`, with `read`; then whatever `read` did not ask for is unknown.
-pub(super) fn stanza(path: String, node: Node, findings: &mut Findings, read: impl FnOnce(&mut Stanza<'_>)) {
+/// Reads `node`, the map at `path`, with `read`. All keys that `read` does not ask for are unknown.
+pub(super) fn section(path: String, node: Node, findings: &mut Findings, read: impl FnOnce(&mut Section<'_>)) {
     let entries = match node.content {
         Content::Null => BTreeMap::new(),
         Content::Map(entries) => unique(&path, entries, findings),
@@ -68,20 +69,20 @@ pub(super) fn stanza(path: String, node: Node, findings: &mut Findings, read: im
             BTreeMap::new()
         }
     };
-    let mut stanza = Stanza { path, entries, asked: Vec::new(), findings };
-    read(&mut stanza);
-    let Stanza { path, entries, asked, findings } = stanza;
+    let mut section = Section { path, entries, asked: Vec::new(), findings };
+    read(&mut section);
+    let Section { path, entries, asked, findings } = section;
     findings.unknown.extend(entries.into_values().map(|entry| Unknown {
         line: entry.line,
-        stanza: path.clone(),
+        section: path.clone(),
         key: entry.key,
-        beside: asked.clone(),
+        siblings: asked.clone(),
     }));
 }
 
-/// The entries by key; a key that stands twice is a mistake.
-fn unique(path: &str, entries: Vec<Entry>, findings: &mut Findings) -> BTreeMap<String, Entry> {
-    let mut by_key: BTreeMap<String, Entry> = BTreeMap::new();
+/// The entries by key. A duplicate key is a mistake.
+fn unique(path: &str, entries: Vec<MapEntry>, findings: &mut Findings) -> BTreeMap<String, MapEntry> {
+    let mut by_key: BTreeMap<String, MapEntry> = BTreeMap::new();
     for entry in entries {
         if let Some(first) = by_key.get(&entry.key) {
             let path = join(path, &shown_key(&entry.key));
@@ -94,8 +95,8 @@ fn unique(path: &str, entries: Vec<Entry>, findings: &mut Findings) -> BTreeMap<
     by_key
 }
 
-impl Stanza<'_> {
-    /// Takes the value of `key`, if it has one.
+impl Section<'_> {
+    /// Takes the value of `key`, with its path, if it has one.
     fn take(&mut self, key: &'static str) -> Option<(String, Node)> {
         let path = join(&self.path, key);
         self.asked.push(key);
@@ -108,16 +109,16 @@ impl Stanza<'_> {
         self.findings.problems.push(Problem::at(line, message));
     }
 
-    /// Reads a stanza in this one.
-    pub(super) fn stanza(&mut self, key: &'static str, read: impl FnOnce(&mut Stanza<'_>)) {
+    /// Reads a section inside this one.
+    pub(super) fn section(&mut self, key: &'static str, read: impl FnOnce(&mut Section<'_>)) {
         let path = join(&self.path, key);
         self.asked.push(key);
         let node = self.entries.remove(key).map_or(Node { line: 0, content: Content::Null }, |entry| entry.value);
-        stanza(path, node, self.findings, read);
+        section(path, node, self.findings, read);
     }
 
-    /// Reads a single value into `into`, which keeps what it has where the key is absent or wrong. `read` returns what
-    /// is allowed where it cannot take the text.
+    /// Reads a single value into `into`, which is not changed if the key is absent or wrong. The error of `read` says what is
+    /// allowed.
     pub(super) fn read<T>(&mut self, key: &'static str, into: &mut T, read: impl FnOnce(&str) -> Result<T, String>) {
         let Some((path, node)) = self.take(key) else { return };
         match single(&path, &node, read) {
@@ -126,7 +127,7 @@ impl Stanza<'_> {
         }
     }
 
-    /// Reads a text that no message may repeat; an empty one is none.
+    /// Reads a text that no message may repeat. An empty text counts as no value.
     pub(super) fn secret(&mut self, key: &'static str, into: &mut Option<Secret>) {
         let Some((path, node)) = self.take(key) else { return };
         match node.content {
@@ -135,7 +136,7 @@ impl Stanza<'_> {
         }
     }
 
-    /// Reads a list of single values, each of them once.
+    /// Reads a list of single values without duplicates.
     pub(super) fn list(
         &mut self,
         key: &'static str,
@@ -158,7 +159,7 @@ impl Stanza<'_> {
         }
     }
 
-    /// Reads a map from names that `name` knows to single values.
+    /// Reads a map from names, which `name` checks, to single values.
     pub(super) fn map<T>(
         &mut self,
         key: &'static str,
@@ -184,7 +185,7 @@ impl Stanza<'_> {
     }
 }
 
-/// Reads one single value, or says what is wrong with it.
+/// Reads a single value, or returns a message that says what is wrong with it.
 fn single<T>(path: &str, node: &Node, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
     match &node.content {
         Content::Text(text) => read(text).map_err(|allowed| format!("`{path}` is `{}`; {allowed}", shown(text))),
@@ -192,11 +193,11 @@ fn single<T>(path: &str, node: &Node, read: impl FnOnce(&str) -> Result<T, Strin
     }
 }
 
-fn join(stanza: &str, key: &str) -> String {
-    if stanza.is_empty() { key.to_owned() } else { format!("{stanza}.{key}") }
+fn join(section: &str, key: &str) -> String {
+    if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") }
 }
 
-/// A value in a message: one line of bearable length. What stands before an `@` may be a user's password.
+/// A value for a message: one short line. The text before an `@` may contain a password.
 pub(super) fn shown(text: &str) -> String {
     if let Some((_, host)) = text.rsplit_once('@') {
         return format!("***@{}", shown(host));
@@ -205,7 +206,7 @@ pub(super) fn shown(text: &str) -> String {
     if line.len() < text.len() { line + "..." } else { line }
 }
 
-/// A key in a message. `password:hunter2` without a blank is a key to YAML: what follows the word is not repeated.
+/// A key for a message. To YAML, `password:hunter2` without a space is a key, so only its first word is repeated.
 fn shown_key(key: &str) -> String {
     let word = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let shown: String = key.chars().take_while(word).take(64).collect();

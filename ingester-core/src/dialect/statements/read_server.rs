@@ -4,15 +4,15 @@ use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
 
 /// Asks the server for its name and version, and for the largest packet that it takes, in bytes.
 #[derive(Debug)]
-pub struct Server;
+pub struct ReadServer;
 
-impl Statement for Server {
+impl Statement for ReadServer {
     fn sql(&self, dialect: Dialect) -> Sql {
         Sql::new(dialect.rules().server())
     }
 }
 
-impl Query for Server {
+impl Query for ReadServer {
     type Row = (String, u64);
 
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
@@ -27,6 +27,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&Server);
+        snapshot(&ReadServer);
     }
 }

@@ -1,0 +1,45 @@
+//! What the code of the derives needs to describe a kind. Nobody else does: `__private` has it.
+
+use super::Indexed;
+use crate::object::Meta;
+use crate::schema::Field;
+use crate::value::Values;
+
+/// A struct that rows are made from: the spec of a custom resource, or a projection of the whole object. Derived:
+/// `#[derive(Ingestable)]`.
+pub trait RowSource: Indexed {
+    /// Whether the object has a row (`#[ingest(filter = function)]`).
+    fn has_row(&self) -> bool {
+        true
+    }
+
+    /// Adds the values of the columns that come from the metadata (`#[index(path = "metadata...")]` on the struct).
+    fn write_metadata(_: &Meta, _: &mut Values) {}
+}
+
+/// The status of a kind that has none.
+#[derive(serde::Deserialize)]
+pub struct NoStatus {}
+
+impl Indexed for NoStatus {
+    const FIELDS: &'static [Field] = &[];
+
+    fn write(&self, _: &mut Values) {}
+}
+
+/// The indexed fields of `T` where it has some. As with [`Layout`](crate::value::derived::Layout), the derives' constants
+/// take `<FieldsOf<T>>::FIELDS`, so that a status which does not derive [`Indexed`] is one error and hides no other.
+pub struct FieldsOf<T>(std::marker::PhantomData<T>);
+
+impl<T: Indexed> FieldsOf<T> {
+    /// The type's indexed fields.
+    pub const FIELDS: &'static [Field] = T::FIELDS;
+}
+
+/// What every type has, see [`FieldsOf`].
+pub trait NoFields {
+    /// One field that is not known.
+    const FIELDS: &'static [Field] = &[Field::unknown("")];
+}
+
+impl<T> NoFields for FieldsOf<T> {}

@@ -1,0 +1,246 @@
+//! Where a database is, read from a URL or from its parts.
+
+use super::mysql::PREPARED;
+use super::{StoreError, Tls};
+use ingester_core::dialect::Dialect;
+use ingester_core::nearest::nearest;
+use sqlx::ConnectOptions as _;
+use sqlx::mysql::MySqlConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use std::fmt;
+use std::str::FromStr;
+
+/// Where a database is. It is displayed without its password.
+#[derive(Clone)]
+pub struct Address {
+    pub(super) options: DriverOptions,
+    shown: String,
+    /// Its files are checked before connecting; none if a URL has its own `ssl-` parameters.
+    tls: Tls,
+    /// Whether a URL has `ssl-` parameters.
+    has_tls: bool,
+}
+
+#[derive(Clone)]
+pub(super) enum DriverOptions {
+    MySql(Box<MySqlConnectOptions>),
+    Sqlite(Box<SqliteConnectOptions>),
+}
+
+impl Address {
+    /// A MySQL database by its parts, as environment variables name them.
+    pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
+        let mut options = MySqlConnectOptions::new().host(host).port(port).username(user).database(database);
+        if let Some(password) = password {
+            options = options.password(password);
+        }
+        let secret = if password.is_some() { ":***" } else { "" };
+        Address {
+            options: DriverOptions::MySql(Box::new(plain(options).statement_cache_capacity(PREPARED))),
+            shown: format!("mysql://{user}{secret}@{host}:{port}/{database}"),
+            tls: Tls::default(),
+            has_tls: false,
+        }
+    }
+
+    /// The same database, with the encryption that `tls` asks for. The `ssl-` parameters of a URL win over `tls`, and
+    /// SQLite has no connection to encrypt.
+    ///
+    /// # Errors
+    /// If `tls` contradicts itself, see [`Tls::check`]. Its files are checked when connecting.
+    pub fn tls(mut self, tls: &Tls) -> Result<Self, StoreError> {
+        tls.check().map_err(|mistake| StoreError::wrong("preparing encryption", mistake.reason(), mistake.hint()))?;
+        if let (DriverOptions::MySql(options), false) = (&mut self.options, self.has_tls) {
+            **options = tls.apply((**options).clone());
+            self.tls = tls.clone();
+        }
+        Ok(self)
+    }
+
+    /// Checks that the files for encryption are there.
+    pub(super) fn check_files(&self) -> Result<(), StoreError> {
+        self.tls.check_files()
+    }
+
+    /// The database's dialect.
+    pub fn dialect(&self) -> Dialect {
+        match self.options {
+            DriverOptions::MySql(_) => Dialect::MySql,
+            DriverOptions::Sqlite(_) => Dialect::Sqlite,
+        }
+    }
+}
+
+impl FromStr for Address {
+    type Err = StoreError;
+
+    /// Parses `mysql://user:password@host:3306/database`, `mariadb://...` or `sqlite://file.db`, as sqlx does.
+    fn from_str(url: &str) -> Result<Self, StoreError> {
+        let hint = "a URL is mysql://user:password@host:3306/database or sqlite://file.db; \
+                    special characters of a password are percent-encoded";
+        let scheme = url.split_once(':').map(|(scheme, _)| scheme);
+        let shown = redact(url);
+        let wrong = |reason: String| StoreError::wrong(format!("reading the database URL `{shown}`"), reason, hint);
+        let (file, parameters) = url.split_once('?').unwrap_or((url, ""));
+        match scheme {
+            Some("mysql" | "mariadb") => {
+                let options = MySqlConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
+                if options.get_database().is_none_or(str::is_empty) {
+                    return Err(wrong("it names no database".into()));
+                }
+                if let Some(mistake) = unknown_parameter(parameters).or_else(|| other_charset(parameters)) {
+                    return Err(wrong(mistake));
+                }
+                let names = |name: &str| parameters.split('&').any(|parameter| parameter.starts_with(name));
+                let mut options = plain(options);
+                if !names("statement-cache-capacity") {
+                    options = options.statement_cache_capacity(PREPARED);
+                }
+                let options = DriverOptions::MySql(Box::new(options));
+                Ok(Address { options, shown, tls: Tls::default(), has_tls: names("ssl") })
+            }
+            Some("sqlite") => {
+                // Without a name, SQLite makes a database that is lost with the connection. Nobody means that.
+                if ["sqlite:", "sqlite://"].contains(&file) {
+                    return Err(wrong("it names no file: write sqlite://FILE".into()));
+                }
+                let options = SqliteConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
+                let options = DriverOptions::Sqlite(Box::new(options));
+                Ok(Address { options, shown, tls: Tls::default(), has_tls: false })
+            }
+            Some(other) => Err(wrong(format!("`{other}` is not a database that the ingester knows"))),
+            None => Err(wrong("it has no scheme".into())),
+        }
+    }
+}
+
+/// The parameters of a MySQL URL that sqlx reads; it ignores all others.
+const PARAMETERS: [&str; 12] = [
+    "ssl-mode",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "sslmode",
+    "sslca",
+    "sslcert",
+    "sslkey",
+    "charset",
+    "collation",
+    "socket",
+    "statement-cache-capacity",
+];
+
+/// The message about a parameter that sqlx would ignore. A typo in `ssl-mode` would leave the server unverified.
+fn unknown_parameter(parameters: &str) -> Option<String> {
+    let names = parameters.split('&').map(|parameter| parameter.split('=').next().unwrap_or_default());
+    let unknown = names.into_iter().find(|name| !name.is_empty() && !PARAMETERS.contains(name))?;
+    // With an `@` after it, it may be part of a password that was not percent-encoded.
+    let named = if parameters.contains('@') { "a parameter".to_owned() } else { format!("the parameter `{unknown}`") };
+    Some(match nearest(unknown, &PARAMETERS) {
+        Some(meant) => format!("{named} is not known: did you mean `{meant}`?"),
+        None => format!("{named} is not known; there are {}", PARAMETERS.join(", ")),
+    })
+}
+
+/// The message about any character set but `utf8mb4`. The others cannot hold every object, and in some of them a backslash or
+/// a quote can be the second byte of a character.
+fn other_charset(parameters: &str) -> Option<String> {
+    let charset = parameters.split('&').find_map(|parameter| parameter.strip_prefix("charset="))?;
+    (charset != "utf8mb4").then(|| "`charset` can be utf8mb4 only, which it is without the parameter".to_owned())
+}
+
+/// Turns off sqlx's additions to the SQL mode, because our sessions set their own. Turns off its logging of statements, because
+/// the text of a single object's statements has the object's values in it.
+fn plain(options: MySqlConnectOptions) -> MySqlConnectOptions {
+    options
+        .disable_statement_logging()
+        .pipes_as_concat(false)
+        .no_engine_substitution(false)
+        .timezone(Some("+00:00".into()))
+}
+
+/// sqlx's reason, unless it quotes the URL.
+fn without_url(error: &sqlx::Error) -> String {
+    let text = match error {
+        sqlx::Error::Configuration(reason) => reason.to_string(),
+        other => other.to_string(),
+    };
+    if text.contains("://") { "it is not valid".into() } else { text }
+}
+
+/// The URL without what may be secret: the password and the parameters.
+fn redact(url: &str) -> String {
+    if url.starts_with("sqlite:") {
+        // A file name is no secret.
+        return url.split_once('?').map_or(url, |(file, _)| file).to_owned();
+    }
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let slashes = if scheme.is_empty() { "" } else { "://" };
+    // First cut at the last `@`: a password that was not percent-encoded may contain `@`, `?` or `/`.
+    let (user, rest) = match rest.rsplit_once('@') {
+        Some((user, rest)) => {
+            (user.split_once(':').map_or_else(|| format!("{user}@"), |(user, _)| format!("{user}:***@")), rest)
+        }
+        None => (String::new(), rest),
+    };
+    let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
+    // Without an `@`, a port follows the colon, or a password if the rest of the URL is missing.
+    let rest = match rest.split_once(':') {
+        Some((host, port)) if !port.starts_with(|c: char| c.is_ascii_digit()) => format!("{host}:***"),
+        _ => rest.to_owned(),
+    };
+    format!("{scheme}{slashes}{user}{rest}")
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, redact};
+
+    #[test]
+    fn a_password_is_never_shown() {
+        for (url, shown) in [
+            ("mysql://root:se%40cret@db:3306/ma", "mysql://root:***@db:3306/ma"),
+            ("mysql://root:sec@ret@db/ma?ssl-key=x", "mysql://root:***@db/ma"),
+            ("mysql://root@db/ma", "mysql://root@db/ma"),
+            ("sqlite://ingester.db", "sqlite://ingester.db"),
+            ("root:secret@db", "root:***@db"),
+            ("mysql://u:hun?ter2@h/d", "mysql://u:***@h/d"),
+            ("mysql://u:hun/ter2@h:3306/d", "mysql://u:***@h:3306/d"),
+            ("mysql://user:secret", "mysql://user:***"),
+            ("user:secret", "user:***"),
+            ("mysql://db:3306/ma", "mysql://db:3306/ma"),
+            ("sqlite::memory:", "sqlite::memory:"),
+        ] {
+            assert_eq!(redact(url), shown);
+        }
+        let error = "mysql://root:secret@db:99999999/ma".parse::<Address>().unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+    }
+
+    #[test]
+    fn an_invalid_database_url_is_reported_with_an_example() {
+        for (url, part) in [
+            ("postgres://db/ma", "`postgres` is not a database"),
+            ("mysql://root@db", "names no database"),
+            ("ingester.db", "no scheme"),
+            ("mysql://root@db/ma?ssl-mod=VERIFY_CA", "the parameter `ssl-mod` is not known: did you mean `ssl-mode`?"),
+            ("mysql://root@db/ma?charset=gbk", "`charset` can be utf8mb4 only"),
+            ("mysql://root@db/ma?colour=red", "the parameter `colour` is not known; there are ssl-mode, "),
+        ] {
+            let error = url.parse::<Address>().unwrap_err().to_string();
+            assert!(error.contains(part) && error.contains("mysql://user:password@host"), "{error}");
+        }
+    }
+}

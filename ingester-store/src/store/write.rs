@@ -1,0 +1,181 @@
+//! Writing rows: batches, and halving a batch that the database refuses.
+
+use super::batch::Batch;
+use super::guard::Guard;
+use super::single::Single;
+use super::{ErrorClass, Store, StoreError};
+use ingester_core::dialect::Access;
+use ingester_core::row::Row;
+use ingester_core::schema::Table;
+use ingester_core::value::Micros;
+use std::sync::atomic::Ordering;
+
+/// What is to be written of one object.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RowChange {
+    /// The object's row: a tombstone if `delete_time` is set, an evicted row if `evict_time` is set.
+    Row(Row),
+    /// A tombstone for an object of which only the uid is known.
+    Tombstone {
+        /// The object's uid.
+        uid: Box<str>,
+        /// The resourceVersion at which the object was found to be gone; rows of later versions are left alone.
+        res_version: u64,
+        /// The tombstone's `delete_time`.
+        delete_time: Micros,
+    },
+}
+
+impl RowChange {
+    /// The object's uid.
+    pub fn uid(&self) -> &str {
+        match self {
+            RowChange::Row(row) => &row.uid,
+            RowChange::Tombstone { uid, .. } => uid,
+        }
+    }
+
+    fn res_version(&self) -> u64 {
+        match self {
+            RowChange::Row(row) => row.res_version,
+            RowChange::Tombstone { res_version, .. } => *res_version,
+        }
+    }
+}
+
+/// The result of writing a batch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Rows written.
+    pub written: usize,
+    /// Rows that were stored already in the same version.
+    pub unchanged: usize,
+    /// The uids of objects of which a later version is stored.
+    pub stale: Vec<Box<str>>,
+    /// Objects that the database refused.
+    pub rejected: Vec<Rejected>,
+}
+
+/// An object that the database refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejected {
+    /// Its uid.
+    pub uid: Box<str>,
+    /// Why, for people.
+    pub reason: String,
+}
+
+impl Report {
+    fn add(&mut self, other: Report) {
+        self.written += other.written;
+        self.unchanged += other.unchanged;
+        self.stale.extend(other.stale);
+        self.rejected.extend(other.rejected);
+    }
+}
+
+impl Store {
+    /// Writes changes of objects of one table; of several changes of one object, only the latest.
+    ///
+    /// Objects that the database refuses are in the report's `rejected`. The caller records them with
+    /// [`Store::record_rejects`].
+    ///
+    /// # Errors
+    /// If the database cannot be reached within the retries, or if nothing can be written until somebody acts (disk full,
+    /// no rights, a missing table). Nothing of the batch is stored then.
+    pub async fn write(&self, table: &'static Table, changes: Vec<RowChange>) -> Result<Report, StoreError> {
+        self.write_under(Guard::Holds, table, &latest_of_each(changes)).await
+    }
+
+    /// As [`Store::write`], with or without the guard. [`Guard::Overruled`] is for objects of a cluster that was restored from
+    /// a backup, so that its versions are lower than the stored ones. `changes` come from [`latest_of_each`].
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_under(
+        &self,
+        guard: Guard,
+        table: &'static Table,
+        changes: &[RowChange],
+    ) -> Result<Report, StoreError> {
+        let mut report = Report::default();
+        // Ranges of `changes` that are still to be written, each in its own transaction; a stack, the next one last.
+        let mut ranges = vec![(0, changes.len())];
+        let mut any_stored = false;
+        while let Some((start, end)) = ranges.pop() {
+            if start == end {
+                continue;
+            }
+            let error = match self.write_batch(guard, table, &changes[start..end]).await {
+                Ok(part) => {
+                    any_stored = true;
+                    report.add(part);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            match error.class() {
+                ErrorClass::Transient | ErrorClass::Operator => return Err(error),
+                ErrorClass::Object | ErrorClass::Unknown if end - start > 1 => {
+                    let middle = start + (end - start) / 2;
+                    // The first half is written first, so that rows are locked in the order of their uids.
+                    ranges.push((middle, end));
+                    ranges.push((start, middle));
+                }
+                // Not one of several objects could be written, so the reason may not be an object. Somebody should look.
+                ErrorClass::Unknown if !any_stored && changes.len() > 1 && ranges.is_empty() => return Err(error),
+                ErrorClass::Object | ErrorClass::Unknown => {
+                    let reason = error.reason().to_owned();
+                    report.rejected.push(Rejected { uid: changes[start].uid().into(), reason });
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    /// Writes a batch in one transaction, and retries transient errors.
+    async fn write_batch(
+        &self,
+        guard: Guard,
+        table: &'static Table,
+        changes: &[RowChange],
+    ) -> Result<Report, StoreError> {
+        self.with_retries(
+            || format!("writing {} rows of `{}`", changes.len(), table.name),
+            || async {
+                let mut batch = Batch {
+                    table,
+                    changes,
+                    now: Micros::now(),
+                    max_packet: self.max_packet,
+                    clear_rejects: self.any_rejects.load(Ordering::Relaxed),
+                    guard,
+                    trusting: true,
+                };
+                match self.write_single(&batch).await? {
+                    Single::Written(report) => return Ok(report),
+                    Single::Refused => batch.trusting = false,
+                    Single::NotPossible => {}
+                }
+                let mut tx = self.pool.begin(Access::Write).await?;
+                let report = batch.write(&mut tx).await;
+                tx.end(report).await
+            },
+        )
+        .await
+    }
+}
+
+/// Sorts changes by uid, so that all transactions lock rows in the same order. Of each uid it keeps the change with the highest
+/// version; of equal versions, the last one.
+pub fn latest_of_each(mut changes: Vec<RowChange>) -> Vec<RowChange> {
+    changes.sort_by(|a, b| a.uid().cmp(b.uid()).then(a.res_version().cmp(&b.res_version())));
+    let mut latest: Vec<RowChange> = Vec::with_capacity(changes.len());
+    for change in changes {
+        match latest.last_mut() {
+            Some(last) if last.uid() == change.uid() => *last = change,
+            _ => latest.push(change),
+        }
+    }
+    latest
+}
