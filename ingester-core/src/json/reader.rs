@@ -1,7 +1,6 @@
 //! A pull tokenizer over JSON text: the caller says what it expects next and gets it, or an error.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::error::describe;
 use super::grammar::{Nesting, State};
@@ -51,15 +50,6 @@ impl<'a> Reader<'a> {
         let mut reader = Self { text, pos: 0, state: State::Value, nesting: Nesting::default() };
         reader.white();
         reader
-    }
-
-    /// A reader of the one value in `range` of the text; offsets and paths are those in the whole text.
-    /// None if the range does not lie in the text, or cuts a character.
-    pub fn at(text: &'a str, range: Range<usize>) -> Option<Self> {
-        text.get(range.clone())?;
-        let mut reader = Self { pos: range.start, ..Self::new(text.get(..range.end)?) };
-        reader.white();
-        Some(reader)
     }
 
     /// A reader of an object's members from `place` on, where another member of that object, the root, has ended.

@@ -470,19 +470,6 @@ fn steps_out_of_order_are_errors() {
 }
 
 #[test]
-fn reader_of_a_range_has_the_offsets_of_the_whole_text() {
-    let text = r#"{"spec": {"name": 7}, "x": 1}"#;
-    let mut reader = Reader::at(text, 8..20).expect("in the text");
-    let error = reader.decode::<Cluster>().expect_err("name is a number");
-    assert_eq!(error.to_string(), "spec.name: expected a string, found number 7");
-
-    let mut reader = Reader::at(text, 8..20).expect("in the text");
-    assert_eq!((reader.raw(), reader.finish()), (Ok(r#"{"name": 7}"#), Ok(())));
-    assert!(Reader::at(text, 8..text.len() + 1).is_none());
-    assert!(Reader::at("\"é\"", 0..2).is_none());
-}
-
-#[test]
 fn an_error_names_the_path_of_the_value() {
     let path = |text: &str| from_str::<Cluster>(text).expect_err(text).path().to_owned();
     assert_eq!(path(r#"{"workers": [{}, {"ratio": 1, "spot": 1}]}"#), "workers[1].spot");
