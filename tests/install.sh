@@ -12,13 +12,13 @@
 #              that need it print "skipped: no MySQL".
 #   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some minutes, once).
 #   modern-apiserver
-#              Kubernetes' server of custom resources as Debian unstable has it, built from tests/crserver/main.go and unstable's
-#              packages of Go sources, with unstable's etcd (three minutes, 3 GB of disk meanwhile; once, and again when
-#              its recipe changes). It may be missing: then the tests that need it print "skipped: no modern API server".
+#              Kubernetes' server of custom resources as Debian unstable has it, built by tests/modern-apiserver/ from
+#              unstable's packages of Go sources, with unstable's etcd (three minutes, 3 GB of disk meanwhile; once, and
+#              again when that folder changes). It may be missing: then the tests that need it print "skipped: no modern
+#              API server".
 #
-# If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used and neither is installed; the modern API server is built
-# nevertheless. Likewise, a database that
-# INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL names is not installed.
+# If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used instead of kube-apiserver 1.20.2 and Debian's etcd, and
+# neither is installed. Likewise, a database that INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL names is not installed.
 
 set -euo pipefail
 
@@ -119,8 +119,8 @@ mirror() {
 }
 
 # Runs apt-get or apt-cache with its own lists, cache and state in a folder: `private_apt FOLDER PROGRAM ARGUMENTS...`. It is
-# independent of the system's apt, and considers no package installed. An outdated mirror is good enough: the signatures of the lists are
-# checked, their age is not.
+# independent of the system's apt, and considers no package installed. An outdated mirror is good enough: the signatures of the
+# lists are checked, their age is not.
 private_apt() {
   local folder="$1" program="$2"
   shift 2

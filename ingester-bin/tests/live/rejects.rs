@@ -10,11 +10,14 @@ use serde_json::{Value as Json, json};
 use crate::database::On;
 use crate::eventually::eventually;
 use crate::objects::{object, project};
-use crate::on_both_databases;
 use crate::world::World;
+use crate::{on_both_api_servers, on_both_databases};
 
 on_both_databases! { Own::CLUSTER =>
     an_object_of_the_wrong_type_is_rejected_alone_until_it_is_fixed
+}
+
+on_both_api_servers! { Own::CLUSTER =>
     a_rejected_object_can_still_be_deleted
 }
 
