@@ -167,7 +167,7 @@ impl Auditor {
         }
         let mut after: Box<str> = "".into();
         loop {
-            let rows = store.live(kind.table(), self.namespace.as_deref(), &after, PAGE).await?;
+            let rows = store.live(kind, self.namespace.as_deref(), &after, PAGE).await?;
             let Some(last) = rows.last() else { break };
             after = last.uid.clone();
             counts.rows += rows.len() as u64;

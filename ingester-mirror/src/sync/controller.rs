@@ -254,10 +254,9 @@ impl Controller {
 
     /// Reads the uids and versions of the live rows.
     async fn load(&self) -> Result<(), StoreError> {
-        let table = self.kind.table();
         let mut after: Box<str> = "".into();
         loop {
-            let rows = self.store.live(table, self.namespace.as_deref(), &after, LOADED_ROWS).await?;
+            let rows = self.store.live(&self.kind, self.namespace.as_deref(), &after, LOADED_ROWS).await?;
             let Some(last) = rows.last() else { break };
             after = last.uid.clone();
             let mut known = self.known();
