@@ -58,7 +58,7 @@ pub use value::ColumnValue;
 pub mod __private {
     pub use crate::ddl::GeneratedSql;
     pub use crate::kind::derived::{FieldsOf, NoFields, NoStatus, RowSource};
-    pub use crate::kind::{Definition, Indexed, Ingestable, Kind, Protobuf};
+    pub use crate::kind::{Definition, Finalizer, Indexed, Ingestable, Kind, Protobuf};
     pub use crate::object::Meta;
     pub use crate::registry::{count_kinds, join_registries};
     pub use crate::schema::check::{

@@ -82,7 +82,9 @@ pub async fn run(context: Context, kinds: &[Kind], config: &Config, stop: Cancel
     }
     while let Some(ended) = controllers.join_next().await {
         if let Err(error) = ended {
-            tracing::error!(reason = panic_of(error), "A supervisor panicked");
+            let reason = panic_of(error);
+            context.health.dead("supervisor of a controller", &reason);
+            tracing::error!(reason, "A supervisor panicked");
         }
     }
 }
@@ -129,7 +131,7 @@ fn setups(context: &Context, kinds: &[Kind], config: &Config) -> Vec<ControllerS
             client: client.clone(),
             store: store.clone(),
             rules: Rules {
-                finalizer: ingester.finalizer,
+                finalizer: ingester.finalizer_of(&kind),
                 deletion_delay: config.metadata_storage.deletion_delay,
                 immutable: kind.immutable(),
             },
