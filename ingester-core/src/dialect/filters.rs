@@ -5,8 +5,8 @@
 #![allow(unreachable_pub)]
 
 use super::Dialect;
+use super::of_group::OfGroup;
 use super::rules::Rules;
-use super::statements::OfGroup;
 use crate::schema::{Column, Ident, SqlType, Table};
 use askama::filters::Safe;
 use askama::{Result, Values};
@@ -139,7 +139,7 @@ pub(super) fn without_index(column: &'static str, values: &dyn Values) -> Result
 }
 
 /// The condition that a row is of this API group, in any version: `v1` is of the core group, `apps/v1` of `apps`. It has the two
-/// parameters of [`OfGroup::params`](super::statements::OfGroup::params), and none for the core group.
+/// parameters of [`OfGroup::params`], and none for the core group.
 #[askama::filter_fn]
 pub(super) fn is_of_group(group: &OfGroup, _: &dyn Values) -> Result<Safe<&'static str>> {
     Ok(Safe(match group.is_core() {

@@ -1,7 +1,6 @@
 //! Live rows, counted by namespace.
 
-use super::OfGroup;
-use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
 use crate::schema::Table;
 use askama::Template;
 
