@@ -274,18 +274,18 @@ async fn backfill_once(
 ) -> Result<(), StoreError> {
     let backfills = store.incomplete_backfills(kinds, released).await?;
     for backfill in &backfills {
-        metrics.controller(backfill.kind.kind()).incomplete_columns(backfill.columns().count());
+        metrics.backfill(backfill.kind.kind()).incomplete_columns(backfill.columns().count());
     }
     for backfill in &backfills {
         let kind = backfill.kind.kind();
         let columns: Vec<String> = backfill.columns().map(|column| column.name.to_string()).collect();
         let columns = columns.join(", ");
         tracing::info!(kind, columns, "Filling new columns from the stored objects");
-        let counts = metrics.controller(kind);
+        let counts = metrics.backfill(kind);
         let mut before = BackfillProgress::default();
         let filled = store.backfill(backfill, rate, stop, |now| {
             let (filled, failed) = (now.filled - before.filled, now.failed - before.failed);
-            counts.backfilled(filled, now.read - before.read - filled - failed, failed);
+            counts.rows(filled, now.read - before.read - filled - failed, failed);
             before = *now;
         });
         let filled = filled.await?;
