@@ -38,6 +38,7 @@ mod database;
 mod ending;
 mod logging;
 mod output;
+mod parts;
 mod program;
 mod server;
 
