@@ -9,7 +9,6 @@ use super::worker::LOGGED_SINGLY;
 use crate::metrics::{Outcome, Skip};
 use backon::Retryable as _;
 use ingester_core::object::Identity;
-use ingester_store::guard::Guard;
 use ingester_store::{Reject, Report, RowChange, StoreError, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -35,18 +34,18 @@ impl Controller {
             self.log(singly, &job.object.namespace, &job.object.name, "Syncing object to metadata storage");
         }
         let written: Vec<bool> = jobs.iter().map(|job| job.change.is_some()).collect();
-        for guard in [Guard::Holds, Guard::Overruled] {
-            let overrule = guard == Guard::Overruled;
+        for overrule in [false, true] {
             let group = jobs.iter_mut().filter(|job| job.overrule == overrule);
-            let changes: Vec<RowChange> = group.filter_map(|job| job.change.take()).collect();
+            let mut changes: Vec<RowChange> = group.filter_map(|job| job.change.take()).collect();
             if changes.is_empty() {
                 continue;
             }
             let (count, begin) = (changes.len(), Instant::now());
             if overrule {
                 self.metrics.restored(count);
+                changes = self.replacing(changes, stop).await?;
             }
-            let report = self.write(guard, changes, stop).await?;
+            let report = self.write(changes, stop).await?;
             tracing::debug!(
                 kind = self.kind.kind(),
                 objects = count,
@@ -114,7 +113,7 @@ impl Controller {
         self.metrics.objects(live);
         self.metrics.rejected_objects(rejected);
         if !orphans.is_empty() {
-            self.write(Guard::Holds, orphans, stop).await?;
+            self.write(orphans, stop).await?;
         }
         if !rejects.is_empty() {
             let rejects = &rejects;
@@ -123,14 +122,25 @@ impl Controller {
         Ok(())
     }
 
-    pub(super) async fn write(
-        &self,
-        guard: Guard,
-        changes: Vec<RowChange>,
-        stop: &CancellationToken,
-    ) -> Result<Report, Stopped> {
+    /// Rows that replace what is stored.
+    async fn replacing(&self, changes: Vec<RowChange>, stop: &CancellationToken) -> Result<Vec<RowChange>, Stopped> {
+        let uids: Vec<Box<str>> = changes.iter().map(|change| change.uid().into()).collect();
+        let uids: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
+        let (table, uids) = (self.kind.table(), &uids);
+        let stored = self.until_done("reading versions", stop, move || self.store.versions(table, uids)).await?;
+        let replacing = |change| match change {
+            RowChange::Row(row) => match stored.get(&row.uid) {
+                Some(seen) => RowChange::Replacement { row, seen: *seen },
+                None => RowChange::Row(row),
+            },
+            change => change,
+        };
+        Ok(changes.into_iter().map(replacing).collect())
+    }
+
+    pub(super) async fn write(&self, changes: Vec<RowChange>, stop: &CancellationToken) -> Result<Report, Stopped> {
         let (table, changes) = (self.kind.table(), &latest_of_each(changes));
-        self.until_done("writing", stop, move || self.store.write_under(guard, table, changes)).await
+        self.until_done("writing", stop, move || self.store.write_latest(table, changes)).await
     }
 
     /// Retries `work` until the database does it. A stopping process gives up after [`LAST_CHANCE`].

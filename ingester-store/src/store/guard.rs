@@ -5,15 +5,6 @@
 
 pub use ingester_core::row::Version;
 
-/// Whether the guard decides about a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guard {
-    /// A stale write changes nothing.
-    Holds,
-    /// The cluster was restored from a backup: its objects replace the stored rows, whatever their versions.
-    Overruled,
-}
-
 /// What to do with a new row of which one is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -21,14 +12,16 @@ pub enum Verdict {
     Write,
     /// The stored row is the same already.
     Unchanged,
-    /// The stored row is later.
+    /// The stored row is later, or it is the tombstone of this very version while the object is said to live. Only the cluster
+    /// can tell which of the two is right.
     Stale,
 }
 
 /// The rule:
 /// - A tombstone never replaces an evicted row: the object left etcd on purpose, so its DELETED event says nothing new.
 /// - A higher resourceVersion wins.
-/// - At the same resourceVersion, deletion and eviction win over the live state; nothing else is written again.
+/// - At the same resourceVersion, deletion and eviction win over the live state; nothing else is written again. A live state
+///   of the version of a tombstone is stale: it does not revive the row, and it does not agree with it either.
 /// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one.
 pub fn verdict(stored: Version, new: Version) -> Verdict {
     if new.deleted && stored.evicted {
@@ -39,7 +32,31 @@ pub fn verdict(stored: Version, new: Version) -> Verdict {
         std::cmp::Ordering::Less => Verdict::Stale,
         std::cmp::Ordering::Equal => {
             let ends = (new.deleted && !stored.deleted) || (new.evicted && !stored.evicted);
-            if ends || (new.res_version == 0 && !stored.deleted) { Verdict::Write } else { Verdict::Unchanged }
+            let lives = !new.deleted && !new.evicted;
+            if ends || (new.res_version == 0 && !stored.deleted) {
+                Verdict::Write
+            } else if stored.deleted && lives {
+                Verdict::Stale
+            } else {
+                Verdict::Unchanged
+            }
         }
+    }
+}
+
+/// What to do with a row that replaces the one that its writer saw, see
+/// [`RowChange::Replacement`](super::RowChange::Replacement). If the stored row is another one by now, the usual rule decides.
+pub fn verdict_over(stored: Version, seen: Version, new: Version) -> Verdict {
+    if stored == seen { Verdict::Write } else { verdict(stored, new) }
+}
+
+/// What to do with a tombstone of which only the uid and the version are known.
+pub fn verdict_of_tombstone(stored: Version, res_version: u64) -> Verdict {
+    if stored.deleted || stored.evicted {
+        Verdict::Unchanged
+    } else if stored.res_version > res_version {
+        Verdict::Stale
+    } else {
+        Verdict::Write
     }
 }
