@@ -60,6 +60,12 @@ impl Part {
     }
 }
 
+/// Work that cannot fail, for [`Part::spawn`].
+pub(crate) async fn without_error(work: impl Future<Output = ()>) -> anyhow::Result<()> {
+    work.await;
+    Ok(())
+}
+
 /// What the panic said.
 fn panic_of(error: JoinError) -> String {
     let Ok(payload) = error.try_into_panic() else { return String::new() };

@@ -2,7 +2,7 @@
 
 use crate::arguments::Run;
 use crate::ending::{Ending, Failure};
-use crate::parts::{Part, Until};
+use crate::parts::{Part, Until, without_error};
 use crate::program::Program;
 use crate::server::Server;
 use anyhow::anyhow;
@@ -133,13 +133,12 @@ async fn mirror(
     health.database_reached();
     health.kinds_looked_up();
     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
-    let publishing = async { Ok(publishing.await) };
-    let publishing = Part::spawn("publisher of Events", Until::Stop, &health, stop, publishing);
+    let publishing = Part::spawn("publisher of Events", Until::Stop, &health, stop, without_error(publishing));
     let (rate, all, kinds) = (config.ingester.backfill_rate, tables.all, tables.kinds.clone());
     let filling = backfill(store.clone(), kinds, tables.released, rate, metrics.clone(), stop.clone());
-    let backfilling = Part::spawn("backfill", Until::Done, &health, stop, async { Ok(filling.await) });
+    let backfilling = Part::spawn("backfill", Until::Done, &health, stop, without_error(filling));
     let counting = report_outside(store.clone(), all, config.ingester.clone());
-    let counting = Part::spawn("count of rows", Until::Done, &health, stop, async { Ok(counting.await) });
+    let counting = Part::spawn("count of rows", Until::Done, &health, stop, without_error(counting));
     let context = Context { client, store: store.clone(), metrics, health, publisher };
     sync::run(context, &tables.kinds, config, stop.clone()).await;
     publishing.abort();
