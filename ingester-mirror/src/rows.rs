@@ -62,7 +62,7 @@ impl Rows for StoreRows {
     }
 
     fn live<'a>(&'a self, after: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
-        self.store.live(self.kind.table(), self.namespace.as_deref(), after, limit).boxed()
+        self.store.live(&self.kind, self.namespace.as_deref(), after, limit).boxed()
     }
 
     fn names<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Names>, StoreError>> {

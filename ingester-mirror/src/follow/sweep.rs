@@ -56,7 +56,7 @@ impl Follower {
     fn is_too_many(&self, gone: usize) -> bool {
         let unit = self.unit();
         let live = self.pipeline.known().live();
-        if !unit.settings.sweep_limit.forbids(gone, live) {
+        if !unit.settings.sweep_limit.refuses(gone as u64, live as u64) {
             return false;
         }
         tracing::error!(
@@ -66,6 +66,8 @@ impl Follower {
             "So many objects are missing from the cluster that none is marked as deleted: check the cluster; if they are really \
              gone, run `ingester audit --repair`, or raise ingester.sweepLimit"
         );
+        unit.metrics.sweep_refused();
+        unit.publisher.sweep_refused(&unit.kind, gone as u64, live as u64);
         true
     }
 }
