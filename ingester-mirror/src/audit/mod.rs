@@ -73,6 +73,16 @@ pub enum AuditProgress {
     Repairing(usize, usize),
 }
 
+impl std::fmt::Display for AuditProgress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            AuditProgress::Compared(objects) => write!(f, "{objects} objects compared"),
+            AuditProgress::Confirming(suspects) => write!(f, "{suspects} differences are read again"),
+            AuditProgress::Repairing(done, all) => write!(f, "{done} of {all} differences repaired"),
+        }
+    }
+}
+
 /// An object or row that may differ.
 #[derive(Clone, Debug)]
 struct Suspect {
