@@ -41,8 +41,7 @@ pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind
     let style = ProgressStyle::with_template("{spinner} {msg}");
     let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     let progress = |kind: &Kind, progress: AuditProgress| bar.set_message(format!("{}: {progress}", kind.kind()));
-    let repaired = audit(&context, &kinds, &config, arguments.repair, &mut report, &progress)
-        .await;
+    let repaired = audit(&context, &kinds, &config, arguments.repair, &mut report, &progress).await;
     bar.finish_and_clear();
     let repaired = repaired.map_err(|error| anyhow!("the audit failed: {error}"))?;
     show(arguments.output.output, &report, || table(&report))?;
