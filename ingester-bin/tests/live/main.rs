@@ -7,7 +7,7 @@
 //! | `report` | the samples and their updates, as one checks an installation |
 //! | `lifecycle` | the life of one object: finalizer, deletion, annotations |
 //! | `sweep` | changes made while the ingester was down |
-//! | `cost` | how much is written |
+//! | `cost`, `memory` | how much is written, and how much memory it takes |
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
 //! | `rejects` | objects that cannot be stored |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
@@ -27,6 +27,7 @@ mod endpoints;
 mod eventually;
 mod evolution;
 mod lifecycle;
+mod memory;
 mod metrics;
 mod mirror;
 mod objects;
