@@ -19,6 +19,7 @@ pub(crate) const MODEL: Kind = Kind::new(
         table: &TABLE,
         immutable: false,
         protobuf: None,
+        fingerprint: PARTS.fingerprint(),
     },
     Functions { plural: Plural::Literal("models"), decode: |_, _| Ok(true), crd: None },
 );

@@ -92,6 +92,9 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
         None => quote!(::core::option::Option::None),
     };
+    let filter =
+        declared.filter.as_ref().map(|filter| quote!(#filter).to_string().replace(' ', "")).unwrap_or_default();
+    let revision = Literal::u64_unsuffixed(declared.revision.into());
     let definition = quote! {
         __ingester::Definition {
             group: #group,
@@ -101,6 +104,7 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
             table: &__TABLE,
             immutable: #immutable,
             protobuf: #protobuf,
+            fingerprint: __PARTS.fingerprint().text(#filter).number(#revision),
         }
     };
     let made = match &declared.form {

@@ -23,12 +23,16 @@ pub enum Verdict {
     Unchanged,
     /// The stored row is later.
     Stale,
+    /// Mark the stored row as deleted, and leave its columns alone: a later definition wrote them.
+    Mark,
 }
 
 /// The rule:
 /// - A tombstone never replaces an evicted row: the object left etcd on purpose, so its DELETED event says nothing new.
 /// - A higher resourceVersion wins.
-/// - At the same resourceVersion, deletion and eviction win over the live state; nothing else is written again.
+/// - At the same resourceVersion, deletion and eviction win over the live state. A deletion that an earlier definition of the kind
+///   brings leaves the columns of a later one.
+/// - At the same resourceVersion and in the same state, a higher definition wins; nothing else is written again.
 /// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one.
 pub fn verdict(stored: Version, new: Version) -> Verdict {
     if new.deleted && stored.evicted {
@@ -39,7 +43,15 @@ pub fn verdict(stored: Version, new: Version) -> Verdict {
         std::cmp::Ordering::Less => Verdict::Stale,
         std::cmp::Ordering::Equal => {
             let ends = (new.deleted && !stored.deleted) || (new.evicted && !stored.evicted);
-            if ends || (new.res_version == 0 && !stored.deleted) { Verdict::Write } else { Verdict::Unchanged }
+            let alike = (new.deleted, new.evicted) == (stored.deleted, stored.evicted);
+            let replaces = new.res_version == 0 && !stored.deleted;
+            if ends && new.deleted && new.ingest_version < stored.ingest_version {
+                Verdict::Mark
+            } else if ends || replaces || (alike && new.ingest_version > stored.ingest_version) {
+                Verdict::Write
+            } else {
+                Verdict::Unchanged
+            }
         }
     }
 }
