@@ -6,12 +6,12 @@ use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_mirror::audit::AuditReport;
+use ingester_mirror::audit::{AuditProgress, AuditReport, audit};
 use ingester_mirror::config::{Config, Gate};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::sync::{self, Context};
+use ingester_mirror::sync::Context;
 use ingester_store::Store;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind
     let context =
         Context { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off() };
     let mut report = AuditReport::new(arguments.limit);
-    let repaired = sync::audit(&context, &kinds, &config, arguments.repair, &mut report)
+    let repaired = audit(&context, &kinds, &config, arguments.repair, &mut report, &|_, _: AuditProgress| {})
         .await
         .map_err(|error| anyhow!("the audit failed: {error}"))?;
     show(arguments.output.output, &report, || table(&report))?;

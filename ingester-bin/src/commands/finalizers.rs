@@ -7,7 +7,7 @@ use crate::output::{Table, note, print};
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_mirror::config::Config;
-use ingester_mirror::sync::remove_finalizers;
+use ingester_mirror::remove_finalizers;
 
 pub(crate) async fn remove(
     arguments: &FinalizersRemove,

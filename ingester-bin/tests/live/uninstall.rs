@@ -5,10 +5,10 @@ use kube::ResourceExt as _;
 use serde_json::json;
 
 use crate::objects::{KEEP, OURS, has_finalizer, kinds, model, object};
-use crate::on_both_databases;
+use crate::on_both_api_servers;
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+on_both_api_servers! { Own::NOTHING =>
     finalizers_remove_takes_only_our_finalizer_off_every_object
     the_audit_names_every_difference_and_repairs_it_when_asked
 }

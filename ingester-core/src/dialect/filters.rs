@@ -116,11 +116,16 @@ pub(super) fn write_inserted<N: Name>(column: N, values: &dyn Values) -> Result<
     Ok(Safe(rules(values)?.write_inserted(column.name())))
 }
 
-/// As [`write_inserted`], for several columns, one per line.
+/// As [`write_inserted`], for several columns, one per line. A row that stays a tombstone keeps its first `delete_time`: what
+/// happens to an object while it goes must not move the time of its deletion.
 #[askama::filter_fn]
 pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
     let rules = rules(values)?;
-    let lines: Vec<String> = columns.iter().map(|column| rules.write_inserted(column.name.as_str())).collect();
+    let write = |column: &Column| {
+        let (name, is_delete_time) = (column.name.as_str(), column.name.as_str() == "delete_time");
+        if is_delete_time { rules.write_first_inserted(name) } else { rules.write_inserted(name) }
+    };
+    let lines: Vec<String> = columns.iter().map(write).collect();
     Ok(Safe(lines.join(",\n  ")))
 }
 

@@ -22,6 +22,8 @@ pub(super) trait Rules: Sync {
     fn on_conflict(&self, key: &[&str]) -> Cow<'static, str>;
     /// Replaces the stored value of a column by the inserted one.
     fn write_inserted(&self, column: &str) -> String;
+    /// Replaces the stored value of a column by the inserted one, unless neither is NULL.
+    fn write_first_inserted(&self, column: &str) -> String;
     /// The beginning of a list of rows in `IN (...)`.
     fn row_values(&self) -> &'static str;
     /// A column in a condition, written so that the database does not use the column's index.

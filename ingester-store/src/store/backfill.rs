@@ -238,16 +238,15 @@ async fn page(
         let ingest_version = if whole { number } else { number.min(row.ingest_version) };
         let reason = match decode(json) {
             Ok(Some(new)) if !places.iter().zip(&row.values).all(|(place, stored)| new.values[*place] == *stored) => {
-                page.bytes += places.iter().map(|place| new.values[*place].bytes()).sum::<usize>();
                 let write = Backfilled { uid: row.uid.clone(), ingest_version, row: new };
-                match write.bytes(places) {
-                    bytes if bytes > room(max_packet) => too_large(bytes, max_packet),
-                    _ => {
-                        changes.good.push((row.uid, row.res_version.to_string()));
-                        changes.write.push(write);
-                        continue;
-                    }
+                let bytes = write.bytes(places);
+                page.bytes += bytes;
+                if bytes <= room(max_packet) {
+                    changes.good.push((row.uid, row.res_version.to_string()));
+                    changes.write.push(write);
+                    continue;
                 }
+                too_large(bytes, max_packet)
             }
             Ok(left) => {
                 // A row that its kind leaves out now, and whose object is in the cluster, is no live row. Of others nobody needs

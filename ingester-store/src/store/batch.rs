@@ -5,11 +5,11 @@
 //! main rows are written, no other transaction writes their labels and annotations.
 
 use super::companions::CompanionChanges;
-use super::guard::{Guard, Verdict, Version, verdict};
+use super::guard::{Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use super::transaction::Transaction;
 use super::{Report, RowChange};
 use ingester_core::dialect::statements::{
-    ClearRejects, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Rewind, Tombstone, Versions, WriteCompanion,
+    ClearRejects, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Tombstone, Versions, WriteCompanion,
 };
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
@@ -33,7 +33,6 @@ pub(super) struct Batch<'a> {
     pub(super) now: Micros,
     pub(super) max_packet: usize,
     pub(super) clear_rejects: bool,
-    pub(super) guard: Guard,
     /// Whether to rely on [`Row::expected`] until it turns out to be wrong.
     pub(super) trusting: bool,
 }
@@ -43,11 +42,6 @@ impl Batch<'_> {
     pub(super) async fn write(&self, tx: &mut Transaction) -> Result<Report, sqlx::Error> {
         let mut report = Report::default();
         let uids: Vec<&str> = self.changes.iter().map(RowChange::uid).collect();
-        if self.guard == Guard::Overruled {
-            for uids in chunks(&uids, MOST_ROWS) {
-                tx.execute(&Rewind { table: self.table, uids }).await?;
-            }
-        }
         // Rows that are expected to be absent are not read: if one exists after all, its INSERT fails, and it is read then.
         let asked: Vec<&str> = self.changes.iter().filter(|change| !self.is_new(change)).map(RowChange::uid).collect();
         let stored = self.versions(tx, &asked).await?;
@@ -66,13 +60,23 @@ impl Batch<'_> {
                     Some((Verdict::Unchanged, _)) => report.unchanged += 1,
                     Some((Verdict::Stale, _)) => report.stale.push(row.uid.clone()),
                 },
-                RowChange::Tombstone { uid, res_version, delete_time } => match old {
-                    // The object was never stored, so there is no row to mark.
-                    None => report.unchanged += 1,
-                    Some(old) if old.deleted || old.evicted => report.unchanged += 1,
-                    Some(old) if old.res_version > *res_version => report.stale.push(uid.clone()),
-                    Some(_) => gone.push(Gone { uid, res_version: *res_version, delete_time: *delete_time }),
+                RowChange::Replacement { row, seen } => match old.map(|old| verdict_over(old, *seen, row.version())) {
+                    None => absent.push(row),
+                    Some(Verdict::Write) => present.push(row),
+                    Some(Verdict::Mark) => gone.extend(as_gone(row)),
+                    Some(Verdict::Unchanged) => report.unchanged += 1,
+                    Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
                 },
+                RowChange::Tombstone { uid, res_version, delete_time } => {
+                    match old.map(|old| verdict_of_tombstone(old, *res_version)) {
+                        // Without a row, the object was never stored, and there is nothing to mark.
+                        None | Some(Verdict::Unchanged) => report.unchanged += 1,
+                        Some(Verdict::Stale) => report.stale.push(uid.clone()),
+                        Some(Verdict::Write | Verdict::Mark) => {
+                            gone.push(Gone { uid, res_version: *res_version, delete_time: *delete_time });
+                        }
+                    }
+                }
             }
         }
 
@@ -117,15 +121,13 @@ impl Batch<'_> {
 
     /// Whether the writer expects that the object has no row.
     fn is_new(&self, change: &RowChange) -> bool {
-        self.trusting
-            && self.guard == Guard::Holds
-            && matches!(change, RowChange::Row(Row { expected: Some(Expected::Absent), .. }))
+        self.trusting && matches!(change, RowChange::Row(Row { expected: Some(Expected::Absent), .. }))
     }
 
     async fn versions(&self, tx: &mut Transaction, uids: &[&str]) -> Result<HashMap<String, Version>, sqlx::Error> {
         let mut stored = HashMap::with_capacity(uids.len());
         for uids in chunks(uids, MOST_ROWS) {
-            stored.extend(tx.fetch(&Versions { table: self.table, uids }).await?);
+            stored.extend(tx.fetch(&Versions { table: self.table, uids, lock: true }).await?);
         }
         Ok(stored)
     }

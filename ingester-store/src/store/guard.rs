@@ -5,15 +5,6 @@
 
 pub use ingester_core::row::Version;
 
-/// Whether the guard decides about a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guard {
-    /// A stale write changes nothing.
-    Holds,
-    /// The cluster was restored from a backup: its objects replace the stored rows, whatever their versions.
-    Overruled,
-}
-
 /// What to do with a new row of which one is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -21,7 +12,8 @@ pub enum Verdict {
     Write,
     /// The stored row is the same already.
     Unchanged,
-    /// The stored row is later.
+    /// The stored row is later, or it is the tombstone of this very version while the object is said to live. Only the cluster
+    /// can tell which of the two is right.
     Stale,
     /// Mark the stored row as deleted, and leave its columns alone: a later definition wrote them.
     Mark,
@@ -31,7 +23,8 @@ pub enum Verdict {
 /// - A tombstone never replaces an evicted row: the object left etcd on purpose, so its DELETED event says nothing new.
 /// - A higher resourceVersion wins.
 /// - At the same resourceVersion, deletion and eviction win over the live state. A deletion that an earlier definition of the kind
-///   brings leaves the columns of a later one.
+///   brings leaves the columns of a later one. A live state of the version of a tombstone is stale: it does not revive the row, and
+///   it does not agree with it either.
 /// - At the same resourceVersion and in the same state, a higher definition wins; nothing else is written again.
 /// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one.
 pub fn verdict(stored: Version, new: Version) -> Verdict {
@@ -44,14 +37,36 @@ pub fn verdict(stored: Version, new: Version) -> Verdict {
         std::cmp::Ordering::Equal => {
             let ends = (new.deleted && !stored.deleted) || (new.evicted && !stored.evicted);
             let alike = (new.deleted, new.evicted) == (stored.deleted, stored.evicted);
+            let lives = !new.deleted && !new.evicted;
             let replaces = new.res_version == 0 && !stored.deleted;
             if ends && new.deleted && new.ingest_version < stored.ingest_version {
                 Verdict::Mark
             } else if ends || replaces || (alike && new.ingest_version > stored.ingest_version) {
                 Verdict::Write
+            } else if stored.deleted && lives {
+                Verdict::Stale
             } else {
                 Verdict::Unchanged
             }
         }
+    }
+}
+
+/// What to do with a row that replaces the one that its writer saw, see
+/// [`RowChange::Replacement`](super::RowChange::Replacement). If the stored row is another one by now, the usual rule decides.
+pub fn verdict_over(stored: Version, seen: Version, new: Version) -> Verdict {
+    // Which definition wrote it makes it no other row.
+    let same = Version { ingest_version: seen.ingest_version, ..stored } == seen;
+    if same { Verdict::Write } else { verdict(stored, new) }
+}
+
+/// What to do with a tombstone of which only the uid and the version are known.
+pub fn verdict_of_tombstone(stored: Version, res_version: u64) -> Verdict {
+    if stored.deleted || stored.evicted {
+        Verdict::Unchanged
+    } else if stored.res_version > res_version {
+        Verdict::Stale
+    } else {
+        Verdict::Write
     }
 }

@@ -8,7 +8,7 @@ use super::guard::Version;
 use super::transaction::Transaction;
 use super::{Store, StoreError};
 use ingester_core::dialect::Access;
-use ingester_core::dialect::statements::{Live, Names, Newest, Peek, Read, ReadCompanion};
+use ingester_core::dialect::statements::{Live, Names, Newest, Peek, Read, ReadCompanion, Versions};
 use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
@@ -94,6 +94,30 @@ impl Store {
             evicted: version.evicted,
         };
         Ok(read.await?.into_iter().map(row).collect())
+    }
+
+    /// Which versions of these uids are stored, live or not; uids without a row are left out.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub async fn versions(
+        &self,
+        table: &'static Table,
+        uids: &[&str],
+    ) -> Result<HashMap<Box<str>, Version>, StoreError> {
+        let uids = &once_each(uids)[..];
+        let read = self.with_retries(
+            || format!("reading the versions of {} rows of `{}`", uids.len(), table.name),
+            || async {
+                let mut versions = HashMap::with_capacity(uids.len());
+                for uids in chunks(uids, MOST_ROWS) {
+                    let read = self.pool.fetch(&Versions { table, uids, lock: false }).await?;
+                    versions.extend(read.into_iter().map(|(uid, version)| (uid.into_boxed_str(), version)));
+                }
+                Ok(versions)
+            },
+        );
+        read.await
     }
 
     /// Uid, namespace and name of the rows of these uids, live or not, in the order of the uids; uids without a row are left out.

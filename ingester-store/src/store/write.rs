@@ -1,7 +1,7 @@
 //! Writing rows: batches, and halving a batch that the database refuses.
 
 use super::batch::Batch;
-use super::guard::Guard;
+use super::guard::Version;
 use super::single::Single;
 use super::{ErrorClass, Store, StoreError};
 use ingester_core::dialect::Access;
@@ -15,6 +15,15 @@ use std::sync::atomic::Ordering;
 pub enum RowChange {
     /// The object's row: a tombstone if `delete_time` is set, an evicted row if `evict_time` is set.
     Row(Row),
+    /// The row of an object as the cluster has it now, although the guard would keep the stored row: the cluster was restored from
+    /// a backup, or somebody changed the row. It replaces the row that its writer saw before it asked the cluster, and no other:
+    /// if the stored row is not that one any more, the guard decides.
+    Replacement {
+        /// The new row.
+        row: Row,
+        /// The version of the stored row, read before the object.
+        seen: Version,
+    },
     /// A tombstone for an object of which only the uid is known.
     Tombstone {
         /// The object's uid.
@@ -30,14 +39,14 @@ impl RowChange {
     /// The object's uid.
     pub fn uid(&self) -> &str {
         match self {
-            RowChange::Row(row) => &row.uid,
+            RowChange::Row(row) | RowChange::Replacement { row, .. } => &row.uid,
             RowChange::Tombstone { uid, .. } => uid,
         }
     }
 
     fn res_version(&self) -> u64 {
         match self {
-            RowChange::Row(row) => row.res_version,
+            RowChange::Row(row) | RowChange::Replacement { row, .. } => row.res_version,
             RowChange::Tombstone { res_version, .. } => *res_version,
         }
     }
@@ -50,7 +59,7 @@ pub struct Report {
     pub written: usize,
     /// Rows that were stored already in the same version.
     pub unchanged: usize,
-    /// The uids of objects of which a later version is stored.
+    /// The uids of objects of which a later version is stored, or a tombstone of the version that is said to live.
     pub stale: Vec<Box<str>>,
     /// Objects that the database refused.
     pub rejected: Vec<Rejected>,
@@ -84,20 +93,14 @@ impl Store {
     /// If the database cannot be reached within the retries, or if nothing can be written until somebody acts (disk full,
     /// no rights, a missing table). Nothing of the batch is stored then.
     pub async fn write(&self, table: &'static Table, changes: Vec<RowChange>) -> Result<Report, StoreError> {
-        self.write_under(Guard::Holds, table, &latest_of_each(changes)).await
+        self.write_latest(table, &latest_of_each(changes)).await
     }
 
-    /// As [`Store::write`], with or without the guard. [`Guard::Overruled`] is for objects of a cluster that was restored from
-    /// a backup, so that its versions are lower than the stored ones. `changes` come from [`latest_of_each`].
+    /// As [`Store::write`], for changes that come from [`latest_of_each`]: so that a caller can try again without a copy.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn write_under(
-        &self,
-        guard: Guard,
-        table: &'static Table,
-        changes: &[RowChange],
-    ) -> Result<Report, StoreError> {
+    pub async fn write_latest(&self, table: &'static Table, changes: &[RowChange]) -> Result<Report, StoreError> {
         let mut report = Report::default();
         // Ranges of `changes` that are still to be written, each in its own transaction; a stack, the next one last.
         let mut ranges = vec![(0, changes.len())];
@@ -106,7 +109,7 @@ impl Store {
             if start == end {
                 continue;
             }
-            let error = match self.write_batch(guard, table, &changes[start..end]).await {
+            let error = match self.write_batch(table, &changes[start..end]).await {
                 Ok(part) => {
                     any_stored = true;
                     report.add(part);
@@ -134,12 +137,7 @@ impl Store {
     }
 
     /// Writes a batch in one transaction, and retries transient errors.
-    async fn write_batch(
-        &self,
-        guard: Guard,
-        table: &'static Table,
-        changes: &[RowChange],
-    ) -> Result<Report, StoreError> {
+    async fn write_batch(&self, table: &'static Table, changes: &[RowChange]) -> Result<Report, StoreError> {
         self.with_retries(
             || format!("writing {} rows of `{}`", changes.len(), table.name),
             || async {
@@ -149,7 +147,6 @@ impl Store {
                     now: Micros::now(),
                     max_packet: self.max_packet,
                     clear_rejects: self.any_rejects.load(Ordering::Relaxed),
-                    guard,
                     trusting: true,
                 };
                 match self.write_single(&batch).await? {

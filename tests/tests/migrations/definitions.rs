@@ -67,7 +67,7 @@ macro_rules! variant {
 }
 
 variant!(plain, [], [path = "owner"], String);
-variant!(key, [key(namespace, name)], [path = "owner"], String);
+variant!(key, [key(namespace, owner)], [path = "owner"], String);
 variant!(revised, [], [path = "owner", revision = 2], String);
 variant!(kind_revised, [revision = 2], [path = "owner"], String);
 variant!(other_path, [], [path = "priority"], String);

@@ -18,6 +18,8 @@ on_every_database! {
     objects_without_a_version_replace_only_each_other
     versions_up_to_the_largest_compare_as_numbers
     the_guard_keeps_the_right_row_of_every_pair
+    a_replacement_overrules_only_the_row_that_its_writer_saw
+    a_row_that_stays_a_tombstone_keeps_its_time
     a_unique_key_added_by_hand_rejects_only_the_duplicate
     uids_that_differ_in_trailing_blanks_block_nothing
 }
@@ -231,6 +233,41 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
         let numbers = [version.res_version, version.ingest_version.into()].map(|number| number.to_string());
         assert_eq!(cells, [uid.as_str(), &tier, &numbers[0], &numbers[1], &flags[0], &flags[1], &tier]);
     }
+    Ok(())
+}
+
+async fn a_replacement_overrules_only_the_row_that_its_writer_saw(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    let mut evicted = row(&model("a", 5));
+    evicted.evict_time = Some(Micros::now());
+    store.write(table, vec![RowChange::Row(evicted), change(&model("b", 5))]).await?;
+    let stored = store.versions(table, &["a", "b", "c"]).await?;
+    assert_eq!(stored.len(), 2);
+    let seen = Version { res_version: 5, ingest_version: 0, deleted: false, evicted: false };
+    assert_eq!(stored["b"], seen);
+    // Both writers saw a live row of version 5. The row of "a" was evicted meanwhile.
+    let replace = |uid: &str| RowChange::Replacement { row: row(&model(uid, 3)), seen };
+    let report = store.write(table, vec![replace("a"), replace("b"), replace("c")]).await?;
+    assert_eq!(report, Report { written: 2, stale: vec!["a".into()], ..Report::default() });
+    assert_eq!(world.count("model WHERE uid = 'a' AND res_version = 5 AND evict_time IS NOT NULL").await?, 1);
+    assert_eq!(world.count("model WHERE uid IN ('b', 'c') AND algorithm = 'algorithm-3'").await?, 2);
+    assert_eq!(world.count("model_labels WHERE obj_uid = 'b' AND `key` IN ('only-3', 'only-5')").await?, 1);
+    Ok(())
+}
+
+async fn a_row_that_stays_a_tombstone_keeps_its_time(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    for (version, delete_time) in [(1, None), (2, Some(Micros(1_000_000))), (3, Some(Micros(2_000_000)))] {
+        let mut row = row(&model("a", version));
+        row.delete_time = delete_time;
+        assert_eq!(store.write(table, vec![RowChange::Row(row)]).await?.written, 1);
+        let stored = store.stored(table, &["a"]).await?;
+        assert_eq!(stored[0].delete_time, delete_time.map(|_| Micros(1_000_000)), "version {version}");
+    }
+    store.write(table, vec![change(&model("a", 4))]).await?;
+    assert_eq!(store.stored(table, &["a"]).await?[0].delete_time, None);
     Ok(())
 }
 

@@ -311,7 +311,12 @@ async fn pages_of_live_rows_have_no_gaps_and_no_repeats(world: World) -> Result<
         row.delete_time = (i % 7 == 0).then(Micros::now);
         row.evict_time = (i % 5 == 0 && i % 7 != 0).then(Micros::now);
         if row.delete_time.is_none() {
-            let row = LiveRow { uid: row.uid.clone(), res_version: 1 + i, evicted: row.evict_time.is_some() };
+            let row = LiveRow {
+                uid: row.uid.clone(),
+                res_version: 1 + i,
+                ingest_version: 0,
+                evicted: row.evict_time.is_some(),
+            };
             expected.push((i % 3, row));
         }
         RowChange::Row(row)

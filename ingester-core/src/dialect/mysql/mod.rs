@@ -51,6 +51,10 @@ impl Rules for MySql {
         format!("\"{column}\" = VALUES(\"{column}\")")
     }
 
+    fn write_first_inserted(&self, column: &str) -> String {
+        format!("\"{column}\" = IF(VALUES(\"{column}\") IS NULL, NULL, COALESCE(\"{column}\", VALUES(\"{column}\")))")
+    }
+
     fn row_values(&self) -> &'static str {
         ""
     }

@@ -35,6 +35,12 @@ impl Rules for Sqlite {
         format!("\"{column}\" = excluded.\"{column}\"")
     }
 
+    fn write_first_inserted(&self, column: &str) -> String {
+        format!(
+            "\"{column}\" = CASE WHEN excluded.\"{column}\" IS NULL THEN NULL ELSE COALESCE(\"{column}\", excluded.\"{column}\") END"
+        )
+    }
+
     fn row_values(&self) -> &'static str {
         "VALUES "
     }

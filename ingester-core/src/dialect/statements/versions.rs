@@ -1,24 +1,26 @@
-//! Versions of stored objects, locked.
+//! Versions of stored objects.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use crate::row::Version;
 use crate::schema::Table;
 use askama::Template;
 
-/// Reads which versions of some objects are stored, and locks their rows until the transaction ends.
+/// Reads which versions of some objects are stored.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
 FROM {{ table.name|ident }}
 WHERE "uid" IN ({{ uids.len()|parameters }})
-ORDER BY "uid"{{ table|lock_rows }}"#
+ORDER BY "uid"{% if lock %}{{ table|lock_rows }}{% endif %}"#
 )]
 pub struct Versions<'a> {
     /// The kind's tables.
     pub table: &'a Table,
     /// The uids.
     pub uids: &'a [&'a str],
+    /// Whether to lock the rows until the transaction ends.
+    pub lock: bool,
 }
 
 impl Statement for Versions<'_> {
@@ -57,6 +59,7 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&Versions { table: &TABLE, uids: UIDS });
+        let locked = Versions { table: &TABLE, uids: UIDS, lock: true };
+        snapshot_of("Versions", &[&locked, &Versions { lock: false, ..locked }]);
     }
 }

@@ -48,6 +48,7 @@ fn both() -> (Row, StoredRow) {
         expected: None,
         uid: "a".into(),
         res_version: 7,
+        ingest_version: 0,
         delete_time: None,
         evict_time: None,
         values: values.clone().into(),
@@ -58,6 +59,7 @@ fn both() -> (Row, StoredRow) {
     let stored = StoredRow {
         uid: "a".into(),
         res_version: 7,
+        ingest_version: 0,
         delete_time: None,
         evict_time: None,
         values: values.into(),

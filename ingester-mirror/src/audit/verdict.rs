@@ -1,8 +1,5 @@
 //! Whether an object in the cluster and its row agree: a finding for each pair that differs, and the report. Pure.
 //!
-//! May use: ingester-core, ingester-store.
-//! Must not: read the cluster or a database.
-//!
 //! Cluster and database are not read at the same moment. So a finding is only a suspicion until the same object and row, read
 //! again, give the same finding.
 
@@ -304,6 +301,7 @@ mod tests {
             expected: None,
             uid: "a".into(),
             res_version: version,
+            ingest_version: 0,
             delete_time: None,
             evict_time: None,
             values: values.into(),
@@ -326,7 +324,7 @@ mod tests {
             As::Tombstone => (Some(Micros(1)), None),
             As::Evicted => (None, Some(Micros(1))),
         };
-        StoredRow { uid, res_version: version, delete_time, evict_time, values, labels, annotations }
+        StoredRow { uid, res_version: version, ingest_version: 0, delete_time, evict_time, values, labels, annotations }
     }
 
     fn live(row: &Row) -> Wanted<'_> {
