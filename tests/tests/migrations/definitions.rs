@@ -40,6 +40,7 @@ macro_rules! variant {
                 pub spec: Spec,
             }
 
+            #[allow(dead_code, reason = "a column is made of one of them")]
             #[derive(Deserialize)]
             pub struct Spec {
                 pub owner: $owner,
