@@ -90,10 +90,16 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
             LogFormat::Json => logging::Format::Json,
         };
         logging::start(format, config.log.level.as_str()).map_err(Failure::Usage)?;
-        return wait_for(commands::run::run(&arguments, config, program));
+        return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?));
     }
     // Commands that people run log only what went wrong. RUST_LOG shows more.
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
+    let program = match command {
+        // They work on the lock file itself, or on no rows.
+        Command::Schema(_) | Command::Crds(_) | Command::Kinds(_) => program,
+        _ => commands::versioned(program)?,
+    };
+    let kinds = program.kinds;
     match command {
         Command::Import(arguments) => wait_for(commands::import::run(arguments, program)),
         Command::Run(_) => Ok(Ending::Done),

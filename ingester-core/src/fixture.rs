@@ -20,6 +20,7 @@ pub(crate) const MODEL: Kind = Kind::new(
         immutable: false,
         protobuf: None,
         finalizer: Finalizer::Ensure,
+        fingerprint: PARTS.fingerprint(),
     },
     Functions { plural: Plural::Literal("models"), decode: |_, _| Ok(true), crd: None },
 );

@@ -44,7 +44,8 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `path = "owner.name"`: a value inside the field, by Rust field names; `Option`s on the way give NULL;
 /// - `with = function`: a function from a reference to the field (or what `path` reaches) to a `ColumnValue`;
 /// - `was = "old_name"`: the column's former name, which the migration renames;
-/// - `key = false`: a column without a key.
+/// - `key = false`: a column without a key;
+/// - `revision = 2`: says that the function's body has changed, so that the column is computed again in every row.
 ///
 /// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata, and
 /// `#[ingest(...)]` has
@@ -57,6 +58,7 @@ use syn::{DeriveInput, Path, parse_macro_input};
 ///   crate's root, an `ingester_core::protobuf::DescriptorSet`, or in the one that `descriptors = path` names;
 /// - `key(column, column)`: a key over several columns, any number of times;
 /// - `filter = function`: a function from a reference to the struct to `bool`; objects for which it is false have no row;
+/// - `revision = 2`: says that the filter's body has changed, or anything else that the attributes do not show;
 /// - `group`, `version`, `kind`, `plural`, `namespaced`: for projections;
 /// - `crate = "path"`: where `ingester_core` is, if it is not a direct dependency.
 #[proc_macro_derive(Ingestable, attributes(index, ingest))]

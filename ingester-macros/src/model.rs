@@ -39,6 +39,8 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) key: bool,
     pub(crate) was: Option<LitStr>,
     pub(crate) source: Source,
+    /// What its value is made of, in words: whenever they change, so may the value.
+    pub(crate) made_of: String,
 }
 
 /// Where a column's value comes from.
@@ -67,6 +69,8 @@ pub(crate) struct KindDeclaration {
     pub(crate) protobuf: Option<Message>,
     pub(crate) keys: Vec<CompositeKey>,
     pub(crate) filter: Option<ExprPath>,
+    /// The filter's, and what else is not to be seen in the attributes.
+    pub(crate) revision: u32,
     /// The columns from the metadata.
     pub(crate) metadata: Vec<ColumnDeclaration>,
 }

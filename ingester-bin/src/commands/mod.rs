@@ -64,6 +64,18 @@ fn built_in(program: Program) -> Result<Option<Released>, Failure> {
     program.sql.map(Released::try_from).transpose().map_err(|error| Failure::Usage(error.into()))
 }
 
+/// The same program, in which each kind knows which of its definitions it is. A kind whose struct has changed since its definition was
+/// recorded does not, and its rows say 0.
+pub(crate) fn versioned(program: Program) -> Result<Program, Failure> {
+    let Some(released) = built_in(program)? else { return Ok(program) };
+    let kinds = released.versioned(program.kinds).map_err(|error| Failure::Usage(error.into()))?;
+    for kind in kinds.iter().filter(|kind| kind.ingest_version() == 0) {
+        tracing::warn!(kind = kind.kind(), "Rows do not say which definition of their kind wrote them: {BEHIND}");
+    }
+    // Once in a process, which uses its kinds to its end.
+    Ok(Program { kinds: kinds.leak(), ..program })
+}
+
 /// Whether rows can be written into a database.
 enum Prepared {
     /// Yes: it has all tables.
@@ -116,9 +128,10 @@ fn lacks(missing: &[String], kinds: &[Kind], released: Option<&Released>) -> Str
     format!("the database lacks {}: {remedy}", missing.join(", "))
 }
 
-/// Whether the migrations create what the structs need.
+/// Whether the migrations create what the structs need, and their definitions are recorded.
 fn is_current(kinds: &[Kind], released: &Released) -> bool {
-    diff(&released.lock_file().tables, &Schema::of(kinds)).is_empty()
+    let recorded = |kind: &Kind| released.lock_file().ingest_version(kind).is_ok_and(|version| version.number > 0);
+    diff(&released.lock_file().tables, &Schema::of(kinds)).is_empty() && kinds.iter().all(recorded)
 }
 
 /// The remedy if they do not.

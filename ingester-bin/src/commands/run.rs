@@ -294,7 +294,11 @@ async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotR
     Ok(store)
 }
 
-/// Backfills the columns that migrations added, one table after the other, while the mirror runs.
+/// How long after a backfill rows of older definitions are looked for again: during a rolling update, an older release may have
+/// written some. The first look is soon, when that release has probably ended.
+const AGAIN: [Duration; 2] = [Duration::from_secs(300), Duration::from_secs(3600)];
+
+/// Backfills columns that migrations added and rows of older definitions, one table after the other, while the mirror runs.
 async fn backfill(
     store: Arc<Store>,
     kinds: Vec<Kind>,
@@ -304,17 +308,22 @@ async fn backfill(
     stop: CancellationToken,
 ) {
     let rate = NonZeroU32::new(rate);
-    let attempts = async || match stop.is_cancelled() {
-        true => Ok(()),
-        false => backfill_once(&store, &kinds, released.as_ref(), rate, &metrics, &stop).await,
-    };
-    let token = stop.clone();
-    let attempts = attempts
-        .retry(PAUSES)
-        .sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)))
-        .notify(|error: &StoreError, _| tracing::warn!(%error, "Filling new columns failed, trying again"));
-    // The attempts end only with a success.
-    let _ = attempts.await;
+    let mut pauses = AGAIN.into_iter().chain(std::iter::repeat(AGAIN[1]));
+    while !stop.is_cancelled() {
+        let attempts = async || match stop.is_cancelled() {
+            true => Ok(()),
+            false => backfill_once(&store, &kinds, released.as_ref(), rate, &metrics, &stop).await,
+        };
+        let token = stop.clone();
+        let attempts = attempts
+            .retry(PAUSES)
+            .sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)))
+            .notify(|error: &StoreError, _| tracing::warn!(%error, "Filling columns failed, trying again"));
+        // The attempts end only with a success.
+        let _ = attempts.await;
+        let pause = pauses.next().unwrap_or(AGAIN[1]);
+        let _ = stop.run_until_cancelled(tokio::time::sleep(pause)).await;
+    }
 }
 
 /// Backfills all new columns; stops after the current page if `stop` is cancelled.
@@ -334,7 +343,7 @@ async fn backfill_once(
         let kind = backfill.kind.kind();
         let columns: Vec<String> = backfill.columns().map(|column| column.name.to_string()).collect();
         let columns = columns.join(", ");
-        tracing::info!(kind, columns, "Filling new columns from the stored objects");
+        tracing::info!(kind, columns, "Filling columns from the stored objects");
         let counts = metrics.backfill(kind);
         let mut before = BackfillProgress::default();
         let filled = store.backfill(backfill, rate, stop, |now| {
@@ -344,17 +353,12 @@ async fn backfill_once(
         });
         let filled = filled.await?;
         if !filled.complete {
-            tracing::info!(
-                kind,
-                columns,
-                rows = filled.read,
-                "Filling new columns interrupted, the next start goes on"
-            );
+            tracing::info!(kind, columns, rows = filled.read, "Filling columns interrupted, the next start goes on");
             return Ok(());
         }
         counts.incomplete_columns(0);
         let BackfillProgress { read, filled, failed, .. } = filled;
-        tracing::info!(kind, columns, rows = read, filled, failed, "New columns are complete");
+        tracing::info!(kind, columns, rows = read, filled, failed, "Columns are complete");
     }
     Ok(())
 }

@@ -177,6 +177,12 @@ pub(super) fn mysql_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(ty.name().into_owned()))
 }
 
+/// The default of a column of this type, where it has one.
+#[askama::filter_fn]
+pub(super) fn default_zero(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(if ty.zero_by_default() { " DEFAULT 0" } else { "" }))
+}
+
 /// A type in the spelling of SQLite's STRICT tables.
 #[askama::filter_fn]
 pub(super) fn sqlite_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {

@@ -30,7 +30,7 @@ pub(super) fn row() -> Row {
     let mut values = Values::with_capacity(2);
     values.push(Value::text("ann"));
     values.push(Value::Int(1));
-    Row::new(&TABLE, &object, None, values).unwrap()
+    Row::new(&TABLE, 3, &object, None, values).unwrap()
 }
 
 /// Compares a statement in each dialect with the snapshot of the statement's name.

@@ -52,6 +52,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             protobuf: ingest.protobuf.map(|name| Message { name, descriptors: ingest.descriptors }),
             keys: ingest.keys,
             filter: ingest.filter,
+            revision: ingest.revision.unwrap_or(1),
             metadata,
         })
     });

@@ -93,6 +93,9 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         None => quote!(::core::option::Option::None),
     };
     let finalizer = Ident::new(declared.finalizer.variant(), Span::call_site());
+    let filter =
+        declared.filter.as_ref().map(|filter| quote!(#filter).to_string().replace(' ', "")).unwrap_or_default();
+    let revision = Literal::u64_unsuffixed(declared.revision.into());
     let definition = quote! {
         __ingester::Definition {
             group: #group,
@@ -103,6 +106,7 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
             immutable: #immutable,
             protobuf: #protobuf,
             finalizer: __ingester::Finalizer::#finalizer,
+            fingerprint: __PARTS.fingerprint().text(#filter).number(#revision),
         }
     };
     let made = match &declared.form {

@@ -37,7 +37,13 @@ impl Pipeline {
                 // Nothing is sent to Kubernetes for an object that is not stored.
                 let held = !matches!(write.then, Then::Nothing | Then::RequestFinalizers);
                 let reject = self.reject_at(&write.object, reason.to_owned());
-                rejections.push(Rejection { object: write.object, reject, held, trail: write.trail });
+                rejections.push(Rejection {
+                    object: write.object,
+                    reject,
+                    held,
+                    again: write.again,
+                    trail: write.trail,
+                });
             } else if stale.contains(&*uid) {
                 self.look_at_stale(write.object, &write.trail);
                 done.push(uid);
@@ -149,7 +155,7 @@ impl Pipeline {
         }
         let rejects: &Vec<Reject> = &rejections.iter().map(|rejection| rejection.reject.clone()).collect();
         self.unit.until_done("recording rejects", move || self.unit.rows.record_rejects(rejects)).await?;
-        for Rejection { object, reject, held, trail } in rejections {
+        for Rejection { object, reject, held, again, trail } in rejections {
             self.known().set(&object.uid, object.version, RowState::Rejected, None);
             self.unit.metrics.rejected();
             self.unit.metrics.reconciled(Outcome::Error, 1);
@@ -160,9 +166,11 @@ impl Pipeline {
             self.unit.publisher.rejected(&self.unit.kind, object.subject(&api_version, &version), &reject.reason);
             if held {
                 self.unit.publisher.held(&self.unit.kind, object.subject(&api_version, &version), &reject.reason);
+            }
+            let period = self.unit.settings.requeue_period;
+            if let Some(pause) = again.or(held.then_some(period)) {
                 let attempt = trail.attempt.saturating_add(1);
-                let period = self.unit.settings.requeue_period;
-                self.queue.push_later(Item::look(object.clone(), Why::Due, attempt), period);
+                self.queue.push_later(Item::look(object.clone(), Why::Due, attempt), pause);
             }
             done.push(object.uid);
         }

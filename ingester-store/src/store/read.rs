@@ -23,6 +23,8 @@ pub struct StoredRow {
     pub uid: Box<str>,
     /// `res_version`
     pub res_version: u64,
+    /// `ingest_version`; 0 if the column holds something else than a number of 32 bits.
+    pub ingest_version: u32,
     /// `delete_time`; 1970 if the column holds something that is no time.
     pub delete_time: Option<Micros>,
     /// `evict_time`; 1970 if the column holds something that is no time.
@@ -43,6 +45,8 @@ pub struct LiveRow {
     pub uid: Box<str>,
     /// `res_version`
     pub res_version: u64,
+    /// `ingest_version`: which definition of its kind wrote it, see [`Kind::is_older`](ingester_core::Kind::is_older).
+    pub ingest_version: u32,
     /// Whether `evict_time` is set: the object left etcd and exists only in its row.
     pub evicted: bool,
 }
@@ -89,6 +93,7 @@ impl Store {
         let row = |(uid, version): (String, Version)| LiveRow {
             uid: uid.into(),
             res_version: version.res_version,
+            ingest_version: version.ingest_version,
             evicted: version.evicted,
         };
         Ok(read.await?.into_iter().map(row).collect())
@@ -203,6 +208,7 @@ async fn read_rows(tx: &mut Transaction, table: &'static Table, uids: &[&str]) -
             Ok(StoredRow {
                 uid: (&**uid).into(),
                 res_version: *res_version,
+                ingest_version: number(values.get(base::INGEST_VERSION)),
                 delete_time: time(values.get(base::DELETE_TIME)),
                 evict_time: time(values.get(base::EVICT_TIME)),
                 labels: sorted(labels.remove(uid.as_ref())),
@@ -231,6 +237,13 @@ fn once_each<'u>(uids: &[&'u str]) -> Vec<&'u str> {
     uids.sort_unstable();
     uids.dedup();
     uids
+}
+
+fn number(value: Option<&Value>) -> u32 {
+    match value {
+        Some(Value::UInt(number)) => u32::try_from(*number).unwrap_or(0),
+        _ => 0,
+    }
 }
 
 fn time(value: Option<&Value>) -> Option<Micros> {

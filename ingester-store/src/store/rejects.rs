@@ -71,7 +71,7 @@ impl Store {
 }
 
 /// A reject as a row, each text cut to the length of its column: the database must not refuse the record itself.
-fn row(reject: &Reject) -> RejectRow<'_> {
+pub(super) fn row(reject: &Reject) -> RejectRow<'_> {
     RejectRow {
         uid: head(&reject.uid, 64),
         group_ver: head(&reject.group_ver, 128),

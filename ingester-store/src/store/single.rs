@@ -31,7 +31,9 @@ impl Batch<'_> {
             Expected::Absent if row.total_bytes() > LARGEST || 4 * LARGEST > self.max_packet => None,
             Expected::Absent => Some(OneTrip::Insert(row)),
             Expected::Stored { res_version, .. } => {
-                let stored = Version { res_version, deleted: false, evicted: false };
+                // Which definition wrote the stored row is not known; one that is lower is not what this is for.
+                let ingest_version = row.ingest_version;
+                let stored = Version { res_version, ingest_version, deleted: false, evicted: false };
                 let write = verdict(stored, row.version()) == Verdict::Write && has_its_companions(row, stored);
                 // Deleting a reject as well takes a transaction.
                 if !write || self.clear_rejects || row.bytes() > self.room() {

@@ -6,7 +6,7 @@ use crate::schema::Ident;
 use askama::Template;
 
 mod filters {
-    pub(super) use crate::dialect::filters::{backticks, mysql_type};
+    pub(super) use crate::dialect::filters::{backticks, default_zero, mysql_type};
 }
 
 #[derive(Template)]

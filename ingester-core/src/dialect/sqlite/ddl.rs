@@ -6,7 +6,7 @@ use crate::schema::Ident;
 use askama::Template;
 
 mod filters {
-    pub(super) use crate::dialect::filters::{ident, sqlite_default, sqlite_type};
+    pub(super) use crate::dialect::filters::{default_zero, ident, sqlite_default, sqlite_type};
 }
 
 #[derive(Template)]

@@ -1,5 +1,6 @@
 //! Live rows, a page.
 
+use super::versions::version;
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
 use crate::row::Version;
 use crate::schema::Table;
@@ -9,7 +10,7 @@ use askama::Template;
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "uid", "res_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
+    source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
 FROM {{ table.name|ident }}
 WHERE "uid" > ? AND {{ "delete_time"|without_index }} IS NULL AND {{ group|is_of_group }}{% if namespace.is_some() %} AND {{ "namespace"|without_index }} = ?{% endif %}
 ORDER BY "uid"
@@ -42,8 +43,7 @@ impl Query for Live<'_> {
     type Row = (String, Version);
 
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let version = Version { res_version: row.uint(1)?, deleted: row.int(2)? != 0, evicted: row.int(3)? != 0 };
-        Ok((row.text(0)?, version))
+        Ok((row.text(0)?, version(row, 1)?))
     }
 }
 
