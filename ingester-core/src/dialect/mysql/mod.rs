@@ -125,8 +125,9 @@ impl Rules for MySql {
 
     fn begin(&self, access: Access) -> &'static str {
         match access {
-            // In READ COMMITTED, the mode of our sessions, each statement would see another state of the database.
-            Access::Read => "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION READ ONLY",
+            // In READ COMMITTED, the mode of our sessions, each statement would see another state of the database. Not READ ONLY,
+            // which TiDB refuses (its "System Variables", tidb_enable_noop_functions).
+            Access::Read => "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION",
             Access::Write => "START TRANSACTION",
         }
     }
