@@ -12,7 +12,7 @@ use crate::audit::{AuditReport, Finding, ReportEntry, Wanted, judge};
 use crate::config::Config;
 use ingester_core::kind::Kind;
 use ingester_core::object::Object;
-use ingester_store::{StoreError, StoredRow};
+use ingester_store::{Evicted, StoreError, StoredRow};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -167,7 +167,7 @@ impl Auditor {
         }
         let mut after: Box<str> = "".into();
         loop {
-            let rows = store.live(kind.table(), self.namespace.as_deref(), &after, PAGE).await?;
+            let rows = store.live(kind.table(), self.namespace.as_deref(), Evicted::Included, &after, PAGE).await?;
             let Some(last) = rows.last() else { break };
             after = last.uid.clone();
             counts.rows += rows.len() as u64;

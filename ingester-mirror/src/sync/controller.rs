@@ -16,7 +16,7 @@ use crate::metrics::{ControllerMetrics, Restart, Skip};
 use futures::StreamExt as _;
 use ingester_core::kind::Kind;
 use ingester_core::object::{ManagedFields, Object, ObjectError};
-use ingester_store::{Store, StoreError};
+use ingester_store::{Evicted, Store, StoreError};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -257,12 +257,11 @@ impl Controller {
         let table = self.kind.table();
         let mut after: Box<str> = "".into();
         loop {
-            let rows = self.store.live(table, self.namespace.as_deref(), &after, LOADED_ROWS).await?;
+            let rows = self.store.live(table, self.namespace.as_deref(), Evicted::LeftOut, &after, LOADED_ROWS).await?;
             let Some(last) = rows.last() else { break };
             after = last.uid.clone();
             let mut known = self.known();
-            let live = rows.into_iter().filter(|row| !row.evicted);
-            live.for_each(|row| known.load(row.uid, row.res_version));
+            rows.into_iter().for_each(|row| known.load(row.uid, row.res_version));
         }
         let known = self.known();
         self.metrics.objects(known.live());

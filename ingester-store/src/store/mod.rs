@@ -40,7 +40,7 @@ pub use address::Address;
 pub use catalog::Catalog;
 pub use connect::ConnectOptions;
 pub use error::{ErrorClass, StoreError};
-pub use read::{LiveRow, StoredRow};
+pub use read::{Evicted, LiveRow, StoredRow};
 pub use rejects::Reject;
 pub use retry::Retry;
 pub use tls::{Tls, TlsMistake, TlsMode};
