@@ -18,6 +18,10 @@ on_both_databases! { Own::CLUSTER =>
     a_rejected_object_can_still_be_deleted
 }
 
+on_both_databases! { Own::NOTHING =>
+    an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing
+}
+
 on_both_databases! { Own::BOTH =>
     an_object_that_only_the_database_refuses_is_rejected_alone
 }
@@ -190,6 +194,31 @@ async fn an_object_that_only_the_database_refuses_is_rejected_alone(world: &mut 
     world.objects.patch("Project", "poison", &json!({"spec": {"unknown": null, "tier": 3}})).await?;
     has_tier(world, "poison", "3").await?;
     cleared(world, "poison").await?;
+    world.settled().await?;
+    world.audit_is_clean()
+}
+
+async fn an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing(world: &mut World) -> Result<()> {
+    world.start()?;
+    world
+        .database
+        .sql(
+            "CREATE TRIGGER refuse BEFORE INSERT ON project FOR EACH ROW BEGIN IF NEW.name LIKE 'unlucky%' THEN \
+             SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 31999, MESSAGE_TEXT = 'who knows'; END IF; END",
+        )
+        .await?;
+    world.objects.create_all(["unlucky-1", "unlucky-2", "unlucky-3"].map(|name| project(name, 1))).await?;
+    world.objects.create_all((0..20).map(|number| project(&format!("good-{number}"), 2))).await?;
+    let good = async || world.database.count("project WHERE tier = 2").await;
+    eventually("the others to be stored", good, |count| *count == 20).await?;
+    let tried = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &["class=\"unknown\""]));
+    eventually("them to be tried again", tried, |tried| *tried > 5.5).await?;
+    assert_eq!(world.database.count("ingester_rejects").await?, 0);
+    world.database.sql("DROP TRIGGER refuse").await?;
+    for name in ["unlucky-1", "unlucky-2", "unlucky-3"] {
+        has_tier(world, name, "1").await?;
+    }
+    ensure!(world.metrics()?.sum("ingester_rejects_total", &[]) < 0.5);
     world.settled().await?;
     world.audit_is_clean()
 }

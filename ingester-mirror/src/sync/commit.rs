@@ -1,6 +1,6 @@
 //! Writes a batch, retrying as long as it takes, and remembers the state of each row.
 
-use super::backoff::DATABASE;
+use super::backoff::{DATABASE, delay};
 use super::controller::Controller;
 use super::job::{Job, ObjectRef};
 use super::known::RowState;
@@ -9,7 +9,7 @@ use super::worker::LOGGED_SINGLY;
 use crate::metrics::{Outcome, Skip};
 use backon::Retryable as _;
 use ingester_core::object::Identity;
-use ingester_store::{Reject, Report, RowChange, StoreError, latest_of_each};
+use ingester_store::{ErrorClass, Reject, Report, RowChange, StoreError, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -28,6 +28,7 @@ impl Controller {
     /// Writes the batch, retrying as long as it takes.
     pub(super) async fn commit(&self, jobs: &mut [Job], stop: &CancellationToken) -> Result<(), Stopped> {
         let mut refused: HashMap<Box<str>, String> = HashMap::new();
+        let mut postponed: HashMap<Box<str>, String> = HashMap::new();
         let mut stale: HashSet<Box<str>> = HashSet::new();
         let singly = jobs.len() <= LOGGED_SINGLY;
         for job in jobs.iter().filter(|job| job.change.is_some()) {
@@ -53,12 +54,14 @@ impl Controller {
                 unchanged = report.unchanged,
                 stale = report.stale.len(),
                 rejected = report.rejected.len(),
+                postponed = report.postponed.len(),
                 "Batch committed"
             );
             self.metrics.batch(count, begin.elapsed());
             self.count(&report);
             stale.extend(report.stale);
             refused.extend(report.rejected.into_iter().map(|rejected| (rejected.uid, rejected.reason)));
+            postponed.extend(report.postponed.into_iter().map(|postponed| (postponed.uid, postponed.reason)));
         }
         let (mut rejects, mut orphans) = (Vec::new(), Vec::new());
         for (job, written) in jobs.iter_mut().zip(written) {
@@ -79,6 +82,16 @@ impl Controller {
                     );
                     self.refresh_later(job, self.settings.requeue_period);
                 }
+            } else if let Some(reason) = postponed.remove(&job.object.uid) {
+                // Nothing is sent to Kubernetes for an object that is not stored.
+                job.then = Then::Nothing;
+                job.again = None;
+                self.metrics.database_error(ErrorClass::Unknown);
+                self.metrics.reconciled(Outcome::Error, 1);
+                let ObjectRef { namespace, name, .. } = &job.object;
+                tracing::warn!(kind = self.kind.kind(), %namespace, %name, reason, attempt = job.attempt,
+                    "Object not stored, with an error that is not known: it is tried again");
+                self.refresh_later(job, delay(job.attempt, self.settings.requeue_period));
             } else if stale.contains(&job.object.uid) {
                 job.then = Then::Nothing;
                 job.again = None;

@@ -1,12 +1,14 @@
 //! Connecting to a database.
 
 use super::address::DriverOptions;
+use super::doubts::Doubts;
 use super::driver::on_driver;
 use super::transaction::Pool;
 use super::{Address, ErrorClass, Retry, Store, StoreError};
 use backon::Retryable as _;
 use ingester_core::dialect::statements::ReadServer;
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -30,6 +32,8 @@ pub struct ConnectOptions {
     pub create: bool,
     /// How transient errors are retried, while connecting and later.
     pub retry: Retry,
+    /// How long an object that the database refuses with an unknown error is tried again before it is rejected.
+    pub patience: Duration,
 }
 
 impl Default for ConnectOptions {
@@ -40,6 +44,7 @@ impl Default for ConnectOptions {
             max_lifetime: Some(Duration::from_secs(300)),
             create: true,
             retry: Retry::SHORT,
+            patience: Duration::from_secs(60),
         }
     }
 }
@@ -82,6 +87,7 @@ impl Store {
             max_packet: usize::try_from(max_packet).unwrap_or(usize::MAX),
             retry: options.retry,
             any_rejects: AtomicBool::new(true),
+            doubts: Mutex::new(Doubts::new(options.patience)),
         })
     }
 }

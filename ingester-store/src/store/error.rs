@@ -12,7 +12,7 @@ pub enum ErrorClass {
     Object,
     /// Somebody must act: missing rights, a missing table, a full disk.
     Operator,
-    /// None of the known errors. It is treated as the object's, unless no object at all can be stored.
+    /// None of the known errors. It becomes the object's if it lasts while other objects are stored.
     Unknown,
 }
 

@@ -8,6 +8,8 @@
 //! - A stale write changes nothing, neither the main table nor labels and annotations ([`guard`]).
 //! - If a database refuses a batch because of one object, only that object is rejected: the batch is halved until the
 //!   object stands alone.
+//! - An error that nobody knows is the object's only once it has lasted while others were stored (`doubts.rs`). Until then the object
+//!   is postponed, and no other waits for it.
 //! - Deadlocks, lock waits, lost connections and other transient errors are retried ([`Retry`]).
 //!
 //! Each database has a file with its driver: `mysql.rs`, `sqlite.rs`.
@@ -19,6 +21,7 @@ pub(crate) mod catalog;
 mod companions;
 pub mod compare;
 mod connect;
+mod doubts;
 mod driver;
 mod error;
 pub mod guard;
@@ -46,7 +49,9 @@ pub use retry::Retry;
 pub use tls::{Tls, TlsMistake, TlsMode};
 pub use write::{Rejected, Report, RowChange, latest_of_each};
 
+use doubts::Doubts;
 use ingester_core::dialect::Dialect;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use transaction::Pool;
 
@@ -60,6 +65,8 @@ pub struct Store {
     retry: Retry,
     /// Whether `ingester_rejects` may have rows: while it is empty, no write has to delete from it.
     any_rejects: AtomicBool,
+    /// Objects that were refused with an unknown error.
+    doubts: Mutex<Doubts>,
 }
 
 impl Store {

@@ -68,7 +68,9 @@ fn primary_code(error: &SqliteError) -> u32 {
 pub(super) fn classify(error: &SqliteError) -> Classified {
     let message = error.message();
     match primary_code(error) {
-        5 | 6 => (ErrorClass::Transient, Some("another program holds the database; close it or wait")),
+        5 | 6 | 15 => (ErrorClass::Transient, Some("another program holds the database; close it or wait")),
+        // Interrupted; out of memory; the schema was changed meanwhile.
+        4 | 7 | 9 | 17 => (ErrorClass::Transient, None),
         8 => (
             ErrorClass::Operator,
             Some(

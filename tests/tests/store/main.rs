@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
 mod cost;
+mod doubts;
 mod guard;
 mod race;
 mod read;
