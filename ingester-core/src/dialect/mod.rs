@@ -222,6 +222,12 @@ impl Dialect {
         self.rules().lock_migrations().map(Sql::new)
     }
 
+    /// The query that returns a row whose second column is `ON` if the server certifies transactions, as Galera does: then a text of
+    /// several statements is not one transaction. `None` for an embedded database.
+    pub fn certification(self) -> Option<Sql> {
+        self.rules().certification().map(Sql::new)
+    }
+
     /// The statement that begins a transaction.
     pub fn begin(self, access: Access) -> &'static str {
         self.rules().begin(access)

@@ -3,13 +3,14 @@
 use super::address::DriverOptions;
 use super::doubts::Doubts;
 use super::driver::on_driver;
+use super::servers::Servers;
 use super::transaction::Pool;
 use super::{Address, ErrorClass, Retry, Store, StoreError};
 use backon::Retryable as _;
 use ingester_core::dialect::statements::ReadServer;
 use std::io;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long one attempt to connect may take.
@@ -75,8 +76,9 @@ impl Store {
     async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
         address.check_files()?;
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
+        let servers = Arc::new(Servers::default());
         let pool = on_driver!(DriverOptions => Pool, &address.options, |connect, driver| {
-            driver::connect(connect, options).await.map_err(failed)?
+            driver::connect(connect, options, &servers).await.map_err(failed)?
         });
         let answer = pool.fetch(&ReadServer).await.map_err(failed)?;
         let (server, max_packet) = answer.into_iter().next().unwrap_or_default();
@@ -87,6 +89,7 @@ impl Store {
             max_packet: usize::try_from(max_packet).unwrap_or(usize::MAX),
             retry: options.retry,
             any_rejects: AtomicBool::new(true),
+            servers,
             doubts: Mutex::new(Doubts::new(options.patience)),
         })
     }

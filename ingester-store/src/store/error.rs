@@ -109,6 +109,12 @@ pub(super) fn class_of(error: &sqlx::Error) -> ErrorClass {
     classify(error).0
 }
 
+/// Whether the connection that returned the error is of no more use, although it still answers: a new one may reach another server.
+pub(super) fn is_stale(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else { return false };
+    error.try_downcast_ref().is_some_and(mysql::is_stale)
+}
+
 fn classify(error: &sqlx::Error) -> Classified {
     use sqlx::Error as E;
     match error {

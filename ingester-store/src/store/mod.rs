@@ -30,6 +30,7 @@ mod mysql;
 mod read;
 mod rejects;
 mod retry;
+mod servers;
 mod single;
 mod sqlite;
 mod tables;
@@ -51,8 +52,9 @@ pub use write::{Rejected, Report, RowChange, latest_of_each};
 
 use doubts::Doubts;
 use ingester_core::dialect::Dialect;
-use std::sync::Mutex;
+use servers::Servers;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use transaction::Pool;
 
 /// A connection pool to one database with the kinds' tables.
@@ -65,6 +67,7 @@ pub struct Store {
     retry: Retry,
     /// Whether `ingester_rejects` may have rows: while it is empty, no write has to delete from it.
     any_rejects: AtomicBool,
+    servers: Arc<Servers>,
     /// Objects that were refused with an unknown error.
     doubts: Mutex<Doubts>,
 }

@@ -2,6 +2,7 @@
 
 use super::driver::implement_driver;
 use super::error::Classified;
+use super::servers::Servers;
 use super::transaction::raw;
 use super::{ConnectOptions, ErrorClass};
 use ingester_core::dialect::Dialect;
@@ -9,6 +10,7 @@ use sqlx::mysql::{
     MySqlArguments, MySqlConnectOptions, MySqlConnection, MySqlDatabaseError, MySqlPoolOptions, MySqlRow,
 };
 use sqlx::{Connection as _, Executor as _, MySql, MySqlPool};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) const DIALECT: Dialect = Dialect::MySql;
@@ -28,7 +30,12 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 /// is lost earlier, the statement is retried like any other.
 const IDLE: Duration = Duration::from_secs(1);
 
-pub(super) async fn connect(connect: &MySqlConnectOptions, options: ConnectOptions) -> Result<MySqlPool, sqlx::Error> {
+pub(super) async fn connect(
+    connect: &MySqlConnectOptions,
+    options: ConnectOptions,
+    servers: &Arc<Servers>,
+) -> Result<MySqlPool, sqlx::Error> {
+    let [acquired, released, connected] = [servers.clone(), servers.clone(), servers.clone()];
     // The first connection is made without the pool, which would report a time-out instead of the cause.
     MySqlConnection::connect_with(connect).await?.close().await?;
     MySqlPoolOptions::new()
@@ -37,14 +44,23 @@ pub(super) async fn connect(connect: &MySqlConnectOptions, options: ConnectOptio
         .acquire_timeout(ACQUIRE)
         // sqlx would test the connection before every transaction, with one more round trip.
         .test_before_acquire(false)
-        .before_acquire(|connection, state| {
-            Box::pin(async move { Ok(state.idle_for < IDLE || connection.ping().await.is_ok()) })
+        .before_acquire(move |connection, state| {
+            let stale = acquired.is_stale(state.age);
+            Box::pin(async move { Ok(!stale && (state.idle_for < IDLE || connection.ping().await.is_ok())) })
+        })
+        .after_release(move |_, state| {
+            let stale = released.is_stale(state.age);
+            Box::pin(async move { Ok(!stale) })
         })
         .max_lifetime(options.max_lifetime)
-        .after_connect(|connection, _| {
+        .after_connect(move |connection, _| {
+            let servers = connected.clone();
             Box::pin(async move {
                 for sql in DIALECT.session() {
                     connection.execute(raw(&sql)).await?;
+                }
+                if certifies(connection).await? {
+                    servers.certify();
                 }
                 Ok(())
             })
@@ -53,12 +69,30 @@ pub(super) async fn connect(connect: &MySqlConnectOptions, options: ConnectOptio
         .await
 }
 
+/// Whether the server certifies transactions, see [`Servers::certifies`].
+async fn certifies(connection: &mut MySqlConnection) -> Result<bool, sqlx::Error> {
+    let Some(sql) = DIALECT.certification() else { return Ok(false) };
+    match connection.fetch_optional(raw(&sql)).await {
+        Ok(Some(row)) => Ok(row.try_get_unchecked::<String, _>(1)? == "ON"),
+        Ok(None) => Ok(false),
+        // A proxy that does not know the question: it is safe to assume the worst.
+        Err(sqlx::Error::Database(_)) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
 /// MySQL's errors about its disk: disk full, table full, and errors of files, the operating system and the storage engine.
 const STORAGE: [u16; 6] = [1021, 1114, 3, 28, 1030, 1026];
 
 /// Whether the error is about the disk.
 pub(super) fn is_storage(error: &MySqlDatabaseError) -> bool {
     STORAGE.contains(&error.number())
+}
+
+/// Whether the connection is of no more use, although it still answers: its server is read-only now, or forgot what was prepared on
+/// it. A new connection may reach another server.
+pub(super) fn is_stale(error: &MySqlDatabaseError) -> bool {
+    READ_ONLY.contains(&error.number()) || UNPREPARED.contains(&error.number())
 }
 
 /// The server is read-only: an option of the server, the transaction, the server's mode. It was the primary before a fail-over.

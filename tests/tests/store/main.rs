@@ -4,6 +4,7 @@
 
 mod cost;
 mod doubts;
+mod failover;
 mod guard;
 mod race;
 mod read;

@@ -123,6 +123,11 @@ impl Rules for MySql {
         Some(LOCK_MIGRATIONS)
     }
 
+    fn certification(&self) -> Option<&'static str> {
+        // Unlike @@wsrep_on, it is no error on a server that does not know the variable.
+        Some("SHOW VARIABLES LIKE 'wsrep_on'")
+    }
+
     fn begin(&self, access: Access) -> &'static str {
         match access {
             // In READ COMMITTED, the mode of our sessions, each statement would see another state of the database. Not READ ONLY,

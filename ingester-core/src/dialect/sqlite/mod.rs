@@ -106,6 +106,10 @@ impl Rules for Sqlite {
         None
     }
 
+    fn certification(&self) -> Option<&'static str> {
+        None
+    }
+
     fn begin(&self, access: Access) -> &'static str {
         match access {
             // Without the write lock, which another program may hold for long.
