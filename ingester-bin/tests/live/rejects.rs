@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::database::On;
 use crate::eventually::eventually;
-use crate::objects::{object, project};
+use crate::objects::{model, object, project};
 use crate::on_both_databases;
 use crate::world::World;
 
@@ -20,6 +20,7 @@ on_both_databases! { Own::CLUSTER =>
 
 on_both_databases! { Own::NOTHING =>
     an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing
+    the_reject_of_an_object_that_is_gone_is_deleted
 }
 
 on_both_databases! { Own::BOTH =>
@@ -221,4 +222,20 @@ async fn an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing(world
     ensure!(world.metrics()?.sum("ingester_rejects_total", &[]) < 0.5);
     world.settled().await?;
     world.audit_is_clean()
+}
+
+async fn the_reject_of_an_object_that_is_gone_is_deleted(world: &mut World) -> Result<()> {
+    world.start()?;
+    // Neither was ever stored, so only the reject tells of it.
+    for name in ["goes", "stays"] {
+        world.objects.create(model(name, &"x".repeat(300))).await?;
+    }
+    let count = async || world.database.count("ingester_rejects").await;
+    eventually("both to be rejected", count, |count| *count == 2).await?;
+    world.stop()?;
+    world.objects.delete_by_force("Model", "goes").await?;
+    world.restart()?;
+    eventually("the reject to be deleted", count, |count| *count == 1).await?;
+    assert_eq!(world.database.cell("SELECT name FROM ingester_rejects").await?.as_deref(), Some("stays"));
+    Ok(())
 }

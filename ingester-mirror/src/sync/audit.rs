@@ -107,7 +107,7 @@ impl Auditor {
 
     async fn read_rejects(&mut self) -> Result<(), StoreError> {
         let Controller { store, api_version, kind, .. } = &self.controller;
-        let rejects = store.rejects(api_version, kind.kind()).await?;
+        let rejects = store.rejects(api_version, kind.kind(), None).await?;
         self.rejects = rejects.into_iter().map(|rejected| (rejected.uid, rejected.reason)).collect();
         Ok(())
     }

@@ -108,7 +108,10 @@ impl Controller {
                 self.known().set(&job.object.uid, job.object.version, RowState::LeftOut, None);
             }
             if let Some(reject) = &job.reject {
-                rejects.push(reject.clone());
+                // Nobody can mend an object that is gone.
+                if !orphans.iter().any(|orphan: &RowChange| orphan.uid() == reject.uid) {
+                    rejects.push(reject.clone());
+                }
                 self.rejected(job, &reject.reason);
             }
         }

@@ -51,7 +51,7 @@ pub(super) struct Settings {
 pub(super) struct Controller {
     pub(super) kind: Kind,
     pub(super) api_version: String,
-    namespace: Option<Box<str>>,
+    pub(super) namespace: Option<Box<str>>,
     pub(super) remote: Remote,
     pub(super) store: Arc<Store>,
     pub(super) queue: Queue,

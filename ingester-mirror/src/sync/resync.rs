@@ -11,7 +11,7 @@ use super::work::{Item, Origin, Work};
 use crate::config::Finalizer;
 use ingester_core::object::Meta;
 use ingester_core::value::Micros;
-use ingester_store::RowChange;
+use ingester_store::{RowChange, StoreError};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -58,7 +58,22 @@ impl Controller {
                 tracing::warn!(kind = self.kind.kind(), %error, "Rejects of objects that are gone are still recorded");
             }
         }
+        if let Err(error) = self.forget_rejects().await {
+            tracing::warn!(kind = self.kind.kind(), %error, "Rejects of objects that are gone are still recorded");
+        }
         unseen.len()
+    }
+
+    /// Deletes the rejects of objects that the list, which has just ended, lacks: they were deleted while no ingester ran.
+    async fn forget_rejects(&self) -> Result<(), StoreError> {
+        let (api_version, kind) = (self.kind.api_version(), self.kind.kind());
+        let rejects = self.store.rejects(&api_version, kind, self.namespace.as_deref()).await?;
+        let gone: Vec<&str> = {
+            let known = self.known();
+            let is_gone = |uid: &&str| known.get(uid).is_none() && !self.queue.holds(uid);
+            rejects.iter().map(|reject| reject.uid.as_ref()).filter(is_gone).collect()
+        };
+        self.store.forget_rejects(&gone).await
     }
 
     /// Compares the cluster's metadata with what is remembered, every `resync_period`, to find changes that the watch missed.

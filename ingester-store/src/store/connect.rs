@@ -3,13 +3,13 @@
 use super::address::DriverOptions;
 use super::doubts::Doubts;
 use super::driver::on_driver;
+use super::rejects::Recorded;
 use super::servers::Servers;
 use super::transaction::Pool;
 use super::{Address, ErrorClass, Retry, Store, StoreError};
 use backon::Retryable as _;
 use ingester_core::dialect::statements::ReadServer;
 use std::io;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -88,7 +88,7 @@ impl Store {
             server,
             max_packet: usize::try_from(max_packet).unwrap_or(usize::MAX),
             retry: options.retry,
-            any_rejects: AtomicBool::new(true),
+            recorded: Mutex::new(Recorded::Unknown),
             servers,
             doubts: Mutex::new(Doubts::new(options.patience)),
         })

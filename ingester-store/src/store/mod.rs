@@ -45,6 +45,7 @@ pub use catalog::Catalog;
 pub use connect::ConnectOptions;
 pub use error::{ErrorClass, StoreError};
 pub use read::{Evicted, LiveRow, StoredRow};
+use rejects::Recorded;
 pub use rejects::Reject;
 pub use retry::Retry;
 pub use tls::{Tls, TlsMistake, TlsMode};
@@ -53,7 +54,6 @@ pub use write::{Rejected, Report, RowChange, latest_of_each};
 use doubts::Doubts;
 use ingester_core::dialect::Dialect;
 use servers::Servers;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use transaction::Pool;
 
@@ -65,8 +65,8 @@ pub struct Store {
     /// The server's `max_allowed_packet`, in bytes.
     max_packet: usize,
     retry: Retry,
-    /// Whether `ingester_rejects` may have rows: while it is empty, no write has to delete from it.
-    any_rejects: AtomicBool,
+    /// The objects in `ingester_rejects`: a write of another object has nothing to delete from it.
+    recorded: Mutex<Recorded>,
     servers: Arc<Servers>,
     /// Objects that were refused with an unknown error.
     doubts: Mutex<Doubts>,

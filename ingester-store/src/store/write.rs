@@ -9,7 +9,6 @@ use ingester_core::dialect::Access;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
-use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 use tokio::time::Instant;
 
@@ -162,7 +161,7 @@ impl Store {
 
     /// Writes a batch in one transaction, and retries transient errors.
     async fn write_batch(&self, table: &'static Table, changes: &[RowChange]) -> Result<Report, StoreError> {
-        self.with_retries(
+        let written = self.with_retries(
             || format!("writing {} rows of `{}`", changes.len(), table.name),
             || async {
                 let mut batch = Batch {
@@ -170,7 +169,7 @@ impl Store {
                     changes,
                     now: Micros::now(),
                     max_packet: self.max_packet,
-                    clear_rejects: self.any_rejects.load(Ordering::Relaxed),
+                    clear_rejects: self.recorded().any(changes),
                     trusting: true,
                 };
                 match self.write_single(&batch).await? {
@@ -182,8 +181,10 @@ impl Store {
                 let report = batch.write(&mut tx).await;
                 tx.end(report).await
             },
-        )
-        .await
+        );
+        let report = written.await?;
+        self.recorded().cleared(changes.iter().map(RowChange::uid));
+        Ok(report)
     }
 }
 

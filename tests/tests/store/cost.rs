@@ -4,7 +4,7 @@ use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
-use ingester_store::{ConnectOptions, Report, RowChange, Store};
+use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
 use ingester_tests::{Durability, MariaDb, MySql, SqlServer, skipped_without_mysql};
 use sqlx::{Connection as _, MySqlConnection};
 use std::collections::BTreeMap;
@@ -156,6 +156,37 @@ fn on(server: &SqlServer) -> Result<()> {
             ("256 tombstones", [4, 1, 1, 0]),
         ];
         assert_eq!(seen, BTreeMap::from(expected));
+
+        // A reject of another object costs nothing, one of its own a transaction, once.
+        let reject = |uid: &str| Reject {
+            uid: uid.into(),
+            group_ver: "michelangelo.api/v2".into(),
+            kind: "Model".into(),
+            namespace: "ml".into(),
+            name: uid.into(),
+            res_version: "1".into(),
+            reason: "a reason".into(),
+        };
+        let object = |version: u64| {
+            let mut object = model("r", 1);
+            object["metadata"]["resourceVersion"] = version.to_string().into();
+            let RowChange::Row(mut row) = change(&object) else { unreachable!("a row") };
+            let companions = row.companions_hash();
+            row.expected = Some(Expected::Stored { res_version: version - 1, companions });
+            RowChange::Row(row)
+        };
+        store.write(table, vec![change(&model("r", 1))]).await?;
+        store.record_rejects(&[reject("another")]).await?;
+        for (version, begun) in [(2, 0), (3, 1), (4, 0)] {
+            if version == 3 {
+                store.record_rejects(&[reject("r")]).await?;
+            }
+            let before = counters(server).await?["Com_begin"];
+            assert_eq!(store.write(table, vec![object(version)]).await?.written, 1);
+            assert_eq!(counters(server).await?["Com_begin"] - before, begun, "version {version}");
+        }
+        let left = store.rejects("michelangelo.api/v2", "Model", None).await?;
+        assert_eq!(left.iter().map(|reject| &*reject.uid).collect::<Vec<_>>(), ["another"]);
         Ok(())
     })
 }

@@ -393,7 +393,7 @@ async fn rejects_are_the_current_ones_of_one_kind(world: World) -> Result<()> {
         .record_rejects(&[reject("b", "Model", "too long"), reject("a", "Model", "Größe"), reject("c", "Pipeline", "")])
         .await?;
     let rejects = async |group_ver: &str, kind: &str| -> Result<Vec<(String, String)>> {
-        let rejects = store.rejects(group_ver, kind).await?;
+        let rejects = store.rejects(group_ver, kind, None).await?;
         Ok(rejects.into_iter().map(|rejected| (rejected.uid.into(), rejected.reason)).collect())
     };
     let pair = |uid: &str, reason: &str| (uid.to_owned(), reason.to_owned());
@@ -401,5 +401,10 @@ async fn rejects_are_the_current_ones_of_one_kind(world: World) -> Result<()> {
     assert_eq!(rejects("michelangelo.api/v1", "Model").await?, []);
     store.write(kind("Model").table(), vec![change(&model("a", 2))]).await?;
     assert_eq!(rejects("michelangelo.api/v2", "Model").await?, [pair("b", "too long")], "a good version clears it");
+    let of =
+        async |namespace| Ok::<_, anyhow::Error>(store.rejects("michelangelo.api/v2", "Model", namespace).await?.len());
+    assert_eq!((of(Some("ml")).await?, of(Some("other")).await?), (1, 0));
+    store.forget_rejects(&["b", "none"]).await?;
+    assert_eq!((of(None).await?, world.count("ingester_rejects").await?), (0, 1), "that of c stays");
     Ok(())
 }

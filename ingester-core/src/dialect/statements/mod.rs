@@ -3,7 +3,6 @@
 //!
 //! May use: schema, value, row, dialect.
 
-mod any_rejects;
 mod begin_backfill;
 mod catalog_columns;
 mod catalog_keys;
@@ -28,6 +27,7 @@ mod read_rejects;
 mod read_server;
 mod read_tables;
 mod record_rejects;
+mod rejected_uids;
 mod settle_migration;
 mod step_backfill;
 mod tombstone;
@@ -36,7 +36,6 @@ mod versions;
 mod write_backfilled;
 mod write_companion;
 
-pub use any_rejects::AnyRejects;
 pub use begin_backfill::BeginBackfill;
 pub use catalog_columns::{CatalogColumn, CatalogColumns};
 pub use catalog_keys::{CatalogKey, CatalogKeys};
@@ -61,6 +60,7 @@ pub use read_rejects::ReadRejects;
 pub use read_server::ReadServer;
 pub use read_tables::ReadTables;
 pub use record_rejects::{RecordRejects, RejectRow};
+pub use rejected_uids::RejectedUids;
 pub use settle_migration::SettleMigration;
 pub use step_backfill::StepBackfill;
 pub use tombstone::{Gone, Tombstone};
