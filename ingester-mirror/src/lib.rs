@@ -33,7 +33,7 @@
 //! }
 //! ```
 //!
-//! [`config`] reads the configuration file. [`metrics`] and [`health`] have what a server of metrics and probes shows,
+//! [`identity`] keeps the rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a server of metrics and probes shows,
 //! [`audit`] the report of an audit.
 
 pub mod audit;
@@ -42,5 +42,6 @@ pub mod events;
 #[cfg(test)]
 mod fixture;
 pub mod health;
+pub mod identity;
 pub mod metrics;
 pub mod sync;

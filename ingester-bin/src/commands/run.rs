@@ -11,6 +11,7 @@ use ingester_core::dialect::Dialect;
 use ingester_mirror::config::{Config, Gate};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
+use ingester_mirror::identity::{Identity, IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::{self, Context};
 use ingester_store::migrate::{ApplyError, BackfillProgress, Progress, Released};
@@ -23,6 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 /// How long closing the connections may take: a database that is down must not keep the process from ending.
 const CLOSE: Duration = Duration::from_secs(1);
+
+/// How long the Event about a database of another cluster may take.
+const LAST_EVENT: Duration = Duration::from_secs(5);
 
 /// The pauses between attempts at a database that is not ready. They do not end.
 const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
@@ -130,6 +134,7 @@ async fn mirror(
     tracing::info!(server = store.server(), "{database} connection established");
     health.database_reached();
     health.kinds_looked_up();
+    health.cluster_pending();
     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
     let publishing = tokio::spawn(publishing);
     let backfilling = tokio::spawn(backfill(
@@ -140,16 +145,66 @@ async fn mirror(
         metrics.clone(),
         stop.clone(),
     ));
-    let context = Context { client, store: store.clone(), metrics, health, publisher };
-    sync::run(context, &tables.kinds, config, stop.clone()).await;
-    publishing.abort();
+    let identified = tokio::select! {
+        biased;
+        () = stop.cancelled() => Ok(None),
+        identified = identified(&client, &store) => identified.map(Some),
+    };
+    let ending = match identified {
+        Ok(identity) => {
+            match &identity {
+                Some(Identity::Unchecked(reason)) => health.cluster_checked(Some(reason)),
+                Some(Identity::Own) => {
+                    health.cluster_checked(None);
+                    metrics.cluster_checked();
+                }
+                None => {}
+            }
+            let context = Context { client, store: store.clone(), metrics, health, publisher };
+            sync::run(context, &tables.kinds, config, stop.clone()).await;
+            publishing.abort();
+            Ok(Ending::Done)
+        }
+        Err(error) => {
+            if let IdentityError::Other { found, .. } = &error {
+                publisher.other_cluster(found, &error.to_string());
+            }
+            // Without a publisher, it ends when everything is sent.
+            drop(publisher);
+            let _ = tokio::time::timeout(LAST_EVENT, publishing).await;
+            stop.cancel();
+            Err(failure(error))
+        }
+    };
     // It ends after the current page. If the database is down, nobody waits for it.
     let _ = tokio::time::timeout(CLOSE, backfilling).await;
     if let Ok(store) = Arc::try_unwrap(store) {
         // The end of the process closes what is still open then.
         let _ = tokio::time::timeout(CLOSE, store.close()).await;
     }
-    Ok(Ending::Done)
+    ending
+}
+
+/// Checks that the database belongs to the cluster, and asks until both answer.
+async fn identified(client: &kube::Client, store: &Store) -> Result<Identity, IdentityError> {
+    let attempts = (async || identify(client, store).await).retry(PAUSES);
+    let attempts = attempts
+        .when(|error| match error {
+            IdentityError::Api(_) => true,
+            IdentityError::Store(error) => error.class() == ErrorClass::Transient,
+            IdentityError::Other { .. } => false,
+        })
+        .notify(|error, _| tracing::warn!(%error, "The cluster is not identified yet, trying again"));
+    let identity = attempts.await?;
+    super::warn_unchecked(&identity);
+    Ok(identity)
+}
+
+fn failure(error: IdentityError) -> Failure {
+    match error {
+        IdentityError::Store(error) => error.into(),
+        error => Failure::Usage(error.into()),
+    }
 }
 
 /// Connects, retrying as long as it takes, and migrates the tables or waits until somebody else does.

@@ -10,6 +10,7 @@
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
 //! | `rejects` | objects that cannot be stored |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
+//! | `identity` | the database of another cluster |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
 //!
 //! The other files support them: [`world::World`] is a namespace, a database and an ingester for one test.
@@ -25,6 +26,7 @@ mod database;
 mod endpoints;
 mod eventually;
 mod evolution;
+mod identity;
 mod lifecycle;
 mod metrics;
 mod mirror;

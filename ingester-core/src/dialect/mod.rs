@@ -161,6 +161,9 @@ impl Dialect {
     /// All of them.
     pub const ALL: [Dialect; 2] = [Dialect::MySql, Dialect::Sqlite];
 
+    /// The statement, for people, after which a database belongs to no cluster.
+    pub const FORGET_CLUSTER: &'static str = "DELETE FROM ingester_settings WHERE name = 'cluster'";
+
     /// The statement that rolls back a transaction, in every dialect.
     pub const ROLLBACK: &'static str = "ROLLBACK";
 

@@ -56,6 +56,8 @@ pub(super) trait Rules: Sync {
     fn create_rejects(&self) -> Sql;
     /// Creates `ingester_backfills`.
     fn create_backfills(&self) -> Sql;
+    /// Creates `ingester_settings`.
+    fn create_settings(&self) -> Sql;
 
     // Sessions and transactions.
 

@@ -51,6 +51,7 @@ impl Metrics {
     pub fn new() -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let families = Families::new(&registry)?;
+        families.cluster_checked.of([]).set(0);
         families.build_info.of([env!("CARGO_PKG_VERSION")]).set(1);
         let events = EventCounters {
             published: families.events.of(["published"]),
@@ -70,6 +71,11 @@ impl Metrics {
         let controller = ControllerMetrics::new(kind, &self.0.families);
         controllers.insert(kind.into(), controller.clone());
         controller
+    }
+
+    /// The database is known to belong to this cluster.
+    pub fn cluster_checked(&self) {
+        self.0.families.cluster_checked.of([]).set(1);
     }
 
     /// All metrics in Prometheus' text format, sorted by name.

@@ -31,6 +31,7 @@ mod read;
 mod rejects;
 mod retry;
 mod servers;
+mod settings;
 mod single;
 mod sqlite;
 mod tables;

@@ -11,6 +11,7 @@ mod read;
 mod refusals;
 mod rows;
 mod schema;
+mod settings;
 mod single;
 mod tls;
 mod world;

@@ -111,6 +111,10 @@ impl Rules for MySql {
         ddl::create_backfills()
     }
 
+    fn create_settings(&self) -> Sql {
+        ddl::create_settings()
+    }
+
     fn session(&self) -> &'static [&'static str] {
         SESSION
     }
