@@ -11,6 +11,7 @@ use ingester_mirror::audit::{AuditProgress, AuditReport, audit};
 use ingester_mirror::config::{Config, Gate};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
+use ingester_mirror::identity::{IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::Context;
 use ingester_store::Store;
@@ -34,6 +35,12 @@ pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind
     let client = arguments.cluster.client().await?;
     let store = Store::connect(&address, config.mysql.connect_options()).await?;
     store.look_for_rejects().await?;
+    let identity = identify(&client, &store).await.map_err(|error| match error {
+        IdentityError::Other { .. } => Failure::Usage(error.into()),
+        IdentityError::Store(error) => error.into(),
+        IdentityError::Api(_) => anyhow!("the audit failed: {error}").into(),
+    })?;
+    super::warn_unchecked(&identity);
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let context =
         Context { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off() };

@@ -12,6 +12,7 @@ use ingester_core::dialect::Dialect;
 use ingester_mirror::config::{Config, Gate, Ingester};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
+use ingester_mirror::identity::{Identity, IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::{self, Context};
 use ingester_store::migrate::{ApplyError, BackfillProgress, Progress, Released};
@@ -24,6 +25,9 @@ use tokio_util::sync::CancellationToken;
 
 /// How long closing the connections may take: a database that is down must not keep the process from ending.
 const CLOSE: Duration = Duration::from_secs(1);
+
+/// How long the Event about a database of another cluster may take.
+const LAST_EVENT: Duration = Duration::from_secs(5);
 
 /// The pauses between attempts at a database that is not ready. They do not end.
 const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
@@ -132,6 +136,7 @@ async fn mirror(
     tracing::info!(server = store.server(), "{database} connection established");
     health.database_reached();
     health.kinds_looked_up();
+    health.cluster_pending();
     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
     let publishing = Part::spawn("publisher of Events", Until::Stop, &health, stop, without_error(publishing));
     let (rate, all, kinds) = (config.ingester.backfill_rate, tables.all, tables.kinds.clone());
@@ -139,9 +144,37 @@ async fn mirror(
     let backfilling = Part::spawn("backfill", Until::Done, &health, stop, without_error(filling));
     let counting = report_outside(store.clone(), all, config.ingester.clone());
     let counting = Part::spawn("count of rows", Until::Done, &health, stop, without_error(counting));
-    let context = Context { client, store: store.clone(), metrics, health, publisher };
-    sync::run(context, &tables.kinds, config, stop.clone()).await;
-    publishing.abort();
+    let identified = tokio::select! {
+        biased;
+        () = stop.cancelled() => Ok(None),
+        identified = identified(&client, &store) => identified.map(Some),
+    };
+    let ending = match identified {
+        Ok(identity) => {
+            match &identity {
+                Some(Identity::Unchecked(reason)) => health.cluster_checked(Some(reason)),
+                Some(Identity::Own) => {
+                    health.cluster_checked(None);
+                    metrics.cluster_checked();
+                }
+                None => {}
+            }
+            let context = Context { client, store: store.clone(), metrics, health, publisher };
+            sync::run(context, &tables.kinds, config, stop.clone()).await;
+            publishing.abort();
+            Ok(Ending::Done)
+        }
+        Err(error) => {
+            if let IdentityError::Other { found, .. } = &error {
+                publisher.other_cluster(found, &error.to_string());
+            }
+            stop.cancel();
+            // Without a publisher, it ends when everything is sent.
+            drop(publisher);
+            let _ = tokio::time::timeout(LAST_EVENT, publishing.ended()).await;
+            Err(failure(error))
+        }
+    };
     counting.abort();
     // It ends after the current page. If the database is down, nobody waits for it.
     let _ = tokio::time::timeout(CLOSE, backfilling.ended()).await;
@@ -149,7 +182,29 @@ async fn mirror(
         // The end of the process closes what is still open then.
         let _ = tokio::time::timeout(CLOSE, store.close()).await;
     }
-    Ok(Ending::Done)
+    ending
+}
+
+/// Checks that the database belongs to the cluster, and asks until both answer.
+async fn identified(client: &kube::Client, store: &Store) -> Result<Identity, IdentityError> {
+    let attempts = (async || identify(client, store).await).retry(PAUSES);
+    let attempts = attempts
+        .when(|error| match error {
+            IdentityError::Api(_) => true,
+            IdentityError::Store(error) => error.class() == ErrorClass::Transient,
+            IdentityError::Other { .. } => false,
+        })
+        .notify(|error, _| tracing::warn!(%error, "The cluster is not identified yet, trying again"));
+    let identity = attempts.await?;
+    super::warn_unchecked(&identity);
+    Ok(identity)
+}
+
+fn failure(error: IdentityError) -> Failure {
+    match error {
+        IdentityError::Store(error) => error.into(),
+        error => Failure::Usage(error.into()),
+    }
 }
 
 /// Names the kinds with live rows that this configuration does not follow, as after `namespaces` or `kinds` were narrowed: their

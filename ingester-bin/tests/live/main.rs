@@ -11,6 +11,7 @@
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
 //! | `rejects` | objects that cannot be stored |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
+//! | `identity` | the database of another cluster |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
 //!
 //! The other files support them: [`world::World`] is a namespace, a database and an ingester for one test.
@@ -26,6 +27,7 @@ mod database;
 mod endpoints;
 mod eventually;
 mod evolution;
+mod identity;
 mod lifecycle;
 mod memory;
 mod metrics;

@@ -19,7 +19,7 @@ use crate::unit::Unit;
 use futures::StreamExt as _;
 use ingester_core::kind::Kind;
 use ingester_core::object::Object;
-use ingester_store::{StoreError, StoredRow};
+use ingester_store::{Evicted, StoreError, StoredRow};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -211,7 +211,7 @@ impl<'a> Auditor<'a> {
         }
         let mut after: Box<str> = "".into();
         loop {
-            let page = rows.live(&after, ROWS).await?;
+            let page = rows.live(Evicted::Included, &after, ROWS).await?;
             let Some(last) = page.last() else { break };
             after = last.uid.clone();
             counts.rows += page.len() as u64;

@@ -180,15 +180,42 @@ impl Publisher {
         self.enqueue_about(kind, || definition_of(kind), event);
     }
 
+    /// The database belongs to another cluster than this one, whose namespace `kube-system` has this uid: Warning
+    /// `DatabaseOfOtherCluster` on that namespace, with the reason and the remedy.
+    pub fn other_cluster(&self, uid: &str, reason: &str) {
+        let regarding = ObjectReference {
+            api_version: Some("v1".into()),
+            kind: Some("Namespace".into()),
+            name: Some("kube-system".into()),
+            // Old API servers want the Event of a Namespace in a namespace that the reference names, too.
+            namespace: Some("kube-system".into()),
+            uid: Some(uid.into()),
+            ..ObjectReference::default()
+        };
+        self.send(
+            || regarding,
+            || Event {
+                type_: EventType::Warning,
+                reason: "DatabaseOfOtherCluster".into(),
+                action: "Start".into(),
+                note: Some(note("The ingester mirrors nothing: ", reason, "")),
+                secondary: None,
+            },
+        );
+    }
+
     fn enqueue(&self, kind: &Kind, subject: Subject<'_>, event: impl FnOnce() -> Event) {
         self.enqueue_about(kind, || reference(kind, subject), event);
     }
 
     fn enqueue_about(&self, kind: &Kind, regarding: impl FnOnce() -> ObjectReference, event: impl FnOnce() -> Event) {
-        let Some(Outbox { sender, counters }) = &self.0 else { return };
-        if is_event(kind) {
-            return;
+        if !is_event(kind) {
+            self.send(regarding, event);
         }
+    }
+
+    fn send(&self, regarding: impl FnOnce() -> ObjectReference, event: impl FnOnce() -> Event) {
+        let Some(Outbox { sender, counters }) = &self.0 else { return };
         // Room first: an event that is dropped is not even built.
         match sender.try_reserve() {
             Ok(permit) => permit.send(Outgoing { regarding: regarding(), event: event() }),

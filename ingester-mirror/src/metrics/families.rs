@@ -108,6 +108,7 @@ pub(super) struct Families {
     pub(super) waiting_bytes: Gauges<1>,
     // Ours, for the process.
     pub(super) events: Counters<1>,
+    pub(super) cluster_checked: Gauges<0>,
     pub(super) build_info: Gauges<1>,
 }
 
@@ -280,6 +281,11 @@ impl Families {
                 "ingester_events_total",
                 "Kubernetes Events: published, failed, or dropped because too many waited",
                 ["result"],
+            )?,
+            cluster_checked: on.gauges(
+                "ingester_cluster_checked",
+                "1 once the database is known to belong to this cluster",
+                [],
             )?,
             build_info: on.gauges(
                 "ingester_build_info",

@@ -53,6 +53,7 @@ impl Metrics {
     pub fn new() -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let families = Families::new(&registry)?;
+        families.cluster_checked.of([]).set(0);
         families.build_info.of([env!("CARGO_PKG_VERSION")]).set(1);
         let events = EventCounters {
             published: families.events.of(["published"]),
@@ -82,6 +83,11 @@ impl Metrics {
         let new = Arc::new(KindMetrics::new(kind, &self.0.families));
         kinds.insert(kind.into(), new.clone());
         new
+    }
+
+    /// The database is known to belong to this cluster.
+    pub fn cluster_checked(&self) {
+        self.0.families.cluster_checked.of([]).set(1);
     }
 
     /// All metrics in Prometheus' text format, sorted by name.

@@ -8,7 +8,7 @@ use super::{Pipeline, Stopped};
 use crate::backoff::delay;
 use crate::lifecycle::State;
 use crate::metrics::{Outcome, Skip};
-use ingester_store::{Reject, Report, RowChange, latest_of_each};
+use ingester_store::{ErrorClass, Reject, Report, RowChange, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use tokio::time::Instant;
 
@@ -25,6 +25,8 @@ impl Pipeline {
         let stale: HashSet<&str> = report.stale.iter().map(AsRef::as_ref).collect();
         let mut refused: HashMap<&str, &str> =
             report.rejected.iter().map(|rejected| (&*rejected.uid, &*rejected.reason)).collect();
+        let mut postponed: HashMap<&str, &str> =
+            report.postponed.iter().map(|postponed| (&*postponed.uid, &*postponed.reason)).collect();
         let (mut done, mut acknowledgements, mut orphans) = (Vec::new(), Vec::new(), Vec::new());
         for write in writes {
             self.unit.metrics.lag(write.trail.since.elapsed());
@@ -33,6 +35,10 @@ impl Pipeline {
                 // Its row must not stay live if it is gone, whatever the last state of it was.
                 if let Becomes::Gone { .. } | Becomes::LeftOut = write.becomes {
                     orphans.push(super::prepare::forgotten(&uid, write.object.version, self.unit.clock.now()));
+                    // Nobody can mend an object that is gone.
+                    self.known().remove(&uid);
+                    done.push(uid);
+                    continue;
                 }
                 // Nothing is sent to Kubernetes for an object that is not stored.
                 let held = !matches!(write.then, Then::Nothing | Then::RequestFinalizers);
@@ -44,6 +50,9 @@ impl Pipeline {
                     again: write.again,
                     trail: write.trail,
                 });
+            } else if let Some(reason) = postponed.remove(&*uid) {
+                self.postpone(write.object, &write.trail, reason);
+                done.push(uid);
             } else if stale.contains(&*uid) {
                 self.look_at_stale(write.object, &write.trail);
                 done.push(uid);
@@ -104,6 +113,7 @@ impl Pipeline {
             written = report.written,
             unchanged = report.unchanged,
             stale = report.stale.len(),
+            postponed = report.postponed.len(),
             rejected = report.rejected.len(),
             "Batch committed"
         );
@@ -117,6 +127,18 @@ impl Pipeline {
     /// Another row is stored than the one that was to be written: another ingester was faster, the cluster was restored to an
     /// earlier state, or somebody changed the row. Looking tells which.
     fn look_at_stale(&self, object: ObjectRef, trail: &Trail) {
+        let pause = delay(trail.attempt, self.unit.settings.requeue_period);
+        self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
+    }
+
+    /// The database refused the object with an error that nobody knows. It may pass, so nothing is sent to Kubernetes.
+    fn postpone(&self, object: ObjectRef, trail: &Trail, reason: &str) {
+        let metrics = &self.unit.metrics;
+        metrics.database_error(ErrorClass::Unknown);
+        metrics.reconciled(Outcome::Error, 1);
+        metrics.retried(1);
+        tracing::warn!(kind = self.unit.kind.kind(), namespace = %object.namespace, name = %object.name, reason,
+            attempt = trail.attempt, "Object not stored, with an error that is not known: it is tried again");
         let pause = delay(trail.attempt, self.unit.settings.requeue_period);
         self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
     }

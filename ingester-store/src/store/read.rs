@@ -14,6 +14,7 @@ use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// One object's rows in its three tables. [`differences`](super::compare::differences) compares them with a row that was to be
 /// written.
@@ -51,6 +52,18 @@ pub struct LiveRow {
     pub evicted: bool,
 }
 
+/// Whether evicted rows are wanted: those of objects that left etcd and exist only in their rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evicted {
+    /// They are read as well.
+    Included,
+    /// The database leaves them out.
+    LeftOut,
+}
+
+/// How long the database may take for one page of live rows.
+const PAGE: Duration = Duration::from_secs(30);
+
 impl Store {
     /// The stored rows of these uids, live or not, in the order of the uids; uids without a row are left out.
     ///
@@ -71,9 +84,10 @@ impl Store {
         .await
     }
 
-    /// A page of the kind's live rows, including evicted ones: up to `limit` rows whose uids come after `after`, in the order of the uids.
+    /// A page of the kind's live rows: up to `limit` rows whose uids come after `after`, in the order of the uids.
     /// The first page comes after the empty text; a page with fewer than `limit` rows is the last. Rows of the kind's group are
-    /// its own, in whatever version they were written; rows of other groups are left out.
+    /// its own, in whatever version they were written; rows of other groups are left out. Each page
+    /// has its own time-out and retries, so a table of any size can be read.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
@@ -81,14 +95,18 @@ impl Store {
         &self,
         kind: &Kind,
         namespace: Option<&str>,
+        evicted: Evicted,
         after: &str,
         limit: usize,
     ) -> Result<Vec<LiveRow>, StoreError> {
         let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
-        let page = &Live { table, group, namespace, after, limit };
+        let page = &Live { table, group, namespace, evicted: evicted == Evicted::Included, after, limit };
         let read = self.with_retries(
             || format!("reading which rows of `{}` are live", table.name),
-            || async { self.pool.fetch(page).await },
+            || async {
+                let page = tokio::time::timeout(PAGE, self.pool.fetch(page)).await;
+                page.unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()))
+            },
         );
         let row = |(uid, version): (String, Version)| LiveRow {
             uid: uid.into(),

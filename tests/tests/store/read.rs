@@ -10,7 +10,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::{Column, SqlType, base};
 use ingester_core::value::{Micros, Value};
 use ingester_store::compare::{Difference, differences};
-use ingester_store::{LiveRow, Reject, RowChange, Store, StoredRow};
+use ingester_store::{Evicted, LiveRow, Reject, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 use std::collections::HashSet;
@@ -331,22 +331,27 @@ async fn pages_of_live_rows_have_no_gaps_and_no_repeats(world: World) -> Result<
     assert!(expected.iter().any(|(_, row)| row.evicted) && expected.iter().any(|(_, row)| !row.evicted));
     for limit in [1, 128, 857, 858, 5000] {
         assert_eq!(
-            pages(&store, None, limit).await?,
+            pages(&store, None, Evicted::Included, limit).await?,
             expected.iter().map(|(_, row)| row.clone()).collect::<Vec<_>>(),
             "pages of {limit}"
         );
     }
     let of_one = expected.iter().filter(|(namespace, _)| *namespace == 1).map(|(_, row)| row.clone());
-    assert_eq!(pages(&store, Some("ns-1"), 50).await?, of_one.collect::<Vec<_>>());
-    assert_eq!(pages(&store, Some("NS-1"), 50).await?, [], "namespaces are told apart by case");
+    assert_eq!(pages(&store, Some("ns-1"), Evicted::Included, 50).await?, of_one.collect::<Vec<_>>());
+    // A page without evicted rows is full nevertheless, so a short one is the last.
+    let in_etcd: Vec<LiveRow> = expected.iter().map(|(_, row)| row.clone()).filter(|row| !row.evicted).collect();
+    for limit in [1, 128, 5000] {
+        assert_eq!(pages(&store, None, Evicted::LeftOut, limit).await?, in_etcd, "pages of {limit}");
+    }
+    assert_eq!(pages(&store, Some("NS-1"), Evicted::Included, 50).await?, [], "namespaces are told apart by case");
     Ok(())
 }
 
-async fn pages(store: &Store, namespace: Option<&str>, limit: usize) -> Result<Vec<LiveRow>> {
+async fn pages(store: &Store, namespace: Option<&str>, evicted: Evicted, limit: usize) -> Result<Vec<LiveRow>> {
     let mut all: Vec<LiveRow> = Vec::new();
     loop {
         let after = all.last().map_or("", |row| &row.uid).to_owned();
-        let page = store.live(kind("Model"), namespace, &after, limit).await?;
+        let page = store.live(kind("Model"), namespace, evicted, &after, limit).await?;
         anyhow::ensure!(page.len() <= limit, "a page of {} rows", page.len());
         let last = page.len() < limit;
         all.extend(page);
@@ -377,7 +382,7 @@ async fn rows_of_another_group_are_not_read_as_live(world: World) -> Result<()> 
     let live = async |group: &'static str, namespace: Option<&str>| -> Result<Vec<String>> {
         let kind = kind("Model");
         let kind = Kind::new(Definition { group, ..*kind.definition() }, *kind.functions());
-        let rows = store.live(&kind, namespace, "", 100).await?;
+        let rows = store.live(&kind, namespace, Evicted::Included, "", 100).await?;
         Ok(rows.into_iter().map(|row| row.uid.into()).collect())
     };
     // A kind's rows stay its own when its version changes.
@@ -445,7 +450,7 @@ async fn rejects_are_the_current_ones_of_one_kind(world: World) -> Result<()> {
         .record_rejects(&[reject("b", "Model", "too long"), reject("a", "Model", "Größe"), reject("c", "Pipeline", "")])
         .await?;
     let rejects = async |group_ver: &str, kind: &str| -> Result<Vec<(String, String)>> {
-        let rejects = store.rejects(group_ver, kind).await?;
+        let rejects = store.rejects(group_ver, kind, None).await?;
         Ok(rejects.into_iter().map(|rejected| (rejected.uid.into(), rejected.reason)).collect())
     };
     let pair = |uid: &str, reason: &str| (uid.to_owned(), reason.to_owned());
@@ -453,5 +458,10 @@ async fn rejects_are_the_current_ones_of_one_kind(world: World) -> Result<()> {
     assert_eq!(rejects("michelangelo.api/v1", "Model").await?, []);
     store.write(kind("Model").table(), vec![change(&model("a", 2))]).await?;
     assert_eq!(rejects("michelangelo.api/v2", "Model").await?, [pair("b", "too long")], "a good version clears it");
+    let of =
+        async |namespace| Ok::<_, anyhow::Error>(store.rejects("michelangelo.api/v2", "Model", namespace).await?.len());
+    assert_eq!((of(Some("ml")).await?, of(Some("other")).await?), (1, 0));
+    store.forget_rejects(&["b", "none"]).await?;
+    assert_eq!((of(None).await?, world.count("ingester_rejects").await?), (0, 1), "that of c stays");
     Ok(())
 }

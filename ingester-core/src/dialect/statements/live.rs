@@ -12,7 +12,7 @@ use askama::Template;
     ext = "sql",
     source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
 FROM {{ table.name|ident }}
-WHERE "uid" > ? AND {{ "delete_time"|without_index }} IS NULL AND {{ group|is_of_group }}{% if namespace.is_some() %} AND {{ "namespace"|without_index }} = ?{% endif %}
+WHERE "uid" > ? AND {{ "delete_time"|without_index }} IS NULL AND {{ group|is_of_group }}{% if namespace.is_some() %} AND {{ "namespace"|without_index }} = ?{% endif %}{% if !evicted %} AND {{ "evict_time"|without_index }} IS NULL{% endif %}
 ORDER BY "uid"
 LIMIT {{ limit|number }}"#
 )]
@@ -23,6 +23,8 @@ pub struct Live<'a> {
     pub group: &'a OfGroup,
     /// Only rows of this namespace.
     pub namespace: Option<&'a str>,
+    /// Whether evicted rows are among them.
+    pub evicted: bool,
     /// The uid that the page comes after; empty for the first page.
     pub after: &'a str,
     /// The most rows.
@@ -55,9 +57,10 @@ mod tests {
     #[test]
     fn reads_well() {
         let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
-        let all = Live { table: &TABLE, group, namespace: None, after: "", limit: 2 };
+        let all = Live { table: &TABLE, group, namespace: None, evicted: true, after: "", limit: 2 };
         let of_namespace = Live { namespace: Some("ml"), ..all };
         let of_core = Live { group: core, namespace: Some("ml"), ..all };
-        snapshot_of("Live", &[&all, &of_namespace, &of_core]);
+        let not_evicted = Live { evicted: false, ..of_namespace };
+        snapshot_of("Live", &[&all, &of_namespace, &of_core, &not_evicted]);
     }
 }

@@ -3,13 +3,13 @@
 //!
 //! May use: schema, value, row, dialect.
 
-mod any_rejects;
 mod begin_backfill;
 mod catalog_columns;
 mod catalog_keys;
 mod clear_rejects;
 mod create_backfills;
 mod create_rejects;
+mod create_settings;
 mod delete_companion;
 mod end_backfill;
 mod forget_backfills;
@@ -29,8 +29,11 @@ mod read_companion;
 mod read_for_backfill;
 mod read_rejects;
 mod read_server;
+mod read_setting;
 mod read_tables;
 mod record_rejects;
+mod record_setting;
+mod rejected_uids;
 mod settle_migration;
 mod settle_rejects;
 mod step_backfill;
@@ -40,13 +43,13 @@ mod versions;
 mod write_backfilled;
 mod write_companion;
 
-pub use any_rejects::AnyRejects;
 pub use begin_backfill::BeginBackfill;
 pub use catalog_columns::{CatalogColumn, CatalogColumns};
 pub use catalog_keys::{CatalogKey, CatalogKeys};
 pub use clear_rejects::ClearRejects;
 pub use create_backfills::CreateBackfills;
 pub use create_rejects::CreateRejects;
+pub use create_settings::CreateSettings;
 pub use delete_companion::DeleteCompanion;
 pub use end_backfill::EndBackfill;
 pub use forget_backfills::ForgetBackfills;
@@ -66,8 +69,11 @@ pub use read_companion::ReadCompanion;
 pub use read_for_backfill::{ReadForBackfill, RowToBackfill, RowsToBackfill};
 pub use read_rejects::ReadRejects;
 pub use read_server::ReadServer;
+pub use read_setting::ReadSetting;
 pub use read_tables::ReadTables;
 pub use record_rejects::{RecordRejects, RejectRow};
+pub use record_setting::RecordSetting;
+pub use rejected_uids::RejectedUids;
 pub use settle_migration::SettleMigration;
 pub use settle_rejects::SettleRejects;
 pub use step_backfill::StepBackfill;
