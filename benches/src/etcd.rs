@@ -8,7 +8,7 @@ use crate::objects::Dice;
 use anyhow::{Context as _, Result, ensure};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ingester_core::Kind;
-use ingester_mirror::sync::FINALIZER;
+use ingester_mirror::FINALIZER;
 use kube::{Client, Config};
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;

@@ -4,8 +4,8 @@
 //! API server, decides what to do with each object, and manages its finalizer. The program `ingester` adds a command line.
 //!
 //! - [`sync::run`] mirrors kinds until it is stopped.
-//! - [`sync::audit`] compares cluster and SQL, object by object, and repairs what differs.
-//! - [`sync::remove_finalizers`] removes our finalizer from all objects of a kind, for uninstalling.
+//! - [`audit::audit`] compares cluster and SQL, object by object, and repairs what differs.
+//! - [`remove_finalizers`] removes our finalizer from all objects of a kind, for uninstalling.
 //!
 //! ```no_run
 //! use ingester_core::Kind;
@@ -37,11 +37,25 @@
 //! [`audit`] the report of an audit.
 
 pub mod audit;
+mod backoff;
+mod budget;
+mod clock;
+mod cluster;
 pub mod config;
 pub mod events;
 #[cfg(test)]
 mod fixture;
+mod follow;
 pub mod health;
 pub mod identity;
+mod lifecycle;
 pub mod metrics;
+mod pipeline;
+mod rows;
 pub mod sync;
+mod uninstall;
+mod unit;
+
+pub use cluster::ApiError;
+pub use lifecycle::finalizer::FINALIZER;
+pub use uninstall::{Removal, remove_finalizers};

@@ -5,14 +5,15 @@ use crate::arguments::{Audit, Format};
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
 use anyhow::anyhow;
+use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
-use ingester_mirror::audit::AuditReport;
+use ingester_mirror::audit::{AuditProgress, AuditReport, audit};
 use ingester_mirror::config::{Config, Gate};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::sync::{self, Context};
+use ingester_mirror::sync::Context;
 use ingester_store::Store;
 use std::sync::Arc;
 
@@ -44,9 +45,12 @@ pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind
     let context =
         Context { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off() };
     let mut report = AuditReport::new(arguments.limit);
-    let repaired = sync::audit(&context, &kinds, &config, arguments.repair, &mut report)
-        .await
-        .map_err(|error| anyhow!("the audit failed: {error}"))?;
+    let style = ProgressStyle::with_template("{spinner} {msg}");
+    let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    let progress = |kind: &Kind, progress: AuditProgress| bar.set_message(format!("{}: {progress}", kind.kind()));
+    let repaired = audit(&context, &kinds, &config, arguments.repair, &mut report, &progress).await;
+    bar.finish_and_clear();
+    let repaired = repaired.map_err(|error| anyhow!("the audit failed: {error}"))?;
     show(arguments.output.output, &report, || table(&report))?;
     if report.unlisted > 0 && arguments.output.output == Format::Table {
         note(&format!("{} more findings are not listed; --limit N lists more", report.unlisted));

@@ -1,6 +1,6 @@
 //! The commands, one file each.
 //!
-//! May use: arguments, cluster, database, ending, output, program, server, ingester-core, ingester-mirror, ingester-store.
+//! May use: arguments, cluster, database, ending, output, parts, program, server, ingester-core, ingester-mirror, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;

@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::churn::Churn;
 use crate::eventually::{DEADLINE, eventually};
 use crate::objects::kinds;
-use crate::on_both_databases;
+use crate::on_both_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+on_both_api_servers! { Own::NOTHING =>
     twenty_kills_lose_nothing_and_leave_nothing_behind
 }
 

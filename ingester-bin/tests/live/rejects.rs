@@ -10,13 +10,18 @@ use serde_json::{Value as Json, json};
 use crate::database::On;
 use crate::eventually::eventually;
 use crate::objects::{model, object, project};
-use crate::on_both_databases;
 use crate::world::World;
+use crate::{on_both_api_servers, on_both_databases, on_servers};
 
 on_both_databases! { Own::CLUSTER =>
     an_object_of_the_wrong_type_is_rejected_alone_until_it_is_fixed
+}
+
+on_both_api_servers! { Own::CLUSTER =>
     a_rejected_object_can_still_be_deleted
 }
+
+on_servers! { Own::NOTHING => an_api_server_without_events_is_not_complained_about [modern MODERN] }
 
 on_both_databases! { Own::NOTHING =>
     an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing
@@ -157,6 +162,20 @@ async fn a_rejected_object_can_still_be_deleted(world: &mut World) -> Result<()>
         eventually("no row to be live", row, |row| row.as_ref().is_none_or(|row| row.deleted)).await?;
     }
     assert!(world.row("Project", "went-wrong").await?.is_some(), "its row is marked, not removed");
+    Ok(())
+}
+
+async fn an_api_server_without_events_is_not_complained_about(world: &mut World) -> Result<()> {
+    world.start()?;
+    let long = "x".repeat(300);
+    world.objects.create_all((0..20).map(|number| model(&format!("too-long-{number}"), &long))).await?;
+    let failed = async || Ok(world.metrics()?.sum("ingester_events_total", &["result=\"failed\""]));
+    eventually("twenty events to be refused", failed, |failed| *failed > 19.5).await?;
+    let mut said = world.log_lines(&[" ERROR "])?;
+    said.extend(world.log_lines(&[" WARN "])?);
+    // The rejects themselves, and nothing about their events.
+    assert_eq!(said.len(), 20, "{said:#?}");
+    ensure!(said.iter().all(|line| line.contains("Object rejected") && line.contains("`algorithm`")), "{said:#?}");
     Ok(())
 }
 

@@ -10,6 +10,7 @@
 mod catalog;
 mod filters;
 mod mysql;
+mod of_group;
 mod rules;
 mod sqlite;
 pub mod statements;
@@ -17,6 +18,7 @@ pub mod statements;
 use crate::ddl::{Schema, Step, TableDef};
 use crate::schema::{Ident, SqlType};
 use crate::value::{Micros, Value};
+pub use of_group::OfGroup;
 use rules::Rules;
 use std::sync::Arc;
 

@@ -17,4 +17,5 @@ mod types;
 pub use field::{Field, Part, PartKey, Shape};
 pub use ident::{Ident, IdentError};
 pub use table::{BASE_COLUMNS, Column, Companion, Key, Table, TableParts, base};
+pub(crate) use text::{Text, same};
 pub use types::SqlType;

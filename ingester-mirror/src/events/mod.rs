@@ -4,7 +4,7 @@
 //!
 //! Publishing never slows the mirror down. Events go into a bounded queue, from which one task sends a few per second. An
 //! event that finds the queue full is dropped and counted. An event that cannot be sent is lost; the log says why, once a
-//! minute.
+//! minute. Nothing is published about Events, which would report themselves without an end.
 //!
 //! The cluster role needs `create` and `patch` on `events` of the group `events.k8s.io`. Events about cluster-scoped objects
 //! are in the namespace `default`, where Kubernetes puts them.
@@ -186,8 +186,38 @@ impl Publisher {
         );
     }
 
+    /// A list lacked so many of the kind's live rows that none was marked as deleted: Warning `SweepRefused`. It is about the kind's
+    /// CustomResourceDefinition, or about the APIService of a kind that has none.
+    pub fn sweep_refused(&self, kind: &Kind, marked: u64, live: u64) {
+        let event = || Event {
+            type_: EventType::Warning,
+            reason: "SweepRefused".into(),
+            action: "Mirror".into(),
+            note: Some(note(
+                &format!("Of {live} live rows of {} in SQL, {marked} have no object in the cluster", kind.kind()),
+                "",
+                ". More than `ingester.sweepLimit` at once is not believed, so none is marked as deleted. If the objects are really \
+                 gone, run `ingester audit --repair`.",
+            )),
+            secondary: None,
+        };
+        self.enqueue_unless_event(kind, || definition_of(kind), event);
+    }
+
     fn enqueue(&self, kind: &Kind, subject: Subject<'_>, event: impl FnOnce() -> Event) {
-        self.enqueue_about(|| reference(kind, subject), event);
+        self.enqueue_unless_event(kind, || reference(kind, subject), event);
+    }
+
+    /// Enqueues an event about objects of a kind.
+    fn enqueue_unless_event(
+        &self,
+        kind: &Kind,
+        regarding: impl FnOnce() -> ObjectReference,
+        event: impl FnOnce() -> Event,
+    ) {
+        if !is_event(kind) {
+            self.enqueue_about(regarding, event);
+        }
     }
 
     fn enqueue_about(&self, regarding: impl FnOnce() -> ObjectReference, event: impl FnOnce() -> Event) {
@@ -197,6 +227,29 @@ impl Publisher {
             Ok(permit) => permit.send(Outgoing { regarding: regarding(), event: event() }),
             Err(_) => counters.dropped.inc(),
         }
+    }
+}
+
+/// Whether the kind's objects are Events themselves. An Event about one of them would be mirrored, and if it cannot be, it would be
+/// reported by a further Event, without an end.
+fn is_event(kind: &Kind) -> bool {
+    kind.kind() == "Event" && ["", "events.k8s.io"].contains(&kind.group())
+}
+
+/// The object that stands for a whole kind. Its uid is not known here.
+fn definition_of(kind: &Kind) -> ObjectReference {
+    let group = kind.group();
+    // The group of a CustomResourceDefinition has a dot. Every group and version has an APIService.
+    let (api_version, definition, name) = if group.contains('.') {
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition", format!("{}.{group}", kind.plural()))
+    } else {
+        ("apiregistration.k8s.io/v1", "APIService", format!("{}.{group}", kind.version()))
+    };
+    ObjectReference {
+        api_version: Some(api_version.to_owned()),
+        kind: Some(definition.to_owned()),
+        name: Some(name),
+        ..ObjectReference::default()
     }
 }
 

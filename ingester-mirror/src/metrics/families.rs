@@ -92,6 +92,7 @@ pub(super) struct Families {
     pub(super) rejected_objects: Gauges<1>,
     pub(super) proto_lost: Counters<2>,
     pub(super) orphans_swept: Counters<1>,
+    pub(super) sweeps_refused: Counters<1>,
     pub(super) backfill_rows: Counters<2>,
     pub(super) incomplete_columns: Gauges<1>,
     pub(super) database_errors: Counters<2>,
@@ -215,6 +216,11 @@ impl Families {
             orphans_swept: on.counters(
                 "ingester_orphans_swept_total",
                 "Rows deleted because their object was gone when a list was compared with SQL",
+                BY_KIND,
+            )?,
+            sweeps_refused: on.counters(
+                "ingester_sweeps_refused_total",
+                "Lists that lacked so many objects that no row was deleted",
                 BY_KIND,
             )?,
             proto_lost: on.counters(

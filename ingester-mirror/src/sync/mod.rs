@@ -1,53 +1,27 @@
-//! The live mirror: watch -> queue -> batch -> store -> acknowledge, separately for each kind.
+//! The live mirror of many kinds: one unit for each kind, or for each of its namespaces.
 //!
-//! May use: ingester-core, ingester-store, audit, config, events, health, metrics.
+//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, follow, health, lifecycle, metrics, rows, unit.
 //! Must not: know SQL text, a particular kind, or command line arguments.
 //!
-//! | file | what it does |
-//! |---|---|
-//! | `lifecycle` | what to do with an object, by its metadata: pure |
-//! | `finalizer` | the JSON patches that add and remove our finalizer: pure |
-//! | `remote` | the API server, with objects as JSON texts |
-//! | `work`, `queue`, `known` | what waits to be reconciled, and what is remembered of each object |
-//! | `backoff` | the pauses between failed attempts |
-//! | `controller` | list and watch of one kind |
-//! | `resync` | what a watch does not report: objects that are gone, missed changes, missing finalizers |
-//! | `audit` | compares cluster and SQL, and repairs |
-//! | `uninstall` | removes the finalizer from every object |
-//! | `worker` | prepares a batch: what to do with each of its objects (`job`) |
-//! | `commit`, `acknowledge` | the batch's transaction, and the requests to Kubernetes after it |
+//! ```text
+//! follow: list, watch, resync ──> pipeline: queue ─> prepare ─> commit ─> acknowledge
+//! ```
 
-mod acknowledge;
-mod audit;
-mod backoff;
-mod commit;
-mod controller;
-mod finalizer;
-mod job;
-mod known;
-mod lifecycle;
-mod queue;
-mod remote;
-mod resync;
-mod uninstall;
-mod work;
-mod worker;
-
-pub use audit::{AuditError, Repaired, audit};
-pub use finalizer::FINALIZER;
-pub use remote::ApiError;
-pub use uninstall::{Removal, remove_finalizers};
-
+use crate::backoff::{Backoff, RESTART, RESTART_LONGEST};
+use crate::budget::Budget;
+use crate::clock::SystemClock;
+use crate::cluster::Server;
 use crate::config::Config;
 use crate::events::Publisher;
+use crate::follow::{Follower, panic_of};
 use crate::health::{Health, KindState};
+use crate::lifecycle::Rules;
 use crate::metrics::Metrics;
-use backoff::{Backoff, RESTART, RESTART_LONGEST};
-use controller::{Controller, ControllerSetup, Settings, panic_of};
+use crate::rows::StoreRows;
+use crate::unit::{Settings, Unit, name};
 use ingester_core::kind::Kind;
 use ingester_core::object::ManagedFields;
 use ingester_store::Store;
-use lifecycle::Rules;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -68,36 +42,33 @@ pub struct Context {
     pub publisher: Publisher,
 }
 
+/// The memory for objects that were read and are not written yet, in bytes.
+const MEMORY: usize = 32 << 20;
+
 /// The shortest requeue period: below it, an object that keeps failing would be retried without a pause.
 const SHORTEST_REQUEUE: Duration = Duration::from_millis(100);
 
 /// Mirrors `kinds` until `stop` is cancelled, then finishes the current batches.
 ///
-/// Each kind has its own controller; with `ingester.namespaces`, each kind has one for each namespace. A controller that
+/// Each kind has its own unit; with `ingester.namespaces`, each kind has one for each namespace. One that
 /// panics is started again after a pause; the others are not affected.
 pub async fn run(context: Context, kinds: &[Kind], config: &Config, stop: CancellationToken) {
     let mut controllers = JoinSet::new();
-    for setup in setups(&context, kinds, config) {
-        controllers.spawn(supervise(setup, stop.clone()));
+    for unit in units(&context, kinds, config, &stop) {
+        controllers.spawn(supervise(unit));
     }
     while let Some(ended) = controllers.join_next().await {
         if let Err(error) = ended {
-            tracing::error!(reason = panic_of(error), "A supervisor panicked");
+            let reason = panic_of(error);
+            context.health.dead("supervisor of a controller", &reason);
+            tracing::error!(reason, "A supervisor panicked");
         }
     }
 }
 
 /// The names of the controllers, for [`Health::new`].
 pub fn names(kinds: &[Kind], config: &Config) -> Vec<String> {
-    scopes(kinds, config).iter().map(|(kind, namespace)| controller_name(kind, namespace.as_deref())).collect()
-}
-
-/// A controller's name in [`Health`].
-fn controller_name(kind: &Kind, namespace: Option<&str>) -> String {
-    match namespace {
-        Some(namespace) => format!("{} in {namespace}", kind.kind()),
-        None => kind.kind().to_owned(),
-    }
+    scopes(kinds, config).iter().map(|(kind, namespace)| name(kind, namespace.as_deref())).collect()
 }
 
 /// The mirrored kinds, each once for all namespaces or once per configured namespace.
@@ -116,20 +87,23 @@ fn scopes(kinds: &[Kind], config: &Config) -> Vec<(Kind, Option<Box<str>>)> {
         .collect()
 }
 
-/// The setups of the controllers of `kinds`.
-fn setups(context: &Context, kinds: &[Kind], config: &Config) -> Vec<ControllerSetup> {
+/// The units of `kinds`.
+pub(crate) fn units(context: &Context, kinds: &[Kind], config: &Config, stop: &CancellationToken) -> Vec<Unit> {
     let Context { client, store, metrics, health, publisher } = context;
     let ingester = &config.ingester;
     let managed_fields = if ingester.prune_managed_fields { ManagedFields::Prune } else { ManagedFields::Keep };
+    let budget = Budget::new(MEMORY);
     let scopes = scopes(kinds, config).into_iter();
     scopes
-        .map(|(kind, namespace)| ControllerSetup {
+        .map(|(kind, namespace)| Unit {
             kind,
+            cluster: Arc::new(Server::new(client.clone(), kind, namespace.clone())),
+            rows: Arc::new(StoreRows { store: store.clone(), kind, namespace: namespace.clone() }),
+            clock: Arc::new(SystemClock),
+            memory: budget.part(),
             namespace,
-            client: client.clone(),
-            store: store.clone(),
             rules: Rules {
-                finalizer: ingester.finalizer,
+                finalizer: ingester.finalizer_of(&kind),
                 deletion_delay: config.metadata_storage.deletion_delay,
                 immutable: kind.immutable(),
             },
@@ -138,31 +112,32 @@ fn setups(context: &Context, kinds: &[Kind], config: &Config) -> Vec<ControllerS
                 requeue_period: ingester.requeue_period_of(kind.kind()).max(SHORTEST_REQUEUE),
                 resync_period: ingester.resync_period,
                 finalizer_rate: ingester.finalizer_rate,
+                sweep_limit: ingester.sweep_limit,
                 managed_fields,
             },
             metrics: metrics.controller(kind.kind()),
             health: health.clone(),
             publisher: publisher.clone(),
+            stop: stop.clone(),
         })
         .collect()
 }
 
-/// Runs a controller. If it panics, a new one takes its place: what the old one remembered may be wrong, what is in SQL is
-/// not.
-async fn supervise(setup: ControllerSetup, stop: CancellationToken) {
+/// Mirrors a unit. If that panics, it begins again: what was remembered may be wrong, what is in SQL is not.
+async fn supervise(unit: Unit) {
     let mut backoff = Backoff::new(RESTART);
     loop {
-        let controller = Arc::new(Controller::new(setup.clone()));
-        let (name, begin) = (controller.name(), tokio::time::Instant::now());
-        let Err(reason) = controller.run(stop.clone()).await else { return };
-        setup.metrics.panicked();
-        setup.health.kind(&name, KindState::Failed(format!("panicked: {reason}")));
-        tracing::error!(kind = setup.kind.kind(), reason, "Controller panicked and is started again; please report it");
+        let begin = tokio::time::Instant::now();
+        let Err(reason) = Follower::run(unit.clone()).await else { return };
+        unit.metrics.panicked();
+        unit.health.kind(&unit.name(), KindState::Failed(format!("panicked: {reason}")));
+        tracing::error!(kind = unit.kind.kind(), reason, "Controller panicked and is started again; please report it");
         if begin.elapsed() > RESTART_LONGEST {
             backoff.reset();
         }
         tokio::select! {
-            () = stop.cancelled() => return,
+            biased;
+            () = unit.stop.cancelled() => return,
             () = tokio::time::sleep(backoff.pause()) => {}
         }
     }

@@ -7,8 +7,9 @@ use super::batch::{MOST_ROWS, chunks};
 use super::guard::Version;
 use super::transaction::Transaction;
 use super::{Store, StoreError};
-use ingester_core::dialect::Access;
-use ingester_core::dialect::statements::{Live, Names, Newest, Peek, Read, ReadCompanion, Versions};
+use ingester_core::Kind;
+use ingester_core::dialect::statements::{Live, LiveByNamespace, Names, Newest, Peek, Read, ReadCompanion, Versions};
+use ingester_core::dialect::{Access, OfGroup};
 use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
@@ -79,21 +80,23 @@ impl Store {
         .await
     }
 
-    /// A page of live rows: up to `limit` rows whose uids come after `after`, in the order of the uids. The first page comes after the
-    /// empty text; a page with fewer than `limit` rows is the last. Each page has its own time-out and retries, so a table of any size
-    /// can be read.
+    /// A page of the kind's live rows: up to `limit` rows whose uids come after `after`, in the order of the uids. The first page comes
+    /// after the empty text; a page with fewer than `limit` rows is the last. Each page has its own time-out and retries, so a table of
+    /// any size can be read. Rows of the kind's group are its own, in whatever version they were written; rows of other groups are left
+    /// out.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
     pub async fn live(
         &self,
-        table: &'static Table,
+        kind: &Kind,
         namespace: Option<&str>,
         evicted: Evicted,
         after: &str,
         limit: usize,
     ) -> Result<Vec<LiveRow>, StoreError> {
-        let page = &Live { table, namespace, evicted: evicted == Evicted::Included, after, limit };
+        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        let page = &Live { table, group, namespace, evicted: evicted == Evicted::Included, after, limit };
         let read = self.with_retries(
             || format!("reading which rows of `{}` are live", table.name),
             || async {
@@ -107,6 +110,20 @@ impl Store {
             evicted: version.evicted,
         };
         Ok(read.await?.into_iter().map(row).collect())
+    }
+
+    /// The namespaces in which the kind has live rows, in their order, and how many; evicted rows are not counted. The namespace of
+    /// cluster-scoped objects is empty. No key serves this: every row is read.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub async fn live_by_namespace(&self, kind: &Kind) -> Result<Vec<(String, u64)>, StoreError> {
+        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        self.with_retries(
+            || format!("counting the live rows of `{}`", table.name),
+            || async { self.pool.fetch(&LiveByNamespace { table, group }).await },
+        )
+        .await
     }
 
     /// Which versions of these uids are stored, live or not; uids without a row are left out.

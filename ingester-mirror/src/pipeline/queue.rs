@@ -1,12 +1,12 @@
-//! The work queue: one entry per object, always its latest state, in the order of arrival. Bounded in bytes.
+//! The work queue: one entry per object, always its latest state, in the order of arrival. What fills it is bounded by the
+//! [budget](crate::budget) that its objects hold.
 //!
 //! # Guarantees
 //! - At most one worker has an object at a time. What arrives for the object meanwhile waits until that worker is done.
 //! - A newer state replaces an older one in the queue, never the other way round.
-//! - [`Queue::push`] waits while the queue is full, so the watch is read no further. What workers put back never waits.
 //! - Delayed work ([`Queue::push_later`]) is dropped if anything else arrives for that object first.
 
-use super::work::{Item, Work};
+use super::work::Item;
 use crate::metrics::ControllerMetrics;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,15 +14,15 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+/// The shortest delay: whatever fails is tried again after a pause.
+const SHORTEST: Duration = Duration::from_millis(100);
+
 pub(crate) struct Queue {
     contents: Mutex<Contents>,
     /// There may be something to take.
     ready: Notify,
-    /// There may be room for more.
-    room: Notify,
-    /// Everything that [`Queue::drained`] waited for was worked on.
-    drained: Notify,
-    most_bytes: usize,
+    /// An object was worked on.
+    worked: Notify,
     metrics: ControllerMetrics,
 }
 
@@ -40,19 +40,12 @@ struct Contents {
     number: u64,
     bytes: usize,
     /// The objects that [`Queue::drained`] still waits for.
-    undone: HashSet<Box<str>>,
+    undone: Option<HashSet<Box<str>>>,
 }
 
 impl Queue {
-    pub(crate) fn new(most_bytes: usize, metrics: ControllerMetrics) -> Self {
-        Queue {
-            contents: Mutex::default(),
-            ready: Notify::new(),
-            room: Notify::new(),
-            drained: Notify::new(),
-            most_bytes,
-            metrics,
-        }
+    pub(crate) fn new(metrics: ControllerMetrics) -> Self {
+        Queue { contents: Mutex::default(), ready: Notify::new(), worked: Notify::new(), metrics }
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
@@ -60,20 +53,8 @@ impl Queue {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds received work; waits while the queue is full.
-    pub(crate) async fn push(&self, item: Item) {
-        loop {
-            let room = self.room.notified();
-            if self.contents().bytes < self.most_bytes {
-                break;
-            }
-            room.await;
-        }
-        self.push_now(item);
-    }
-
-    /// Adds without waiting: for workers. If they waited for room, nobody would make any.
-    pub(crate) fn push_now(&self, item: Item) {
+    /// Adds work.
+    pub(crate) fn push(&self, item: Item) {
         self.metrics.added();
         let mut contents = self.contents();
         if let Some(due) = contents.due.remove(&item.uid) {
@@ -87,6 +68,7 @@ impl Queue {
 
     /// Adds after `delay`, unless something else arrives for the object first.
     pub(crate) fn push_later(&self, item: Item, delay: Duration) {
+        let delay = delay.max(SHORTEST);
         let mut contents = self.contents();
         if contents.waiting.contains_key(&item.uid) {
             return;
@@ -118,9 +100,8 @@ impl Queue {
                     if more {
                         self.ready.notify_one();
                     }
-                    self.room.notify_one();
                     let now = Instant::now();
-                    items.iter().for_each(|item| self.metrics.taken(now.duration_since(item.since)));
+                    items.iter().for_each(|item| self.metrics.taken(now.duration_since(item.trail.since)));
                     return items;
                 }
                 contents.later.keys().next().map(|(due, _)| *due)
@@ -135,33 +116,61 @@ impl Queue {
     /// The worker is done with these. What arrived for them meanwhile can be taken now.
     pub(crate) fn done<'u>(&self, uids: impl IntoIterator<Item = &'u str>) {
         let mut contents = self.contents();
-        let any_undone = !contents.undone.is_empty();
         for uid in uids {
-            contents.undone.remove(uid);
+            if let Some(undone) = &mut contents.undone {
+                undone.remove(uid);
+            }
             if let Some(uid) = contents.active.take(uid)
                 && contents.waiting.contains_key(&uid)
             {
                 contents.order.push_back(uid);
             }
         }
-        if any_undone && contents.undone.is_empty() {
-            self.drained.notify_one();
+        let drained = contents.undone.as_ref().is_some_and(HashSet::is_empty);
+        drop(contents);
+        if drained {
+            self.worked.notify_waiters();
         }
+        self.ready.notify_one();
+    }
+
+    /// A request for the object has ended: this is to be worked on now, merged with what arrived meanwhile.
+    pub(crate) fn hand_back(&self, item: Item) {
+        let mut contents = self.contents();
+        let uid = item.uid.clone();
+        // What arrived meanwhile is later than the answer.
+        let item = match contents.waiting.remove(&uid) {
+            Some(arrived) => {
+                contents.bytes -= arrived.bytes();
+                item.merge(arrived)
+            }
+            None => item,
+        };
+        contents.bytes += item.bytes();
+        contents.active.remove(&uid);
+        contents.order.push_back(uid.clone());
+        contents.waiting.insert(uid, item);
+        self.count(&contents);
         drop(contents);
         self.ready.notify_one();
     }
 
     /// Waits until everything that is in the queue now was worked on. Only one task may wait at a time.
     pub(crate) async fn drained(&self) {
-        let drained = {
+        let undone = |contents: &Contents| contents.waiting.keys().chain(&contents.active).cloned().collect();
+        {
             let mut contents = self.contents();
-            contents.undone = contents.waiting.keys().chain(&contents.active).cloned().collect();
-            if contents.undone.is_empty() {
-                return;
+            contents.undone = Some(undone(&contents));
+        }
+        loop {
+            // It is told of everything from here on.
+            let worked = self.worked.notified();
+            if self.contents().undone.as_ref().is_none_or(HashSet::is_empty) {
+                break;
             }
-            self.drained.notified()
-        };
-        drained.await;
+            worked.await;
+        }
+        self.contents().undone = None;
     }
 
     /// Whether this object waits, or a worker has it.
@@ -186,7 +195,7 @@ impl Contents {
         match self.waiting.remove(&item.uid) {
             Some(old) => {
                 self.bytes -= old.bytes();
-                let item = merge(old, item);
+                let item = old.merge(item);
                 self.bytes += item.bytes();
                 self.waiting.insert(item.uid.clone(), item);
             }
@@ -206,7 +215,7 @@ impl Contents {
         while let Some(entry) = self.later.first_entry().filter(|entry| entry.key().0 <= now) {
             let mut item = entry.remove();
             self.due.remove(&item.uid);
-            item.since = now;
+            item.trail.since = now;
             self.add(item);
         }
     }
@@ -228,121 +237,144 @@ impl Contents {
     }
 }
 
-/// Which of two pieces of work for one object remains.
-fn merge(old: Item, new: Item) -> Item {
-    let since = old.since.min(new.since);
-    let (keep, other) = match (&old.work, &new.work) {
-        // A received state makes reading it unnecessary.
-        (Work::Object { .. } | Work::Broken { .. }, Work::Refresh { .. }) => (old, new),
-        (Work::Object { .. }, Work::Object { .. }) if new.version() < old.version() => (old, new),
-        _ => (new, old),
-    };
-    Item { since, overrule: keep.overrule || other.overrule, ..keep }
-}
-
 #[cfg(test)]
 mod tests {
     use super::Queue;
     use crate::metrics::Metrics;
-    use crate::sync::work::{Item, Origin, Work};
+    use crate::pipeline::work::{Item, ObjectRef, Source, Why, Work};
     use ingester_core::object::{ManagedFields, Object};
     use std::time::Duration;
 
-    fn queue(most_bytes: usize) -> Queue {
-        Queue::new(most_bytes, Metrics::new().unwrap().controller("Test"))
+    fn queue() -> Queue {
+        Queue::new(Metrics::new().unwrap().controller("Test"))
     }
 
-    fn object(uid: &str, version: u64, gone: bool) -> Item {
+    fn received(uid: &str, version: u64, source: Source) -> Item {
         let text = format!(
             r#"{{"apiVersion":"v1","kind":"K","metadata":{{"name":"n","uid":"{uid}","resourceVersion":"{version}"}}}}"#
         );
         let object = Object::parse(text, ManagedFields::Prune).unwrap();
-        Item::new(Work::Object { object: Box::new(object), gone }, Origin::Watch)
+        Item::new(Work::Object { object: Box::new(object), source })
     }
 
-    fn refresh(uid: &str) -> Item {
-        Item::new(
-            Work::Refresh { uid: uid.into(), namespace: "".into(), name: "n".into(), version: 0, swept: false },
-            Origin::Watch,
-        )
+    fn object(uid: &str, version: u64) -> Item {
+        received(uid, version, Source::Watch)
     }
 
-    async fn take(queue: &Queue) -> Vec<(String, u64)> {
+    fn look_because(uid: &str, version: u64, why: Why) -> Item {
+        Item::look(ObjectRef { uid: uid.into(), namespace: "".into(), name: "n".into(), version }, why, 0)
+    }
+
+    fn look(uid: &str) -> Item {
+        look_because(uid, 0, Why::Due)
+    }
+
+    /// Each item's uid with its version, or with the reason to look at it.
+    async fn take(queue: &Queue) -> Vec<(String, String)> {
         let items = queue.take(10, usize::MAX).await;
-        items.iter().map(|item| (item.uid.to_string(), item.version())).collect()
+        let what = |item: &Item| match &item.work {
+            Work::Object { object, .. } => object.meta().resource_version.to_string(),
+            Work::Look { why, .. } => format!("{why:?}"),
+            other => format!("{other:?}"),
+        };
+        items.iter().map(|item| (item.uid.to_string(), what(item))).collect()
     }
 
-    fn pairs(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
-        expected.iter().map(|(uid, version)| ((*uid).to_owned(), *version)).collect()
+    fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+        expected.iter().map(|(uid, what)| ((*uid).to_owned(), (*what).to_owned())).collect()
     }
 
     #[tokio::test]
     async fn each_object_is_taken_once_in_order_with_its_latest_version() {
-        let queue = queue(usize::MAX);
-        for item in [object("a", 1, false), object("b", 2, false), object("a", 4, false), object("a", 3, false)] {
-            queue.push(item).await;
+        let queue = queue();
+        for item in [object("a", 1), object("b", 2), object("a", 4), object("a", 3)] {
+            queue.push(item);
         }
-        assert_eq!(take(&queue).await, pairs(&[("a", 4), ("b", 2)]));
+        assert_eq!(take(&queue).await, pairs(&[("a", "4"), ("b", "2")]));
     }
 
     #[tokio::test]
-    async fn a_queued_state_is_not_replaced_by_a_refresh() {
-        let queue = queue(usize::MAX);
-        queue.push(object("a", 1, true)).await;
-        queue.push(refresh("a")).await;
-        queue.push(refresh("b")).await;
-        queue.push(object("b", 2, false)).await;
-        assert_eq!(take(&queue).await, pairs(&[("a", 1), ("b", 2)]));
+    async fn a_received_state_is_not_replaced_by_a_look() {
+        let queue = queue();
+        queue.push(received("a", 1, Source::Deletion));
+        queue.push(look("a"));
+        queue.push(look("b"));
+        queue.push(object("b", 2));
+        assert_eq!(take(&queue).await, pairs(&[("a", "1"), ("b", "2")]));
+    }
+
+    #[tokio::test]
+    async fn a_row_to_be_written_again_is_looked_at_unless_a_later_state_comes() {
+        let queue = queue();
+        queue.push(look_because("a", 5, Why::Rewrite));
+        queue.push(object("a", 5));
+        queue.push(look_because("b", 5, Why::Rewrite));
+        queue.push(object("b", 6));
+        queue.push(object("c", 5));
+        queue.push(look_because("c", 5, Why::Rewrite));
+        queue.push(look_because("d", 5, Why::Rewrite));
+        queue.push(look("d"));
+        let expected = [("a", "Rewrite"), ("b", "6"), ("c", "Rewrite"), ("d", "Rewrite")];
+        assert_eq!(take(&queue).await, pairs(&expected));
+    }
+
+    #[tokio::test]
+    async fn a_list_that_is_behind_what_waits_makes_both_be_looked_at() {
+        let queue = queue();
+        queue.push(received("a", 9, Source::Deletion));
+        queue.push(received("a", 3, Source::List { behind: true }));
+        queue.push(object("b", 9));
+        queue.push(received("b", 3, Source::Patch { accepted: true }));
+        assert_eq!(take(&queue).await, pairs(&[("a", "Due"), ("b", "9")]));
     }
 
     #[tokio::test]
     async fn an_object_is_with_one_worker_at_a_time() {
-        let queue = queue(usize::MAX);
-        queue.push(object("a", 1, false)).await;
-        assert_eq!(take(&queue).await, pairs(&[("a", 1)]));
-        queue.push(object("a", 2, false)).await;
-        queue.push(object("b", 3, false)).await;
-        assert_eq!(take(&queue).await, pairs(&[("b", 3)]));
+        let queue = queue();
+        queue.push(object("a", 1));
+        assert_eq!(take(&queue).await, pairs(&[("a", "1")]));
+        queue.push(object("a", 2));
+        queue.push(object("b", 3));
+        assert_eq!(take(&queue).await, pairs(&[("b", "3")]));
         assert!(queue.holds("a"));
         queue.done(["a"]);
-        assert_eq!(take(&queue).await, pairs(&[("a", 2)]));
+        assert_eq!(take(&queue).await, pairs(&[("a", "2")]));
         queue.done(["a", "b"]);
         assert!(queue.is_idle());
     }
 
     #[tokio::test(start_paused = true)]
     async fn delayed_work_comes_later_and_is_replaced_by_newer_states() {
-        let queue = queue(usize::MAX);
-        queue.push_later(refresh("a"), Duration::from_secs(10));
-        queue.push_later(refresh("b"), Duration::from_secs(5));
-        queue.push(object("a", 7, false)).await;
-        assert_eq!(take(&queue).await, pairs(&[("a", 7)]));
+        let queue = queue();
+        queue.push_later(look("a"), Duration::from_secs(10));
+        queue.push_later(look("b"), Duration::from_secs(5));
+        queue.push(object("a", 7));
+        assert_eq!(take(&queue).await, pairs(&[("a", "7")]));
         let begin = tokio::time::Instant::now();
-        assert_eq!(take(&queue).await, pairs(&[("b", 0)]));
+        assert_eq!(take(&queue).await, pairs(&[("b", "Due")]));
         assert_eq!(begin.elapsed().as_secs(), 5);
         let nothing = tokio::time::timeout(Duration::from_secs(60), take(&queue)).await;
         assert!(nothing.is_err(), "{nothing:?}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_full_queue_blocks_the_watch_but_never_a_worker() {
-        let queue = queue(1);
-        queue.push(object("a", 1, false)).await;
-        let blocked = tokio::time::timeout(Duration::from_secs(60), queue.push(object("b", 2, false))).await;
-        assert!(blocked.is_err());
-        queue.push_now(object("c", 3, false));
-        assert_eq!(take(&queue).await, pairs(&[("a", 1), ("c", 3)]));
-        queue.push(object("b", 2, false)).await;
-        assert_eq!(take(&queue).await, pairs(&[("b", 2)]));
+    async fn no_work_is_delayed_by_less_than_a_pause() {
+        let queue = queue();
+        queue.push_later(look("a"), Duration::ZERO);
+        let begin = tokio::time::Instant::now();
+        assert_eq!(take(&queue).await, pairs(&[("a", "Due")]));
+        assert!(begin.elapsed() >= Duration::from_millis(100));
     }
 
     #[tokio::test]
     async fn earlier_entries_are_drained_whatever_is_queued_later() {
-        let queue = std::sync::Arc::new(queue(usize::MAX));
+        let queue = std::sync::Arc::new(queue());
         queue.drained().await;
         for uid in ["a", "b"] {
-            queue.push(object(uid, 1, false)).await;
+            queue.push(object(uid, 1));
         }
+        // One that gave up waiting leaves nothing behind for the next.
+        assert!(tokio::time::timeout(Duration::from_millis(1), queue.drained()).await.is_err());
         let waiting = tokio::spawn({
             let queue = queue.clone();
             async move { queue.drained().await }
@@ -350,18 +382,20 @@ mod tests {
         assert_eq!(take(&queue).await.len(), 2);
         tokio::task::yield_now().await;
         queue.done(["a"]);
-        queue.push(object("c", 2, false)).await;
+        queue.push(object("c", 2));
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
         queue.done(["b"]);
         waiting.await.unwrap();
+        let begin = tokio::time::timeout(Duration::from_millis(1), queue.drained()).await;
+        assert!(begin.is_err(), "\"c\" still waits");
     }
 
     #[tokio::test]
     async fn a_batch_keeps_to_its_bytes_but_has_at_least_one_object() {
-        let queue = queue(usize::MAX);
+        let queue = queue();
         for uid in ["a", "b", "c"] {
-            queue.push(object(uid, 1, false)).await;
+            queue.push(object(uid, 1));
         }
         assert_eq!(queue.take(10, 1).await.len(), 1);
         assert_eq!(queue.take(1, usize::MAX).await.len(), 1);

@@ -1,7 +1,10 @@
-//! What to do with an object, by its metadata alone: how to write its row, and what to request from Kubernetes after that.
-//! Pure.
+//! The rules of an object's life, for the mirror and for the audit: how its row is written, and what is requested from
+//! Kubernetes after that, by its metadata alone. Pure.
+//!
+//! May use: ingester-core, config.
 
-use super::finalizer;
+pub(crate) mod finalizer;
+
 use crate::config::Finalizer;
 use ingester_core::object::Meta;
 use std::time::Duration;
@@ -70,10 +73,10 @@ pub(crate) struct Circumstances {
     pub(crate) gone: bool,
     /// Its row already has a `delete_time`.
     pub(crate) deleted: bool,
-    /// How long ago this process first saw the annotation that requests deletion.
-    pub(crate) deleting_for: Option<Duration>,
-    /// How long ago its deletionTimestamp was.
-    pub(crate) terminating_for: Option<Duration>,
+    /// How long ago this process first saw that the object is to be deleted.
+    pub(crate) leaving_for: Duration,
+    /// How long ago its deletionTimestamp was, by this node's clock.
+    pub(crate) terminating_for: Duration,
 }
 
 /// The plan for an object.
@@ -85,12 +88,14 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> P
     let deleting = is_true(meta, DELETING);
     let immutable = rules.immutable || is_true(meta, IMMUTABLE);
     let terminating = meta.deletion_timestamp.is_some();
-    // What remains of the delay; `None` once it has passed.
-    let wait = |passed: Option<Duration>| {
+    // What remains of the delay; `None` once it has passed. It lasts no longer than from when this process saw the request,
+    // however far behind this node's clock is.
+    let wait = |passed: Duration| {
         if circumstances.deleted {
             return None;
         }
-        rules.deletion_delay.checked_sub(passed.unwrap_or_default()).filter(|left| !left.is_zero())
+        let passed = passed.max(circumstances.leaving_for);
+        rules.deletion_delay.checked_sub(passed).filter(|left| !left.is_zero())
     };
     let remove = if ours { Then::RemoveFinalizer } else { Then::Nothing };
     if circumstances.gone {
@@ -106,7 +111,7 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> P
         };
     }
     if deleting {
-        return match wait(circumstances.deleting_for) {
+        return match wait(Duration::ZERO) {
             Some(left) => Plan { again: Some(left), ..Plan::new(State::Live, Then::Nothing) },
             None => Plan::new(State::Deleted, Then::Delete),
         };
@@ -128,9 +133,9 @@ pub(crate) fn is_true(meta: &Meta, annotation: &str) -> bool {
     found.is_ok_and(|index| meta.annotations[index].1.as_ref() == "true")
 }
 
-/// Whether an annotation requests the deletion of an object that is not terminating yet.
-pub(crate) fn asks_for_deletion(meta: &Meta) -> bool {
-    meta.deletion_timestamp.is_none() && is_true(meta, DELETING)
+/// Whether an object is to be deleted: it is terminating, or the annotation requests it.
+pub(crate) fn is_leaving(meta: &Meta) -> bool {
+    meta.deletion_timestamp.is_some() || is_true(meta, DELETING)
 }
 
 #[cfg(test)]
@@ -156,11 +161,10 @@ mod tests {
 
     const OURS: &str = "michelangelo/Ingester";
     const NOW: Circumstances =
-        Circumstances { gone: false, deleted: false, deleting_for: None, terminating_for: Some(Duration::ZERO) };
+        Circumstances { gone: false, deleted: false, leaving_for: Duration::ZERO, terminating_for: Duration::ZERO };
 
     fn after(seconds: u64) -> Circumstances {
-        let passed = Some(Duration::from_secs(seconds));
-        Circumstances { deleting_for: passed, terminating_for: passed, ..NOW }
+        Circumstances { leaving_for: Duration::from_secs(seconds), ..NOW }
     }
 
     #[test]
@@ -195,8 +199,17 @@ mod tests {
         assert_eq!(waiting, Plan { again: Some(Duration::from_secs(6)), ..Plan::new(State::Live, Then::Nothing) });
         assert_eq!(plan(&meta, RULES, after(10)), Plan::new(State::Deleted, Then::RemoveFinalizer));
         assert_eq!(plan(&object(&["x"], &[], true), RULES, after(11)), Plan::new(State::Deleted, Then::Nothing));
-        // A clock behind the API server's makes the delay longer, never shorter.
+        let before_this_process = Circumstances { terminating_for: Duration::from_secs(7), ..after(4) };
+        assert_eq!(plan(&meta, RULES, before_this_process).again, Some(Duration::from_secs(3)));
         assert_eq!(plan(&meta, RULES, NOW).again, Some(Duration::from_secs(10)));
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_makes_no_delay_longer() {
+        // By this node's clock, the object will be deleted in an hour.
+        let meta = object(&[OURS], &[], true);
+        let behind = Circumstances { terminating_for: Duration::ZERO, ..after(10) };
+        assert_eq!(plan(&meta, RULES, behind), Plan::new(State::Deleted, Then::RemoveFinalizer));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The pauses between attempts that fail one after the other: exponential, without an end, by `backon`.
 //!
+//! May use: nothing.
+//!
 //! Only [`delay`] is our own: the number of failed attempts waits in the queue with its object, as in client-go's rate limiter
 //! per item, so no iterator of `backon` lives from one attempt to the next.
 
@@ -8,17 +10,17 @@ use std::time::Duration;
 
 /// For the API server: at first 50 to 100 ms, in the end 7.5 to 15 s. At random, so that the controllers of all kinds do not
 /// come in step to an API server that has just started.
-pub(super) const API_SERVER: ExponentialBuilder =
+pub(crate) const API_SERVER: ExponentialBuilder =
     endless(Duration::from_millis(50), Duration::from_millis(7500)).with_jitter();
 
 /// For the database. Short: when it is back, every write waits for this pause.
-pub(super) const DATABASE: ExponentialBuilder = endless(Duration::from_millis(200), Duration::from_secs(3));
+pub(crate) const DATABASE: ExponentialBuilder = endless(Duration::from_millis(200), Duration::from_secs(3));
 
 /// For a controller that panicked.
-pub(super) const RESTART: ExponentialBuilder = endless(Duration::from_secs(1), RESTART_LONGEST);
+pub(crate) const RESTART: ExponentialBuilder = endless(Duration::from_secs(1), RESTART_LONGEST);
 
 /// The longest pause before a controller that panicked is started again.
-pub(super) const RESTART_LONGEST: Duration = Duration::from_secs(60);
+pub(crate) const RESTART_LONGEST: Duration = Duration::from_secs(60);
 
 /// Pauses that double from `first` up to `longest`. Jitter adds up to as much again.
 const fn endless(first: Duration, longest: Duration) -> ExponentialBuilder {
@@ -27,36 +29,36 @@ const fn endless(first: Duration, longest: Duration) -> ExponentialBuilder {
 
 /// How long an object waits in the queue after so many failed attempts: a second, then twice as long each time, up to
 /// `longest`.
-pub(super) fn delay(attempt: u32, longest: Duration) -> Duration {
+pub(crate) fn delay(attempt: u32, longest: Duration) -> Duration {
     Duration::from_secs(1).saturating_mul(1 << attempt.min(16)).min(longest)
 }
 
 /// Failures in a row, and the pause after each.
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     policy: ExponentialBuilder,
     pauses: <ExponentialBuilder as backon::BackoffBuilder>::Backoff,
     failures: u32,
 }
 
 impl Backoff {
-    pub(super) fn new(policy: ExponentialBuilder) -> Self {
+    pub(crate) fn new(policy: ExponentialBuilder) -> Self {
         Backoff { policy, pauses: policy.build(), failures: 0 }
     }
 
     /// How often it has failed since the last success.
-    pub(super) fn failures(&self) -> u32 {
+    pub(crate) fn failures(&self) -> u32 {
         self.failures
     }
 
     /// It failed: how long to wait before the next attempt.
-    pub(super) fn pause(&mut self) -> Duration {
+    pub(crate) fn pause(&mut self) -> Duration {
         self.failures = self.failures.saturating_add(1);
         // No policy here ends. If one did, a pause would follow anyway.
         self.pauses.next().unwrap_or(RESTART_LONGEST)
     }
 
     /// It succeeded.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         *self = Backoff::new(self.policy);
     }
 }

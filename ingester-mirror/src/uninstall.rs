@@ -1,10 +1,13 @@
 //! Removes our finalizer from every object, for uninstalling.
+//!
+//! May use: ingester-core, cluster, lifecycle, unit.
 
-use super::finalizer;
-use super::remote::{ApiError, ApiErrorKind, PartialObjectMeta, Remote};
+use crate::cluster::{ApiError, ApiErrorKind, Cluster, PartialObjectMeta, Server};
+use crate::lifecycle::finalizer;
+use crate::unit::parse;
 use futures::StreamExt as _;
 use ingester_core::kind::Kind;
-use ingester_core::object::Meta;
+use ingester_core::object::ManagedFields;
 
 /// How many requests are in flight.
 const REQUESTS: usize = 16;
@@ -37,11 +40,11 @@ pub async fn remove_finalizers(
     kind: &Kind,
     namespace: Option<&str>,
 ) -> Result<Removal, ApiError> {
-    let remote = Remote::new(client.clone(), *kind, namespace.map(Into::into));
+    let server = Server::new(client.clone(), *kind, namespace.map(Into::into));
     let mut removal = Removal::default();
     let mut next = None;
     loop {
-        let page = match remote.list_metadata(next.as_deref()).await {
+        let page = match server.list_metadata(next.as_deref()).await {
             Ok(page) => page,
             Err(error) if error.kind() == ApiErrorKind::NotFound => {
                 return Ok(Removal { not_installed: true, ..removal });
@@ -55,7 +58,7 @@ pub async fn remove_finalizers(
         };
         removal.objects += page.items.len();
         let results: Vec<Result<bool, String>> = futures::stream::iter(page.items)
-            .map(|partial| remove(&remote, partial))
+            .map(|partial| remove(kind, &server, partial))
             .buffer_unordered(REQUESTS)
             .collect()
             .await;
@@ -72,21 +75,21 @@ pub async fn remove_finalizers(
     }
 }
 
-async fn remove(remote: &Remote, partial: PartialObjectMeta) -> Result<bool, String> {
-    let mut meta = Meta { namespace: partial.namespace.clone(), name: partial.name.clone(), ..partial.meta() };
+async fn remove(kind: &Kind, server: &Server, partial: PartialObjectMeta) -> Result<bool, String> {
+    let mut meta = partial.meta();
     for attempt in 1.. {
         let Some(patch) = finalizer::removal(&meta) else { return Ok(false) };
-        let error = match remote.patch(&meta.namespace, &meta.name, &patch).await {
+        let error = match server.patch(&meta.namespace, &meta.name, &patch).await {
             Ok(_) => return Ok(true),
             Err(error) => error,
         };
         match error.kind() {
             ApiErrorKind::NotFound => return Ok(false),
             ApiErrorKind::Conflict if attempt < ATTEMPTS => {
-                match remote.get_metadata(&meta.namespace, &meta.name).await.map_err(|error| error.to_string())? {
-                    Some(now) if now.uid == meta.uid => {
-                        meta = Meta { namespace: meta.namespace, name: meta.name, ..now.meta() };
-                    }
+                let now = server.look(&meta.namespace, &meta.name).await.map_err(|error| error.to_string())?;
+                let now = now.map(|text| parse(kind, text, ManagedFields::Prune)).transpose();
+                match now.map_err(|(_, reason)| reason)? {
+                    Some(now) if now.meta().uid == meta.uid => meta = now.meta().clone(),
                     _ => return Ok(false),
                 }
             }

@@ -1,21 +1,23 @@
-//! The API server: one kind's objects as JSON text, listed, watched, read, patched and deleted.
+//! The API server of a cluster.
 //!
 //! kube's client sends the requests. Its typed objects are not used, because the text itself is stored, and because a list
 //! item of a built-in kind lacks the `apiVersion` and `kind` that an object has everywhere else.
 
-use futures::{Stream, StreamExt as _};
+use super::error::{ApiError, ApiErrorKind};
+use super::{Cluster, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, Stream, StreamExt as _};
 use ingester_core::json::{self, Reader};
 use ingester_core::kind::Kind;
+use ingester_core::object::Meta;
 use kube::Client;
 use kube::core::WatchEvent;
-use kube::core::params::{DeleteParams, GetParams, ListParams, Preconditions, WatchParams};
+use kube::core::params::{DeleteParams, ListParams, Preconditions, WatchParams};
 use kube::core::request::Request;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::fmt;
 use std::time::Duration;
-
-/// Objects per page of a list. Two pages are in memory at a time, as text and as parsed objects. (kubectl asks for 500.)
-const PAGE: u32 = 250;
 
 /// Objects per page of a list of metadata, which is a tenth of the size.
 const METADATA_PAGE: u32 = 2000;
@@ -36,171 +38,17 @@ fn is_path_segment(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_graphic() && !b"/%?#".contains(&b))
 }
 
-/// The kinds of errors, by what to do about them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ApiErrorKind {
-    /// 404: the object or the kind does not exist.
-    NotFound,
-    /// 409, 412, or 422 for a patch whose tests failed: the object has changed.
-    Conflict,
-    /// 410: the API server no longer has this version.
-    Expired,
-    /// 401 and 403: somebody must grant a right.
-    Forbidden,
-    /// Worth a retry: no connection, a time-out, 429, 5xx.
-    Transient,
-    /// Everything else, such as 400 and 405.
-    Other,
-}
-
-/// An error of the API server: what was being done, and the reason.
-#[derive(Debug)]
-pub struct ApiError {
-    doing: String,
-    reason: String,
-    code: u16,
-    kind: ApiErrorKind,
-}
-
-impl ApiError {
-    fn of(doing: impl Into<String>, error: kube::Error) -> Self {
-        let doing = doing.into();
-        match error {
-            kube::Error::Api(status) => {
-                let reason = if status.message.is_empty() { status.reason.clone() } else { status.message.clone() };
-                ApiError { doing, reason, code: status.code, kind: kind_of(status.code) }
-            }
-            error => ApiError { doing, reason: chain(&error), code: 0, kind: ApiErrorKind::Transient },
-        }
-    }
-
-    fn new(doing: impl Into<String>, reason: impl Into<String>, kind: ApiErrorKind) -> Self {
-        ApiError { doing: doing.into(), reason: reason.into(), code: 0, kind }
-    }
-
-    pub(crate) fn kind(&self) -> ApiErrorKind {
-        self.kind
-    }
-
-    /// The HTTP status code, or `network` if there was none.
-    pub(crate) fn code(&self) -> String {
-        if self.code == 0 { "network".into() } else { self.code.to_string() }
-    }
-}
-
-impl fmt::Display for ApiError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.doing, self.reason)?;
-        match self.kind {
-            ApiErrorKind::Forbidden => f.write_str(" (grant the verb to the ingester's ClusterRole)"),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for ApiError {}
-
-/// An error with its causes: kube's own text for a lost connection does not have them.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text.push_str(": ");
-            text.push_str(&more);
-        }
-        cause = error.source();
-    }
-    text
-}
-
-/// By the HTTP status codes of the Kubernetes API conventions.
-fn kind_of(code: u16) -> ApiErrorKind {
-    match code {
-        404 => ApiErrorKind::NotFound,
-        409 | 412 | 422 => ApiErrorKind::Conflict,
-        410 => ApiErrorKind::Expired,
-        401 | 403 => ApiErrorKind::Forbidden,
-        0 | 408 | 429 | 500..=599 => ApiErrorKind::Transient,
-        _ => ApiErrorKind::Other,
-    }
-}
-
-/// One page of a list.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Page {
-    /// The version of the whole list, the same on each page.
-    pub(crate) version: u64,
-    /// The token that requests the next page; `None` on the last page.
-    pub(crate) next: Option<String>,
-    /// The objects' texts.
-    pub(crate) items: Vec<Box<str>>,
-}
-
-/// What is read of an object's metadata when the object itself is not needed.
-#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct PartialObjectMeta {
-    pub(crate) uid: Box<str>,
-    pub(crate) namespace: Box<str>,
-    pub(crate) name: Box<str>,
-    resource_version: Box<str>,
-    pub(crate) finalizers: Vec<Box<str>>,
-    deletion_timestamp: Option<Box<str>>,
-}
-
-impl PartialObjectMeta {
-    /// Its resourceVersion; 0 if it is not a number.
-    pub(crate) fn version(&self) -> u64 {
-        self.resource_version.parse().unwrap_or_default()
-    }
-
-    pub(crate) fn terminating(&self) -> bool {
-        self.deletion_timestamp.is_some()
-    }
-
-    /// The metadata that a patch of the finalizers needs.
-    pub(crate) fn meta(&self) -> ingester_core::object::Meta {
-        ingester_core::object::Meta {
-            uid: self.uid.clone(),
-            resource_version: self.version(),
-            finalizers: self.finalizers.clone().into(),
-            ..Default::default()
-        }
-    }
-}
-
-/// One page of a list of metadata.
-#[derive(Debug)]
-pub(crate) struct MetadataPage {
-    pub(crate) version: u64,
-    pub(crate) next: Option<String>,
-    pub(crate) items: Vec<PartialObjectMeta>,
-}
-
-/// One event of a watch.
-#[derive(Debug)]
-pub(crate) enum RemoteEvent {
-    /// An object was created or changed.
-    Applied(Box<str>),
-    /// An object was deleted; its last state.
-    Deleted(Box<str>),
-    /// All events up to this version were sent.
-    Bookmark(u64),
-}
-
 /// The objects of one kind on the API server, in all namespaces or in one.
 #[derive(Clone)]
-pub(crate) struct Remote {
+pub(crate) struct Server {
     client: Client,
     kind: Kind,
     namespace: Option<Box<str>>,
 }
 
-impl Remote {
+impl Server {
     pub(crate) fn new(client: Client, kind: Kind, namespace: Option<Box<str>>) -> Self {
-        Remote { client, kind, namespace }
+        Server { client, kind, namespace }
     }
 
     fn url(&self, namespace: Option<&str>) -> String {
@@ -231,7 +79,7 @@ impl Remote {
             Ok(result) => result.map_err(|error| ApiError::of(doing, error)),
             Err(_) => {
                 let reason = format!("no answer within {} s", REQUEST.as_secs());
-                Err(ApiError::new(doing, reason, ApiErrorKind::Transient))
+                Err(ApiError { timeout: true, ..ApiError::new(doing, reason, ApiErrorKind::Transient) })
             }
         }
     }
@@ -260,32 +108,6 @@ impl Remote {
         }
     }
 
-    fn page(&self, limit: u32, next: Option<&str>) -> ListParams {
-        let mut parameters = ListParams::default().limit(limit);
-        if let Some(token) = next {
-            parameters = parameters.continue_token(token);
-        }
-        parameters
-    }
-
-    /// One page of the objects, by a consistent read.
-    pub(crate) async fn list(&self, next: Option<&str>) -> Result<Page, ApiError> {
-        let doing = format!("listing {}", self.kind.plural());
-        let request = self.all().list(&self.page(PAGE, next)).map_err(|error| built(&doing, error))?;
-        let text = self.listed(&doing, request).await?;
-        split(&text).map_err(|error| ApiError::new(doing, error.locate(&text).to_string(), ApiErrorKind::Other))
-    }
-
-    /// One page of the objects' metadata, by a consistent read.
-    pub(crate) async fn list_metadata(&self, next: Option<&str>) -> Result<MetadataPage, ApiError> {
-        self.metadata(METADATA_PAGE, next).await
-    }
-
-    /// The cluster's current version.
-    pub(crate) async fn version(&self) -> Result<u64, ApiError> {
-        self.metadata(1, None).await.map(|page| page.version)
-    }
-
     async fn metadata(&self, limit: u32, next: Option<&str>) -> Result<MetadataPage, ApiError> {
         #[derive(serde::Deserialize)]
         struct List {
@@ -305,7 +127,7 @@ impl Remote {
             metadata: PartialObjectMeta,
         }
         let doing = format!("listing the metadata of {}", self.kind.plural());
-        let request = self.all().list_metadata(&self.page(limit, next)).map_err(|error| built(&doing, error))?;
+        let request = self.all().list_metadata(&page(limit, next)).map_err(|error| built(&doing, error))?;
         let text = self.listed(&doing, request).await?;
         let list: List = serde_json::from_str(&text)
             .map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
@@ -317,11 +139,7 @@ impl Remote {
         })
     }
 
-    /// The events after `version`, until the server or the connection ends the watch.
-    pub(crate) async fn watch(
-        &self,
-        version: u64,
-    ) -> Result<impl Stream<Item = Result<RemoteEvent, ApiError>> + use<>, ApiError> {
+    async fn open_watch(&self, version: u64) -> Result<Watch, ApiError> {
         let doing = format!("watching {}", self.kind.plural());
         let parameters = WatchParams::default().timeout(WATCH_SECONDS);
         let request = self.all().watch(&parameters, &version.to_string()).map_err(|error| built(&doing, error))?;
@@ -331,7 +149,7 @@ impl Remote {
             Err(_) => return Err(ApiError::new(doing, "no answer", ApiErrorKind::Transient)),
         };
         let events = with_time_limit(events.boxed());
-        Ok(events.map(move |event| match event {
+        let events = events.map(move |event| match event {
             None => Err(ApiError::new(doing.as_str(), "no sign of life from the API server", ApiErrorKind::Transient)),
             Some(Err(error)) => Err(ApiError::of(doing.as_str(), error)),
             Some(Ok(WatchEvent::Added(object) | WatchEvent::Modified(object))) => {
@@ -343,64 +161,87 @@ impl Remote {
                 Err(_) => Err(ApiError::new(doing.as_str(), NO_VERSION, ApiErrorKind::Other)),
             },
             Some(Ok(WatchEvent::Error(status))) => Err(ApiError::of(doing.as_str(), kube::Error::Api(status))),
-        }))
+        });
+        Ok(events.boxed())
     }
+}
 
-    /// The current object; `None` if no object has that name.
-    pub(crate) async fn get(&self, namespace: &str, name: &str) -> Result<Option<Box<str>>, ApiError> {
-        let (request, doing) = self.one("reading", namespace, name)?;
-        let request = request.get(name, &GetParams::default()).map_err(|error| built(&doing, error))?;
-        match self.text(&doing, request).await {
-            Ok(text) => Ok(Some(text.into())),
-            Err(error) if error.kind == ApiErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+impl Cluster for Server {
+    fn list<'a>(&'a self, limit: u32, next: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>> {
+        async move {
+            let doing = format!("listing {}", self.kind.plural());
+            let request = self.all().list(&page(limit, next)).map_err(|error| built(&doing, error))?;
+            let text = self.listed(&doing, request).await?;
+            split(&text).map_err(|error| ApiError::new(doing, error.locate(&text).to_string(), ApiErrorKind::Other))
         }
+        .boxed()
     }
 
-    /// The current metadata of an object; `None` if no object has that name.
-    pub(crate) async fn get_metadata(
-        &self,
-        namespace: &str,
-        name: &str,
-    ) -> Result<Option<PartialObjectMeta>, ApiError> {
-        #[derive(serde::Deserialize)]
-        struct Item {
-            metadata: PartialObjectMeta,
+    fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>> {
+        self.metadata(METADATA_PAGE, next).boxed()
+    }
+
+    fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
+        async move { self.metadata(1, None).await.map(|page| page.version) }.boxed()
+    }
+
+    fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>> {
+        self.open_watch(version).boxed()
+    }
+
+    /// A list of this one name. For the API server it is as cheap as reading the object, and its answer tells an object that does
+    /// not exist from a kind that is not served: reading the object is "not found" for both.
+    fn look<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>> {
+        async move {
+            let (request, doing) = self.one("reading", namespace, name)?;
+            let parameters = ListParams::default().fields(&format!("metadata.name={name}")).limit(1);
+            let request = request.list(&parameters).map_err(|error| built(&doing, error))?;
+            let text = self.listed(&doing, request).await?;
+            let page = split(&text)
+                .map_err(|error| ApiError::new(doing, error.locate(&text).to_string(), ApiErrorKind::Other))?;
+            Ok(page.items.into_iter().next())
         }
-        let (request, doing) = self.one("reading the metadata of", namespace, name)?;
-        let request = request.get_metadata(name, &GetParams::default()).map_err(|error| built(&doing, error))?;
-        match self.text(&doing, request).await {
-            Ok(text) => match serde_json::from_str::<Item>(&text) {
-                Ok(item) => Ok(Some(item.metadata)),
-                Err(error) => Err(ApiError::new(doing, error.to_string(), ApiErrorKind::Other)),
-            },
-            Err(error) if error.kind == ApiErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+        .boxed()
+    }
+
+    fn patch<'a>(
+        &'a self,
+        namespace: &'a str,
+        name: &'a str,
+        patch: &'a Value,
+    ) -> BoxFuture<'a, Result<Box<str>, ApiError>> {
+        async move {
+            let (_, doing) = self.one("patching the finalizers of", namespace, name)?;
+            let request = http::Request::patch(format!("{}/{name}", self.url(Some(namespace))))
+                .header(http::header::CONTENT_TYPE, "application/json-patch+json")
+                .body(patch.to_string().into_bytes())
+                .map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
+            self.text(&doing, request).await.map(Into::into)
         }
+        .boxed()
     }
 
-    /// Applies a JSON patch; returns the patched object.
-    pub(crate) async fn patch(
-        &self,
-        namespace: &str,
-        name: &str,
-        patch: &serde_json::Value,
-    ) -> Result<Box<str>, ApiError> {
-        let (_, doing) = self.one("patching the finalizers of", namespace, name)?;
-        let request = http::Request::patch(format!("{}/{name}", self.url(Some(namespace))))
-            .header(http::header::CONTENT_TYPE, "application/json-patch+json")
-            .body(patch.to_string().into_bytes())
-            .map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
-        self.text(&doing, request).await.map(Into::into)
+    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<(), ApiError>> {
+        async move {
+            let (request, doing) = self.one("deleting", &meta.namespace, &meta.name)?;
+            let preconditions = Preconditions {
+                resource_version: Some(meta.resource_version.to_string()),
+                uid: Some(meta.uid.to_string()),
+            };
+            let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
+            let request = request.delete(&meta.name, &parameters).map_err(|error| built(&doing, error))?;
+            self.text(&doing, request).await.map(drop)
+        }
+        .boxed()
     }
+}
 
-    /// Deletes the object if it still has this uid and version.
-    pub(crate) async fn delete(&self, namespace: &str, name: &str, uid: &str, version: u64) -> Result<(), ApiError> {
-        let (request, doing) = self.one("deleting", namespace, name)?;
-        let preconditions = Preconditions { resource_version: Some(version.to_string()), uid: Some(uid.to_owned()) };
-        let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
-        let request = request.delete(name, &parameters).map_err(|error| built(&doing, error))?;
-        self.text(&doing, request).await.map(drop)
+/// The parameters of one page of a list.
+fn page(limit: u32, next: Option<&str>) -> ListParams {
+    let parameters = ListParams::default().limit(limit);
+    match next {
+        Some(token) => parameters.continue_token(token),
+        None => parameters,
     }
 }
 
@@ -423,7 +264,7 @@ fn built(doing: &str, error: kube::core::request::Error) -> ApiError {
 }
 
 /// Displays `namespace/name`, or the name alone.
-pub(crate) struct Named<'a>(pub(crate) &'a str, pub(crate) &'a str);
+struct Named<'a>(&'a str, &'a str);
 
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -478,7 +319,8 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ApiErrorKind, Page, Remote, is_path_segment, kind_of, split};
+    use super::{ApiErrorKind, Cluster as _, Page, Server, is_path_segment, split};
+    use crate::cluster::error::kind_of;
     use crate::fixture::MODEL;
     use http::{Request, Response};
     use kube::Client;
@@ -505,7 +347,7 @@ mod tests {
             let answer = Response::builder().status(code).body(Body::from(text.into_bytes())).unwrap();
             async move { Ok::<_, Infallible>(answer) }
         });
-        let page = Remote::new(Client::new(service, "default"), MODEL, None).list(None).await;
+        let page = Server::new(Client::new(service, "default"), MODEL, None).list(2, None).await;
         assert!(left.lock().unwrap().is_empty(), "requests that were not made: {left:?}");
         page.map_err(|error| error.kind())
     }

@@ -1,6 +1,6 @@
 //! What a controller remembers of each object: its version, the state of its row, and when it was last seen. Nothing else.
 
-use super::lifecycle::State;
+use crate::lifecycle::State;
 use ingester_core::row::Expected;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -42,8 +42,8 @@ impl KnownObject {
 #[derive(Default)]
 pub(crate) struct Known {
     entries: HashMap<Box<str>, KnownObject>,
-    /// When the annotation that requests deletion was first seen, by uid.
-    deleting: HashMap<Box<str>, Instant>,
+    /// When it was first seen that an object is to be deleted, by uid.
+    leaving: HashMap<Box<str>, Instant>,
     /// Counts the lists. An object that the latest list lacks is gone, or its events were missed.
     epoch: u32,
     live: usize,
@@ -70,17 +70,42 @@ impl Known {
         self.recount(old, Some(entry));
     }
 
-    /// Records a row that was stored before this process started.
+    /// Records a live row that was read. What this process remembers better, it keeps.
     pub(crate) fn load(&mut self, uid: Box<str>, version: u64) {
         let entry = KnownObject { version, state: RowState::Stored(State::Live), epoch: self.epoch, pairs: None };
+        if let Some(old) = self.entries.get_mut(&uid)
+            && (old.version == version && old.state == entry.state || old.state != entry.state)
+        {
+            old.epoch = self.epoch;
+            return;
+        }
         let old = self.entries.insert(uid, entry);
         self.recount(old, Some(entry));
+    }
+
+    /// Begins to read the live rows.
+    pub(crate) fn begin_rows(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// All live rows were read: forgets those that are live in memory only, unless `busy` says that they are being written. The
+    /// objects are then found in the cluster as if they were new. Returns how many.
+    pub(crate) fn end_rows(&mut self, busy: impl Fn(&str) -> bool) -> usize {
+        let epoch = self.epoch;
+        let lost = |entry: &KnownObject| entry.epoch != epoch && entry.state == RowState::Stored(State::Live);
+        let lost: Vec<Box<str>> =
+            self.entries.iter().filter(|(uid, entry)| lost(entry) && !busy(uid)).map(|(uid, _)| uid.clone()).collect();
+        for uid in &lost {
+            let old = self.entries.remove(uid);
+            self.recount(old, None);
+        }
+        lost.len()
     }
 
     pub(crate) fn remove(&mut self, uid: &str) {
         let old = self.entries.remove(uid);
         self.recount(old, None);
-        self.deleting.remove(uid);
+        self.leaving.remove(uid);
     }
 
     fn recount(&mut self, old: Option<KnownObject>, new: Option<KnownObject>) {
@@ -92,14 +117,26 @@ impl Known {
         }
     }
 
-    /// When the annotation that requests the object's deletion was first seen: now, if this is the first time.
-    pub(crate) fn deleting_since(&mut self, uid: &str) -> Instant {
-        *self.deleting.entry(uid.into()).or_insert_with(Instant::now)
+    /// When it was first seen that the object is to be deleted: now, if this is the first time.
+    pub(crate) fn leaving_since(&mut self, uid: &str) -> Instant {
+        *self.leaving.entry(uid.into()).or_insert_with(Instant::now)
     }
 
-    /// The object has no such annotation.
-    pub(crate) fn not_deleting(&mut self, uid: &str) {
-        self.deleting.remove(uid);
+    /// The object is not to be deleted.
+    pub(crate) fn staying(&mut self, uid: &str) {
+        if !self.leaving.is_empty() {
+            self.leaving.remove(uid);
+        }
+    }
+
+    /// Whether this process itself wrote the object's row.
+    pub(crate) fn is_own(&self, uid: &str) -> bool {
+        self.entries.get(uid).is_some_and(|entry| entry.pairs.is_some())
+    }
+
+    /// The version of a row that is live, as far as this process knows.
+    pub(crate) fn live_version(&self, uid: &str) -> Option<u64> {
+        self.get(uid).filter(|entry| entry.state == RowState::Stored(State::Live)).map(|entry| entry.version)
     }
 
     /// The highest version of a live row. A list at a lower one comes from a cluster that was restored to an earlier state.
@@ -139,9 +176,11 @@ impl Known {
             entry.epoch == epoch || matches!(entry.state, RowState::Stored(State::Live) | RowState::Rejected)
         });
         let unseen = self.entries.iter().filter(|(_, entry)| entry.epoch != epoch);
-        let uids: Vec<Box<str>> = unseen.map(|(uid, _)| uid.clone()).collect();
+        let mut uids: Vec<Box<str>> = unseen.map(|(uid, _)| uid.clone()).collect();
+        // In one order, so that a history can be repeated.
+        uids.sort_unstable();
         let entries = &self.entries;
-        self.deleting.retain(|uid, _| entries.contains_key(uid));
+        self.leaving.retain(|uid, _| entries.contains_key(uid));
         uids
     }
 }
@@ -181,10 +220,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_deletion_delay_counts_from_when_the_request_was_first_seen() {
         let mut known = Known::default();
-        let first = known.deleting_since("a");
+        let first = known.leaving_since("a");
         tokio::time::advance(std::time::Duration::from_secs(5)).await;
-        assert_eq!(known.deleting_since("a"), first);
-        known.not_deleting("a");
-        assert_ne!(known.deleting_since("a"), first);
+        assert_eq!(known.leaving_since("a"), first);
+        known.staying("a");
+        assert_ne!(known.leaving_since("a"), first);
     }
 }

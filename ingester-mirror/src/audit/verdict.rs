@@ -1,8 +1,5 @@
 //! Whether an object in the cluster and its row agree: a finding for each pair that differs, and the report. Pure.
 //!
-//! May use: ingester-core, ingester-store.
-//! Must not: read the cluster or a database.
-//!
 //! Cluster and database are not read at the same moment. So a finding is only a suspicion until the same object and row, read
 //! again, give the same finding.
 

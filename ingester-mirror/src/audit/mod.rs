@@ -1,0 +1,333 @@
+//! Compares cluster and SQL, kind by kind, object by object, and repairs differences as the mirror itself would.
+//!
+//! May use: ingester-core, ingester-store, cluster, config, lifecycle, pipeline, sync, unit.
+//!
+//! `verdict` says whether an object and its row agree: pure. Here both are read, page by page, so memory holds one page and the
+//! uids. They are not read at the same moment, and the mirror may be running, so all suspects are read again together, objects and
+//! rows, until the findings are stable.
+
+mod verdict;
+
+pub use verdict::{AuditReport, Counts, Finding, ReportEntry};
+
+use crate::cluster::{ApiError, ApiErrorKind};
+use crate::config::Config;
+use crate::lifecycle::{IMMUTABLE, is_leaving, is_true};
+use crate::pipeline::{Item, ObjectRef, Pipeline, Why, uid_of};
+use crate::sync::{Context, units};
+use crate::unit::Unit;
+use futures::StreamExt as _;
+use ingester_core::kind::Kind;
+use ingester_core::object::Object;
+use ingester_store::{Evicted, StoreError, StoredRow};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use verdict::{Wanted, judge};
+
+/// Rows in one page.
+const ROWS: usize = 1000;
+
+/// Objects in one page, and suspects that are read again together: as many as may be in memory.
+const OBJECTS: u32 = 64;
+
+/// How many requests to the API server are under way.
+const REQUESTS: usize = 16;
+
+/// The pauses between readings of the suspects: the mirror may need some time to write them.
+const PAUSES: [Duration; 4] =
+    [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(2)];
+
+/// Attempts to repair.
+const REPAIRS: usize = 3;
+
+/// Why an audit failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The API server.
+    #[error(transparent)]
+    Cluster(#[from] ApiError),
+    /// The database.
+    #[error(transparent)]
+    Database(#[from] StoreError),
+}
+
+/// The result of a repair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repaired {
+    /// Objects and rows that were repaired.
+    pub repaired: u64,
+    /// Objects and rows that still differ.
+    pub left: u64,
+}
+
+/// How far an audit has come with one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuditProgress {
+    /// So many objects were compared with their rows.
+    Compared(u64),
+    /// So many objects and rows may differ and are read again.
+    Confirming(usize),
+    /// So many of so many objects and rows that differ are repaired.
+    Repairing(usize, usize),
+}
+
+impl std::fmt::Display for AuditProgress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            AuditProgress::Compared(objects) => write!(f, "{objects} objects compared"),
+            AuditProgress::Confirming(suspects) => write!(f, "{suspects} differences are read again"),
+            AuditProgress::Repairing(done, all) => write!(f, "{done} of {all} differences repaired"),
+        }
+    }
+}
+
+/// An object or row that may differ.
+#[derive(Clone, Debug)]
+struct Suspect {
+    uid: Box<str>,
+    namespace: Box<str>,
+    name: Box<str>,
+}
+
+/// Compares `kinds` in the cluster with their rows and adds each difference to the report. With `repair`, it also repairs
+/// them. `progress` is told how far it is with which kind.
+///
+/// A kind that is not installed in the cluster has no objects: its live rows are orphans.
+///
+/// # Errors
+/// When the cluster or the database cannot be read.
+pub async fn audit(
+    context: &Context,
+    kinds: &[Kind],
+    config: &Config,
+    repair: bool,
+    report: &mut AuditReport,
+    progress: &(dyn Fn(&Kind, AuditProgress) + Send + Sync),
+) -> Result<Repaired, AuditError> {
+    let mut repaired = Repaired::default();
+    // It is never cancelled: an audit ends by itself, or with the process.
+    for unit in units(context, kinds, config, &CancellationToken::new()) {
+        let mut auditor = Auditor::new(unit, progress).await?;
+        let suspects = auditor.suspects(report).await?;
+        let findings = auditor.confirm(suspects).await?;
+        let left = if repair { auditor.repair(&findings).await? } else { findings.len() };
+        repaired.repaired += (findings.len() - left) as u64;
+        repaired.left += left as u64;
+        for (suspect, finding) in findings {
+            report.add(ReportEntry {
+                kind: auditor.unit().kind.kind().to_owned(),
+                namespace: suspect.namespace.into(),
+                name: suspect.name.into(),
+                uid: suspect.uid.into(),
+                finding,
+            });
+        }
+    }
+    Ok(repaired)
+}
+
+struct Auditor<'a> {
+    pipeline: Arc<Pipeline>,
+    rejects: HashMap<Box<str>, String>,
+    progress: &'a (dyn Fn(&Kind, AuditProgress) + Send + Sync),
+}
+
+impl<'a> Auditor<'a> {
+    async fn new(unit: Unit, progress: &'a (dyn Fn(&Kind, AuditProgress) + Send + Sync)) -> Result<Self, StoreError> {
+        let mut auditor = Auditor { pipeline: Arc::new(Pipeline::new(unit)), rejects: HashMap::new(), progress };
+        auditor.read_rejects().await?;
+        Ok(auditor)
+    }
+
+    fn unit(&self) -> &Unit {
+        &self.pipeline.unit
+    }
+
+    fn progress(&self, progress: AuditProgress) {
+        (self.progress)(&self.unit().kind, progress);
+    }
+
+    async fn read_rejects(&mut self) -> Result<(), StoreError> {
+        let rejects = self.unit().rows.rejects().await?;
+        self.rejects = rejects.into_iter().map(|rejected| (rejected.uid, rejected.reason)).collect();
+        Ok(())
+    }
+
+    /// What differs on the first reading.
+    async fn suspects(&self, report: &mut AuditReport) -> Result<Vec<Suspect>, AuditError> {
+        let Unit { cluster, rows, kind, .. } = self.unit();
+        let counts = report.kind(kind.kind());
+        let mut suspects = Vec::new();
+        let mut seen: HashSet<Box<str>> = HashSet::new();
+        let mut next = None;
+        loop {
+            let page = match cluster.list(OBJECTS, next.as_deref()).await {
+                Ok(page) => page,
+                Err(error) if error.kind() == ApiErrorKind::NotFound => break,
+                // The list took longer than the API server keeps its version: start over, counting nothing twice.
+                Err(error) if error.kind() == ApiErrorKind::Expired && next.is_some() => {
+                    next = None;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            next = page.next;
+            let mut objects = Vec::with_capacity(page.items.len());
+            for text in page.items {
+                match self.unit().parse(text) {
+                    Ok(object) if seen.insert(object.meta().uid.clone()) => objects.push(object),
+                    Ok(_) => {}
+                    Err((identity, _)) => {
+                        let text = |part: Option<Box<str>>| part.unwrap_or_default();
+                        let uid = uid_of(&identity);
+                        if seen.insert(uid.clone()) {
+                            counts.objects += 1;
+                            suspects.push(Suspect {
+                                uid,
+                                namespace: text(identity.namespace),
+                                name: text(identity.name),
+                            });
+                        }
+                    }
+                }
+            }
+            counts.objects += objects.len() as u64;
+            let uids: Vec<&str> = objects.iter().map(|object| object.meta().uid.as_ref()).collect();
+            let stored = rows.stored(&uids).await?;
+            let stored: HashMap<&str, &StoredRow> = stored.iter().map(|row| (row.uid.as_ref(), row)).collect();
+            for object in &objects {
+                let meta = object.meta();
+                if self.judge(Some(object), stored.get(meta.uid.as_ref()).copied()).is_some() {
+                    let (namespace, name) = (meta.namespace.clone(), meta.name.clone());
+                    suspects.push(Suspect { uid: meta.uid.clone(), namespace, name });
+                }
+            }
+            self.progress(AuditProgress::Compared(counts.objects));
+            if next.is_none() {
+                break;
+            }
+        }
+        let mut after: Box<str> = "".into();
+        loop {
+            let page = rows.live(Evicted::Included, &after, ROWS).await?;
+            let Some(last) = page.last() else { break };
+            after = last.uid.clone();
+            counts.rows += page.len() as u64;
+            let orphans: Vec<&str> = page
+                .iter()
+                .filter(|row| !row.evicted && !seen.contains(&row.uid))
+                .map(|row| row.uid.as_ref())
+                .collect();
+            let names = if orphans.is_empty() { Vec::new() } else { rows.names(&orphans).await? };
+            suspects.extend(names.into_iter().map(|(uid, namespace, name)| Suspect { uid, namespace, name }));
+        }
+        Ok(suspects)
+    }
+
+    fn judge(&self, object: Option<&Object>, stored: Option<&StoredRow>) -> Option<Finding> {
+        let table = self.unit().kind.table();
+        let Some(object) = object else { return judge(table, &Wanted::Nothing, stored) };
+        let meta = object.meta();
+        match self.unit().row(object) {
+            Ok(Some(row)) => {
+                let wanted = Wanted::Object {
+                    row: &row,
+                    terminating: is_leaving(meta),
+                    leaving: self.unit().rules.immutable || is_true(meta, IMMUTABLE),
+                    rejected: self.rejects.get(&meta.uid).map(String::as_str),
+                };
+                judge(table, &wanted, stored)
+            }
+            Ok(None) => judge(table, &Wanted::Nothing, stored),
+            Err(reason) => judge(table, &Wanted::Undecodable(&reason), stored),
+        }
+    }
+
+    /// Reads all suspects again, objects and then rows, a few times. What is wrong each time is a finding.
+    async fn confirm(&self, suspects: Vec<Suspect>) -> Result<Vec<(Suspect, Finding)>, AuditError> {
+        let (mut left, mut found) = (suspects, Vec::new());
+        for (round, pause) in PAUSES.into_iter().enumerate() {
+            if left.is_empty() {
+                break;
+            }
+            tokio::time::sleep(pause).await;
+            self.progress(AuditProgress::Confirming(left.len()));
+            let mut still = Vec::new();
+            for (suspect, finding) in self.read_again(left).await? {
+                match finding {
+                    None => {}
+                    // A rejected object stays rejected until it changes.
+                    Some(finding) if round + 1 == PAUSES.len() || matches!(finding, Finding::Rejected(_)) => {
+                        found.push((suspect, finding));
+                    }
+                    Some(_) => still.push(suspect),
+                }
+            }
+            left = still;
+        }
+        found.sort_by(|(a, _), (b, _)| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+        Ok(found)
+    }
+
+    async fn read_again(&self, suspects: Vec<Suspect>) -> Result<Vec<(Suspect, Option<Finding>)>, AuditError> {
+        let Unit { cluster, rows, .. } = self.unit();
+        let mut findings = Vec::with_capacity(suspects.len());
+        for portion in suspects.chunks(OBJECTS as usize) {
+            let looks: Vec<_> = portion.iter().map(|suspect| cluster.look(&suspect.namespace, &suspect.name)).collect();
+            let texts: Vec<_> = futures::stream::iter(looks).buffered(REQUESTS).collect().await;
+            let uids: Vec<&str> = portion.iter().map(|suspect| suspect.uid.as_ref()).collect();
+            let stored = rows.stored(&uids).await?;
+            let stored: HashMap<&str, &StoredRow> = stored.iter().map(|row| (row.uid.as_ref(), row)).collect();
+            for (suspect, text) in portion.iter().zip(texts) {
+                let text = match text {
+                    Ok(text) => text,
+                    // The kind is not installed, so there is no such object.
+                    Err(error) if error.kind() == ApiErrorKind::NotFound => None,
+                    Err(error) => return Err(error.into()),
+                };
+                let finding = match text.map(|text| self.unit().parse(text)) {
+                    Some(Err((_, reason))) => Some(Finding::Rejected(reason)),
+                    Some(Ok(object)) => {
+                        let object = Some(object).filter(|object| object.meta().uid == suspect.uid);
+                        self.judge(object.as_ref(), stored.get(suspect.uid.as_ref()).copied())
+                    }
+                    None => self.judge(None, stored.get(suspect.uid.as_ref()).copied()),
+                };
+                findings.push((suspect.clone(), finding));
+            }
+        }
+        Ok(findings)
+    }
+
+    /// Processes what differs as the mirror would; the cluster wins over what is stored. Returns how many differ afterwards.
+    async fn repair(&mut self, findings: &[(Suspect, Finding)]) -> Result<usize, AuditError> {
+        let mut left: Vec<&(Suspect, Finding)> = findings.iter().collect();
+        for _ in 0..REPAIRS {
+            if left.is_empty() {
+                break;
+            }
+            self.progress(AuditProgress::Repairing(findings.len() - left.len(), findings.len()));
+            for (Suspect { uid, namespace, name }, finding) in left.iter().copied() {
+                let object =
+                    ObjectRef { uid: uid.clone(), namespace: namespace.clone(), name: name.clone(), version: 0 };
+                let why = match finding {
+                    Finding::Orphaned | Finding::Rejected(_) => Why::Swept,
+                    _ => Why::Rewrite,
+                };
+                self.pipeline.queue.push(Item::look(object, why, 0));
+            }
+            self.pipeline.settle().await;
+            self.read_rejects().await?;
+            let again = self.read_again(left.iter().map(|(suspect, _)| suspect.clone()).collect()).await?;
+            left = left
+                .into_iter()
+                .zip(again)
+                .filter(|(_, (_, finding))| finding.is_some())
+                .map(|(left, _)| left)
+                .collect();
+        }
+        Ok(left.len())
+    }
+}

@@ -1,0 +1,185 @@
+//! The memory for objects that were read and are not written yet: one budget for the process, in which each kind has a part.
+//!
+//! May use: nothing.
+//!
+//! # Guarantees
+//! - All kinds together hold no more than the budget, beside one page of each.
+//! - A kind whose table cannot be written keeps no other kind from going on: it holds at most its part.
+//! - A kind that holds nothing never waits. So every kind goes on, if slowly, whatever the others hold.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::{Notify, Semaphore};
+
+/// The unit of the budget, in bytes.
+const UNIT: usize = 1024;
+
+/// How much of the budget one kind may hold.
+const PART: usize = 4;
+
+/// The budget of a process, in bytes.
+pub(crate) struct Budget {
+    units: Semaphore,
+    total: usize,
+}
+
+impl Budget {
+    pub(crate) fn new(bytes: usize) -> Arc<Self> {
+        let total = (bytes / UNIT).max(PART);
+        Arc::new(Budget { units: Semaphore::new(total), total })
+    }
+
+    /// The part of one kind.
+    pub(crate) fn part(self: &Arc<Self>) -> Arc<Part> {
+        Arc::new(Part { budget: self.clone(), held: AtomicUsize::new(0), less: Notify::new() })
+    }
+}
+
+/// What one kind holds of a [`Budget`].
+pub(crate) struct Part {
+    budget: Arc<Budget>,
+    /// Units, including those that the budget does not count.
+    held: AtomicUsize,
+    less: Notify,
+}
+
+impl Part {
+    /// Waits until the kind may hold so many bytes more. Only one task of a kind may wait at a time.
+    pub(crate) async fn take(self: &Arc<Self>, bytes: usize) -> Share {
+        let most = self.budget.total / PART;
+        let units = bytes.div_ceil(UNIT).clamp(1, most);
+        loop {
+            let less = self.less.notified();
+            let held = self.held.load(Ordering::Acquire);
+            if held == 0 {
+                // Whatever the others hold.
+                let counted =
+                    self.budget.units.try_acquire_many(narrow(units)).map(tokio::sync::SemaphorePermit::forget);
+                return self.share(units, counted.map_or(0, |()| units));
+            }
+            if held + units <= most {
+                tokio::select! {
+                    biased;
+                    permit = self.budget.units.acquire_many(narrow(units)) => {
+                        // The semaphore is never closed.
+                        let counted = permit.map(tokio::sync::SemaphorePermit::forget).map_or(0, |()| units);
+                        return self.share(units, counted);
+                    }
+                    () = less => {}
+                }
+            } else {
+                less.await;
+            }
+        }
+    }
+
+    fn share(self: &Arc<Self>, held: usize, counted: usize) -> Share {
+        self.held.fetch_add(held, Ordering::AcqRel);
+        Share { part: self.clone(), held, counted }
+    }
+
+    /// The bytes that the kind holds.
+    #[cfg(test)]
+    fn bytes(&self) -> usize {
+        self.held.load(Ordering::Acquire) * UNIT
+    }
+}
+
+fn narrow(units: usize) -> u32 {
+    u32::try_from(units).unwrap_or(u32::MAX)
+}
+
+/// Bytes that are held until this is dropped.
+pub(crate) struct Share {
+    part: Arc<Part>,
+    /// Units that the kind holds.
+    held: usize,
+    /// How many of them the budget counts.
+    counted: usize,
+}
+
+impl Share {
+    /// Takes a part of the share for one object. What the share lacks is held in addition, without waiting: the object is in memory
+    /// already.
+    pub(crate) fn split(&mut self, bytes: usize) -> Share {
+        let units = bytes.div_ceil(UNIT).max(1);
+        let from_share = units.min(self.held);
+        let counted = from_share.min(self.counted);
+        self.held -= from_share;
+        self.counted -= counted;
+        let more = units - from_share;
+        self.part.held.fetch_add(more, Ordering::AcqRel);
+        Share { part: self.part.clone(), held: units, counted }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        if self.counted > 0 {
+            self.part.budget.units.add_permits(self.counted);
+        }
+        if self.held > 0 {
+            self.part.held.fetch_sub(self.held, Ordering::AcqRel);
+            self.part.less.notify_one();
+        }
+    }
+}
+
+impl std::fmt::Debug for Share {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} KiB", self.held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Budget;
+    use std::time::Duration;
+
+    async fn waits<T>(future: impl Future<Output = T>) -> bool {
+        tokio::time::timeout(Duration::from_secs(60), future).await.is_err()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_kind_waits_at_its_part_and_goes_on_when_something_is_written() {
+        let budget = Budget::new(16 << 10);
+        let part = budget.part();
+        let first = part.take(3 << 10).await;
+        assert!(waits(part.take(2 << 10)).await);
+        let second = part.take(1 << 10).await;
+        assert_eq!(part.bytes(), 4 << 10);
+        let (third, ()) = tokio::join!(part.take(2 << 10), async {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            drop(first);
+        });
+        drop((second, third));
+        assert_eq!((part.bytes(), budget.units.available_permits()), (0, 16));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn kinds_wait_for_each_other_but_one_that_holds_nothing_does_not() {
+        let budget = Budget::new(16 << 10);
+        let mut held = Vec::new();
+        for _ in 0..4 {
+            held.push(budget.part().take(4 << 10).await);
+        }
+        let late = budget.part();
+        let page = late.take(2 << 10).await;
+        assert!(waits(late.take(1 << 10)).await, "it holds something now");
+        held.pop();
+        drop((late.take(1 << 10).await, page, held));
+        assert_eq!(budget.units.available_permits(), 16);
+    }
+
+    #[tokio::test]
+    async fn the_objects_of_a_page_share_what_it_held() {
+        let budget = Budget::new(64 << 10);
+        let part = budget.part();
+        let mut page = part.take(4 << 10).await;
+        let objects = [3 << 10, 2 << 10].map(|bytes| page.split(bytes));
+        drop(page);
+        assert_eq!((part.bytes(), budget.units.available_permits()), (5 << 10, 60), "one is more than was asked for");
+        drop(objects);
+        assert_eq!((part.bytes(), budget.units.available_permits()), (0, 64));
+    }
+}

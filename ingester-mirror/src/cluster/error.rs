@@ -1,0 +1,101 @@
+//! Errors of the API server, by what to do about them.
+
+use std::fmt;
+
+/// The kinds of errors, by what to do about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ApiErrorKind {
+    /// 404: the object or the kind does not exist.
+    NotFound,
+    /// 409, 412, or 422 for a patch whose tests failed: the object has changed.
+    Conflict,
+    /// 410: the API server no longer has this version.
+    Expired,
+    /// 401 and 403: somebody must grant a right.
+    Forbidden,
+    /// Worth a retry: no connection, a time-out, 429, 5xx.
+    Transient,
+    /// Everything else, such as 400 and 405.
+    Other,
+}
+
+/// An error of the API server: what was being done, and the reason.
+#[derive(Debug)]
+pub struct ApiError {
+    pub(super) doing: String,
+    pub(super) reason: String,
+    pub(super) code: u16,
+    pub(super) kind: ApiErrorKind,
+    /// There was no answer within our own time.
+    pub(super) timeout: bool,
+}
+
+impl ApiError {
+    pub(super) fn of(doing: impl Into<String>, error: kube::Error) -> Self {
+        let doing = doing.into();
+        match error {
+            kube::Error::Api(status) => {
+                let reason = if status.message.is_empty() { status.reason.clone() } else { status.message.clone() };
+                ApiError { doing, reason, code: status.code, kind: kind_of(status.code), timeout: false }
+            }
+            error => ApiError { doing, reason: chain(&error), code: 0, kind: ApiErrorKind::Transient, timeout: false },
+        }
+    }
+
+    pub(crate) fn new(doing: impl Into<String>, reason: impl Into<String>, kind: ApiErrorKind) -> Self {
+        ApiError { doing: doing.into(), reason: reason.into(), code: 0, kind, timeout: false }
+    }
+
+    pub(crate) fn kind(&self) -> ApiErrorKind {
+        self.kind
+    }
+
+    /// Whether the answer took too long: the API server's own time-out, a gateway's, or ours.
+    pub(crate) fn is_timeout(&self) -> bool {
+        matches!(self.code, 408 | 504) || self.timeout
+    }
+
+    /// The HTTP status code, or `network` if there was none.
+    pub(crate) fn code(&self) -> String {
+        if self.code == 0 { "network".into() } else { self.code.to_string() }
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.doing, self.reason)?;
+        match self.kind {
+            ApiErrorKind::Forbidden => f.write_str(" (grant the verb to the ingester's ClusterRole)"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+/// An error with its causes: kube's own text for a lost connection does not have them.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// By the HTTP status codes of the Kubernetes API conventions.
+pub(super) fn kind_of(code: u16) -> ApiErrorKind {
+    match code {
+        404 => ApiErrorKind::NotFound,
+        409 | 412 | 422 => ApiErrorKind::Conflict,
+        410 => ApiErrorKind::Expired,
+        401 | 403 => ApiErrorKind::Forbidden,
+        0 | 408 | 429 | 500..=599 => ApiErrorKind::Transient,
+        _ => ApiErrorKind::Other,
+    }
+}

@@ -1,0 +1,119 @@
+//! The API server, as the mirror sees it: one kind's objects as JSON texts, listed, watched, looked up, patched and deleted.
+//!
+//! May use: ingester-core, lifecycle.
+//!
+//! [`Cluster`] is what the mirror needs. `server` is the real one, over kube's client.
+
+mod error;
+mod server;
+
+pub use error::ApiError;
+pub(crate) use error::ApiErrorKind;
+pub(crate) use server::{Server, with_type};
+
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use ingester_core::object::Meta;
+use serde_json::Value;
+
+/// One page of a list.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Page {
+    /// The version of the whole list, the same on each page.
+    pub(crate) version: u64,
+    /// The token that requests the next page; `None` on the last page.
+    pub(crate) next: Option<String>,
+    /// The objects' texts.
+    pub(crate) items: Vec<Box<str>>,
+}
+
+/// What is read of an object's metadata when the object itself is not needed.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PartialObjectMeta {
+    pub(crate) uid: Box<str>,
+    pub(crate) namespace: Box<str>,
+    pub(crate) name: Box<str>,
+    resource_version: Box<str>,
+    pub(crate) finalizers: Vec<Box<str>>,
+    deletion_timestamp: Option<Box<str>>,
+}
+
+impl PartialObjectMeta {
+    /// Its resourceVersion; 0 if it is not a number.
+    pub(crate) fn version(&self) -> u64 {
+        self.resource_version.parse().unwrap_or_default()
+    }
+
+    pub(crate) fn terminating(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+
+    /// The metadata that a patch of the finalizers needs.
+    pub(crate) fn meta(&self) -> Meta {
+        Meta {
+            uid: self.uid.clone(),
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+            resource_version: self.version(),
+            finalizers: self.finalizers.clone().into(),
+            ..Meta::default()
+        }
+    }
+}
+
+/// One page of a list of metadata.
+#[derive(Debug)]
+pub(crate) struct MetadataPage {
+    pub(crate) version: u64,
+    pub(crate) next: Option<String>,
+    pub(crate) items: Vec<PartialObjectMeta>,
+}
+
+/// One event of a watch.
+#[derive(Debug)]
+pub(crate) enum RemoteEvent {
+    /// An object was created or changed.
+    Applied(Box<str>),
+    /// An object was deleted; its last state.
+    Deleted(Box<str>),
+    /// All events up to this version were sent.
+    Bookmark(u64),
+}
+
+/// The objects of one kind, in all namespaces or in one.
+///
+/// # Guarantees of an implementation
+/// - Lists and [`Cluster::look`] are consistent reads: they show everything that was there when they were asked.
+/// - "Not found" as the answer to a list or a look means that a server that is ready does not serve the kind. That one object does
+///   not exist is no error: it is an empty answer. So no error ever means that an object is gone.
+pub(crate) trait Cluster: Send + Sync {
+    /// A page of up to `limit` objects: the first, or the one that the token of the page before it asks for.
+    fn list<'a>(&'a self, limit: u32, next: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>>;
+
+    /// A page of the objects' metadata.
+    fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>>;
+
+    /// The cluster's current version.
+    fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>>;
+
+    /// The events after `version`, until the server or the connection ends the watch.
+    fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>>;
+
+    /// The object of this name as it is now; `None` if there is none.
+    fn look<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>>;
+
+    /// Applies a JSON patch; returns the patched object.
+    fn patch<'a>(
+        &'a self,
+        namespace: &'a str,
+        name: &'a str,
+        patch: &'a Value,
+    ) -> BoxFuture<'a, Result<Box<str>, ApiError>>;
+
+    /// Deletes the object if it still has the uid and the version of `meta`.
+    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<(), ApiError>>;
+}
+
+/// The events of a watch.
+pub(crate) type Watch = BoxStream<'static, Result<RemoteEvent, ApiError>>;

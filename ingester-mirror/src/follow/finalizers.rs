@@ -1,0 +1,108 @@
+//! Adds our finalizer to objects that are older than this process, at a limited rate.
+
+use super::Follower;
+use crate::backoff::{API_SERVER, Backoff};
+use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
+use crate::config::Finalizer;
+use crate::lifecycle::finalizer;
+use crate::pipeline::{Item, Source, Work, bytes_of};
+use std::time::Duration;
+
+/// How long after the start they may wait until the first list is in SQL: their patches would slow the list down.
+const WAIT: Duration = Duration::from_secs(300);
+
+/// After how many transient errors in a row a round ends: the API server is in trouble, not an object.
+const TROUBLE: u32 = 5;
+
+impl Follower {
+    /// Adds our finalizer whenever there are objects that lack it.
+    pub(super) async fn add_finalizers(&self) {
+        let unit = self.unit();
+        let (mut backoff, start) = (Backoff::new(API_SERVER), tokio::time::Instant::now());
+        loop {
+            self.pipeline.finalizers_missing.notified().await;
+            // It goes on after the time-out, too. (The follower owns the sender, so waiting has no other end.)
+            let mut listed = self.synced_once.subscribe();
+            let _ = tokio::time::timeout_at(start + WAIT, listed.wait_for(|listed| *listed)).await;
+            let pause = match self.add_finalizers_once().await {
+                Ok(0) => {
+                    backoff.reset();
+                    continue;
+                }
+                Ok(objects) => {
+                    tracing::warn!(
+                        kind = unit.kind.kind(),
+                        objects,
+                        "Finalizers not added to some objects, trying again"
+                    );
+                    backoff.pause()
+                }
+                // The round took longer than the API server keeps the list's version. That is no failure: start over.
+                Err(error) if error.kind() == ApiErrorKind::Expired => {
+                    backoff.reset();
+                    backoff.pause()
+                }
+                Err(error) => {
+                    tracing::warn!(kind = unit.kind.kind(), %error, "Finalizers not added now, trying again");
+                    backoff.pause()
+                }
+            };
+            tokio::time::sleep(pause).await;
+            self.pipeline.request_finalizers();
+        }
+    }
+
+    /// One round over all objects. Returns how many are to be tried again. It fails only for what would affect the next object too.
+    async fn add_finalizers_once(&self) -> Result<usize, ApiError> {
+        let unit = self.unit();
+        let mut pace = tokio::time::interval(Duration::from_secs(1) / unit.settings.finalizer_rate.max(1));
+        pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let (mut next, mut left, mut in_a_row) = (None, 0, 0);
+        loop {
+            let page = unit.cluster.list_metadata(next.as_deref()).await?;
+            for partial in page.items {
+                if !self.lacks_finalizer(&partial) {
+                    continue;
+                }
+                pace.tick().await;
+                let meta = partial.meta();
+                match self.pipeline.add_finalizer(&meta).await {
+                    // The answer to the patch is written like an event, so the patch's own event finds it stored.
+                    Ok(Some(object)) => {
+                        in_a_row = 0;
+                        let share = unit.memory.take(bytes_of(object.text().len())).await;
+                        let source = Source::Patch { accepted: true };
+                        self.pipeline
+                            .queue
+                            .push(Item::new(Work::Object { object: Box::new(object), source }).holding(share));
+                    }
+                    Ok(None) => in_a_row = 0,
+                    Err(error) if error.kind() == ApiErrorKind::Transient => {
+                        // One object may have an admission webhook that fails; the others do not wait for it.
+                        (left, in_a_row) = (left + 1, in_a_row + 1);
+                        if in_a_row == TROUBLE {
+                            return Err(error);
+                        }
+                    }
+                    // An admission webhook, for example, may reject the patch of this object. The next resync tries again.
+                    Err(error) => {
+                        tracing::warn!(kind = unit.kind.kind(), namespace = %meta.namespace, name = %meta.name, %error,
+                            "Finalizer not added; the object is mirrored anyway");
+                    }
+                }
+            }
+            next = page.next;
+            if next.is_none() {
+                return Ok(left);
+            }
+        }
+    }
+
+    /// Whether an object lacks our finalizer, by its metadata and the state of its row.
+    pub(super) fn lacks_finalizer(&self, partial: &PartialObjectMeta) -> bool {
+        self.unit().rules.finalizer == Finalizer::Ensure
+            && !partial.terminating()
+            && finalizer::position(&partial.finalizers).is_none()
+            && self.pipeline.known().live_version(&partial.uid).is_some()
+    }
+}

@@ -1,0 +1,286 @@
+//! Follows one unit of the cluster: lists it, watches it from the list's version on, and lists again when the watch cannot go on.
+//!
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, events, health, lifecycle, metrics, pipeline, rows, unit.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `list` | reads everything, in pages that fit into the budget |
+//! | `watch` | follows the changes |
+//! | `sweep` | what a list lacks |
+//! | `resync` | compares cluster, rows and memory from time to time |
+//! | `finalizers` | adds our finalizer to objects that are older than this process |
+//!
+//! kube's `watcher` is not used because it hides two things that are needed here: the list's version, and the moment when a watch
+//! is reopened. An API server that was restored from a backup accepts a watch from a version that it has not reached yet, and
+//! stays silent until it has.
+
+mod finalizers;
+mod list;
+mod resync;
+mod sweep;
+mod watch;
+
+use crate::backoff::{API_SERVER, Backoff};
+use crate::budget::Share;
+use crate::cluster::{ApiError, ApiErrorKind};
+use crate::health::KindState;
+use crate::metrics::Skip;
+use crate::pipeline::{Item, ObjectRef, Pipeline, Source, Why, Work, bytes_of};
+use crate::unit::{Stopped, Unit};
+use ingester_store::Evicted;
+use list::Pages;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use watch::WatchEnd;
+
+/// Rows per page when all live rows are read.
+const ROWS: usize = 5000;
+
+/// How long the workers of a stopping unit may take for what they have begun.
+const GRACE: Duration = Duration::from_secs(8);
+
+/// The pause between attempts to list a kind whose CRD is not installed.
+const NOT_INSTALLED: Duration = Duration::from_secs(5);
+
+/// Follows one unit.
+pub(crate) struct Follower {
+    pipeline: Arc<Pipeline>,
+    /// Locked during a list: two lists at a time would take each other's objects for deleted.
+    listing: tokio::sync::Mutex<Pages>,
+    /// The version up to which the cluster was observed; 0 before the first list.
+    observed: AtomicU64,
+    /// The cluster is behind what was observed: list again.
+    relist: Notify,
+    /// Whether the first list is in SQL.
+    synced_once: tokio::sync::watch::Sender<bool>,
+}
+
+impl Follower {
+    pub(crate) fn new(pipeline: Arc<Pipeline>) -> Self {
+        Follower {
+            pipeline,
+            listing: tokio::sync::Mutex::default(),
+            observed: AtomicU64::new(0),
+            relist: Notify::new(),
+            synced_once: tokio::sync::watch::Sender::new(false),
+        }
+    }
+
+    fn unit(&self) -> &Unit {
+        &self.pipeline.unit
+    }
+
+    /// Mirrors the unit until it is stopped. An error is the message of a panic.
+    pub(crate) async fn run(unit: Unit) -> Result<(), String> {
+        tracing::info!(
+            kind = unit.kind.kind(),
+            namespace = unit.namespace.as_deref(),
+            workers = unit.settings.workers,
+            "Ingester controller registered"
+        );
+        unit.metrics.workers(unit.settings.workers);
+        let (stop, workers) = (unit.stop.clone(), unit.settings.workers.max(1));
+        let pipeline = Arc::new(Pipeline::new(unit));
+        let follower = Arc::new(Follower::new(pipeline.clone()));
+        let mut tasks = JoinSet::new();
+        for _ in 0..workers {
+            tasks.spawn(pipeline.clone().work());
+        }
+        let (task, token) = (follower.clone(), stop.clone());
+        tasks.spawn(async move { until(&token, task.follow()).await });
+        let (task, token) = (follower.clone(), stop.clone());
+        tasks.spawn(async move { until(&token, task.resync()).await });
+        let token = stop.clone();
+        tasks.spawn(async move { until(&token, follower.add_finalizers()).await });
+        let all_ended = async {
+            while let Some(ended) = tasks.join_next().await {
+                if let Err(error) = ended {
+                    return Err(panic_of(error));
+                }
+            }
+            Ok(())
+        };
+        let out_of_time = async {
+            stop.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        // Dropping the set ends the remaining tasks; the next list finds what they did not finish.
+        tokio::select! {
+            biased;
+            ended = all_ended => ended,
+            () = out_of_time => Ok(()),
+        }
+    }
+
+    /// Lists and watches for ever.
+    async fn follow(&self) {
+        if self.load().await.is_err() {
+            return;
+        }
+        let unit = self.unit();
+        let mut backoff = Backoff::new(API_SERVER);
+        loop {
+            unit.health.kind(&unit.name(), KindState::Listing);
+            match self.list().await {
+                Ok(version) => {
+                    backoff.reset();
+                    self.observed.store(version, Ordering::Relaxed);
+                    let WatchEnd(reason) = self.watch_synced(version).await;
+                    tracing::info!(kind = unit.kind.kind(), ?reason, "Listing again");
+                    unit.metrics.watch_restarted(reason);
+                }
+                // The list took longer than the API server keeps its version. The first time, that is no failure.
+                Err(error) if error.kind() == ApiErrorKind::Expired && backoff.failures() == 0 => {
+                    let _ = backoff.pause();
+                }
+                Err(error) => {
+                    self.not_listed(&error, backoff.failures());
+                    let pause = backoff.pause();
+                    let pause = if error.kind() == ApiErrorKind::NotFound { pause.max(NOT_INSTALLED) } else { pause };
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+    }
+
+    /// Watches from the list's version on. The kind is synced once the list is in SQL; the watch does not wait for that.
+    async fn watch_synced(&self, version: u64) -> WatchEnd {
+        let synced = async {
+            self.pipeline.queue.drained().await;
+            self.synced_once.send_replace(true);
+            self.unit().health.kind(&self.unit().name(), KindState::Synced);
+            self.unit().metrics.synced(true);
+            std::future::pending().await
+        };
+        tokio::select! {
+            biased;
+            ended = self.watch(version) => ended,
+            ended = synced => ended,
+        }
+    }
+
+    /// The kind could not be listed.
+    fn not_listed(&self, error: &ApiError, failures: u32) {
+        let unit = self.unit();
+        let kind = unit.kind.kind();
+        if error.kind() == ApiErrorKind::NotFound {
+            if failures == 0 {
+                tracing::warn!(
+                    kind,
+                    api_version = unit.kind.api_version(),
+                    "This kind is not installed in the cluster: waiting for its CustomResourceDefinition"
+                );
+            }
+            unit.metrics.installed(false);
+            unit.health.kind(&unit.name(), KindState::Waiting);
+            return;
+        }
+        unit.metrics.api_error(&error.code());
+        unit.health.kind(&unit.name(), KindState::Failed(error.to_string()));
+        if failures.is_multiple_of(20) {
+            tracing::error!(kind, %error, failures, "Cannot list, trying again");
+        }
+    }
+
+    /// Reads the uids and versions of the live rows, page by page: each has its own time and its own retries.
+    async fn load(&self) -> Result<(), Stopped> {
+        let unit = self.unit();
+        let mut after: Box<str> = "".into();
+        loop {
+            let page = &after;
+            let rows =
+                unit.until_done("reading what is stored", move || unit.rows.live(Evicted::LeftOut, page, ROWS)).await?;
+            let Some(last) = rows.last() else { break };
+            after = last.uid.clone();
+            let whole = rows.len() == ROWS;
+            let mut known = self.pipeline.known();
+            for row in rows {
+                known.load(row.uid, row.res_version);
+            }
+            drop(known);
+            if !whole {
+                break;
+            }
+        }
+        let live = self.pipeline.known().live();
+        unit.metrics.objects(live);
+        tracing::debug!(kind = unit.kind.kind(), rows = live, "Live rows read");
+        Ok(())
+    }
+
+    /// Queues what the API server sent, unless it brings nothing new; returns its version.
+    async fn receive(&self, text: Box<str>, source: Source, memory: Memory<'_>) -> Option<u64> {
+        let share = match memory {
+            Memory::Of(share) => share.split(bytes_of(text.len())),
+            Memory::Taken => self.unit().memory.take(bytes_of(text.len())).await,
+        };
+        let object = match self.unit().parse(text) {
+            Ok(object) => object,
+            Err((identity, reason)) => {
+                let version = identity.resource_version.as_deref().and_then(|version| version.parse().ok());
+                self.pipeline.queue.push(Item::new(Work::Broken { identity, reason }).holding(share));
+                return version;
+            }
+        };
+        let meta = object.meta();
+        let version = meta.resource_version;
+        let before = {
+            let mut known = self.pipeline.known();
+            known.seen(&meta.uid);
+            known.get(&meta.uid)
+        };
+        if self.pipeline.is_echo(meta, source) {
+            self.unit().metrics.skipped(Skip::Unchanged, 1);
+            return Some(version);
+        }
+        let live = !matches!(source, Source::Deletion | Source::List { behind: true });
+        if let Some(entry) = before.filter(|_| live) {
+            if entry.version > version && source == Source::Watch {
+                // The answer to our own patch came first.
+                return Some(version);
+            }
+            if self.pipeline.lacks_finalizer_only(meta) {
+                self.pipeline.request_finalizers();
+                return Some(version);
+            }
+            if entry.version > version {
+                // The list is behind the row. Looking tells which of the two is right.
+                self.pipeline.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0));
+                return Some(version);
+            }
+        }
+        self.pipeline.queue.push(Item::new(Work::Object { object: Box::new(object), source }).holding(share));
+        Some(version)
+    }
+}
+
+async fn until(stop: &CancellationToken, work: impl Future<Output = ()>) {
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => {}
+        () = work => {}
+    }
+}
+
+/// Where the memory of a received object comes from.
+enum Memory<'a> {
+    /// The page that it came with.
+    Of(&'a mut Share),
+    /// It is taken now.
+    Taken,
+}
+
+/// The message of a task's panic.
+pub(crate) fn panic_of(error: tokio::task::JoinError) -> String {
+    match error.try_into_panic() {
+        Ok(panic) => match panic.downcast_ref::<&str>() {
+            Some(text) => (*text).to_owned(),
+            None => panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "no reason given".into()),
+        },
+        Err(error) => error.to_string(),
+    }
+}

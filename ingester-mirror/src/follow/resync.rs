@@ -1,0 +1,114 @@
+//! Compares cluster, rows and memory from time to time: a watch may miss a change, and somebody may change rows.
+
+use super::{Follower, ROWS};
+use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
+use crate::pipeline::{Item, KnownObject, ObjectRef, RowState, Why};
+use crate::unit::in_time;
+use ingester_store::{Evicted, StoreError};
+use std::sync::atomic::Ordering;
+
+impl Follower {
+    /// Compares every `resync_period`.
+    pub(super) async fn resync(&self) {
+        let unit = self.unit();
+        let kind = unit.kind.kind();
+        let Some(period) = unit.settings.resync_period else { return std::future::pending().await };
+        loop {
+            tokio::time::sleep(period).await;
+            match self.resync_once().await {
+                Ok(found) if found > 0 => {
+                    tracing::warn!(kind, objects = found, "Resync found objects that differ from their rows");
+                }
+                Ok(_) => tracing::debug!(kind, "Resync found nothing"),
+                Err(error) if error.kind() == ApiErrorKind::NotFound => {}
+                Err(error) => {
+                    unit.metrics.api_error(&error.code());
+                    tracing::warn!(kind, %error, "Resync given up until the next");
+                }
+            }
+        }
+    }
+
+    /// Compares once. Returns how many objects differed.
+    async fn resync_once(&self) -> Result<usize, ApiError> {
+        let _listing = self.listing.lock().await;
+        if self.observed.load(Ordering::Relaxed) == 0 {
+            return Ok(0);
+        }
+        if let Err(error) = self.compare_rows().await {
+            self.unit().metrics.database_error(error.class());
+            tracing::warn!(kind = self.unit().kind.kind(), %error, "Rows not compared with what is remembered");
+        }
+        self.pipeline.known().begin_list();
+        let (mut next, mut found) = (None, 0);
+        let version = loop {
+            let observed = self.observed.load(Ordering::Relaxed);
+            let page = self.unit().cluster.list_metadata(next.as_deref()).await?;
+            if next.is_none() && page.version < observed {
+                self.relist.notify_one();
+                return Ok(0);
+            }
+            for partial in page.items {
+                found += usize::from(self.compare(partial, observed));
+            }
+            next = page.next;
+            if next.is_none() {
+                break page.version;
+            }
+        };
+        Ok(found + self.sweep(version).await)
+    }
+
+    /// Corrects what is remembered of the live rows: a row may have been removed or changed by hand, or the whole database restored
+    /// from a backup. The comparison with the cluster then finds the objects.
+    async fn compare_rows(&self) -> Result<(), StoreError> {
+        let unit = self.unit();
+        self.pipeline.known().begin_rows();
+        let mut after: Box<str> = "".into();
+        loop {
+            let rows = in_time("reading what is stored", unit.rows.live(Evicted::LeftOut, &after, ROWS)).await?;
+            let whole = rows.len() == ROWS;
+            if let Some(last) = rows.last() {
+                after = last.uid.clone();
+            }
+            for row in rows {
+                if !self.pipeline.queue.holds(&row.uid) {
+                    self.pipeline.known().load(row.uid, row.res_version);
+                } else {
+                    self.pipeline.known().seen(&row.uid);
+                }
+            }
+            if !whole {
+                break;
+            }
+        }
+        let lost = self.pipeline.known().end_rows(|uid| self.pipeline.queue.holds(uid));
+        if lost > 0 {
+            tracing::warn!(kind = unit.kind.kind(), rows = lost, "Rows that this process wrote are not live any more");
+        }
+        Ok(())
+    }
+
+    /// Looks at an object whose version is not the remembered one, unless the watch has yet to reach it. Returns whether it differs
+    /// from what is remembered.
+    fn compare(&self, partial: PartialObjectMeta, observed: u64) -> bool {
+        let before = {
+            let mut known = self.pipeline.known();
+            known.seen(&partial.uid);
+            known.get(&partial.uid)
+        };
+        if self.lacks_finalizer(&partial) {
+            self.pipeline.request_finalizers();
+        }
+        let version = partial.version();
+        // Rejected objects are retried: the database may accept them by now.
+        let as_known = |entry: KnownObject| entry.version == version && entry.state != RowState::Rejected;
+        if version > observed || self.pipeline.queue.holds(&partial.uid) || before.is_some_and(as_known) {
+            return false;
+        }
+        // The kind's predicate may leave the object out. Then this costs one read.
+        let PartialObjectMeta { uid, namespace, name, .. } = partial;
+        self.pipeline.queue.push(Item::look(ObjectRef { uid, namespace, name, version }, Why::Due, 0));
+        before.is_none_or(|entry| entry.version != version)
+    }
+}

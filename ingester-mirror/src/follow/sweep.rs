@@ -1,0 +1,88 @@
+//! What a list lacks: objects that are gone. Each is looked at before its row is marked as deleted.
+
+use super::Follower;
+use crate::pipeline::{Item, ObjectRef, Why, forgotten};
+use crate::unit::in_time;
+use ingester_store::{RowChange, StoreError};
+
+/// Uids in one statement.
+const PORTION: usize = 500;
+
+impl Follower {
+    /// Looks at everything that is stored and that the list, which has just ended, lacks. Returns how many.
+    pub(super) async fn sweep(&self, version: u64) -> usize {
+        let unit = self.unit();
+        let kind = unit.kind.kind();
+        let unseen: Vec<Box<str>> = {
+            let unseen = self.pipeline.known().unseen();
+            unseen.into_iter().filter(|uid| !self.pipeline.queue.holds(uid)).collect()
+        };
+        if self.is_too_many(unseen.len()) {
+            return 0;
+        }
+        for uids in unseen.chunks(PORTION) {
+            let references: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
+            let names = match in_time("reading the names of objects that are gone", unit.rows.names(&references)).await
+            {
+                Ok(names) => names,
+                Err(error) => {
+                    // The next list finds them again.
+                    unit.metrics.database_error(error.class());
+                    tracing::error!(kind, %error, "Objects that are gone are not swept now");
+                    break;
+                }
+            };
+            let mut nameless: Vec<&Box<str>> = uids.iter().collect();
+            for (uid, namespace, name) in names {
+                nameless.retain(|other| **other != uid);
+                self.pipeline.queue.push(Item::look(ObjectRef { uid, namespace, name, version }, Why::Swept, 0));
+            }
+            // Rejected objects that are gone and never had a row: their rejects are out of date.
+            let now = unit.clock.now();
+            let forget: Vec<RowChange> = nameless.into_iter().map(|uid| forgotten(uid, version, now)).collect();
+            for change in &forget {
+                self.pipeline.known().remove(change.uid());
+            }
+            if !forget.is_empty()
+                && let Err(error) = in_time("clearing rejects", unit.rows.write(&forget)).await
+            {
+                tracing::warn!(kind, %error, "Rejects of objects that are gone are still recorded");
+            }
+        }
+        if let Err(error) = self.forget_rejects().await {
+            tracing::warn!(kind, %error, "Rejects of objects that are gone are still recorded");
+        }
+        unseen.len()
+    }
+
+    /// Deletes the rejects of objects that the list, which has just ended, lacks: they were deleted while no ingester ran.
+    async fn forget_rejects(&self) -> Result<(), StoreError> {
+        let rows = &self.unit().rows;
+        let rejects = in_time("reading rejects", rows.rejects()).await?;
+        let gone: Vec<&str> = {
+            let known = self.pipeline.known();
+            let is_gone = |uid: &&str| known.get(uid).is_none() && !self.pipeline.queue.holds(uid);
+            rejects.iter().map(|reject| reject.uid.as_ref()).filter(is_gone).collect()
+        };
+        if gone.is_empty() { Ok(()) } else { in_time("deleting rejects", rows.forget_rejects(&gone)).await }
+    }
+
+    /// The fuse: whether so many objects are gone that something else must be wrong, such as an empty etcd behind the API server.
+    fn is_too_many(&self, gone: usize) -> bool {
+        let unit = self.unit();
+        let live = self.pipeline.known().live();
+        if !unit.settings.sweep_limit.refuses(gone as u64, live as u64) {
+            return false;
+        }
+        tracing::error!(
+            kind = unit.kind.kind(),
+            gone,
+            live,
+            "So many objects are missing from the cluster that none is marked as deleted: check the cluster; if they are really \
+             gone, run `ingester audit --repair`, or raise ingester.sweepLimit"
+        );
+        unit.metrics.sweep_refused();
+        unit.publisher.sweep_refused(&unit.kind, gone as u64, live as u64);
+        true
+    }
+}

@@ -1,0 +1,85 @@
+//! Watches from a version on, and opens the watch again whenever it ends.
+
+use super::{Follower, Memory};
+use crate::backoff::{API_SERVER, Backoff};
+use crate::cluster::{ApiError, ApiErrorKind, RemoteEvent};
+use crate::metrics::Restart;
+use crate::pipeline::Source;
+use futures::StreamExt as _;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A watch that lives for less counts as one that failed: opening it again at once could go on like that for ever.
+const SHORT: Duration = Duration::from_secs(5);
+
+/// A watch ended for good: list again, for this reason.
+pub(super) struct WatchEnd(pub(super) Restart);
+
+/// Why a watch ended.
+enum Ended {
+    /// The API server, or the connection to it.
+    Api(ApiError),
+    /// It cannot go on, for this reason.
+    Relist(Restart),
+}
+
+impl Follower {
+    /// Watches from `version` on, and opens the watch again whenever the API server ends it.
+    pub(super) async fn watch(&self, mut version: u64) -> WatchEnd {
+        let metrics = &self.unit().metrics;
+        let (mut backoff, mut first) = (Backoff::new(API_SERVER), true);
+        loop {
+            let begin = Instant::now();
+            let ended = tokio::select! {
+                biased;
+                () = self.relist.notified() => return WatchEnd(Restart::Behind),
+                ended = self.watch_once(&mut version, first) => ended,
+            };
+            first = false;
+            if begin.elapsed() >= SHORT {
+                backoff.reset();
+                if ended.is_ok() {
+                    continue;
+                }
+            }
+            match ended {
+                // It ended at once, without an error.
+                Ok(()) => {}
+                Err(Ended::Relist(reason)) => return WatchEnd(reason),
+                Err(Ended::Api(error)) => {
+                    match error.kind() {
+                        ApiErrorKind::Expired => return WatchEnd(Restart::Expired),
+                        ApiErrorKind::NotFound => return WatchEnd(Restart::NotInstalled),
+                        _ => {}
+                    }
+                    metrics.api_error(&error.code());
+                    if backoff.failures() == 3 {
+                        tracing::warn!(kind = self.unit().kind.kind(), %error, "Watch lost, trying again");
+                    }
+                }
+            }
+            metrics.watch_restarted(Restart::Connection);
+            tokio::time::sleep(backoff.pause()).await;
+        }
+    }
+
+    /// Opens the watch and reads it to its end. A watch that is opened again needs a cluster that has reached its version.
+    async fn watch_once(&self, version: &mut u64, first: bool) -> Result<(), Ended> {
+        let cluster = &self.unit().cluster;
+        if !first && cluster.version().await.map_err(Ended::Api)? < *version {
+            return Err(Ended::Relist(Restart::Behind));
+        }
+        let mut events = cluster.watch(*version).await.map_err(Ended::Api)?;
+        while let Some(event) = events.next().await {
+            let observed = match event.map_err(Ended::Api)? {
+                RemoteEvent::Applied(text) => self.receive(text, Source::Watch, Memory::Taken).await,
+                RemoteEvent::Deleted(text) => self.receive(text, Source::Deletion, Memory::Taken).await,
+                RemoteEvent::Bookmark(version) => Some(version),
+            };
+            *version = (*version).max(observed.unwrap_or_default());
+            self.observed.store(*version, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}

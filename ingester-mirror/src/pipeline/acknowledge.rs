@@ -1,0 +1,160 @@
+//! The requests to Kubernetes after the commit: finalizers removed, objects deleted and evicted; and what is tried again.
+
+use super::Pipeline;
+use super::known::RowState;
+use super::work::{Item, ObjectRef, Source, Why, Work};
+use crate::backoff::delay;
+use crate::cluster::{ApiError, ApiErrorKind};
+use crate::events::Subject;
+use crate::lifecycle::finalizer;
+use crate::metrics::Outcome;
+use crate::unit::{Unit, in_time};
+use ingester_core::object::{Meta, Object};
+use ingester_core::row::Row;
+use ingester_store::compare::differences;
+
+/// After how many refusals in a row a patch is said to be refused. Before that, the object probably changes all the time.
+const REFUSALS: u32 = 3;
+
+/// What is requested from Kubernetes once the row is committed, of the version that the row has.
+#[derive(Debug)]
+pub(super) enum Then {
+    Nothing,
+    /// Our finalizer is added some time.
+    RequestFinalizers,
+    RemoveFinalizer(Meta),
+    /// If the object has our finalizer, that keeps it until the row of its last state is written.
+    Delete(Meta),
+    /// The row is read back and compared with this one; then the finalizer is removed, or, if that is done, the object deleted.
+    Evict(Meta, Box<Row>),
+}
+
+/// The requests for one object whose row is committed.
+#[derive(Debug)]
+pub(super) struct Acknowledgement {
+    pub(super) object: ObjectRef,
+    pub(super) then: Then,
+    pub(super) attempt: u32,
+}
+
+impl ObjectRef {
+    /// The subject of an Event.
+    pub(super) fn subject<'a>(&'a self, api_version: &'a str, resource_version: &'a str) -> Subject<'a> {
+        let ObjectRef { uid, namespace, name, .. } = self;
+        Subject { api_version, namespace, name, uid, resource_version }
+    }
+}
+
+impl Pipeline {
+    /// Sends the requests that follow a commit.
+    pub(super) async fn acknowledge(&self, acknowledgement: Acknowledgement) {
+        let Acknowledgement { object, then, attempt } = acknowledgement;
+        let result = match then {
+            Then::Nothing | Then::RequestFinalizers => Ok(()),
+            Then::RemoveFinalizer(meta) => self.remove_finalizer(&meta).await.map(drop),
+            Then::Delete(meta) => self.unit.cluster.delete(&meta).await,
+            Then::Evict(meta, row) => match self.read_back(&row).await {
+                Ok(()) => self.evict(&meta).await,
+                Err(reason) => return self.not_stored(object, attempt, &reason),
+            },
+        };
+        if let Err(error) = result {
+            self.try_again(object, Why::Due, attempt, &error);
+        }
+    }
+
+    /// Removes our finalizer; returns the object without it.
+    async fn remove_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
+        let Some(patch) = finalizer::removal(meta) else { return Ok(None) };
+        let text = self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await?;
+        self.unit.metrics.finalizers_removed(1);
+        let Ok(object) = self.unit.parse(text) else { return Ok(None) };
+        // Without finalizers, the API server deletes a terminating object at once. Its DELETED event brings nothing new.
+        if object.meta().finalizers.is_empty() && meta.deletion_timestamp.is_some() {
+            self.known().set(&meta.uid, meta.resource_version, RowState::Released, None);
+        }
+        Ok(Some(object))
+    }
+
+    /// The row of this version is stored as it should be. If the object still has our finalizer, that is removed, and the state
+    /// without it is written and read back before the object is deleted: so the row is the last state in etcd.
+    async fn evict(&self, meta: &Meta) -> Result<(), ApiError> {
+        if let Some(object) = self.remove_finalizer(meta).await? {
+            let source = Source::Patch { accepted: true };
+            self.queue.push(Item::new(Work::Object { object: Box::new(object), source }));
+            return Ok(());
+        }
+        self.unit.cluster.delete(meta).await?;
+        self.unit.metrics.evicted(1);
+        tracing::info!(kind = self.unit.kind.kind(), namespace = %meta.namespace, name = %meta.name, "Immutable object evicted from etcd");
+        Ok(())
+    }
+
+    /// Makes sure that every column of a row is stored correctly, before its object is deleted. An error is the reason why not.
+    async fn read_back(&self, wanted: &Row) -> Result<(), String> {
+        let uids = [&*wanted.uid];
+        let stored = in_time("reading an evicted row back", self.unit.rows.stored(&uids)).await;
+        let stored = stored.map_err(|error| error.to_string())?;
+        let Some(stored) = stored.first() else { return Err("there is no such row".into()) };
+        match differences(self.unit.kind.table(), wanted, stored).first() {
+            None => Ok(()),
+            Some(difference) => Err(difference.to_string()),
+        }
+    }
+
+    /// Keeps the object in etcd and writes its row again.
+    fn not_stored(&self, object: ObjectRef, attempt: u32, reason: &str) {
+        let metrics = &self.unit.metrics;
+        metrics.reconciled(Outcome::Error, 1);
+        metrics.retried(1);
+        tracing::error!(kind = self.unit.kind.kind(), namespace = %object.namespace, name = %object.name, reason, attempt,
+            "Object not evicted: its row, read back, is not what it should be");
+        let pause = delay(attempt, self.unit.settings.requeue_period);
+        self.queue.push_later(Item::look(object, Why::Rewrite, attempt.saturating_add(1)), pause);
+    }
+
+    /// Looks at the object again, some time after an error of the API server.
+    pub(super) fn try_again(&self, object: ObjectRef, why: Why, attempt: u32, error: &ApiError) {
+        let Unit { kind, metrics, settings, .. } = &self.unit;
+        let pause = delay(attempt, settings.requeue_period);
+        let (namespace, name) = (&object.namespace, &object.name);
+        let pause = match error.kind() {
+            // The object is gone, and its DELETED event follows; or the kind is not served now, and nobody knows.
+            ApiErrorKind::NotFound => pause,
+            ApiErrorKind::Conflict | ApiErrorKind::Expired if attempt < REFUSALS => pause / 10,
+            ApiErrorKind::Conflict => {
+                // The version was the current one, and still the patch was refused: by an admission webhook, for example.
+                metrics.api_error(&error.code());
+                metrics.reconciled(Outcome::Error, 1);
+                tracing::warn!(kind = kind.kind(), %namespace, %name, %error, attempt, "The API server refuses a change of this object");
+                let (api_version, version) = (kind.api_version(), object.version.to_string());
+                self.unit.publisher.held(kind, object.subject(&api_version, &version), &error.to_string());
+                pause
+            }
+            ApiErrorKind::Transient | ApiErrorKind::Forbidden | ApiErrorKind::Other | ApiErrorKind::Expired => {
+                metrics.api_error(&error.code());
+                metrics.reconciled(Outcome::Error, 1);
+                tracing::warn!(kind = kind.kind(), %namespace, %name, %error, attempt, "Reconciler error");
+                pause
+            }
+        };
+        metrics.retried(1);
+        self.queue.push_later(Item::look(object, why, attempt.saturating_add(1)), pause);
+    }
+
+    /// Adds our finalizer; `None` if the object changed meanwhile or is gone, so that an event of it follows.
+    pub(crate) async fn add_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
+        let Some(patch) = finalizer::addition(meta) else { return Ok(None) };
+        match self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await {
+            Ok(text) => {
+                self.unit.metrics.finalizers_added(1);
+                Ok(self.unit.parse(text).ok())
+            }
+            Err(error) if matches!(error.kind(), ApiErrorKind::NotFound | ApiErrorKind::Conflict) => Ok(None),
+            Err(error) => {
+                self.unit.metrics.api_error(&error.code());
+                Err(error)
+            }
+        }
+    }
+}

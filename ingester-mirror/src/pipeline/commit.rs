@@ -1,0 +1,189 @@
+//! Writes a batch, repeating it as long as it takes, and remembers the state of each row. Only what is stored is acknowledged.
+
+use super::acknowledge::{Acknowledgement, Then};
+use super::known::RowState;
+use super::prepare::{Becomes, Rejection, Write};
+use super::work::{Item, ObjectRef, Trail, Why};
+use super::{Pipeline, Stopped};
+use crate::backoff::delay;
+use crate::lifecycle::State;
+use crate::metrics::{Outcome, Skip};
+use ingester_store::{ErrorClass, Reject, Report, RowChange, latest_of_each};
+use std::collections::{HashMap, HashSet};
+use tokio::time::Instant;
+
+impl Pipeline {
+    /// Writes what a batch has to write, and records what cannot be mirrored.
+    pub(super) async fn commit(
+        &self,
+        mut writes: Vec<Write>,
+        mut rejections: Vec<Rejection>,
+        singly: bool,
+    ) -> Result<Vec<Acknowledgement>, Stopped> {
+        let changes: Vec<RowChange> = writes.iter_mut().map(|write| self.taken(write, singly)).collect();
+        let report = self.write(changes).await?;
+        let stale: HashSet<&str> = report.stale.iter().map(AsRef::as_ref).collect();
+        let mut refused: HashMap<&str, &str> =
+            report.rejected.iter().map(|rejected| (&*rejected.uid, &*rejected.reason)).collect();
+        let postponed: HashMap<&str, &str> =
+            report.postponed.iter().map(|postponed| (&*postponed.uid, &*postponed.reason)).collect();
+        let (mut done, mut acknowledgements, mut orphans) = (Vec::new(), Vec::new(), Vec::new());
+        for write in writes {
+            self.unit.metrics.lag(write.trail.since.elapsed());
+            let uid = write.object.uid.clone();
+            if let Some(reason) = refused.remove(&*uid) {
+                // Its row must not stay live if it is gone, whatever the last state of it was.
+                if let Becomes::Gone { .. } | Becomes::LeftOut = write.becomes {
+                    orphans.push(super::prepare::forgotten(&uid, write.object.version, self.unit.clock.now()));
+                }
+                // Nothing is sent to Kubernetes for an object that is not stored.
+                let held = !matches!(write.then, Then::Nothing | Then::RequestFinalizers);
+                let reject = self.reject_at(&write.object, reason.to_owned());
+                rejections.push(Rejection { object: write.object, reject, held, trail: write.trail });
+            } else if let Some(reason) = postponed.get(&*uid) {
+                self.postpone(write.object, &write.trail, reason);
+                done.push(uid);
+            } else if stale.contains(&*uid) {
+                self.look_at_stale(write.object, &write.trail);
+                done.push(uid);
+            } else {
+                self.remember(&write);
+                let message = "Successfully synced object to metadata storage";
+                self.log(singly, &write.object.namespace, &write.object.name, message);
+                let Write { object, then, again, trail, .. } = write;
+                if let Some(delay) = again {
+                    // A planned look is not a failure.
+                    self.queue.push_later(Item::look(object.clone(), Why::Due, 0), delay);
+                }
+                match then {
+                    Then::Nothing => done.push(uid),
+                    Then::RequestFinalizers => {
+                        self.request_finalizers();
+                        done.push(uid);
+                    }
+                    then => acknowledgements.push(Acknowledgement { object, then, attempt: trail.attempt }),
+                }
+            }
+        }
+        if !singly {
+            let objects = done.len() + acknowledgements.len();
+            tracing::info!(kind = self.unit.kind.kind(), objects, "Successfully synced objects to metadata storage");
+        }
+        self.record(rejections, &mut done).await?;
+        // After the rejects, which it deletes: nobody can mend an object that is gone.
+        if !orphans.is_empty() {
+            self.write(orphans).await?;
+        }
+        let (live, rejected) = {
+            let known = self.known();
+            (known.live(), known.rejected())
+        };
+        self.unit.metrics.objects(live);
+        self.unit.metrics.rejected_objects(rejected);
+        self.queue.done(done.iter().map(AsRef::as_ref));
+        Ok(acknowledgements)
+    }
+
+    /// The change of a write. It is taken out, because it is large and not needed after the commit.
+    fn taken(&self, write: &mut Write, singly: bool) -> RowChange {
+        self.log(singly, &write.object.namespace, &write.object.name, "Syncing object to metadata storage");
+        let rest = super::prepare::forgotten(&write.object.uid, 0, self.unit.clock.now());
+        std::mem::replace(&mut write.change, rest)
+    }
+
+    async fn write(&self, changes: Vec<RowChange>) -> Result<Report, Stopped> {
+        if changes.is_empty() {
+            return Ok(Report::default());
+        }
+        let (count, begin) = (changes.len(), Instant::now());
+        let changes = &latest_of_each(changes);
+        let report = self.unit.until_done("writing", move || self.unit.rows.write(changes)).await?;
+        tracing::debug!(
+            kind = self.unit.kind.kind(),
+            objects = count,
+            written = report.written,
+            unchanged = report.unchanged,
+            stale = report.stale.len(),
+            rejected = report.rejected.len(),
+            postponed = report.postponed.len(),
+            "Batch committed"
+        );
+        self.unit.metrics.batch(count, begin.elapsed());
+        self.unit.metrics.written(report.written);
+        self.unit.metrics.skipped(Skip::Unchanged, report.unchanged);
+        self.unit.metrics.skipped(Skip::Stale, report.stale.len());
+        Ok(report)
+    }
+
+    /// Nobody knows why the database did not store the object. Nothing is sent to Kubernetes; after a pause it is tried again.
+    fn postpone(&self, object: ObjectRef, trail: &Trail, reason: &str) {
+        let ObjectRef { namespace, name, .. } = &object;
+        tracing::warn!(kind = self.unit.kind.kind(), %namespace, %name, reason, attempt = trail.attempt,
+            "Object not stored, with an error that is not known: it is tried again");
+        self.unit.metrics.database_error(ErrorClass::Unknown);
+        self.unit.metrics.reconciled(Outcome::Error, 1);
+        let pause = delay(trail.attempt, self.unit.settings.requeue_period);
+        self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
+    }
+
+    /// Another row is stored than the one that was to be written: another ingester was faster, the cluster was restored to an
+    /// earlier state, or somebody changed the row. Looking tells which.
+    fn look_at_stale(&self, object: ObjectRef, trail: &Trail) {
+        let pause = delay(trail.attempt, self.unit.settings.requeue_period);
+        self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
+    }
+
+    /// Remembers the row's state after the commit.
+    fn remember(&self, write: &Write) {
+        let ObjectRef { uid, version, .. } = &write.object;
+        let mut known = self.known();
+        let before = known.get(uid).map(|entry| entry.state);
+        match write.becomes {
+            Becomes::Stored(state, pairs) => known.set(uid, *version, RowState::Stored(state), Some(pairs)),
+            Becomes::LeftOut => known.set(uid, *version, RowState::LeftOut, None),
+            Becomes::Gone { .. } => known.remove(uid),
+        }
+        drop(known);
+        let metrics = &self.unit.metrics;
+        let was_marked = matches!(before, Some(RowState::Stored(State::Deleted) | RowState::Released));
+        match write.becomes {
+            Becomes::Stored(State::Live, _) => metrics.mirrored(1),
+            Becomes::Stored(State::Evicted, _) => {}
+            Becomes::Gone { swept: true } => metrics.orphans_swept(1),
+            Becomes::Stored(State::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } if was_marked => {}
+            Becomes::Stored(State::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } => metrics.deleted(1),
+        }
+        if before == Some(RowState::Rejected) && matches!(write.becomes, Becomes::Stored(..)) {
+            let (api_version, version) = (self.unit.kind.api_version(), version.to_string());
+            self.unit.publisher.mirrored(&self.unit.kind, write.object.subject(&api_version, &version));
+        }
+        metrics.reconciled(if write.again.is_some() { Outcome::RequeueAfter } else { Outcome::Success }, 1);
+    }
+
+    /// Records objects that cannot be mirrored. One that Kubernetes keeps for us is tried again, and an Event says so.
+    async fn record(&self, rejections: Vec<Rejection>, done: &mut Vec<Box<str>>) -> Result<(), Stopped> {
+        if rejections.is_empty() {
+            return Ok(());
+        }
+        let rejects: &Vec<Reject> = &rejections.iter().map(|rejection| rejection.reject.clone()).collect();
+        self.unit.until_done("recording rejects", move || self.unit.rows.record_rejects(rejects)).await?;
+        for Rejection { object, reject, held, trail } in rejections {
+            self.known().set(&object.uid, object.version, RowState::Rejected, None);
+            self.unit.metrics.rejected();
+            self.unit.metrics.reconciled(Outcome::Error, 1);
+            tracing::error!(kind = self.unit.kind.kind(), namespace = %object.namespace, name = %object.name,
+                resource_version = object.version, reason = reject.reason,
+                "Object rejected: recorded in ingester_rejects, to be tried again when it changes");
+            let (api_version, version) = (self.unit.kind.api_version(), object.version.to_string());
+            self.unit.publisher.rejected(&self.unit.kind, object.subject(&api_version, &version), &reject.reason);
+            if held {
+                self.unit.publisher.held(&self.unit.kind, object.subject(&api_version, &version), &reject.reason);
+                let attempt = trail.attempt.saturating_add(1);
+                let period = self.unit.settings.requeue_period;
+                self.queue.push_later(Item::look(object.clone(), Why::Due, attempt), period);
+            }
+            done.push(object.uid);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! The pipeline of one unit: what was received goes through `prepare`, `commit` and `acknowledge`, each of which takes what the one
+//! before it made.
+//!
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, lifecycle, metrics, rows, unit.
+//!
+//! | phase | takes | makes |
+//! |---|---|---|
+//! | `queue` | what was received, an [`Item`](work::Item) | batches of items, each object with one worker at a time |
+//! | `prepare` | an item | a `Write`, a `Rejection`, or a `Request` that has to come first |
+//! | `commit` | the writes of a batch, in one transaction | an `Acknowledgement` of each object that is stored |
+//! | `acknowledge` | an acknowledgement | finalizers removed, objects deleted |
+//!
+//! `known` is what is remembered of each object. Requests to the API server run beside the batches: one that is slow holds up its
+//! own object and no other.
+//!
+//! # Guarantees
+//! - SQL is committed before any finalizer is removed and any object is deleted: only a commit makes an acknowledgement. Every step
+//!   can be repeated after a crash at any point.
+//! - A request changes only the version that is stored: patches and deletions carry uid and resourceVersion.
+//! - A tombstone is only written for an object that was looked up and is gone, and never over an evicted row.
+//! - An object that cannot be read, decoded, stored or acknowledged never blocks others.
+//! - Whatever fails is tried again after a pause.
+
+mod acknowledge;
+mod commit;
+mod known;
+mod prepare;
+mod queue;
+mod request;
+mod work;
+
+pub(crate) use known::{Known, KnownObject, RowState};
+pub(crate) use prepare::forgotten;
+pub(crate) use queue::Queue;
+pub(crate) use work::{Item, ObjectRef, Source, Why, Work, bytes_of, uid_of};
+
+use crate::unit::{Stopped, Unit};
+use request::Requests;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, Semaphore};
+
+/// The most objects in one transaction.
+const MOST_OBJECTS: usize = 256;
+
+/// Roughly the most bytes of objects in one transaction; a single object may have more.
+const MOST_BYTES: usize = 2 << 20;
+
+/// A batch of up to this many objects is logged object by object at level info, a larger one as a whole.
+const LOGGED_SINGLY: usize = 3;
+
+/// How many objects are looked at or acknowledged at a time. What was looked at counts until it is written.
+const REQUESTS: usize = 16;
+
+/// The queue and the workers of one unit, and what they remember.
+pub(crate) struct Pipeline {
+    pub(crate) unit: Unit,
+    pub(crate) queue: Queue,
+    known: Mutex<Known>,
+    /// Some objects lack our finalizer.
+    pub(crate) finalizers_missing: Notify,
+    looks: Arc<Semaphore>,
+    acknowledgements: Semaphore,
+}
+
+impl Pipeline {
+    pub(crate) fn new(unit: Unit) -> Self {
+        Pipeline {
+            queue: Queue::new(unit.metrics.clone()),
+            known: Mutex::default(),
+            finalizers_missing: Notify::new(),
+            looks: Arc::new(Semaphore::new(REQUESTS)),
+            acknowledgements: Semaphore::new(REQUESTS),
+            unit,
+        }
+    }
+
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Some objects lack our finalizer: add it soon.
+    pub(crate) fn request_finalizers(&self) {
+        self.finalizers_missing.notify_one();
+    }
+
+    /// Works until the unit stops; then what was begun is finished.
+    pub(crate) async fn work(self: Arc<Self>) {
+        let mut requests = Requests::new(self.clone());
+        loop {
+            let items = tokio::select! {
+                biased;
+                () = self.unit.stop.cancelled() => break,
+                () = requests.ended() => continue,
+                items = self.queue.take(MOST_OBJECTS, MOST_BYTES), if requests.has_room() => items,
+            };
+            if self.reconcile(items, &mut requests).await.is_err() {
+                return;
+            }
+        }
+        requests.finish().await;
+    }
+
+    /// Works until nothing waits any more but what is delayed.
+    pub(crate) async fn settle(self: &Arc<Self>) {
+        let mut requests = Requests::new(self.clone());
+        while !self.queue.is_idle() {
+            tokio::select! {
+                biased;
+                () = requests.ended() => {}
+                items = self.queue.take(MOST_OBJECTS, MOST_BYTES) => {
+                    if self.reconcile(items, &mut requests).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+        requests.finish().await;
+    }
+
+    async fn reconcile(&self, items: Vec<Item>, requests: &mut Requests) -> Result<(), Stopped> {
+        let working = self.unit.metrics.work(items.len());
+        let singly = items.len() <= LOGGED_SINGLY;
+        for item in &items {
+            let (namespace, name) = item.names();
+            self.log(singly, namespace, name, "Reconciling object");
+        }
+        let batch = self.prepare(items).await?;
+        for request in batch.requests {
+            requests.send(request);
+        }
+        self.queue.done(batch.done.iter().map(AsRef::as_ref));
+        for acknowledgement in self.commit(batch.writes, batch.rejections, singly).await? {
+            requests.acknowledge(acknowledgement);
+        }
+        drop(working);
+        Ok(())
+    }
+
+    /// One log line per object, as in the reference system: at level info for small batches, at debug for large ones, which
+    /// have a line of their own.
+    fn log(&self, singly: bool, namespace: &str, name: &str, message: &'static str) {
+        let kind = self.unit.kind.kind();
+        if singly {
+            tracing::info!(kind, namespace, name, "{message}");
+        } else {
+            tracing::debug!(kind, namespace, name, "{message}");
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Prepares a batch: what is to be written of each object, or what has to be requested first.
+
+use super::acknowledge::Then;
+use super::known::RowState;
+use super::request::Request;
+use super::work::{Item, ObjectRef, Source, Trail, Work};
+use super::{Pipeline, Stopped};
+use crate::lifecycle::{self, Circumstances, Plan, State, is_leaving};
+use crate::metrics::Skip;
+use ingester_core::object::{Identity, Meta, Object};
+use ingester_core::row::Row;
+use ingester_core::value::Micros;
+use ingester_store::guard::{Verdict, Version, verdict};
+use ingester_store::{Reject, RowChange};
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+/// A batch after preparation.
+#[derive(Default)]
+pub(super) struct Batch {
+    /// What is to be written.
+    pub(super) writes: Vec<Write>,
+    /// Objects that cannot be mirrored as they are.
+    pub(super) rejections: Vec<Rejection>,
+    /// What has to be requested first.
+    pub(super) requests: Vec<Request>,
+    /// The uids of objects that need nothing.
+    pub(super) done: Vec<Box<str>>,
+}
+
+/// One object's row, ready to be written.
+pub(super) struct Write {
+    pub(super) object: ObjectRef,
+    pub(super) change: RowChange,
+    pub(super) becomes: Becomes,
+    /// What is requested once the row is committed.
+    pub(super) then: Then,
+    /// When to look at it again even if nothing changes.
+    pub(super) again: Option<Duration>,
+    pub(super) trail: Trail,
+}
+
+/// What is remembered of an object once its row is committed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Becomes {
+    /// Its row's state, and the hash of its labels and annotations.
+    Stored(State, NonZeroU64),
+    /// The kind's predicate leaves it out, and its row is marked as deleted.
+    LeftOut,
+    /// It is gone, and so is what is remembered of it. `swept`: a list lacked it.
+    Gone { swept: bool },
+}
+
+/// An object that cannot be mirrored as it is.
+pub(super) struct Rejection {
+    pub(super) object: ObjectRef,
+    pub(super) reject: Reject,
+    /// Kubernetes waits for us to store it.
+    pub(super) held: bool,
+    pub(super) trail: Trail,
+}
+
+impl Pipeline {
+    pub(super) async fn prepare(&self, items: Vec<Item>) -> Result<Batch, Stopped> {
+        let stored = self.stored_versions(&items).await?;
+        let mut batch = Batch::default();
+        for item in items {
+            let seen = stored.get(&item.uid).copied();
+            self.prepare_item(item, seen, &mut batch);
+        }
+        Ok(batch)
+    }
+
+    /// The stored versions of the objects whose plan depends on them: those to look at, and those that are to be deleted.
+    async fn stored_versions(&self, items: &[Item]) -> Result<HashMap<Box<str>, Version>, Stopped> {
+        let depends = |item: &&Item| match &item.work {
+            Work::Look { .. } => true,
+            Work::Object { object, source } => {
+                let asked = matches!(source, Source::Deletion | Source::Look { .. });
+                !asked && is_leaving(object.meta()) && !self.known().is_own(&item.uid)
+            }
+            Work::Gone { .. } | Work::Broken { .. } => false,
+        };
+        let uids: Vec<&str> = items.iter().filter(depends).map(|item| item.uid.as_ref()).collect();
+        if uids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let uids = &uids;
+        self.unit.until_done("reading versions", move || self.unit.rows.versions(uids)).await
+    }
+
+    fn prepare_item(&self, item: Item, seen: Option<Version>, batch: &mut Batch) {
+        let Item { uid, work, trail } = item;
+        match work {
+            // While it waited, another worker stored the answer to our own patch. This is the event of that patch.
+            Work::Object { object, source } if self.is_echo(object.meta(), source) => {
+                self.unit.metrics.skipped(Skip::Unchanged, 1);
+                batch.done.push(uid);
+            }
+            Work::Object { object, source } => self.prepare_object(object, source, seen, trail, batch),
+            Work::Look { object, why } => batch.requests.push(Request::Look { object, why, seen, trail }),
+            Work::Gone { object, swept } => {
+                let change = self.tombstone(&object);
+                let becomes = Becomes::Gone { swept };
+                batch.writes.push(Write { object, change, becomes, then: Then::Nothing, again: None, trail });
+            }
+            Work::Broken { identity, reason } => {
+                let text = |part: &Option<Box<str>>| part.clone().unwrap_or_default();
+                let version = identity.resource_version.as_deref().and_then(|version| version.parse().ok());
+                let object = ObjectRef {
+                    uid,
+                    namespace: text(&identity.namespace),
+                    name: text(&identity.name),
+                    version: version.unwrap_or_default(),
+                };
+                let reject = self.reject_of(&object, &identity, reason);
+                batch.rejections.push(Rejection { object, reject, held: false, trail });
+            }
+        }
+    }
+
+    fn prepare_object(
+        &self,
+        object: Box<Object>,
+        source: Source,
+        seen: Option<Version>,
+        trail: Trail,
+        batch: &mut Batch,
+    ) {
+        let seen = if let Source::Look { seen, .. } = source { seen } else { seen };
+        let reference = ObjectRef::of(object.meta());
+        let gone = source == Source::Deletion;
+        let plan = self.plan(object.meta(), gone, seen);
+        let row = match (self.unit.row(&object), plan.then) {
+            (Ok(Some(row)), lifecycle::Then::AddFinalizer) => {
+                if source == Source::Watch {
+                    batch.requests.push(Request::AddFinalizer { object, trail });
+                    return;
+                }
+                row
+            }
+            (Ok(Some(row)), _) => row,
+            (Ok(None), then) => return self.leave_out(&object, gone, then, trail, batch),
+            // The object is about to be gone, so its text is stored without indexed columns.
+            (Err(reason), _) if plan.state != State::Live && (gone || is_leaving(object.meta())) => {
+                match self.unit.kind.bare_row(&object) {
+                    Ok(row) => {
+                        tracing::warn!(kind = self.unit.kind.kind(), namespace = %reference.namespace, name = %reference.name, reason,
+                            "Object that cannot be decoded is leaving: stored without its indexed columns");
+                        row
+                    }
+                    Err(_) => return self.reject(reference, reason, plan, trail, batch),
+                }
+            }
+            (Err(reason), _) => return self.reject(reference, reason, plan, trail, batch),
+        };
+        let now = self.unit.clock.now();
+        let mut row = row;
+        match plan.state {
+            State::Live => {}
+            State::Deleted => row.delete_time = Some(now),
+            State::Evicted => row.evict_time = Some(now),
+        }
+        let pairs = row.companions_hash();
+        let then = match plan.then {
+            lifecycle::Then::Nothing => Then::Nothing,
+            lifecycle::Then::AddFinalizer if matches!(source, Source::Patch { .. }) => Then::Nothing,
+            lifecycle::Then::AddFinalizer => Then::RequestFinalizers,
+            lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(object.meta().clone()),
+            lifecycle::Then::Delete => Then::Delete(object.meta().clone()),
+            lifecycle::Then::Evict => Then::Evict(object.meta().clone(), Box::new(row.clone())),
+        };
+        let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::Stored(plan.state, pairs) };
+        let change = self.change(row, source, &reference);
+        batch.writes.push(Write { object: reference, change, becomes, then, again: plan.again, trail });
+    }
+
+    /// How the row is written: under the guard, unless the cluster itself contradicts the row that was read before it was asked.
+    fn change(&self, mut row: Row, source: Source, object: &ObjectRef) -> RowChange {
+        let replaced = match source {
+            Source::Look { seen: Some(seen), rewrite } => {
+                let wrong = rewrite && seen.res_version == row.res_version;
+                (wrong || verdict(seen, row.version()) == Verdict::Stale).then_some(seen)
+            }
+            Source::List { behind: true } => {
+                // This row was read, or written, before the list.
+                let stored = self.known().live_version(&object.uid).filter(|version| *version > object.version);
+                stored.map(|res_version| Version { res_version, ..row.version() })
+            }
+            _ => None,
+        };
+        match replaced {
+            Some(seen) => {
+                self.unit.metrics.restored(1);
+                RowChange::Replacement { row, seen }
+            }
+            None => {
+                row.expected = self.known().expected(&object.uid);
+                RowChange::Row(row)
+            }
+        }
+    }
+
+    /// The kind's predicate leaves the object out: it has no live row, and does not wait for us.
+    fn leave_out(&self, object: &Object, gone: bool, then: lifecycle::Then, trail: Trail, batch: &mut Batch) {
+        let meta = object.meta();
+        let reference = ObjectRef::of(meta);
+        let then = match then {
+            lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(meta.clone()),
+            lifecycle::Then::Delete => Then::Delete(meta.clone()),
+            _ => Then::Nothing,
+        };
+        // A row that it has is from before it was left out.
+        let live = self.known().live_version(&meta.uid).is_some();
+        if live || !matches!(then, Then::Nothing) {
+            let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::LeftOut };
+            let change = self.tombstone(&reference);
+            batch.writes.push(Write { object: reference, change, becomes, then, again: None, trail });
+            return;
+        }
+        let mut known = self.known();
+        if gone {
+            known.remove(&meta.uid);
+        } else {
+            known.set(&meta.uid, meta.resource_version, RowState::LeftOut, None);
+        }
+        drop(known);
+        batch.done.push(reference.uid);
+    }
+
+    fn reject(&self, object: ObjectRef, reason: String, plan: Plan, trail: Trail, batch: &mut Batch) {
+        let held = matches!(plan.then, lifecycle::Then::RemoveFinalizer);
+        let reject = self.reject_at(&object, reason);
+        batch.rejections.push(Rejection { object, reject, held, trail });
+    }
+
+    /// What to do with the object. `seen` is what is stored of one that is to be deleted.
+    fn plan(&self, meta: &Meta, gone: bool, seen: Option<Version>) -> Plan {
+        let mut known = self.known();
+        let entry = known.get(&meta.uid);
+        let remembered = entry.is_some_and(|entry| entry.state == RowState::Stored(State::Deleted));
+        let leaving_for = if is_leaving(meta) {
+            known.leaving_since(&meta.uid).elapsed()
+        } else {
+            known.staying(&meta.uid);
+            Duration::ZERO
+        };
+        drop(known);
+        let deleted = remembered || (is_leaving(meta) && seen.is_some_and(|seen| seen.deleted));
+        let terminating_for = meta.deletion_timestamp.as_ref().map_or(Duration::ZERO, |time| {
+            let passed = self.unit.clock.now().0.saturating_sub(time.micros().0);
+            Duration::from_micros(u64::try_from(passed).unwrap_or_default())
+        });
+        lifecycle::plan(meta, self.unit.rules, Circumstances { gone, deleted, leaving_for, terminating_for })
+    }
+
+    /// Whether an object as it was received brings nothing new. The echo of a deletion also drops what is remembered.
+    pub(crate) fn is_echo(&self, meta: &Meta, source: Source) -> bool {
+        let Some(entry) = self.known().get(&meta.uid) else { return false };
+        match source {
+            Source::Deletion => {
+                let echo = matches!(entry.state, RowState::Released | RowState::Stored(State::Evicted));
+                if echo {
+                    self.known().remove(&meta.uid);
+                }
+                echo
+            }
+            Source::Look { .. } | Source::Patch { .. } | Source::List { behind: true } => false,
+            Source::List { behind: false } | Source::Watch => {
+                entry.version == meta.resource_version && self.is_settled(meta)
+            }
+        }
+    }
+
+    /// Whether SQL and Kubernetes already have what this version, the remembered one, requires.
+    fn is_settled(&self, meta: &Meta) -> bool {
+        let Some(entry) = self.known().get(&meta.uid) else { return false };
+        let state = match entry.state {
+            // Retried when it changes; about to be deleted; left out.
+            RowState::Rejected | RowState::Released | RowState::LeftOut => return true,
+            RowState::Stored(state) => state,
+        };
+        let plan = self.plan(meta, false, None);
+        state == plan.state && plan.again.is_none() && plan.then == lifecycle::Then::Nothing
+    }
+
+    /// Whether only our finalizer is missing.
+    pub(crate) fn lacks_finalizer_only(&self, meta: &Meta) -> bool {
+        self.known().live_version(&meta.uid) == Some(meta.resource_version)
+            && self.plan(meta, false, None).then == lifecycle::Then::AddFinalizer
+    }
+
+    fn tombstone(&self, object: &ObjectRef) -> RowChange {
+        let ObjectRef { uid, version, .. } = object;
+        RowChange::Tombstone { uid: uid.clone(), res_version: *version, delete_time: self.unit.clock.now() }
+    }
+
+    pub(super) fn reject_at(&self, object: &ObjectRef, reason: String) -> Reject {
+        Reject {
+            uid: object.uid.to_string(),
+            group_ver: self.unit.kind.api_version(),
+            kind: self.unit.kind.kind().to_owned(),
+            namespace: object.namespace.to_string(),
+            name: object.name.to_string(),
+            res_version: object.version.to_string(),
+            reason,
+        }
+    }
+
+    fn reject_of(&self, object: &ObjectRef, identity: &Identity, reason: String) -> Reject {
+        let res_version = identity.resource_version.as_deref().unwrap_or_default().to_owned();
+        Reject { res_version, ..self.reject_at(object, reason) }
+    }
+}
+
+/// The time of a tombstone for objects whose rejects are out of date.
+pub(crate) fn forgotten(uid: &str, version: u64, now: Micros) -> RowChange {
+    RowChange::Tombstone { uid: uid.into(), res_version: version, delete_time: now }
+}

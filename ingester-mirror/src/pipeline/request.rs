@@ -1,0 +1,143 @@
+//! Requests to the API server: what has to come before a write, and what follows a commit. They run beside the batches.
+
+use super::acknowledge::Acknowledgement;
+use super::work::{Held, Item, ObjectRef, Source, Trail, Why, Work};
+use super::{Pipeline, REQUESTS};
+use crate::cluster::ApiErrorKind;
+use ingester_core::object::Object;
+use ingester_store::guard::Version;
+use std::sync::Arc;
+use tokio::task::{JoinError, JoinSet};
+
+/// How many requests may wait or be under way before a worker takes no further batch.
+const MOST: usize = 2 * super::MOST_OBJECTS;
+
+/// What has to come before a write.
+#[derive(Debug)]
+pub(super) enum Request {
+    /// The finalizer of a new object comes first, so that the version with it is the one that is written.
+    AddFinalizer { object: Box<Object>, trail: Trail },
+    /// The object as it is now.
+    Look { object: ObjectRef, why: Why, seen: Option<Version>, trail: Trail },
+}
+
+/// The requests of one worker that are under way.
+pub(super) struct Requests {
+    pipeline: Arc<Pipeline>,
+    tasks: JoinSet<()>,
+}
+
+impl Requests {
+    pub(super) fn new(pipeline: Arc<Pipeline>) -> Self {
+        Requests { pipeline, tasks: JoinSet::new() }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.tasks.len() < MOST
+    }
+
+    /// Waits until a request has ended; for ever, if there is none.
+    pub(super) async fn ended(&mut self) {
+        match self.tasks.join_next().await {
+            Some(ended) => rethrow(ended),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Waits until all have ended.
+    pub(super) async fn finish(&mut self) {
+        while let Some(ended) = self.tasks.join_next().await {
+            rethrow(ended);
+        }
+    }
+
+    pub(super) fn send(&mut self, request: Request) {
+        let pipeline = self.pipeline.clone();
+        self.tasks.spawn(async move {
+            let item = match request {
+                Request::AddFinalizer { object, trail } => pipeline.add_finalizer_first(object, trail).await,
+                Request::Look { object, why, seen, trail } => pipeline.look(object, why, seen, trail).await,
+            };
+            match item {
+                Ok(item) => pipeline.queue.hand_back(item),
+                Err(uid) => pipeline.queue.done([&*uid]),
+            }
+        });
+    }
+
+    pub(super) fn acknowledge(&mut self, acknowledgement: Acknowledgement) {
+        let pipeline = self.pipeline.clone();
+        self.tasks.spawn(async move {
+            let uid = acknowledgement.object.uid.clone();
+            if let Ok(_permit) = pipeline.acknowledgements.acquire().await {
+                pipeline.acknowledge(acknowledgement).await;
+            }
+            pipeline.queue.done([&*uid]);
+        });
+    }
+}
+
+/// A request that panicked is a worker that panicked.
+fn rethrow(ended: Result<(), JoinError>) {
+    if let Err(error) = ended
+        && let Ok(panic) = error.try_into_panic()
+    {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+impl Pipeline {
+    /// Adds our finalizer to a new object. If the API server does not accept it, for whatever reason, the object is written anyway.
+    async fn add_finalizer_first(&self, object: Box<Object>, trail: Trail) -> Result<Item, Box<str>> {
+        let meta = object.meta();
+        let permit = self.acknowledgements.acquire().await;
+        let patched = self.add_finalizer(meta).await;
+        drop(permit);
+        let work = match patched {
+            Ok(Some(patched)) => Work::Object { object: Box::new(patched), source: Source::Patch { accepted: true } },
+            // It changed meanwhile or is gone: an event of that follows.
+            Ok(None) => Work::Object { object, source: Source::Patch { accepted: false } },
+            Err(error) => {
+                tracing::warn!(kind = self.unit.kind.kind(), namespace = %meta.namespace, name = %meta.name, %error,
+                    "Finalizer not added; the object is mirrored anyway");
+                if error.kind() == ApiErrorKind::Transient {
+                    self.request_finalizers();
+                }
+                Work::Object { object, source: Source::Patch { accepted: false } }
+            }
+        };
+        Ok(Item { trail, ..Item::new(work) })
+    }
+
+    /// Looks the object up. `seen` was read before.
+    async fn look(&self, object: ObjectRef, why: Why, seen: Option<Version>, trail: Trail) -> Result<Item, Box<str>> {
+        let permit = match self.looks.clone().acquire_owned().await {
+            Ok(permit) => Held::Look { _permit: permit },
+            Err(_) => Held::Nothing,
+        };
+        let text = match self.unit.cluster.look(&object.namespace, &object.name).await {
+            Ok(text) => text,
+            Err(error) => {
+                let uid = object.uid.clone();
+                self.try_again(object, why, trail.attempt, &error);
+                return Err(uid);
+            }
+        };
+        let work = match text.map(|text| self.unit.parse(text)) {
+            Some(Ok(found)) if found.meta().uid == object.uid => {
+                Work::Object { object: Box::new(found), source: Source::Look { seen, rewrite: why == Why::Rewrite } }
+            }
+            Some(Err((identity, reason))) if identity.uid.as_ref().is_none_or(|uid| *uid == object.uid) => {
+                Work::Broken { identity, reason }
+            }
+            // No object has this name, or another one has it by now.
+            _ => {
+                let version = object.version.max(seen.map_or(0, |seen| seen.res_version));
+                Work::Gone { object: ObjectRef { version, ..object.clone() }, swept: why == Why::Swept }
+            }
+        };
+        Ok(Item { uid: object.uid, work, trail: Trail { held: permit, ..trail } })
+    }
+}
+
+const _: () = assert!(REQUESTS < MOST);

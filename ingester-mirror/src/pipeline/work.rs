@@ -1,0 +1,203 @@
+//! One piece of work: an object as it was received, or one to look at.
+
+use crate::budget::Share;
+use ingester_core::object::{Identity, Meta, Object, name_based_uid};
+use ingester_store::guard::Version;
+use std::mem::size_of;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
+
+/// A reference to one version of an object, for messages and requests.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectRef {
+    pub(crate) uid: Box<str>,
+    pub(crate) namespace: Box<str>,
+    pub(crate) name: Box<str>,
+    pub(crate) version: u64,
+}
+
+impl ObjectRef {
+    pub(crate) fn of(meta: &Meta) -> Self {
+        ObjectRef {
+            uid: meta.uid.clone(),
+            namespace: meta.namespace.clone(),
+            name: meta.name.clone(),
+            version: meta.resource_version,
+        }
+    }
+}
+
+/// How an object was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// In a list: the object may be older than this process. `behind`: the whole list is behind what is stored, as after a restore
+    /// of the cluster.
+    List { behind: bool },
+    /// In a watch: the object was created or changed while this process ran.
+    Watch,
+    /// In a watch: the object was deleted, and this is its last state.
+    Deletion,
+    /// As the answer to our patch of its finalizers. `None` instead of an answer: the API server did not accept the patch.
+    Patch { accepted: bool },
+    /// Because it was looked up, after its row was.
+    Look {
+        /// The stored row, before the object was looked up.
+        seen: Option<Version>,
+        /// Whether the row must be written even if it is of the object's version.
+        rewrite: bool,
+    },
+}
+
+/// Why an object is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// Something is due, or to be tried again.
+    Due,
+    /// A list lacked the object although its row is live.
+    Swept,
+    /// Its row is not what it should be at its version: it must be written again.
+    Rewrite,
+}
+
+/// What to work on.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// An object as it was received.
+    Object { object: Box<Object>, source: Source },
+    /// An object to look at: first its row, then the object. `version` is the last one that is known of it.
+    Look { object: ObjectRef, why: Why },
+    /// No object has this uid any more; it was looked up at this version or later.
+    Gone { object: ObjectRef, swept: bool },
+    /// A text that is not a valid object, with as much of its identity as can be read.
+    Broken { identity: Box<Identity>, reason: String },
+}
+
+/// What an item holds on to until it is written: memory, or the right to look.
+#[derive(Debug, Default)]
+pub(crate) enum Held {
+    #[default]
+    Nothing,
+    Memory {
+        _share: Share,
+    },
+    Look {
+        _permit: OwnedSemaphorePermit,
+    },
+}
+
+/// What is carried along with an object, from its arrival to its last request.
+#[derive(Debug)]
+pub(crate) struct Trail {
+    /// When it arrived or became due.
+    pub(crate) since: Instant,
+    /// How many attempts have failed.
+    pub(crate) attempt: u32,
+    pub(crate) held: Held,
+}
+
+/// A piece of work, with what the queue needs to know about it.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) uid: Box<str>,
+    pub(crate) work: Work,
+    pub(crate) trail: Trail,
+}
+
+impl Item {
+    pub(crate) fn new(work: Work) -> Self {
+        let uid = match &work {
+            Work::Object { object, .. } => object.meta().uid.clone(),
+            Work::Look { object, .. } | Work::Gone { object, .. } => object.uid.clone(),
+            Work::Broken { identity, .. } => uid_of(identity),
+        };
+        Item { uid, work, trail: Trail { since: Instant::now(), attempt: 0, held: Held::Nothing } }
+    }
+
+    /// The work of looking at an object after `attempt` failures.
+    pub(crate) fn look(object: ObjectRef, why: Why, attempt: u32) -> Self {
+        let mut item = Item::new(Work::Look { object, why });
+        item.trail.attempt = attempt;
+        item
+    }
+
+    pub(crate) fn holding(mut self, share: Share) -> Self {
+        self.trail.held = Held::Memory { _share: share };
+        self
+    }
+
+    /// The object's namespace and name, empty if unknown.
+    pub(crate) fn names(&self) -> (&str, &str) {
+        match &self.work {
+            Work::Object { object, .. } => (&object.meta().namespace, &object.meta().name),
+            Work::Look { object, .. } | Work::Gone { object, .. } => (&object.namespace, &object.name),
+            Work::Broken { identity, .. } => {
+                (identity.namespace.as_deref().unwrap_or_default(), identity.name.as_deref().unwrap_or_default())
+            }
+        }
+    }
+
+    /// Roughly how many bytes it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        let more = match &self.work {
+            Work::Object { object, .. } => bytes_of(object.text().len()),
+            Work::Look { object, .. } | Work::Gone { object, .. } => object.namespace.len() + object.name.len(),
+            Work::Broken { reason, .. } => reason.len() + size_of::<Identity>(),
+        };
+        size_of::<Item>() + 2 * self.uid.len() + more
+    }
+
+    /// Which of two pieces of work for one object remains: `self` waits, `new` arrives.
+    ///
+    /// An object that was received replaces an older one. What contradicts what waits is looked at: asking is always right.
+    pub(crate) fn merge(self, new: Item) -> Item {
+        let since = self.trail.since.min(new.trail.since);
+        let mut item = match (&self.work, &new.work) {
+            (Work::Object { object: old, .. }, Work::Object { object, source }) => {
+                let (before, after) = (old.meta().resource_version, object.meta().resource_version);
+                match source {
+                    _ if after >= before => new,
+                    // A list is later than what was received before it, and this one is behind it.
+                    Source::List { .. } | Source::Look { .. } => {
+                        let mut reference = ObjectRef::of(object.meta());
+                        reference.version = before;
+                        Item::look(reference, Why::Due, 0)
+                    }
+                    // The answer to our own patch came first.
+                    _ => self,
+                }
+            }
+            // The last state of an object that is gone must not get lost, nor one that is about to be written.
+            (Work::Object { object: old, source }, Work::Look { object, why }) => {
+                let rewrite = *why == Why::Rewrite && *source != Source::Deletion;
+                if rewrite && object.version >= old.meta().resource_version { new } else { self }
+            }
+            (Work::Object { .. } | Work::Broken { .. }, Work::Gone { .. }) => self,
+            (Work::Look { object: old, why }, Work::Object { object, source }) => {
+                let newer = object.meta().resource_version > old.version || *source == Source::Deletion;
+                if newer || *why == Why::Swept { new } else { self }
+            }
+            (Work::Look { why: Why::Rewrite, .. }, Work::Look { .. }) => self,
+            _ => new,
+        };
+        item.trail.since = since;
+        item
+    }
+}
+
+/// Roughly how many bytes an object of a text of this length takes. The metadata is held separately, so labels and annotations
+/// count about twice.
+pub(crate) fn bytes_of(text: usize) -> usize {
+    text + text / 4 + size_of::<Object>()
+}
+
+/// The uid under which an unreadable object is recorded: its own, or one derived from its names.
+pub(crate) fn uid_of(identity: &Identity) -> Box<str> {
+    match &identity.uid {
+        Some(uid) if !uid.is_empty() => uid.clone(),
+        _ => {
+            let text = |part: &Option<Box<str>>| part.as_deref().unwrap_or_default().to_owned();
+            let (api_version, kind) = (text(&identity.api_version), text(&identity.kind));
+            name_based_uid(&api_version, &kind, &text(&identity.namespace), &text(&identity.name))
+        }
+    }
+}

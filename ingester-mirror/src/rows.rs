@@ -1,0 +1,100 @@
+//! The database, as the mirror sees it: the rows of one kind, in all namespaces or in one.
+//!
+//! May use: ingester-core, ingester-store.
+//!
+//! [`Rows`] is what the mirror needs. [`StoreRows`] is the real one, over a [`Store`].
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use ingester_core::kind::Kind;
+use ingester_store::guard::Version;
+use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Uid, namespace and name of a row.
+pub(crate) type Names = (Box<str>, Box<str>, Box<str>);
+
+/// The rows of one kind, in all namespaces or in one.
+///
+/// An error says that nothing was done, or that nobody knows: the answer to a commit can be lost. So whatever writes can be repeated.
+pub(crate) trait Rows: Send + Sync {
+    /// As [`Store::write_latest`].
+    fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>>;
+
+    /// As [`Store::versions`].
+    fn versions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<HashMap<Box<str>, Version>, StoreError>>;
+
+    /// As [`Store::stored`].
+    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>>;
+
+    /// As [`Store::live`].
+    fn live<'a>(
+        &'a self,
+        evicted: Evicted,
+        after: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>>;
+
+    /// As [`Store::names`].
+    fn names<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Names>, StoreError>>;
+
+    /// As [`Store::record_rejects`].
+    fn record_rejects<'a>(&'a self, rejects: &'a [Reject]) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// As [`Store::rejects`].
+    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>>;
+
+    /// As [`Store::forget_rejects`].
+    fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>>;
+}
+
+/// The rows of a kind in a store.
+pub(crate) struct StoreRows {
+    pub(crate) store: Arc<Store>,
+    pub(crate) kind: Kind,
+    pub(crate) namespace: Option<Box<str>>,
+}
+
+impl Rows for StoreRows {
+    fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>> {
+        self.store.write_latest(self.kind.table(), changes).boxed()
+    }
+
+    fn versions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<HashMap<Box<str>, Version>, StoreError>> {
+        self.store.versions(self.kind.table(), uids).boxed()
+    }
+
+    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
+        self.store.stored(self.kind.table(), uids).boxed()
+    }
+
+    fn live<'a>(
+        &'a self,
+        evicted: Evicted,
+        after: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
+        self.store.live(&self.kind, self.namespace.as_deref(), evicted, after, limit).boxed()
+    }
+
+    fn names<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Names>, StoreError>> {
+        self.store.names(self.kind.table(), uids).boxed()
+    }
+
+    fn record_rejects<'a>(&'a self, rejects: &'a [Reject]) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.record_rejects(rejects).boxed()
+    }
+
+    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>> {
+        async move {
+            let api_version = self.kind.api_version();
+            self.store.rejects(&api_version, self.kind.kind(), self.namespace.as_deref()).await
+        }
+        .boxed()
+    }
+
+    fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.forget_rejects(uids).boxed()
+    }
+}

@@ -1,0 +1,151 @@
+//! A unit of work: one kind, in all namespaces or in one. What everything that works on it shares; nothing in it changes.
+//!
+//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, health, lifecycle, metrics, rows.
+
+use crate::backoff::DATABASE;
+use crate::budget::Part;
+use crate::clock::Clock;
+use crate::cluster::{Cluster, with_type};
+use crate::config::SweepLimit;
+use crate::events::Publisher;
+use crate::health::Health;
+use crate::lifecycle::Rules;
+use crate::metrics::ControllerMetrics;
+use crate::rows::Rows;
+use backon::Retryable as _;
+use ingester_core::kind::Kind;
+use ingester_core::object::{Identity, ManagedFields, Object, ObjectError};
+use ingester_core::row::Row;
+use ingester_store::StoreError;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How long the database may take to answer before the work is given up.
+pub(crate) const SILENCE: Duration = Duration::from_secs(60);
+
+/// How long a stopping process waits for work that the database does not do.
+const LAST_CHANCE: Duration = Duration::from_secs(3);
+
+/// What is configured for a kind, besides the [`Rules`].
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) workers: usize,
+    pub(crate) requeue_period: Duration,
+    /// How often cluster, rows and memory are compared; `None` for never.
+    pub(crate) resync_period: Option<Duration>,
+    /// Finalizers that are added per second to objects that are older than this process.
+    pub(crate) finalizer_rate: u32,
+    /// How many rows one sweep may mark as deleted.
+    pub(crate) sweep_limit: SweepLimit,
+    pub(crate) managed_fields: ManagedFields,
+}
+
+/// One kind, in all namespaces or in one, and what it is mirrored with.
+#[derive(Clone)]
+pub(crate) struct Unit {
+    pub(crate) kind: Kind,
+    pub(crate) namespace: Option<Box<str>>,
+    pub(crate) cluster: Arc<dyn Cluster>,
+    pub(crate) rows: Arc<dyn Rows>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) memory: Arc<Part>,
+    pub(crate) rules: Rules,
+    pub(crate) settings: Settings,
+    pub(crate) metrics: ControllerMetrics,
+    pub(crate) health: Health,
+    pub(crate) publisher: Publisher,
+    pub(crate) stop: CancellationToken,
+}
+
+/// The process is stopping, and the work could not be done.
+pub(crate) struct Stopped;
+
+impl Unit {
+    /// Its name in [`Health`].
+    pub(crate) fn name(&self) -> String {
+        name(&self.kind, self.namespace.as_deref())
+    }
+
+    /// Repeats `work` until the database has done it. A stopping process gives up after [`LAST_CHANCE`].
+    pub(crate) async fn until_done<T, F: Future<Output = Result<T, StoreError>>>(
+        &self,
+        doing: &str,
+        work: impl Fn() -> F,
+    ) -> Result<T, Stopped> {
+        let mut attempt = 0;
+        let attempts = async || in_time(doing, work()).await;
+        let attempts = attempts.retry(DATABASE).notify(|error: &StoreError, _| {
+            self.metrics.database_error(error.class());
+            // Every tenth error is logged: an outage of an hour is not worth ten thousand lines.
+            if attempt % 10 == 0 {
+                tracing::error!(kind = self.kind.kind(), %error, attempt, doing, "Metadata storage failed, trying again");
+            }
+            attempt += 1;
+        });
+        let deadline = async {
+            self.stop.cancelled().await;
+            tokio::time::sleep(LAST_CHANCE).await;
+        };
+        tokio::select! {
+            biased;
+            // The attempts end only with a success.
+            Ok(done) = attempts => Ok(done),
+            () = deadline => Err(Stopped),
+        }
+    }
+
+    /// Parses an object. An error has as much of its identity as can be read, and the reason.
+    pub(crate) fn parse(&self, text: Box<str>) -> Result<Object, (Box<Identity>, String)> {
+        parse(&self.kind, text, self.settings.managed_fields)
+            .map_err(|(text, reason)| (Box::new(Identity::probe(&text)), reason))
+    }
+
+    /// The object's row; `None` if the kind's predicate leaves the object out. A decoder that panics is an error of this object,
+    /// like any other.
+    pub(crate) fn row(&self, object: &Object) -> Result<Option<Row>, String> {
+        match std::panic::catch_unwind(AssertUnwindSafe(|| self.kind.row(object))) {
+            Ok(row) => {
+                if let Ok(Some(row)) = &row
+                    && !row.lost.is_nothing()
+                {
+                    let (meta, lost) = (object.meta(), row.lost);
+                    self.metrics.lost(lost);
+                    tracing::debug!(kind = self.kind.kind(), namespace = %meta.namespace, name = %meta.name,
+                        fields = lost.fields, enums = lost.enums, values = lost.values,
+                        "The message of this kind has no place for a part of the object: it is in `json` only");
+                }
+                row.map_err(|error| error.to_string())
+            }
+            Err(_) => Err("the decoder of this kind panicked; please report it with the object".into()),
+        }
+    }
+}
+
+/// The name of a kind's unit in [`Health`].
+pub(crate) fn name(kind: &Kind, namespace: Option<&str>) -> String {
+    match namespace {
+        Some(namespace) => format!("{} in {namespace}", kind.kind()),
+        None => kind.kind().to_owned(),
+    }
+}
+
+/// What the database does within [`SILENCE`]: a frozen server, or a network that drops packets, gives no error at all.
+pub(crate) async fn in_time<T>(
+    doing: &str,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    tokio::time::timeout(SILENCE, work).await.unwrap_or_else(|_| Err(StoreError::silent(doing, SILENCE)))
+}
+
+/// Parses an object, with the `apiVersion` and `kind` that an item of a list may lack. An error has the text and the reason.
+pub(crate) fn parse(kind: &Kind, text: Box<str>, managed_fields: ManagedFields) -> Result<Object, (Box<str>, String)> {
+    match Object::parse(&*text, managed_fields) {
+        Ok(object) => Ok(object),
+        Err(ObjectError::Missing("apiVersion" | "kind")) => {
+            Object::parse(with_type(&text, kind), managed_fields).map_err(|error| (text, error.to_string()))
+        }
+        Err(error) => Err((text, error.to_string())),
+    }
+}
