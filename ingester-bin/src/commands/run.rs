@@ -190,7 +190,7 @@ async fn identified(client: &kube::Client, store: &Store) -> Result<Identity, Id
     let attempts = (async || identify(client, store).await).retry(PAUSES);
     let attempts = attempts
         .when(|error| match error {
-            IdentityError::Api(_) => true,
+            IdentityError::Api(_) | IdentityError::NoAnswer(_) => true,
             IdentityError::Store(error) => error.class() == ErrorClass::Transient,
             IdentityError::Other { .. } => false,
         })
