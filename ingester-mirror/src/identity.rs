@@ -5,10 +5,12 @@
 //!
 //! May use: ingester-core, ingester-store.
 
+use http::{Request, StatusCode};
 use ingester_core::dialect::Dialect;
 use ingester_store::{Store, StoreError};
 use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, Client};
+use kube::Client;
+use kube::client::Body;
 use std::fmt;
 
 /// The namespace whose uid is the cluster's.
@@ -33,8 +35,10 @@ pub enum IdentityError {
         /// The uid of this cluster.
         found: String,
     },
-    /// The API server did not answer the question.
+    /// The API server could not be asked.
     Api(kube::Error),
+    /// The API server did not answer the question; this is how it put it.
+    NoAnswer(String),
     /// The database did not.
     Store(StoreError),
 }
@@ -49,6 +53,7 @@ impl fmt::Display for IdentityError {
                 Dialect::FORGET_CLUSTER
             ),
             IdentityError::Api(error) => write!(f, "reading the uid of namespace {NAMESPACE}: {error}"),
+            IdentityError::NoAnswer(answer) => write!(f, "reading the uid of namespace {NAMESPACE}: {answer}"),
             IdentityError::Store(error) => error.fmt(f),
         }
     }
@@ -62,11 +67,20 @@ impl std::error::Error for IdentityError {}
 /// If it belongs to another cluster, or API server or database do not answer.
 pub async fn identify(client: &Client, store: &Store) -> Result<Identity, IdentityError> {
     let unchecked = |reason: String| Ok(Identity::Unchecked(reason));
-    let namespace = match Api::<Namespace>::all(client.clone()).get(NAMESPACE).await {
-        Ok(namespace) => namespace,
-        Err(kube::Error::Api(status)) if matches!(status.code, 403 | 404) => return unchecked(status.message.clone()),
-        Err(error) => return Err(IdentityError::Api(error)),
-    };
+    // Not by kube's `Api`, which reads the code of an error from its body: a server without this API sends another body.
+    let request = Request::get(format!("/api/v1/namespaces/{NAMESPACE}")).body(Body::empty());
+    let request = request.map_err(|error| IdentityError::NoAnswer(error.to_string()))?;
+    let response = client.send(request).await.map_err(IdentityError::Api)?;
+    let status = response.status();
+    if matches!(status, StatusCode::FORBIDDEN | StatusCode::NOT_FOUND) {
+        return unchecked(format!("asked for namespace {NAMESPACE}, the API server answers {status}"));
+    }
+    if !status.is_success() {
+        return Err(IdentityError::NoAnswer(status.to_string()));
+    }
+    let body = response.into_body().collect_bytes().await.map_err(IdentityError::Api)?;
+    let namespace: Namespace =
+        serde_json::from_slice(&body).map_err(|error| IdentityError::NoAnswer(error.to_string()))?;
     let Some(found) = namespace.metadata.uid else { return unchecked(format!("namespace {NAMESPACE} has no uid")) };
     let recorded = store.claim_for_cluster(&found).await.map_err(IdentityError::Store)?;
     if recorded == found { Ok(Identity::Own) } else { Err(IdentityError::Other { recorded, found }) }
@@ -127,11 +141,18 @@ mod tests {
     async fn an_api_server_that_does_not_tell_leaves_it_unchecked() {
         let store = store().await;
         for code in [403, 404] {
-            assert_eq!(identify(&refusing(code), &store).await.unwrap(), Identity::Unchecked("no".into()));
+            // A server without this API answers with the list of its paths.
+            for client in [refusing(code), server(code, json!({ "paths": ["/apis"] }))] {
+                let identity = identify(&client, &store).await.unwrap();
+                assert!(
+                    matches!(&identity, Identity::Unchecked(why) if why.contains(&code.to_string())),
+                    "{identity:?}"
+                );
+            }
         }
         // An error may pass, and says nothing about the cluster.
         for code in [401, 429, 500, 503] {
-            assert!(matches!(identify(&refusing(code), &store).await, Err(IdentityError::Api(_))), "{code}");
+            assert!(matches!(identify(&refusing(code), &store).await, Err(IdentityError::NoAnswer(_))), "{code}");
         }
         assert_eq!(identify(&cluster("one"), &store).await.unwrap(), Identity::Own, "nothing was recorded before");
     }

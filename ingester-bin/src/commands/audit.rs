@@ -38,7 +38,7 @@ pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind
     let identity = identify(&client, &store).await.map_err(|error| match error {
         IdentityError::Other { .. } => Failure::Usage(error.into()),
         IdentityError::Store(error) => error.into(),
-        IdentityError::Api(_) => anyhow!("the audit failed: {error}").into(),
+        IdentityError::Api(_) | IdentityError::NoAnswer(_) => anyhow!("the audit failed: {error}").into(),
     })?;
     super::warn_unchecked(&identity);
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;

@@ -165,6 +165,7 @@ async fn mirror(
             Ok(Ending::Done)
         }
         Err(error) => {
+            stop.cancel();
             if let IdentityError::Other { found, .. } = &error {
                 publisher.other_cluster(found, &error.to_string());
             }
@@ -190,7 +191,7 @@ async fn identified(client: &kube::Client, store: &Store) -> Result<Identity, Id
     let attempts = (async || identify(client, store).await).retry(PAUSES);
     let attempts = attempts
         .when(|error| match error {
-            IdentityError::Api(_) => true,
+            IdentityError::Api(_) | IdentityError::NoAnswer(_) => true,
             IdentityError::Store(error) => error.class() == ErrorClass::Transient,
             IdentityError::Other { .. } => false,
         })

@@ -173,6 +173,8 @@ async fn an_api_server_without_events_is_not_complained_about(world: &mut World)
     eventually("twenty events to be refused", failed, |failed| *failed > 19.5).await?;
     let mut said = world.log_lines(&[" ERROR "])?;
     said.extend(world.log_lines(&[" WARN "])?);
+    // This server has no namespaces either.
+    said.retain(|line| !line.contains("Not checked whether the database belongs to this cluster"));
     // The rejects themselves, and nothing about their events.
     assert_eq!(said.len(), 20, "{said:#?}");
     ensure!(said.iter().all(|line| line.contains("Object rejected") && line.contains("`algorithm`")), "{said:#?}");

@@ -79,10 +79,11 @@ impl Pipeline {
             let objects = done.len() + acknowledgements.len();
             tracing::info!(kind = self.unit.kind.kind(), objects, "Successfully synced objects to metadata storage");
         }
+        self.record(rejections, &mut done).await?;
+        // After the rejects, which it deletes: nobody can mend an object that is gone.
         if !orphans.is_empty() {
             self.write(orphans).await?;
         }
-        self.record(rejections, &mut done).await?;
         let (live, rejected) = {
             let known = self.known();
             (known.live(), known.rejected())
@@ -115,6 +116,7 @@ impl Pipeline {
             stale = report.stale.len(),
             postponed = report.postponed.len(),
             rejected = report.rejected.len(),
+            postponed = report.postponed.len(),
             "Batch committed"
         );
         self.unit.metrics.batch(count, begin.elapsed());
@@ -122,6 +124,17 @@ impl Pipeline {
         self.unit.metrics.skipped(Skip::Unchanged, report.unchanged);
         self.unit.metrics.skipped(Skip::Stale, report.stale.len());
         Ok(report)
+    }
+
+    /// Nobody knows why the database did not store the object. Nothing is sent to Kubernetes; after a pause it is tried again.
+    fn postpone(&self, object: ObjectRef, trail: &Trail, reason: &str) {
+        let ObjectRef { namespace, name, .. } = &object;
+        tracing::warn!(kind = self.unit.kind.kind(), %namespace, %name, reason, attempt = trail.attempt,
+            "Object not stored, with an error that is not known: it is tried again");
+        self.unit.metrics.database_error(ErrorClass::Unknown);
+        self.unit.metrics.reconciled(Outcome::Error, 1);
+        let pause = delay(trail.attempt, self.unit.settings.requeue_period);
+        self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
     }
 
     /// Another row is stored than the one that was to be written: another ingester was faster, the cluster was restored to an
