@@ -126,17 +126,6 @@ impl Pipeline {
         Ok(report)
     }
 
-    /// Nobody knows why the database did not store the object. Nothing is sent to Kubernetes; after a pause it is tried again.
-    fn postpone(&self, object: ObjectRef, trail: &Trail, reason: &str) {
-        let ObjectRef { namespace, name, .. } = &object;
-        tracing::warn!(kind = self.unit.kind.kind(), %namespace, %name, reason, attempt = trail.attempt,
-            "Object not stored, with an error that is not known: it is tried again");
-        self.unit.metrics.database_error(ErrorClass::Unknown);
-        self.unit.metrics.reconciled(Outcome::Error, 1);
-        let pause = delay(trail.attempt, self.unit.settings.requeue_period);
-        self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
-    }
-
     /// Another row is stored than the one that was to be written: another ingester was faster, the cluster was restored to an
     /// earlier state, or somebody changed the row. Looking tells which.
     fn look_at_stale(&self, object: ObjectRef, trail: &Trail) {
