@@ -112,8 +112,8 @@ impl Server {
         #[derive(serde::Deserialize)]
         struct List {
             metadata: ListMeta,
-            #[serde(default)]
-            items: Vec<Item>,
+            // Older API servers write null for an empty list of metadata.
+            items: Option<Vec<Item>>,
         }
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -135,7 +135,7 @@ impl Server {
         Ok(MetadataPage {
             version: version.map_err(|_| ApiError::new(doing, NO_VERSION, ApiErrorKind::Other))?,
             next: list.metadata.r#continue.filter(|token| !token.is_empty()),
-            items: list.items.into_iter().map(|item| item.metadata).collect(),
+            items: list.items.unwrap_or_default().into_iter().map(|item| item.metadata).collect(),
         })
     }
 
@@ -364,6 +364,19 @@ mod tests {
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 403), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 404), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
         assert_eq!(listed(&[(LIST, 503)]).await, Err(ApiErrorKind::Transient));
+    }
+
+    #[tokio::test]
+    async fn an_empty_list_of_metadata_may_have_null_for_its_items() {
+        for items in [r#","items":null"#, r#","items":[]"#, ""] {
+            let text = format!(r#"{{"metadata":{{"resourceVersion":"7"}}{items}}}"#);
+            let service = tower::service_fn(move |_: Request<Body>| {
+                let answer = Response::new(Body::from(text.clone().into_bytes()));
+                async move { Ok::<_, Infallible>(answer) }
+            });
+            let page = Server::new(Client::new(service, "default"), MODEL, None).metadata(2, None).await.unwrap();
+            assert_eq!((page.version, page.items.len()), (7, 0), "{items}");
+        }
     }
 
     #[test]
