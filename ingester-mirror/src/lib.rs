@@ -49,8 +49,11 @@ mod follow;
 pub mod health;
 mod lifecycle;
 pub mod metrics;
+mod mistakes;
 mod pipeline;
 mod rows;
+#[cfg(test)]
+mod simulation;
 pub mod sync;
 mod uninstall;
 mod unit;

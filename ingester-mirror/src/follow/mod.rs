@@ -1,6 +1,6 @@
 //! Follows one unit of the cluster: lists it, watches it from the list's version on, and lists again when the watch cannot go on.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, events, health, lifecycle, metrics, pipeline, rows, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, events, health, lifecycle, metrics, mistakes, pipeline, rows, unit.
 //!
 //! | file | what it does |
 //! |---|---|
