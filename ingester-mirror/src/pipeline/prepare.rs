@@ -142,7 +142,7 @@ impl Pipeline {
                 row
             }
             (Ok(Some(row)), _) => row,
-            (Ok(None), then) => return self.leave_out(&object, gone, then, trail, batch),
+            (Ok(None), _) => return self.leave_out(&object, gone, trail, batch),
             // The object is about to be gone, so its text is stored without indexed columns.
             (Err(reason), _)
                 if plan.state != State::Live
@@ -210,10 +210,12 @@ impl Pipeline {
     }
 
     /// The kind's predicate leaves the object out: it has no live row, and does not wait for us.
-    fn leave_out(&self, object: &Object, gone: bool, then: lifecycle::Then, trail: Trail, batch: &mut Batch) {
+    fn leave_out(&self, object: &Object, gone: bool, trail: Trail, batch: &mut Batch) {
         let meta = object.meta();
         let reference = ObjectRef::of(meta);
-        let then = match then {
+        // Its row is not live, so nothing waits for the end of a delay.
+        let circumstances = Circumstances { gone, deleted: true, ..Circumstances::default() };
+        let then = match lifecycle::plan(meta, self.unit.rules, circumstances).then {
             lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(meta.clone()),
             lifecycle::Then::Delete => Then::Delete(meta.clone()),
             _ => Then::Nothing,
