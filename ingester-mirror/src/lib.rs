@@ -50,8 +50,11 @@ pub mod health;
 pub mod identity;
 mod lifecycle;
 pub mod metrics;
+mod mistakes;
 mod pipeline;
 mod rows;
+#[cfg(test)]
+mod simulation;
 pub mod sync;
 mod uninstall;
 mod unit;

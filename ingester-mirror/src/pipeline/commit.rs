@@ -8,6 +8,7 @@ use super::{Pipeline, Stopped};
 use crate::backoff::delay;
 use crate::lifecycle::State;
 use crate::metrics::{Outcome, Skip};
+use crate::mistakes::{self, Mistake};
 use ingester_store::{ErrorClass, Reject, Report, RowChange, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use tokio::time::Instant;
@@ -129,8 +130,11 @@ impl Pipeline {
     /// Another row is stored than the one that was to be written: another ingester was faster, the cluster was restored to an
     /// earlier state, or somebody changed the row. Looking tells which.
     fn look_at_stale(&self, object: ObjectRef, trail: &Trail) {
-        let pause = delay(trail.attempt, self.unit.settings.requeue_period);
-        self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
+        let item = Item::look(object, Why::Due, trail.attempt.saturating_add(1));
+        if mistakes::made(Mistake::HastyLook) {
+            return self.queue.push(item);
+        }
+        self.queue.push_later(item, delay(trail.attempt, self.unit.settings.requeue_period));
     }
 
     /// The database refused the object with an error that nobody knows. It may pass, so nothing is sent to Kubernetes.
