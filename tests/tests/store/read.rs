@@ -117,7 +117,9 @@ async fn a_column_altered_by_hand_is_the_only_difference_found(world: World) -> 
         let name = column.name;
         let (altered, what) = match column.ty {
             SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => ("'altered'".to_owned(), name.to_string()),
-            SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => ("424242".to_owned(), name.to_string()),
+            SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
+                ("424242".to_owned(), name.to_string())
+            }
             SqlType::Boolean => (format!("1 - COALESCE({name}, 0)"), name.to_string()),
             SqlType::Double => ("0.4242".to_owned(), name.to_string()),
             SqlType::DateTime => ("'2001-02-03 04:05:06.000001'".to_owned(), name.to_string()),
