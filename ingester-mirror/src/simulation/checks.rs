@@ -60,7 +60,9 @@ impl Truth {
     /// The time from which on something must have been true, so that a row since `time` may be replaced for it.
     fn relevant(&self, time: Instant) -> Instant {
         match self.restored {
-            Some(restored) if restored.elapsed() < ON_ITS_WAY => time.min(restored - ON_ITS_WAY.min(restored.elapsed())),
+            Some(restored) if restored.elapsed() < ON_ITS_WAY => {
+                time.min(restored - ON_ITS_WAY.min(restored.elapsed()))
+            }
             _ => time,
         }
     }
@@ -198,7 +200,8 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
     if kept.row.res_version != thing.version {
         return Some("the row is of the object's version");
     }
-    let row = Object::parse(thing.text(), ManagedFields::Keep).ok().and_then(|object| MODEL.row(&object).ok().flatten());
+    let row =
+        Object::parse(thing.text(), ManagedFields::Keep).ok().and_then(|object| MODEL.row(&object).ok().flatten());
     let Some(mut row) = row else { return Some("the object has a row") };
     row.evict_time = kept.row.evict_time;
     if kept.version().evicted != thing.immutable {

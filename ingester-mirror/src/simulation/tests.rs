@@ -11,7 +11,9 @@ const THREADS: u64 = 2;
 fn told(seed: u64, outcome: &Outcome) -> String {
     let violation = outcome.violation.as_deref().unwrap_or("nothing");
     let history = outcome.history.join("\n");
-    format!("{history}\nseed {seed}: {violation}\nto see it again: SIMULATION_SEED={seed} cargo test -p ingester-mirror simulation")
+    format!(
+        "{history}\nseed {seed}: {violation}\nto see it again: SIMULATION_SEED={seed} cargo test -p ingester-mirror simulation"
+    )
 }
 
 /// Runs seeds until one fails. Returns that with its history, and how many requests were made.

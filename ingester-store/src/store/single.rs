@@ -31,7 +31,7 @@ impl Batch<'_> {
             Expected::Absent if row.total_bytes() > LARGEST || 4 * LARGEST > self.max_packet => None,
             Expected::Absent => Some(OneTrip::Insert(row)),
             Expected::Stored { res_version, .. } => {
-                // Which definition wrote the stored row is not known; one that is lower is not what this is for.
+                // The statement's condition sees to it that the stored row is of no later definition.
                 let ingest_version = row.ingest_version;
                 let stored = Version { res_version, ingest_version, deleted: false, evicted: false };
                 let write = verdict(stored, row.version()) == Verdict::Write && has_its_companions(row, stored);
