@@ -38,6 +38,7 @@ mod database;
 mod ending;
 mod logging;
 mod output;
+mod parts;
 mod program;
 mod server;
 
@@ -48,7 +49,7 @@ use arguments::{Arguments, Command, Finalizers, Proto, Schema};
 use clap::Parser;
 use database::configuration;
 use ending::{Ending, Failure};
-use ingester_core::Kind;
+use ingester_core::{Kind, check_registry};
 use ingester_mirror::config::LogFormat;
 use std::process::ExitCode;
 
@@ -77,6 +78,7 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
 
 fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
+    check_registry(kinds).map_err(|error| Failure::Usage(anyhow!("the kinds of this program: {error}")))?;
     // An error in the program's descriptors would be an error of every object.
     for protobuf in kinds.iter().filter_map(Kind::protobuf) {
         protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;

@@ -81,8 +81,24 @@ pub struct Definition {
     pub immutable: bool,
     /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
     pub protobuf: Option<Protobuf>,
+    /// Which objects carry our finalizer, unless the configuration says otherwise (`#[ingest(finalizer = "...")]`).
+    pub finalizer: Finalizer,
     /// What its columns are and where their values come from, with its filter; see [`Kind::fingerprint`].
     pub fingerprint: Fingerprint,
+}
+
+/// Which objects of a kind carry the finalizer `michelangelo/Ingester`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Finalizer {
+    /// Every live object gets it, so that none leaves the cluster before its last state is stored. Kinds whose CRD is ours have
+    /// this unless their structs say otherwise.
+    #[default]
+    Ensure,
+    /// No object gets it. From an object that has it, it is removed once the object's deletion or eviction is stored.
+    Existing,
+    /// No object gets it, and it is removed from every object that has it. Projections have this unless their structs say
+    /// otherwise: their objects belong to somebody else.
+    Never,
 }
 
 /// The functions of a kind.
@@ -215,6 +231,7 @@ impl Kind {
             table: &TABLE,
             immutable: false,
             protobuf: None,
+            finalizer: Finalizer::Never,
             fingerprint: Fingerprint::NONE,
         };
         Kind::new(definition, Functions { plural: Plural::Literal(""), decode: |_, _| Ok(false), crd: None })
@@ -308,6 +325,11 @@ impl Kind {
     /// The protobuf message of the `proto` column.
     pub const fn protobuf(&self) -> Option<Protobuf> {
         self.definition.protobuf
+    }
+
+    /// Which objects carry our finalizer, unless the configuration says otherwise.
+    pub const fn finalizer(&self) -> Finalizer {
+        self.definition.finalizer
     }
 
     /// The CRD, as the API server takes it: without defaults and required lists, so that it stores what the client sent.

@@ -52,6 +52,8 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `table = "name"`: the table's name, otherwise the kind in lower case;
 /// - `was = "old_name"`: the table's former name, which the migration renames;
 /// - `immutable`: every object leaves etcd once SQL has it;
+/// - `finalizer = "ensure"`, `"existing"` or `"never"`: which objects carry our finalizer, unless the configuration says
+///   otherwise; `ensure` for custom resources, `never` for projections, whose objects belong to somebody else;
 /// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the
 ///   crate's root, an `ingester_core::protobuf::DescriptorSet`, or in the one that `descriptors = path` names;
 /// - `key(column, column)`: a key over several columns, any number of times;

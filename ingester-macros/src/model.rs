@@ -2,7 +2,7 @@
 //!
 //! May use: attr.
 
-use crate::attr::CompositeKey;
+use crate::attr::{CompositeKey, FinalizerOption};
 use proc_macro2::Span;
 use syn::{ExprPath, Generics, Ident, LitStr, Path, Type};
 
@@ -65,6 +65,7 @@ pub(crate) struct KindDeclaration {
     pub(crate) table: TableName,
     pub(crate) table_was: Option<LitStr>,
     pub(crate) immutable: bool,
+    pub(crate) finalizer: FinalizerOption,
     pub(crate) protobuf: Option<Message>,
     pub(crate) keys: Vec<CompositeKey>,
     pub(crate) filter: Option<ExprPath>,

@@ -1,6 +1,6 @@
 //! The commands, one file each.
 //!
-//! May use: arguments, cluster, database, ending, output, program, server, ingester-core, ingester-mirror, ingester-store.
+//! May use: arguments, cluster, database, ending, output, parts, program, server, ingester-core, ingester-mirror, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
@@ -18,6 +18,7 @@ use crate::program::Program;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::ddl::{Schema, diff};
+use ingester_mirror::identity::Identity;
 use ingester_store::Store;
 use ingester_store::migrate::{Folder, Released};
 
@@ -39,6 +40,17 @@ fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure
             })
         })
         .collect()
+}
+
+/// Warns if nobody can know whether the database belongs to the cluster.
+fn warn_unchecked(identity: &Identity) {
+    if let Identity::Unchecked(reason) = identity {
+        tracing::warn!(
+            reason,
+            "Not checked whether the database belongs to this cluster: two clusters in one database would mark each other's \
+             rows as deleted. Grant the ingester `get` on the namespace kube-system"
+        );
+    }
 }
 
 /// The migrations of the named folder, else those that are built in.

@@ -169,11 +169,17 @@ impl World {
     /// Starts the ingester without waiting. Ends an earlier one.
     pub(crate) fn launch(&mut self, settings: &Settings) -> Result<&Ingester> {
         drop(self.ingester.take());
+        let ingester = self.another(settings)?;
+        Ok(self.ingester.insert(ingester))
+    }
+
+    /// Starts one more ingester without waiting.
+    pub(crate) fn another(&self, settings: &Settings) -> Result<Ingester> {
         let environment: Vec<(&str, &str)> =
             settings.environment.iter().map(|(name, value)| (*name, &**value)).collect();
         let binary = Path::new(env!("CARGO_BIN_EXE_ingester"));
         let kubeconfig = self.cluster.service_account_kubeconfig();
-        Ok(self.ingester.insert(Ingester::start(binary, &settings.yaml(), &kubeconfig, &environment)?))
+        Ingester::start(binary, &settings.yaml(), &kubeconfig, &environment)
     }
 
     /// The running ingester.

@@ -5,6 +5,7 @@
 #![allow(unreachable_pub)]
 
 use super::Dialect;
+use super::of_group::OfGroup;
 use super::rules::Rules;
 use crate::schema::{Column, Ident, SqlType, Table};
 use askama::filters::Safe;
@@ -140,6 +141,16 @@ pub(super) fn row_values<N: Borrow<usize>>(rows: N, values: &dyn Values, columns
 #[askama::filter_fn]
 pub(super) fn without_index(column: &'static str, values: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(rules(values)?.without_index(column)))
+}
+
+/// The condition that a row is of this API group, in any version: `v1` is of the core group, `apps/v1` of `apps`. It has the two
+/// parameters of [`OfGroup::params`], and none for the core group.
+#[askama::filter_fn]
+pub(super) fn is_of_group(group: &OfGroup, _: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(match group.is_core() {
+        true => r#""group_ver" NOT LIKE '%/%'"#,
+        false => r#""group_ver" >= ? AND "group_ver" < ?"#,
+    }))
 }
 
 /// See [`Rules::shown`].

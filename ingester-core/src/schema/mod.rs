@@ -19,4 +19,5 @@ pub use field::{Field, Part, PartKey, Shape};
 pub use fingerprint::Fingerprint;
 pub use ident::{Ident, IdentError};
 pub use table::{BASE_COLUMNS, Column, Companion, Key, Table, TableParts, base};
+pub(crate) use text::{Text, same};
 pub use types::SqlType;

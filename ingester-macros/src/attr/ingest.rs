@@ -15,6 +15,7 @@ pub(crate) struct Ingest {
     pub(crate) table: Option<LitStr>,
     pub(crate) was: Option<LitStr>,
     pub(crate) immutable: Option<bool>,
+    pub(crate) finalizer: Option<FinalizerOption>,
     pub(crate) protobuf: Option<LitStr>,
     pub(crate) descriptors: Option<ExprPath>,
     pub(crate) keys: Vec<CompositeKey>,
@@ -32,6 +33,39 @@ pub(crate) struct Ingest {
     pub(crate) broken: bool,
 }
 
+/// `finalizer = "..."`: which objects carry our finalizer.
+#[derive(Clone, Copy)]
+pub(crate) enum FinalizerOption {
+    Ensure,
+    Existing,
+    Never,
+}
+
+impl FinalizerOption {
+    /// The variant of `ingester_core::kind::Finalizer`.
+    pub(crate) fn variant(self) -> &'static str {
+        match self {
+            FinalizerOption::Ensure => "Ensure",
+            FinalizerOption::Existing => "Existing",
+            FinalizerOption::Never => "Never",
+        }
+    }
+
+    fn read(context: &Context, setting: &Setting) -> Option<Self> {
+        let text = setting.string(context)?;
+        let read = match text.value().as_str() {
+            "ensure" => Some(FinalizerOption::Ensure),
+            "existing" => Some(FinalizerOption::Existing),
+            "never" => Some(FinalizerOption::Never),
+            _ => None,
+        };
+        if read.is_none() {
+            context.error(&text, "`finalizer` is one of `ensure`, `existing` and `never`");
+        }
+        read
+    }
+}
+
 /// `key(a, b)`.
 pub(crate) struct CompositeKey {
     pub(crate) span: Span,
@@ -43,6 +77,7 @@ impl Ingest {
         "table",
         "was",
         "immutable",
+        "finalizer",
         "protobuf",
         "descriptors",
         "key",
@@ -82,6 +117,7 @@ impl Ingest {
             "table" => setting.store(context, &mut self.table, setting.string(context)),
             "was" => setting.store(context, &mut self.was, setting.string(context)),
             "immutable" => setting.store(context, &mut self.immutable, setting.switch(context)),
+            "finalizer" => setting.store(context, &mut self.finalizer, FinalizerOption::read(context, setting)),
             "protobuf" => setting.store(context, &mut self.protobuf, setting.string(context)),
             "descriptors" => setting.store(context, &mut self.descriptors, setting.path(context, "static")),
             "filter" => setting.store(context, &mut self.filter, setting.function(context)),

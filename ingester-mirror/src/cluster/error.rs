@@ -46,6 +46,12 @@ impl ApiError {
         ApiError { doing: doing.into(), reason: reason.into(), code: 0, kind, timeout: false }
     }
 
+    /// An error with this status code; 0 for no answer.
+    #[cfg(test)]
+    pub(crate) fn status(doing: impl Into<String>, code: u16) -> Self {
+        ApiError { code, ..ApiError::new(doing, format!("status {code}"), kind_of(code)) }
+    }
+
     pub(crate) fn kind(&self) -> ApiErrorKind {
         self.kind
     }

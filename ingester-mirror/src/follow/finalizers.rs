@@ -5,6 +5,7 @@ use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
 use crate::config::Finalizer;
 use crate::lifecycle::finalizer;
+use crate::mistakes::{self, Mistake};
 use crate::pipeline::{Item, Source, Work, bytes_of};
 use std::time::Duration;
 
@@ -80,7 +81,7 @@ impl Follower {
                     Err(error) if error.kind() == ApiErrorKind::Transient => {
                         // One object may have an admission webhook that fails; the others do not wait for it.
                         (left, in_a_row) = (left + 1, in_a_row + 1);
-                        if in_a_row == TROUBLE {
+                        if in_a_row == TROUBLE || mistakes::made(Mistake::RoundEnds) {
                             return Err(error);
                         }
                     }

@@ -7,6 +7,7 @@ use super::work::{Item, ObjectRef, Source, Trail, Work};
 use super::{Pipeline, Stopped};
 use crate::lifecycle::{self, Circumstances, Plan, State, is_leaving};
 use crate::metrics::Skip;
+use crate::mistakes::{self, Mistake};
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
@@ -58,6 +59,8 @@ pub(super) struct Rejection {
     pub(super) reject: Reject,
     /// Kubernetes waits for us to store it.
     pub(super) held: bool,
+    /// When to look at it again even if nothing changes.
+    pub(super) again: Option<Duration>,
     pub(super) trail: Trail,
 }
 
@@ -115,7 +118,7 @@ impl Pipeline {
                     version: version.unwrap_or_default(),
                 };
                 let reject = self.reject_of(&object, &identity, reason);
-                batch.rejections.push(Rejection { object, reject, held: false, trail });
+                batch.rejections.push(Rejection { object, reject, held: false, again: None, trail });
             }
         }
     }
@@ -141,9 +144,13 @@ impl Pipeline {
                 row
             }
             (Ok(Some(row)), _) => row,
-            (Ok(None), then) => return self.leave_out(&object, gone, then, trail, batch),
+            (Ok(None), _) => return self.leave_out(&object, gone, trail, batch),
             // The object is about to be gone, so its text is stored without indexed columns.
-            (Err(reason), _) if plan.state != State::Live && (gone || is_leaving(object.meta())) => {
+            (Err(reason), _)
+                if plan.state != State::Live
+                    && (gone || is_leaving(object.meta()))
+                    && !(mistakes::made(Mistake::ForgottenWhileHeld) && plan.state == State::Evicted) =>
+            {
                 match self.unit.kind.bare_row(&object) {
                     Ok(row) => {
                         tracing::warn!(kind = self.unit.kind.kind(), namespace = %reference.namespace, name = %reference.name, reason,
@@ -181,7 +188,9 @@ impl Pipeline {
         let replaced = match source {
             Source::Look { seen: Some(seen), rewrite } => {
                 let wrong = rewrite && seen.res_version == row.res_version;
-                (wrong || verdict(seen, row.version()) == Verdict::Stale).then_some(seen)
+                let stale = verdict(seen, row.version()) == Verdict::Stale;
+                let stored = mistakes::made(Mistake::TombstoneUnchanged) && seen.res_version == row.res_version;
+                (wrong || stale && !stored).then_some(seen)
             }
             Source::List { behind: true } => {
                 // This row was read, or written, before the list.
@@ -203,10 +212,12 @@ impl Pipeline {
     }
 
     /// The kind's predicate leaves the object out: it has no live row, and does not wait for us.
-    fn leave_out(&self, object: &Object, gone: bool, then: lifecycle::Then, trail: Trail, batch: &mut Batch) {
+    fn leave_out(&self, object: &Object, gone: bool, trail: Trail, batch: &mut Batch) {
         let meta = object.meta();
         let reference = ObjectRef::of(meta);
-        let then = match then {
+        // Its row is not live, so nothing waits for the end of a delay.
+        let circumstances = Circumstances { gone, deleted: true, ..Circumstances::default() };
+        let then = match lifecycle::plan(meta, self.unit.rules, circumstances).then {
             lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(meta.clone()),
             lifecycle::Then::Delete => Then::Delete(meta.clone()),
             _ => Then::Nothing,
@@ -230,9 +241,10 @@ impl Pipeline {
     }
 
     fn reject(&self, object: ObjectRef, reason: String, plan: Plan, trail: Trail, batch: &mut Batch) {
-        let held = matches!(plan.then, lifecycle::Then::RemoveFinalizer);
+        let held =
+            matches!(plan.then, lifecycle::Then::RemoveFinalizer) && !mistakes::made(Mistake::ForgottenWhileHeld);
         let reject = self.reject_at(&object, reason);
-        batch.rejections.push(Rejection { object, reject, held, trail });
+        batch.rejections.push(Rejection { object, reject, held, again: plan.again, trail });
     }
 
     /// What to do with the object. `seen` is what is stored of one that is to be deleted.

@@ -335,7 +335,7 @@ pub(super) fn checksum(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ingester_core::kind::{Definition, Functions, Plural};
+    use ingester_core::kind::{Definition, Finalizer, Functions, Plural};
     use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
 
     // Kinds written by hand: two releases of a struct differ in its table.
@@ -354,6 +354,7 @@ mod tests {
                     table: &TABLE,
                     immutable: false,
                     protobuf: None,
+                    finalizer: Finalizer::Ensure,
                     fingerprint: PARTS.fingerprint(),
                 },
                 Functions { plural: Plural::Literal($table), decode: |_, _| Ok(false), crd: None },

@@ -15,7 +15,6 @@ use ingester_core::row::Row;
 use ingester_core::schema::{Column, Table};
 use ingester_core::value::{Micros, Value};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// The name of the table with the progress of each column.
 pub(super) const BACKFILLS: &str = "ingester_backfills";
@@ -152,7 +151,7 @@ impl Store {
                     Some(uids) => Rows::These(uids),
                     None => Rows::After(after, limit),
                 };
-                let settle = self.any_rejects.load(Ordering::Relaxed);
+                let settle = !self.recorded().is_empty();
                 let mut tx = self.pool.begin(Access::Write).await?;
                 let page = page(&mut tx, target, rows, self.max_packet, settle, &decode).await;
                 tx.end(page).await
@@ -160,7 +159,7 @@ impl Store {
         );
         let page = page.await?;
         if !page.failed.is_empty() {
-            self.any_rejects.store(true, Ordering::Relaxed);
+            self.recorded().add(page.failed.iter().map(|reject| rejects::head(&reject.uid, 64).into()));
         }
         Ok(page)
     }

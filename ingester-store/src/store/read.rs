@@ -7,12 +7,14 @@ use super::batch::{MOST_ROWS, chunks};
 use super::guard::Version;
 use super::transaction::Transaction;
 use super::{Store, StoreError};
-use ingester_core::dialect::Access;
-use ingester_core::dialect::statements::{Live, Names, Newest, Peek, Read, ReadCompanion, Versions};
+use ingester_core::Kind;
+use ingester_core::dialect::statements::{Live, LiveByNamespace, Names, Newest, Peek, Read, ReadCompanion, Versions};
+use ingester_core::dialect::{Access, OfGroup};
 use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// One object's rows in its three tables. [`differences`](super::compare::differences) compares them with a row that was to be
 /// written.
@@ -50,6 +52,18 @@ pub struct LiveRow {
     pub evicted: bool,
 }
 
+/// Whether evicted rows are wanted: those of objects that left etcd and exist only in their rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evicted {
+    /// They are read as well.
+    Included,
+    /// The database leaves them out.
+    LeftOut,
+}
+
+/// How long the database may take for one page of live rows.
+const PAGE: Duration = Duration::from_secs(30);
+
 impl Store {
     /// The stored rows of these uids, live or not, in the order of the uids; uids without a row are left out.
     ///
@@ -70,22 +84,29 @@ impl Store {
         .await
     }
 
-    /// A page of live rows, including evicted ones: up to `limit` rows whose uids come after `after`, in the order of the uids.
-    /// The first page comes after the empty text; a page with fewer than `limit` rows is the last.
+    /// A page of the kind's live rows: up to `limit` rows whose uids come after `after`, in the order of the uids.
+    /// The first page comes after the empty text; a page with fewer than `limit` rows is the last. Rows of the kind's group are
+    /// its own, in whatever version they were written; rows of other groups are left out. Each page
+    /// has its own time-out and retries, so a table of any size can be read.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
     pub async fn live(
         &self,
-        table: &'static Table,
+        kind: &Kind,
         namespace: Option<&str>,
+        evicted: Evicted,
         after: &str,
         limit: usize,
     ) -> Result<Vec<LiveRow>, StoreError> {
-        let page = &Live { table, namespace, after, limit };
+        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        let page = &Live { table, group, namespace, evicted: evicted == Evicted::Included, after, limit };
         let read = self.with_retries(
             || format!("reading which rows of `{}` are live", table.name),
-            || async { self.pool.fetch(page).await },
+            || async {
+                let page = tokio::time::timeout(PAGE, self.pool.fetch(page)).await;
+                page.unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()))
+            },
         );
         let row = |(uid, version): (String, Version)| LiveRow {
             uid: uid.into(),
@@ -94,6 +115,20 @@ impl Store {
             evicted: version.evicted,
         };
         Ok(read.await?.into_iter().map(row).collect())
+    }
+
+    /// The namespaces in which the kind has live rows, in their order, and how many; evicted rows are not counted. The namespace of
+    /// cluster-scoped objects is empty. No key serves this: every row is read.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub async fn live_by_namespace(&self, kind: &Kind) -> Result<Vec<(String, u64)>, StoreError> {
+        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        self.with_retries(
+            || format!("counting the live rows of `{}`", table.name),
+            || async { self.pool.fetch(&LiveByNamespace { table, group }).await },
+        )
+        .await
     }
 
     /// Which versions of these uids are stored, live or not; uids without a row are left out.

@@ -4,7 +4,7 @@ use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, row, second
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
 use ingester_store::migrate::{BackfillProgress, Folder, GenerateOptions};
-use ingester_store::{RowChange, Store};
+use ingester_store::{Evicted, RowChange, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -156,7 +156,7 @@ async fn rows_that_an_older_release_writes_after_the_backfill_are_filled_again(d
     let report = older.write(old.table(), vec![RowChange::Row(row(&old, &job(0, 11)))]).await?;
     ensure!(report.unchanged == 1, "never the other way round: {report:?}");
     // The other one is found by its definition.
-    let live = store.live(new.table(), None, "", 10).await?;
+    let live = store.live(&new, None, Evicted::Included, "", 10).await?;
     ensure!(live.iter().filter(|row| new.is_older(row.ingest_version)).count() == 1, "{live:?}");
     ensure!(fill(&store, new).await?.is_some_and(|filled| filled.complete && (filled.read, filled.filled) == (1, 1)));
     ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-11'").await? == 2);
@@ -180,7 +180,7 @@ async fn a_changed_filter_reaches_objects_that_have_not_changed(database: Databa
     let even = folder.released()?.versioned(&[even::KIND])?[0];
     let filled = fill(&store, even).await?.context("rows of an older definition")?;
     ensure!(filled == BackfillProgress { read: 7, filled: 3, failed: 0, complete: true }, "{filled:?}");
-    let live = store.live(even.table(), None, "", 10).await?;
+    let live = store.live(&even, None, Evicted::Included, "", 10).await?;
     let live: Vec<&str> = live.iter().filter(|row| !row.evicted).map(|row| &*row.uid).collect();
     ensure!(live == ["uid-000000", "uid-000002", "uid-000004"], "{live:?}");
     let kept = "job WHERE uid = 'uid-000007' AND delete_time IS NULL AND evict_time IS NOT NULL";
@@ -215,7 +215,7 @@ async fn large_values_are_filled_and_one_too_large_stops_nothing(database: Datab
     ensure!(filled == BackfillProgress { read, filled: read - failed, failed, complete: true }, "{filled:?}");
     ensure!(database.count("job WHERE LENGTH(owner) = 1048576").await? == read - 1);
     ensure!(database.count("ingester_rejects WHERE uid = 'uid-000003'").await? == failed);
-    let rejects = store.rejects("example.com/v1", "Job").await?;
+    let rejects = store.rejects("example.com/v1", "Job", None).await?;
     ensure!(rejects.iter().all(|reject| reject.reason.contains("raise max_allowed_packet")), "{rejects:?}");
     ensure!(fill(&store, kind).await?.is_some() == (failed == 1), "the row is tried again at the next start");
     Ok(())

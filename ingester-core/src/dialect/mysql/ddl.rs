@@ -40,6 +40,10 @@ struct DropTable {
 struct CreateRejects;
 
 #[derive(Template)]
+#[template(path = "mysql/create_settings.sql")]
+struct CreateSettings;
+
+#[derive(Template)]
 #[template(path = "mysql/create_backfills.sql")]
 struct CreateBackfills;
 
@@ -73,6 +77,10 @@ pub(super) fn drop(name: Ident) -> Sql {
 
 pub(super) fn create_rejects() -> Sql {
     render_own(&CreateRejects)
+}
+
+pub(super) fn create_settings() -> Sql {
+    render_own(&CreateSettings)
 }
 
 pub(super) fn create_backfills() -> Sql {

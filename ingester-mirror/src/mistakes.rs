@@ -1,0 +1,51 @@
+//! Mistakes that the mirror once made. The simulation makes each of them again, to show that it finds it.
+//!
+//! May use: nothing.
+//!
+//! Outside the crate's own tests none is ever made, and the compiler drops the questions.
+
+/// A mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mistake {
+    /// A row that was read back with a difference, and whose object is gone by then, is marked as deleted even if it is evicted.
+    EvictedMarkedDeleted,
+    /// A live object of the version of a tombstone counts as stored.
+    TombstoneUnchanged,
+    /// "Not found" from a server that is starting means that the object is gone.
+    #[cfg(test)]
+    BelievedNotFound,
+    /// A patch that the API server cannot apply ends the round that adds finalizers.
+    RoundEnds,
+    /// A terminating, immutable object that cannot be decoded is rejected and forgotten.
+    ForgottenWhileHeld,
+    /// What is stale is looked at again without a pause.
+    HastyLook,
+}
+
+/// Whether the mistake is made, in this thread.
+#[cfg(not(test))]
+pub(crate) const fn made(_: Mistake) -> bool {
+    false
+}
+
+#[cfg(test)]
+pub(crate) use test::{made, make};
+
+#[cfg(test)]
+mod test {
+    use super::Mistake;
+    use std::cell::Cell;
+
+    thread_local! {
+        static MADE: Cell<Option<Mistake>> = const { Cell::new(None) };
+    }
+
+    pub(crate) fn made(mistake: Mistake) -> bool {
+        MADE.get() == Some(mistake)
+    }
+
+    /// Makes this mistake, and no other, in this thread from now on.
+    pub(crate) fn make(mistake: Option<Mistake>) {
+        MADE.set(mistake);
+    }
+}

@@ -1,0 +1,258 @@
+//! What must hold after every step, and at rest.
+
+use super::api_server::{State, Thing};
+use super::database::Kept;
+use super::kinds::{Flavour, MODEL};
+use super::world::World;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_store::StoredRow;
+use ingester_store::compare::differences;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a write may be on its way. One that was sent before a restore of the cluster is right about the cluster of that time.
+const ON_ITS_WAY: Duration = Duration::from_secs(240);
+
+/// What was true of one object, and when.
+#[derive(Default)]
+struct Life {
+    /// Its version, and whether its row must be live.
+    now: Option<(u64, bool)>,
+    /// When each earlier version ended.
+    ended: HashMap<u64, Instant>,
+    /// The last moment at which its row was not to be live.
+    left: Option<Instant>,
+}
+
+/// What was true of the objects, and when.
+#[derive(Default)]
+pub(super) struct Truth {
+    lives: BTreeMap<String, Life>,
+    restored: Option<Instant>,
+}
+
+impl Truth {
+    fn change(&mut self, uid: &str, new: Option<(u64, bool)>) {
+        let now = Instant::now();
+        let life = self.lives.entry(uid.to_owned()).or_default();
+        if let Some((version, _)) = life.now {
+            life.ended.insert(version, now);
+        }
+        if life.now.is_none_or(|(_, stays)| !stays) {
+            life.left = Some(now);
+        }
+        life.now = new;
+    }
+
+    pub(super) fn present(&mut self, thing: &Thing) {
+        self.change(&thing.uid, Some((thing.version, thing.stays())));
+    }
+
+    pub(super) fn absent(&mut self, uid: &str) {
+        self.change(uid, None);
+    }
+
+    pub(super) fn restored(&mut self) {
+        self.restored = Some(Instant::now());
+    }
+
+    /// The time from which on something must have been true, so that a row since `time` may be replaced for it.
+    fn relevant(&self, time: Instant) -> Instant {
+        match self.restored {
+            Some(restored) if restored.elapsed() < ON_ITS_WAY => time.min(restored - ON_ITS_WAY.min(restored.elapsed())),
+            _ => time,
+        }
+    }
+
+    /// Whether this was the object's state at some moment since `time`.
+    fn was(&self, uid: &str, version: u64, time: Instant) -> bool {
+        let Some(life) = self.lives.get(uid) else { return false };
+        let time = self.relevant(time);
+        life.now.is_some_and(|(now, _)| now == version) || life.ended.get(&version).is_some_and(|ended| *ended >= time)
+    }
+
+    /// Whether its row was not to be live at some moment since `time`.
+    fn left(&self, uid: &str, time: Instant) -> bool {
+        let Some(life) = self.lives.get(uid) else { return true };
+        let time = self.relevant(time);
+        life.now.is_none_or(|(_, stays)| !stays) || life.left.is_some_and(|left| left >= time)
+    }
+}
+
+/// An ingester writes a row.
+pub(super) fn before_row(world: &mut World, old: Option<&Kept>, new: &StoredRow) {
+    let Some(old) = old else { return };
+    let (stored, uid) = (old.version(), &*new.uid);
+    let (deleted, evicted) = (new.delete_time.is_some(), new.evict_time.is_some());
+    let was = world.truth.was(uid, new.res_version, old.since);
+    let newer = new.res_version > stored.res_version;
+    let told = format!("{}, is written over as v{} deleted {deleted} evicted {evicted}", old.told(), new.res_version);
+    if stored.evicted && deleted && !was {
+        world.violate(format!("an evicted row is never marked as deleted: {told}"));
+    } else if stored.evicted && !evicted && !newer && (!was || new.res_version == stored.res_version) {
+        world.violate(format!("an evicted row keeps evict_time: {told}"));
+    } else if stored.deleted && !deleted && !newer && !was {
+        world.violate(format!("a tombstone is never revived by an older version: {told}"));
+    } else if !stored.deleted && deleted && !world.truth.left(uid, old.since) {
+        world.violate(format!("no row of an object that stays is marked as deleted: {told}"));
+    }
+}
+
+/// An ingester removes our finalizer.
+pub(super) fn before_release(world: &mut World, thing: &Thing) {
+    let leaves = thing.deletion.is_some() || thing.deleting || thing.immutable || thing.flavour == Flavour::LeftOut;
+    if !leaves {
+        world.violate(format!("no object that stays loses our finalizer: {}", thing.told()));
+    }
+    sql_before_kubernetes(world, thing);
+}
+
+/// An ingester deletes an object.
+pub(super) fn before_deletion(world: &mut World, thing: &Thing) {
+    if !thing.deleting && !thing.immutable {
+        world.violate(format!("nobody asked for the deletion of {}", thing.told()));
+    }
+    sql_before_kubernetes(world, thing);
+}
+
+fn sql_before_kubernetes(world: &mut World, thing: &Thing) {
+    let uid = thing.uid.as_str();
+    if world.database.by_hand.contains(uid) {
+        return;
+    }
+    let (stored, told) = match world.database.rows.get(uid) {
+        Some(kept) => (Some(kept.version()), kept.told()),
+        None => (None, "no row".to_owned()),
+    };
+    let good = stored.map_or(thing.flavour == Flavour::LeftOut, |stored| {
+        if thing.flavour == Flavour::LeftOut {
+            // Whatever the version: its row is from before it was left out.
+            stored.evicted || stored.deleted
+        } else if thing.immutable && !thing.deleting {
+            stored.evicted && stored.res_version >= thing.version
+        } else {
+            stored.evicted || stored.deleted && stored.res_version >= thing.version
+        }
+    });
+    if !good {
+        world.violate(format!("SQL comes before Kubernetes: {} is let go with {told}", thing.told()));
+    }
+}
+
+/// What is not as it must be once everybody has had time; `None` if all is well.
+pub(super) fn at_rest(world: &World) -> Option<String> {
+    if world.server.state != State::Up {
+        return Some("the API server is not up".into());
+    }
+    for thing in world.server.things.values() {
+        if let Some(wrong) = object_at_rest(world, thing) {
+            return Some(format!("{wrong}: {}", thing.told()));
+        }
+    }
+    let orphan = world.database.rows.values().find(|kept| {
+        let version = kept.version();
+        !version.deleted && !version.evicted && !world.server.things.values().any(|thing| *thing.uid == *kept.row.uid)
+    });
+    orphan.map(|kept| format!("no row is live without an object unless it is evicted: {}", kept.told()))
+}
+
+fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
+    let kept = world.database.rows.get(thing.uid.as_str());
+    let stored = kept.map(Kept::version);
+    let rejected = matches!(thing.flavour, Flavour::Undecodable | Flavour::Refused);
+    let reject = world.database.rejects.get(thing.uid.as_str());
+    if thing.flavour == Flavour::Refused {
+        return reject.is_none().then_some("an object that is not stored is recorded");
+    }
+    if thing.unpatchable && (thing.is_ours() || thing.stays()) {
+        // Nobody can change its finalizers.
+    } else if thing.deletion.is_some() && thing.is_ours() {
+        return Some("no finalizer of ours stays on what may go");
+    } else if thing.stays() && !thing.immutable && !rejected && !thing.is_ours() {
+        return Some("every live object has our finalizer");
+    } else if thing.flavour == Flavour::LeftOut && thing.deleting && thing.deletion.is_none() {
+        return Some("an object that is left out is deleted if that is asked for");
+    }
+    if thing.flavour == Flavour::LeftOut {
+        let live = stored.is_some_and(|stored| !stored.deleted && !stored.evicted);
+        return live.then_some("an object that is left out has no live row");
+    }
+    if !thing.stays() {
+        let gone = stored.is_some_and(|stored| stored.deleted || stored.evicted);
+        if thing.deletion.is_none() && !rejected {
+            return Some("an object whose deletion is asked for is deleted");
+        }
+        return (!gone && !rejected).then_some("the row of an object that leaves is marked");
+    }
+    if thing.flavour == Flavour::Undecodable {
+        return reject.is_none().then_some("an object that is not stored is recorded");
+    }
+    if thing.immutable && !thing.unpatchable {
+        return Some("an immutable object leaves etcd");
+    }
+    let Some(kept) = kept else { return Some("every object has its row") };
+    if kept.version().deleted {
+        return Some("every live object has a live row");
+    }
+    if kept.row.res_version != thing.version {
+        return Some("the row is of the object's version");
+    }
+    let row = Object::parse(thing.text(), ManagedFields::Keep).ok().and_then(|object| MODEL.row(&object).ok().flatten());
+    let Some(mut row) = row else { return Some("the object has a row") };
+    row.evict_time = kept.row.evict_time;
+    if kept.version().evicted != thing.immutable {
+        return Some("a row is evicted if its object is immutable");
+    }
+    (!differences(MODEL.table(), &row, &kept.row).is_empty()).then_some("the row has the object's columns")
+}
+
+/// The least time between a failure and the next attempt.
+const PAUSE: Duration = Duration::from_millis(40);
+
+/// How often one ingester may ask the same within a second.
+const PER_SECOND: u32 = 20;
+
+/// How often and how soon each ingester asks again.
+#[derive(Default)]
+pub(super) struct Pace {
+    /// By ingester, life and question: the second, how often in it, and the last failure.
+    asked: HashMap<(usize, u32, String), Asked>,
+    /// When an ingester learned something of an object, or of all.
+    learned: HashMap<(usize, Option<String>), Instant>,
+}
+
+#[derive(Default)]
+struct Asked {
+    second: Option<Instant>,
+    times: u32,
+    failed: Option<Instant>,
+}
+
+impl Pace {
+    /// Returns what is too hasty about it, if anything is.
+    pub(super) fn begin(&mut self, ingester: usize, life: u32, key: &str, now: Instant) -> Option<String> {
+        let learned = |name: Option<&str>| self.learned.get(&(ingester, name.map(str::to_owned))).copied();
+        // What an event brings is worked on at once, whatever failed before. The words of a question name the objects.
+        let learned = key.split([' ', ',']).map(|word| learned(Some(word))).fold(learned(None), Option::max);
+        let asked = self.asked.entry((ingester, life, key.to_owned())).or_default();
+        if asked.second.is_none_or(|second| now - second >= Duration::from_secs(1)) {
+            (asked.second, asked.times) = (Some(now), 0);
+        }
+        asked.times += 1;
+        if asked.times > PER_SECOND {
+            return Some(format!("asks {PER_SECOND} times within a second: {key}"));
+        }
+        let failed = asked.failed.take()?;
+        let is_news = learned.is_some_and(|learned| learned + Duration::from_secs(1) > failed);
+        (now - failed < PAUSE && !is_news).then(|| format!("asks again after {:?}: {key}", now - failed))
+    }
+
+    pub(super) fn failed(&mut self, ingester: usize, life: u32, key: &str, now: Instant) {
+        self.asked.entry((ingester, life, key.to_owned())).or_default().failed = Some(now);
+    }
+
+    pub(super) fn learns(&mut self, ingester: usize, name: Option<&str>, now: Instant) {
+        self.learned.insert((ingester, name.map(str::to_owned)), now);
+    }
+}

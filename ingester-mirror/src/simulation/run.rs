@@ -1,0 +1,201 @@
+//! One run: ingesters that are started, killed and started again, a time of trouble, and then rest.
+
+use super::checks;
+use super::kinds::MODEL;
+use super::users::{self, Troubles};
+use super::world::{Client, Sim};
+use crate::budget::Budget;
+use crate::clock::Clock;
+use crate::config::Finalizer;
+use crate::events::Publisher;
+use crate::follow::Follower;
+use crate::health::Health;
+use crate::lifecycle::{Rules, SweepLimit};
+use crate::metrics::{ControllerMetrics, Metrics};
+use crate::unit::{Settings, Unit};
+use ingester_core::object::ManagedFields;
+use ingester_core::value::Micros;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// By when everything must be as it must be, once the trouble is over.
+const REST: Duration = Duration::from_secs(900);
+
+/// How long it must stay so.
+const STAYS: Duration = Duration::from_secs(70);
+
+/// How many requests an ingester may make within [`STAYS`] when nothing happens, and how many more for each object.
+const REQUESTS: (usize, usize) = (40, 40);
+
+/// How a run ended.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// What was not as it must be.
+    pub(super) violation: Option<String>,
+    pub(super) history: Vec<String>,
+    pub(super) requests: usize,
+}
+
+thread_local! {
+    static METRICS: ControllerMetrics = match Metrics::new() {
+        Ok(metrics) => metrics.controller(MODEL.kind()),
+        Err(error) => panic!("{error}"),
+    };
+}
+
+/// Runs one seed. The same seed gives the same history.
+pub(super) fn run(seed: u64) -> Outcome {
+    // The pauses of `backon` are random, too.
+    fastrand::seed(seed);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => panic!("{error}"),
+    };
+    runtime.block_on(async {
+        let mut rng = fastrand::Rng::with_seed(!seed);
+        let (ingesters, troubles) = (rng.usize(1..=3), Troubles::of(&mut rng));
+        let sim = Sim::new(seed, ingesters);
+        {
+            let mut world = sim.world();
+            let weather = world.weather;
+            world.note("world", &format!("seed {seed}: {ingesters} ingesters, {weather:?}, {troubles:?}"));
+            users::begin(&mut world);
+        }
+        let setup = Setup {
+            deletion_delay: Duration::from_secs([0, 2, 10][rng.usize(..3)]),
+            kills: [None, Some(60_000), Some(15_000)][rng.usize(..3)],
+        };
+        for ingester in 0..ingesters {
+            tokio::spawn(ingest(sim.clone(), ingester, setup));
+        }
+        tokio::select! {
+            biased;
+            () = sim.violated.notified() => {}
+            () = all(&sim, troubles) => {}
+        }
+        let mut world = sim.world();
+        Outcome {
+            violation: world.violation.take(),
+            history: std::mem::take(&mut world.history),
+            requests: world.requests,
+        }
+    })
+}
+
+async fn all(sim: &Sim, troubles: Troubles) {
+    users::act(sim.clone(), troubles).await;
+    // What has begun, ends: the longest outage and the slowest answer.
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    {
+        let mut world = sim.world();
+        world.calm = true;
+        world.note("world", "calm");
+    }
+    let begin = tokio::time::Instant::now();
+    loop {
+        let wrong = checks::at_rest(&sim.world());
+        match wrong {
+            None => break,
+            Some(wrong) if begin.elapsed() > REST => return sim.world().violate(format!("at rest, {wrong}")),
+            Some(_) => tokio::time::sleep(Duration::from_secs(5)).await,
+        }
+    }
+    let requests = sim.world().requests;
+    tokio::time::sleep(STAYS).await;
+    let mut world = sim.world();
+    if let Some(wrong) = checks::at_rest(&world) {
+        world.violate(format!("at rest, no more: {wrong}"));
+    }
+    let (requests, objects) = (world.requests - requests, world.server.things.len());
+    if requests > world.ingesters.len() * (REQUESTS.0 + objects * REQUESTS.1) {
+        world.violate(format!("at rest, {requests} requests in {STAYS:?} for {objects} objects"));
+    }
+}
+
+/// How the ingesters of a run are set up.
+#[derive(Clone, Copy)]
+struct Setup {
+    deletion_delay: Duration,
+    /// The longest life of an ingester, in milliseconds.
+    kills: Option<u64>,
+}
+
+/// Starts an ingester again and again.
+async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
+    let late = sim.world().up_to(3000);
+    tokio::time::sleep(late).await;
+    loop {
+        let stop = CancellationToken::new();
+        let client = {
+            let mut world = sim.world();
+            world.ingesters[ingester].life += 1;
+            world.note(&format!("i{ingester}"), "starts");
+            Client { sim: sim.clone(), ingester, life: world.ingesters[ingester].life }
+        };
+        let unit = unit(&client, setup, stop.clone());
+        let mut running = tokio::spawn(Follower::run(unit));
+        sim.world().ingesters[ingester].abort = Some(running.abort_handle());
+        let end = match setup.kills {
+            Some(longest) => sim.world().up_to(longest),
+            None => Duration::MAX,
+        };
+        let ended = tokio::select! {
+            biased;
+            ended = &mut running => Some(ended),
+            () = tokio::time::sleep(end) => None,
+        };
+        let ended = match ended {
+            Some(ended) => ended,
+            None => {
+                let (calm, gently) = { let mut world = sim.world(); (world.calm, world.rng.u32(..3) == 0) };
+                if gently && !calm {
+                    sim.world().note(&format!("i{ingester}"), "is stopped");
+                    stop.cancel();
+                } else if !calm {
+                    sim.world().kill(ingester, client.life);
+                }
+                running.await
+            }
+        };
+        if let Ok(Err(reason)) = ended {
+            sim.world().violate(format!("i{ingester} panicked: {reason}"));
+            sim.report();
+        }
+        let pause = { let mut world = sim.world(); let most = if world.calm { 10 } else { 5000 }; world.up_to(most) };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
+    let client = Arc::new(client.clone());
+    Unit {
+        kind: MODEL,
+        namespace: None,
+        cluster: client.clone(),
+        rows: client.clone(),
+        clock: client,
+        memory: Budget::new(1 << 20).part(),
+        rules: Rules { finalizer: Finalizer::Ensure, deletion_delay: setup.deletion_delay, immutable: false },
+        settings: Settings {
+            workers: 2,
+            requeue_period: Duration::from_secs(10),
+            resync_period: Some(Duration::from_secs(40)),
+            finalizer_rate: 50,
+            sweep_limit: SweepLimit::default(),
+            managed_fields: ManagedFields::Keep,
+        },
+        metrics: METRICS.with(Clone::clone),
+        health: Health::new([]),
+        publisher: Publisher::off(),
+        stop,
+    }
+}
+
+impl Clock for Client {
+    fn now(&self) -> Micros {
+        let world = self.sim.world();
+        Micros(world.micros() + world.ingesters[self.ingester].clock)
+    }
+}

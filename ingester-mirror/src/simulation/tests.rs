@@ -1,0 +1,64 @@
+use super::run::{Outcome, run};
+use crate::mistakes::{self, Mistake};
+use std::ops::Range;
+
+/// The seeds that CI runs.
+const SEEDS: Range<u64> = 0..2000;
+
+/// Threads that run seeds.
+const THREADS: u64 = 2;
+
+fn told(seed: u64, outcome: &Outcome) -> String {
+    let violation = outcome.violation.as_deref().unwrap_or("nothing");
+    let history = outcome.history.join("\n");
+    format!("{history}\nseed {seed}: {violation}\nto see it again: SIMULATION_SEED={seed} cargo test -p ingester-mirror simulation")
+}
+
+/// Runs seeds until one fails. Returns that with its history, and how many requests were made.
+fn first_failure(seeds: Range<u64>, mistake: Option<Mistake>) -> (Option<(u64, String)>, usize) {
+    let part = |thread: u64| {
+        mistakes::make(mistake);
+        let mut requests = 0;
+        for seed in seeds.clone().filter(|seed| seed % THREADS == thread) {
+            let outcome = run(seed);
+            requests += outcome.requests;
+            if outcome.violation.is_some() {
+                return (Some((seed, told(seed, &outcome))), requests);
+            }
+        }
+        (None, requests)
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || part(thread))).collect();
+        let results = threads.into_iter().map(|thread| thread.join().unwrap());
+        results.fold((None, 0), |(failure, requests), (other, more)| {
+            (failure.into_iter().chain(other).min(), requests + more)
+        })
+    })
+}
+
+fn range(text: &str) -> Range<u64> {
+    let (from, to) = text.split_once("..").unwrap();
+    from.parse().unwrap()..to.parse().unwrap()
+}
+
+#[test]
+fn nothing_is_lost_in_any_history() {
+    if let Ok(seed) = std::env::var("SIMULATION_SEED") {
+        let seed = seed.parse().unwrap();
+        panic!("{}", told(seed, &run(seed)));
+    }
+    let seeds = std::env::var("SIMULATION_SEEDS").map_or(SEEDS, |seeds| range(&seeds));
+    let (failure, requests) = first_failure(seeds, None);
+    if let Some((_, history)) = failure {
+        panic!("{history}");
+    }
+    assert!(requests > 100_000, "only {requests} requests");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_history() {
+    for seed in 0..20 {
+        assert_eq!(run(seed).history, run(seed).history);
+    }
+}

@@ -1,0 +1,189 @@
+//! Everybody else: users who change objects, and what befalls the servers.
+
+use super::api_server::{State, Thing};
+use super::kinds::Flavour;
+use super::world::{Sim, World};
+use crate::FINALIZER;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The names of objects: few, so that a name is often used again.
+const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+/// A finalizer of somebody else.
+const OTHER: &str = "example.com/other";
+
+/// Which troubles a seed has, besides its weather.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Troubles {
+    actions: u32,
+    /// The mean pause between two actions, in milliseconds.
+    pause: u64,
+    /// In hundredths of the actions.
+    servers: u32,
+    hands: bool,
+    restores: bool,
+    clocks: bool,
+}
+
+impl Troubles {
+    pub(super) fn of(rng: &mut fastrand::Rng) -> Self {
+        Troubles {
+            actions: rng.u32(10..80),
+            pause: [300, 1500, 4000][rng.usize(..3)],
+            servers: [0, 5, 20][rng.usize(..3)],
+            hands: rng.u32(..3) == 0,
+            restores: rng.u32(..3) == 0,
+            clocks: rng.u32(..3) == 0,
+        }
+    }
+}
+
+/// What is there before the first ingester starts.
+pub(super) fn begin(world: &mut World) {
+    for name in NAMES {
+        if world.rng.bool() {
+            change(world, name);
+        }
+    }
+    world.server.back_up();
+}
+
+/// Acts for as long as the time of trouble lasts.
+pub(super) async fn act(sim: Sim, troubles: Troubles) {
+    for _ in 0..troubles.actions {
+        let pause = {
+            let mut world = sim.world();
+            // Mostly short, now and then long.
+            let most = if world.rng.u32(..4) == 0 { 4 * troubles.pause } else { troubles.pause };
+            world.up_to(most)
+        };
+        tokio::time::sleep(pause).await;
+        let mut world = sim.world();
+        if world.rng.u32(..100) < troubles.servers {
+            befall(&sim, &mut world, troubles);
+        } else if troubles.hands && world.rng.u32(..8) == 0 {
+            world.change_by_hand();
+        } else {
+            let name = NAMES[world.rng.usize(..NAMES.len())];
+            change(&mut world, name);
+        }
+        if world.rng.u32(..10) == 0 {
+            world.server.back_up();
+        }
+    }
+}
+
+fn befall(sim: &Sim, world: &mut World, troubles: Troubles) {
+    let ingester = world.rng.usize(..world.ingesters.len());
+    match world.rng.u32(..8) {
+        0 => {
+            world.note("world", "all watches end");
+            world.server.disconnect();
+        }
+        1 => {
+            world.note("world", "old events are forgotten");
+            world.server.compact();
+        }
+        2 | 3 => {
+            let (down, starting) = (world.up_to(8000), world.up_to(8000));
+            tokio::spawn(restart(sim.clone(), down, starting));
+        }
+        4 => {
+            let pause = world.up_to(30_000);
+            tokio::spawn(withdraw(sim.clone(), pause));
+        }
+        5 => {
+            let down = world.up_to(60_000);
+            world.note("world", &format!("the database is down for {down:?}"));
+            world.database.down = Some(Instant::now() + down);
+        }
+        6 if troubles.restores => world.restore(),
+        7 if troubles.clocks => {
+            let hours = world.rng.i64(-30..30);
+            let clock = if world.rng.bool() { hours * 3_600_000_000 } else { hours * 1_000_000 };
+            world.note("world", &format!("the clock of i{ingester} is off by {} s", clock / 1_000_000));
+            world.ingesters[ingester].clock = clock;
+        }
+        _ => {}
+    }
+}
+
+async fn restart(sim: Sim, down: Duration, starting: Duration) {
+    for (state, pause) in [(State::Down, down), (State::Starting, starting), (State::Up, Duration::ZERO)] {
+        {
+            let mut world = sim.world();
+            world.note("world", &format!("the API server is {state:?}"));
+            world.server.state = state;
+            world.server.disconnect();
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+async fn withdraw(sim: Sim, pause: Duration) {
+    for (served, pause) in [(false, pause), (true, Duration::ZERO)] {
+        {
+            let mut world = sim.world();
+            world.note("world", if served { "the kind is served" } else { "the kind is not served" });
+            world.server.served = served;
+            world.server.disconnect();
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// A user does something with the object of a name.
+fn change(world: &mut World, name: &str) {
+    if world.server.state != State::Up || !world.server.served {
+        return;
+    }
+    let Some(mut thing) = world.server.things.get(name).cloned() else { return create(world, name) };
+    let terminating = thing.deletion.is_some();
+    match world.rng.u32(..14) {
+        0..=2 => thing.owner += 1,
+        3 => thing.label = Some(world.rng.u32(..9)),
+        4 => thing.flavour = flavour(world),
+        5 | 6 => thing.deleting = !thing.deleting,
+        7 | 8 => thing.immutable = !thing.immutable,
+        9 | 10 => {
+            world.note("user", &format!("deletes {name}"));
+            return world.delete(name);
+        }
+        11 => {
+            world.note("user", &format!("forces {name} out"));
+            thing.finalizers.clear();
+            thing.deletion.get_or_insert(world.micros());
+        }
+        12 => match thing.finalizers.iter().position(|finalizer| finalizer == OTHER) {
+            Some(index) => drop(thing.finalizers.remove(index)),
+            None if !terminating => thing.finalizers.push(OTHER.to_owned()),
+            None => return,
+        },
+        // Somebody does not want to wait for us.
+        _ if terminating => thing.finalizers.retain(|finalizer| finalizer != FINALIZER),
+        _ => thing.label = None,
+    }
+    world.put(thing);
+}
+
+fn flavour(world: &mut World) -> Flavour {
+    match world.rng.u32(..10) {
+        0 => Flavour::Undecodable,
+        1 => Flavour::LeftOut,
+        2 => Flavour::Refused,
+        _ => Flavour::Plain,
+    }
+}
+
+fn create(world: &mut World, name: &str) {
+    let flavour = flavour(world);
+    let unpatchable = world.rng.u32(..12) == 0;
+    let (immutable, other) = (world.rng.u32(..8) == 0, world.rng.u32(..8) == 0);
+    world.create(name, |thing: &mut Thing| {
+        (thing.flavour, thing.immutable, thing.unpatchable) = (flavour, immutable, unpatchable);
+        if other {
+            thing.finalizers.push(OTHER.to_owned());
+        }
+    });
+}

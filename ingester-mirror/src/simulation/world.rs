@@ -1,0 +1,283 @@
+//! The world around the ingesters: one source of chance, one history, one time. And how a request gets from an ingester to a server.
+
+use super::api_server::ApiServer;
+use super::checks::{Pace, Truth};
+use super::database::Database;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+/// How likely what goes wrong, in thousandths of a request.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Weather {
+    /// The API server, or the connection to it.
+    pub(super) api_server: u32,
+    pub(super) database: u32,
+    /// An answer takes very long.
+    pub(super) slow: u32,
+    /// An admission webhook refuses a patch.
+    pub(super) webhook: u32,
+    /// A watch breaks, or says nothing any more.
+    pub(super) watch: u32,
+    /// The ingester is killed just before or after its request takes effect.
+    pub(super) kill: u32,
+}
+
+impl Weather {
+    /// Each seed has its own: most troubles alone or in pairs, sometimes all.
+    pub(super) fn of(rng: &mut fastrand::Rng) -> Self {
+        let mut some = |rates: [u32; 4]| rates[rng.usize(..4)];
+        Weather {
+            api_server: some([0, 0, 20, 100]),
+            database: some([0, 0, 30, 120]),
+            slow: some([0, 0, 3, 20]),
+            webhook: some([0, 0, 0, 100]),
+            watch: some([0, 5, 20, 50]),
+            kill: some([0, 0, 3, 10]),
+        }
+    }
+}
+
+/// One ingester, as the world sees it.
+#[derive(Default)]
+pub(super) struct Ingester {
+    /// Counts its starts.
+    pub(super) life: u32,
+    pub(super) abort: Option<AbortHandle>,
+    /// How far its clock is off, in microseconds.
+    pub(super) clock: i64,
+}
+
+pub(super) struct World {
+    pub(super) rng: fastrand::Rng,
+    begin: Instant,
+    pub(super) history: Vec<String>,
+    /// The time of trouble is over.
+    pub(super) calm: bool,
+    pub(super) weather: Weather,
+    pub(super) server: ApiServer,
+    pub(super) database: Database,
+    pub(super) truth: Truth,
+    pub(super) pace: Pace,
+    pub(super) ingesters: Vec<Ingester>,
+    pub(super) violation: Option<String>,
+    /// Requests so far.
+    pub(super) requests: usize,
+}
+
+/// The world, shared by everything in it.
+#[derive(Clone)]
+pub(super) struct Sim {
+    world: Arc<Mutex<World>>,
+    /// Something is not as it must be.
+    pub(super) violated: Arc<Notify>,
+}
+
+impl Sim {
+    pub(super) fn new(seed: u64, ingesters: usize) -> Self {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let weather = Weather::of(&mut rng);
+        let world = World {
+            begin: Instant::now(),
+            history: Vec::new(),
+            calm: false,
+            weather,
+            server: ApiServer::new(&mut rng),
+            database: Database::default(),
+            truth: Truth::default(),
+            pace: Pace::default(),
+            ingesters: std::iter::repeat_with(Ingester::default).take(ingesters).collect(),
+            violation: None,
+            requests: 0,
+            rng,
+        };
+        Sim { world: Arc::new(Mutex::new(world)), violated: Arc::new(Notify::new()) }
+    }
+
+    /// The world, for as long as nothing is awaited.
+    pub(super) fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks whether anything was violated, and says so.
+    pub(super) fn report(&self) {
+        if self.world().violation.is_some() {
+            self.violated.notify_one();
+        }
+    }
+}
+
+/// The true time when a simulation begins: 2026-01-01.
+const EPOCH: i64 = 1_767_225_600_000_000;
+
+impl World {
+    pub(super) fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    /// The true time, in microseconds.
+    pub(super) fn micros(&self) -> i64 {
+        EPOCH + i64::try_from(self.elapsed().as_micros()).unwrap_or_default()
+    }
+
+    /// Adds a line to the history.
+    pub(super) fn note(&mut self, who: &str, what: &str) {
+        let seconds = self.elapsed().as_secs_f64();
+        self.history.push(format!("{seconds:9.3} {who:5} {what}"));
+    }
+
+    /// Something is not as it must be. The first such thing counts.
+    pub(super) fn violate(&mut self, what: String) {
+        self.note("CHECK", &what);
+        self.violation.get_or_insert(what);
+    }
+
+    pub(super) fn chance(&mut self, thousandths: u32) -> bool {
+        !self.calm && self.rng.u32(..1000) < thousandths
+    }
+
+    /// From 1 to so many milliseconds.
+    pub(super) fn up_to(&mut self, milliseconds: u64) -> Duration {
+        Duration::from_millis(self.rng.u64(1..=milliseconds))
+    }
+
+    /// Ends an ingester as the kernel does: nothing of it goes on but what it has sent already.
+    pub(super) fn kill(&mut self, ingester: usize, life: u32) {
+        let state = &self.ingesters[ingester];
+        if state.life == life
+            && let Some(abort) = &state.abort
+        {
+            abort.abort();
+            self.note(&format!("i{ingester}"), "killed");
+        }
+    }
+}
+
+/// What a request is sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Service {
+    ApiServer,
+    Database,
+}
+
+/// How long an ingester waits for an answer of the API server.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What becomes of a request.
+struct Fate {
+    before: Duration,
+    after: Duration,
+    /// It fails without an effect.
+    fails: bool,
+    /// It has its effect, and its answer is lost.
+    is_lost: bool,
+    /// The ingester is killed before, or after, the effect.
+    kills: Option<bool>,
+}
+
+/// The connections of one ingester in one of its lives.
+#[derive(Clone)]
+pub(super) struct Client {
+    pub(super) sim: Sim,
+    pub(super) ingester: usize,
+    pub(super) life: u32,
+}
+
+impl Client {
+    pub(super) fn name(&self) -> String {
+        format!("i{}", self.ingester)
+    }
+
+    fn fate(&self, service: Service) -> Fate {
+        let mut world = self.sim.world();
+        world.requests += 1;
+        let weather = world.weather;
+        let trouble = match service {
+            Service::ApiServer => weather.api_server,
+            Service::Database => weather.database,
+        };
+        let (mut before, mut after) = (world.up_to(10), world.up_to(10));
+        if world.chance(weather.slow) {
+            // Longer than anybody waits, or a little less.
+            let long = world.up_to(70_000);
+            if world.rng.bool() { before = long } else { after = long }
+        }
+        let (fails, is_lost) = (world.chance(trouble), world.chance(trouble / 2));
+        let kills = world.chance(weather.kill).then(|| world.rng.bool());
+        Fate { before, after, fails, is_lost, kills }
+    }
+
+    /// Sends a request: after a while it has its `effect`, and after another while the answer is there. An error is a status code, 0
+    /// for no answer. What was sent takes effect even if its sender is killed meanwhile.
+    ///
+    /// `key` says what must not be sent again at once if it fails.
+    pub(super) async fn request<T: Send + 'static>(
+        &self,
+        service: Service,
+        key: String,
+        effect: impl FnOnce(&mut World) -> Result<T, u16> + Send + 'static,
+    ) -> Result<T, u16> {
+        let Fate { before, after, fails, is_lost, kills } = self.fate(service);
+        let doing = key.clone();
+        self.begin(&doing);
+        let client = self.clone();
+        let request = tokio::spawn(async move {
+            tokio::time::sleep(before).await;
+            let answer = {
+                let mut world = client.sim.world();
+                if kills == Some(true) {
+                    world.kill(client.ingester, client.life);
+                }
+                let answer = if fails {
+                    world.note(&client.name(), &format!("{key}: fails"));
+                    Err(0)
+                } else {
+                    effect(&mut world)
+                };
+                if kills == Some(false) {
+                    world.kill(client.ingester, client.life);
+                }
+                answer
+            };
+            client.sim.report();
+            tokio::time::sleep(after).await;
+            if is_lost {
+                client.sim.world().note(&client.name(), &format!("{key}: the answer is lost"));
+                return Err(0);
+            }
+            answer
+        });
+        let answer = match service {
+            Service::ApiServer => tokio::time::timeout(PATIENCE, request).await.unwrap_or(Ok(Err(504))),
+            Service::Database => request.await,
+        };
+        let answer = answer.unwrap_or(Err(0));
+        if answer.as_ref().is_err_and(|code| *code != 410) {
+            self.failed(&doing);
+        }
+        answer
+    }
+
+    fn begin(&self, key: &str) {
+        let mut world = self.sim.world();
+        let now = Instant::now();
+        if let Some(hasty) = world.pace.begin(self.ingester, self.life, key, now) {
+            let name = self.name();
+            world.violate(format!("nothing is retried without a pause: {name} {hasty}"));
+        }
+        drop(world);
+        self.sim.report();
+    }
+
+    /// What must not be tried again at once.
+    pub(super) fn failed(&self, key: &str) {
+        self.sim.world().pace.failed(self.ingester, self.life, key, Instant::now());
+    }
+
+    /// The ingester learns something new of an object, or of all.
+    pub(super) fn learns(&self, name: Option<&str>) {
+        self.sim.world().pace.learns(self.ingester, name, Instant::now());
+    }
+}
