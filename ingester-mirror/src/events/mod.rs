@@ -177,7 +177,7 @@ impl Publisher {
             )),
             secondary: None,
         };
-        self.enqueue_about(kind, || definition_of(kind), event);
+        self.enqueue_unless_event(kind, || definition_of(kind), event);
     }
 
     /// The database belongs to another cluster than this one, whose namespace `kube-system` has this uid: Warning
@@ -205,7 +205,7 @@ impl Publisher {
     }
 
     fn enqueue(&self, kind: &Kind, subject: Subject<'_>, event: impl FnOnce() -> Event) {
-        self.enqueue_about(kind, || reference(kind, subject), event);
+        self.enqueue_unless_event(kind, || reference(kind, subject), event);
     }
 
     fn enqueue_unless_event(
