@@ -113,7 +113,8 @@ impl World {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => {
                 let Row { uid, res_version, delete_time, evict_time, values, labels, annotations, .. } = row;
                 // A tombstone keeps its time.
-                let delete_time = delete_time.map(|new| old.as_ref().and_then(|old| old.row.delete_time).unwrap_or(new));
+                let delete_time =
+                    delete_time.map(|new| old.as_ref().and_then(|old| old.row.delete_time).unwrap_or(new));
                 StoredRow { uid, res_version, delete_time, evict_time, values, labels, annotations }
             }
             RowChange::Tombstone { res_version, delete_time, .. } => {
@@ -135,8 +136,13 @@ impl World {
 
     /// Somebody changes a row that no object's life depends on.
     pub(super) fn change_by_hand(&mut self) {
-        let uids: Vec<Box<str>> =
-            self.database.rows.values().filter(|kept| !kept.version().evicted).map(|kept| kept.row.uid.clone()).collect();
+        let uids: Vec<Box<str>> = self
+            .database
+            .rows
+            .values()
+            .filter(|kept| !kept.version().evicted)
+            .map(|kept| kept.row.uid.clone())
+            .collect();
         if uids.is_empty() {
             return;
         }
@@ -178,9 +184,8 @@ fn mistaken(verdict: Verdict, change: &RowChange, stored: Option<Version>) -> Ve
     if mistakes::made(Mistake::TombstoneUnchanged) && verdict == Verdict::Stale && stored.deleted && lives {
         return Verdict::Unchanged;
     }
-    // A version that no object has: see `Pipeline::tombstone_of_rewrite`.
     if mistakes::made(Mistake::EvictedMarkedDeleted)
-        && matches!(change, RowChange::Tombstone { delete_time: Micros(i64::MAX), .. })
+        && matches!(change, RowChange::Tombstone { res_version: u64::MAX, .. })
     {
         return Verdict::Write;
     }
@@ -190,7 +195,12 @@ fn mistaken(verdict: Verdict, change: &RowChange, stored: Option<Version>) -> Ve
 fn told_change(change: &RowChange) -> String {
     let row = |row: &Row| {
         let Version { res_version, deleted, evicted, .. } = row.version();
-        format!("{} v{res_version}{}{}", row.uid, if deleted { " deleted" } else { "" }, if evicted { " evicted" } else { "" })
+        format!(
+            "{} v{res_version}{}{}",
+            row.uid,
+            if deleted { " deleted" } else { "" },
+            if evicted { " evicted" } else { "" }
+        )
     };
     match change {
         RowChange::Row(new) => row(new),
@@ -254,7 +264,10 @@ impl Rows for Client {
         async move {
             let uids = owned(uids);
             let stored = self.query("stored", uids.join(" "), move |world| {
-                uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str())).map(|kept| kept.row.clone()).collect()
+                uids.iter()
+                    .filter_map(|uid| world.database.rows.get(uid.as_str()))
+                    .map(|kept| kept.row.clone())
+                    .collect()
             });
             stored.await
         }
@@ -286,10 +299,8 @@ impl Rows for Client {
             let uids = owned(uids);
             let names = self.query("names", uids.join(" "), move |world| {
                 let kept = uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str()));
-                kept.map(|kept| {
-                    (kept.row.uid.clone(), text(&kept.row, base::NAMESPACE).into(), kept.name().into())
-                })
-                .collect()
+                kept.map(|kept| (kept.row.uid.clone(), text(&kept.row, base::NAMESPACE).into(), kept.name().into()))
+                    .collect()
             });
             names.await
         }

@@ -149,7 +149,10 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
         let ended = match ended {
             Some(ended) => ended,
             None => {
-                let (calm, gently) = { let mut world = sim.world(); (world.calm, world.rng.u32(..3) == 0) };
+                let (calm, gently) = {
+                    let mut world = sim.world();
+                    (world.calm, world.rng.u32(..3) == 0)
+                };
                 if gently && !calm {
                     sim.world().note(&format!("i{ingester}"), "is stopped");
                     stop.cancel();
@@ -163,7 +166,11 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             sim.world().violate(format!("i{ingester} panicked: {reason}"));
             sim.report();
         }
-        let pause = { let mut world = sim.world(); let most = if world.calm { 10 } else { 5000 }; world.up_to(most) };
+        let pause = {
+            let mut world = sim.world();
+            let most = if world.calm { 10 } else { 5000 };
+            world.up_to(most)
+        };
         tokio::time::sleep(pause).await;
     }
 }
