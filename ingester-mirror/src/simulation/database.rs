@@ -191,9 +191,8 @@ fn mistaken(verdict: Verdict, change: &RowChange, stored: Option<Version>) -> Ve
     if mistakes::made(Mistake::TombstoneUnchanged) && verdict == Verdict::Stale && stored.deleted && lives {
         return Verdict::Unchanged;
     }
-    // A version that no object has: see `Pipeline::tombstone_of_rewrite`.
     if mistakes::made(Mistake::EvictedMarkedDeleted)
-        && matches!(change, RowChange::Tombstone { delete_time: Micros(i64::MAX), .. })
+        && matches!(change, RowChange::Tombstone { res_version: u64::MAX, .. })
     {
         return Verdict::Write;
     }
