@@ -136,7 +136,25 @@ fn wait_for(work: impl Future<Output = Result<Ending, Failure>>) -> Result<Endin
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use super::{Arguments, Failure, Kind, Program, run};
+    use clap::{CommandFactory, Parser};
+    use ingester_core::kind::Definition;
+
+    const fn kind(kind: &'static str) -> Kind {
+        let refused = Kind::refused();
+        Kind::new(Definition { version: "v1", kind, ..*refused.definition() }, *refused.functions())
+    }
+
+    #[test]
+    fn no_command_runs_for_two_kinds_with_one_table() {
+        const KINDS: &[Kind] = &[kind("ConfigMap"), kind("Secret")];
+        for arguments in ["kinds", "crds", "schema print", "schema generate", "import .", "run --config none.yaml"] {
+            let arguments = Arguments::parse_from(["ingester"].into_iter().chain(arguments.split(' ')));
+            let Err(Failure::Usage(error)) = run(arguments.command, Program::new(KINDS)) else { panic!("it ran") };
+            let error = error.to_string();
+            assert!(error.contains("kinds `v1 ConfigMap` and `v1 Secret` have one table"), "{error}");
+        }
+    }
 
     #[test]
     fn the_arguments_are_well_formed() {

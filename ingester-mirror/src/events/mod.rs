@@ -208,7 +208,12 @@ impl Publisher {
         self.enqueue_unless_event(kind, || reference(kind, subject), event);
     }
 
-    fn enqueue_about(&self, kind: &Kind, regarding: impl FnOnce() -> ObjectReference, event: impl FnOnce() -> Event) {
+    fn enqueue_unless_event(
+        &self,
+        kind: &Kind,
+        regarding: impl FnOnce() -> ObjectReference,
+        event: impl FnOnce() -> Event,
+    ) {
         if !is_event(kind) {
             self.send(regarding, event);
         }

@@ -70,14 +70,19 @@ impl Known {
         self.recount(old, Some(entry));
     }
 
-    /// Records a live row that was read. What this process remembers better, it keeps.
+    /// Records a live row that was read. One that is remembered in another state is of no known version: somebody changed it, or it
+    /// is just being written. So its object is looked at.
     pub(crate) fn load(&mut self, uid: Box<str>, version: u64) {
-        let entry = KnownObject { version, state: RowState::Stored(State::Live), epoch: self.epoch, pairs: None };
-        if let Some(old) = self.entries.get_mut(&uid)
-            && (old.version == version && old.state == entry.state || old.state != entry.state)
-        {
-            old.epoch = self.epoch;
-            return;
+        let live = RowState::Stored(State::Live);
+        let mut entry = KnownObject { version, state: live, epoch: self.epoch, pairs: None };
+        match self.entries.get_mut(&uid) {
+            // Rejected objects are looked at anyway.
+            Some(old) if old.state == RowState::Rejected || (old.version, old.state) == (version, live) => {
+                old.epoch = self.epoch;
+                return;
+            }
+            Some(old) if old.state != live => entry.version = 0,
+            _ => {}
         }
         let old = self.entries.insert(uid, entry);
         self.recount(old, Some(entry));
@@ -215,6 +220,21 @@ mod tests {
         assert_eq!((known.newest(), known.live()), (5, 1));
         known.set("c", 11, RowState::Rejected, None);
         assert_eq!((known.newest(), known.rejected()), (5, 1));
+    }
+
+    #[test]
+    fn a_row_that_is_live_although_it_was_marked_is_of_no_known_version() {
+        let mut known = Known::default();
+        for (uid, state) in [("marked", State::Deleted), ("evicted", State::Evicted), ("live", State::Live)] {
+            known.set(uid, 7, RowState::Stored(state), None);
+            known.load(uid.into(), 7);
+        }
+        let versions = ["marked", "evicted", "live"].map(|uid| known.live_version(uid));
+        assert_eq!(versions, [Some(0), Some(0), Some(7)]);
+        assert_eq!(known.live(), 3);
+        known.set("rejected", 7, RowState::Rejected, None);
+        known.load("rejected".into(), 7);
+        assert_eq!((known.live(), known.rejected()), (3, 1));
     }
 
     #[tokio::test(start_paused = true)]

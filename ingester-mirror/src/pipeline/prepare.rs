@@ -144,7 +144,11 @@ impl Pipeline {
                 row
             }
             (Ok(Some(row)), _) => row,
-            (Ok(None), _) => return self.leave_out(&object, gone, trail, batch),
+            (Ok(None), _) => {
+                // It was looked at after its row was read: so the row is out of date, whatever its version.
+                let seen = seen.filter(|_| matches!(source, Source::Look { .. }));
+                return self.leave_out(&object, gone, seen, trail, batch);
+            }
             // The object is about to be gone, so its text is stored without indexed columns.
             (Err(reason), _)
                 if plan.state != State::Live
@@ -212,7 +216,7 @@ impl Pipeline {
     }
 
     /// The kind's predicate leaves the object out: it has no live row, and does not wait for us.
-    fn leave_out(&self, object: &Object, gone: bool, trail: Trail, batch: &mut Batch) {
+    fn leave_out(&self, object: &Object, gone: bool, seen: Option<Version>, trail: Trail, batch: &mut Batch) {
         let meta = object.meta();
         let reference = ObjectRef::of(meta);
         // Its row is not live, so nothing waits for the end of a delay.
@@ -226,7 +230,8 @@ impl Pipeline {
         let live = self.known().live_version(&meta.uid).is_some();
         if live || !matches!(then, Then::Nothing) {
             let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::LeftOut };
-            let change = self.tombstone(&reference);
+            let version = reference.version.max(seen.map_or(0, |seen| seen.res_version));
+            let change = self.tombstone(&ObjectRef { version, ..reference.clone() });
             batch.writes.push(Write { object: reference, change, becomes, then, again: None, trail });
             return;
         }

@@ -3,10 +3,10 @@
 use super::checks;
 use super::kinds::{Flavour, MODEL};
 use super::world::{Client, Service, World};
+use crate::FINALIZER;
 use crate::cluster::{ApiError, Cluster, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
 use crate::lifecycle::{DELETING, IMMUTABLE};
 use crate::mistakes::{self, Mistake};
-use crate::FINALIZER;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use ingester_core::object::Meta;
@@ -470,7 +470,14 @@ impl Cluster for Client {
                 let weather = world.weather;
                 let now = Instant::now();
                 let dies = world.chance(weather.watch).then(|| now + world.up_to(60_000));
-                Ok(Watching { position: version, epoch: world.server.epoch, begin: now, bookmark: now, dies, ended: false })
+                Ok(Watching {
+                    position: version,
+                    epoch: world.server.epoch,
+                    begin: now,
+                    bookmark: now,
+                    dies,
+                    ended: false,
+                })
             });
             let watching = open.await.map_err(error("watch"))?;
             let events = futures::stream::unfold((self.clone(), watching), |(client, mut watching)| async {
@@ -522,8 +529,8 @@ impl Cluster for Client {
             let (name, uid, version) = (meta.name.to_string(), meta.uid.to_string(), meta.resource_version);
             let who = self.name();
             let key = format!("delete {name} v{version}");
-            let deleted = self
-                .request(Service::ApiServer, key, move |world| world.delete_version(&who, &name, &uid, version));
+            let deleted =
+                self.request(Service::ApiServer, key, move |world| world.delete_version(&who, &name, &uid, version));
             deleted.await.map_err(error("delete"))
         }
         .boxed()

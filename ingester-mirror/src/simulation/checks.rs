@@ -7,7 +7,7 @@ use super::world::World;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_store::StoredRow;
 use ingester_store::compare::differences;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -29,6 +29,8 @@ struct Life {
 #[derive(Default)]
 pub(super) struct Truth {
     lives: BTreeMap<String, Life>,
+    /// The uids that each name has had.
+    names: HashMap<String, BTreeSet<String>>,
     restored: Option<Instant>,
 }
 
@@ -47,6 +49,13 @@ impl Truth {
 
     pub(super) fn present(&mut self, thing: &Thing) {
         self.change(&thing.uid, Some((thing.version, thing.stays())));
+        self.names.entry(thing.name.clone()).or_default().insert(thing.uid.clone());
+    }
+
+    /// How many objects have had the name that a question is about. Each may be looked at by that name, with a pause of its own.
+    pub(super) fn namesakes(&self, key: &str) -> u32 {
+        let uids = key.strip_prefix("look ").and_then(|name| self.names.get(name));
+        uids.map_or(1, |uids| u32::try_from(uids.len()).unwrap_or(u32::MAX))
     }
 
     pub(super) fn absent(&mut self, uid: &str) {
@@ -60,7 +69,9 @@ impl Truth {
     /// The time from which on something must have been true, so that a row since `time` may be replaced for it.
     fn relevant(&self, time: Instant) -> Instant {
         match self.restored {
-            Some(restored) if restored.elapsed() < ON_ITS_WAY => time.min(restored - ON_ITS_WAY.min(restored.elapsed())),
+            Some(restored) if restored.elapsed() < ON_ITS_WAY => {
+                time.min(restored - ON_ITS_WAY.min(restored.elapsed()))
+            }
             _ => time,
         }
     }
@@ -179,7 +190,9 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
         return live.then_some("an object that is left out has no live row");
     }
     if !thing.stays() {
-        let gone = stored.is_some_and(|stored| stored.deleted || stored.evicted);
+        // A tombstone that somebody removed is written again when the object is gone.
+        let removed = world.database.by_hand.contains(thing.uid.as_str());
+        let gone = stored.map_or(removed, |stored| stored.deleted || stored.evicted);
         if thing.deletion.is_none() && !rejected {
             return Some("an object whose deletion is asked for is deleted");
         }
@@ -198,7 +211,8 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
     if kept.row.res_version != thing.version {
         return Some("the row is of the object's version");
     }
-    let row = Object::parse(thing.text(), ManagedFields::Keep).ok().and_then(|object| MODEL.row(&object).ok().flatten());
+    let row =
+        Object::parse(thing.text(), ManagedFields::Keep).ok().and_then(|object| MODEL.row(&object).ok().flatten());
     let Some(mut row) = row else { return Some("the object has a row") };
     row.evict_time = kept.row.evict_time;
     if kept.version().evicted != thing.immutable {
@@ -226,26 +240,39 @@ pub(super) struct Pace {
 struct Asked {
     second: Option<Instant>,
     times: u32,
+    /// How often in it too soon after a failure.
+    hasty: u32,
+    begun: Option<Instant>,
     failed: Option<Instant>,
 }
 
 impl Pace {
-    /// Returns what is too hasty about it, if anything is.
-    pub(super) fn begin(&mut self, ingester: usize, life: u32, key: &str, now: Instant) -> Option<String> {
+    /// Returns what is too hasty about a question that is about so many `objects`, if anything is.
+    pub(super) fn begin(
+        &mut self,
+        ingester: usize,
+        life: u32,
+        key: &str,
+        objects: u32,
+        now: Instant,
+    ) -> Option<String> {
         let learned = |name: Option<&str>| self.learned.get(&(ingester, name.map(str::to_owned))).copied();
         // What an event brings is worked on at once, whatever failed before. The words of a question name the objects.
         let learned = key.split([' ', ',']).map(|word| learned(Some(word))).fold(learned(None), Option::max);
         let asked = self.asked.entry((ingester, life, key.to_owned())).or_default();
         if asked.second.is_none_or(|second| now - second >= Duration::from_secs(1)) {
-            (asked.second, asked.times) = (Some(now), 0);
+            (asked.second, asked.times, asked.hasty) = (Some(now), 0, 0);
         }
         asked.times += 1;
-        if asked.times > PER_SECOND {
-            return Some(format!("asks {PER_SECOND} times within a second: {key}"));
+        if asked.times > PER_SECOND * objects {
+            return Some(format!("asks more than {PER_SECOND} times within a second: {key}"));
         }
+        let begun = asked.begun.replace(now)?;
         let failed = asked.failed.take()?;
-        let is_news = learned.is_some_and(|learned| learned + Duration::from_secs(1) > failed);
-        (now - failed < PAUSE && !is_news).then(|| format!("asks again after {:?}: {key}", now - failed))
+        // What arrives while the question is under way waits until it is answered.
+        let is_news = learned.is_some_and(|learned| learned + Duration::from_secs(1) > begun);
+        asked.hasty += u32::from(now - failed < PAUSE && !is_news);
+        (asked.hasty >= objects).then(|| format!("asks again after {:?}: {key}", now - failed))
     }
 
     pub(super) fn failed(&mut self, ingester: usize, life: u32, key: &str, now: Instant) {

@@ -11,7 +11,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::guard::{Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
-use ingester_store::{LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -46,7 +46,12 @@ impl Kept {
 }
 
 fn version(row: &StoredRow) -> Version {
-    Version { res_version: row.res_version, deleted: row.delete_time.is_some(), evicted: row.evict_time.is_some() }
+    Version {
+        res_version: row.res_version,
+        ingest_version: row.ingest_version,
+        deleted: row.delete_time.is_some(),
+        evicted: row.evict_time.is_some(),
+    }
 }
 
 fn text(row: &StoredRow, place: usize) -> &str {
@@ -98,7 +103,7 @@ impl World {
                     self.note(who, &format!("stale: {} (stored: {told})", told_change(&change)));
                     report.stale.push(uid);
                 }
-                Verdict::Write => {
+                Verdict::Write | Verdict::Mark => {
                     report.written += 1;
                     self.note(who, &format!("row: {}", told_change(&change)));
                     self.keep(change, old);
@@ -111,10 +116,13 @@ impl World {
     fn keep(&mut self, change: RowChange, old: Option<Kept>) {
         let row = match change {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => {
-                let Row { uid, res_version, delete_time, evict_time, values, labels, annotations, .. } = row;
+                let Row {
+                    uid, res_version, ingest_version, delete_time, evict_time, values, labels, annotations, ..
+                } = row;
                 // A tombstone keeps its time.
-                let delete_time = delete_time.map(|new| old.as_ref().and_then(|old| old.row.delete_time).unwrap_or(new));
-                StoredRow { uid, res_version, delete_time, evict_time, values, labels, annotations }
+                let delete_time =
+                    delete_time.map(|new| old.as_ref().and_then(|old| old.row.delete_time).unwrap_or(new));
+                StoredRow { uid, res_version, ingest_version, delete_time, evict_time, values, labels, annotations }
             }
             RowChange::Tombstone { res_version, delete_time, .. } => {
                 let Some(Kept { mut row, .. }) = old.clone() else { return };
@@ -135,8 +143,13 @@ impl World {
 
     /// Somebody changes a row that no object's life depends on.
     pub(super) fn change_by_hand(&mut self) {
-        let uids: Vec<Box<str>> =
-            self.database.rows.values().filter(|kept| !kept.version().evicted).map(|kept| kept.row.uid.clone()).collect();
+        let uids: Vec<Box<str>> = self
+            .database
+            .rows
+            .values()
+            .filter(|kept| !kept.version().evicted)
+            .map(|kept| kept.row.uid.clone())
+            .collect();
         if uids.is_empty() {
             return;
         }
@@ -178,9 +191,8 @@ fn mistaken(verdict: Verdict, change: &RowChange, stored: Option<Version>) -> Ve
     if mistakes::made(Mistake::TombstoneUnchanged) && verdict == Verdict::Stale && stored.deleted && lives {
         return Verdict::Unchanged;
     }
-    // A version that no object has: see `Pipeline::tombstone_of_rewrite`.
     if mistakes::made(Mistake::EvictedMarkedDeleted)
-        && matches!(change, RowChange::Tombstone { delete_time: Micros(i64::MAX), .. })
+        && matches!(change, RowChange::Tombstone { res_version: u64::MAX, .. })
     {
         return Verdict::Write;
     }
@@ -190,7 +202,12 @@ fn mistaken(verdict: Verdict, change: &RowChange, stored: Option<Version>) -> Ve
 fn told_change(change: &RowChange) -> String {
     let row = |row: &Row| {
         let Version { res_version, deleted, evicted, .. } = row.version();
-        format!("{} v{res_version}{}{}", row.uid, if deleted { " deleted" } else { "" }, if evicted { " evicted" } else { "" })
+        format!(
+            "{} v{res_version}{}{}",
+            row.uid,
+            if deleted { " deleted" } else { "" },
+            if evicted { " evicted" } else { "" }
+        )
     };
     match change {
         RowChange::Row(new) => row(new),
@@ -254,24 +271,34 @@ impl Rows for Client {
         async move {
             let uids = owned(uids);
             let stored = self.query("stored", uids.join(" "), move |world| {
-                uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str())).map(|kept| kept.row.clone()).collect()
+                uids.iter()
+                    .filter_map(|uid| world.database.rows.get(uid.as_str()))
+                    .map(|kept| kept.row.clone())
+                    .collect()
             });
             stored.await
         }
         .boxed()
     }
 
-    fn live<'a>(&'a self, after: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
+    fn live<'a>(
+        &'a self,
+        evicted: Evicted,
+        after: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
         async move {
             let after: Box<str> = after.into();
             let live = self.query("live", after.to_string(), move |world| {
                 let after = (std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded);
                 let rows = world.database.rows.range(after).map(|(_, kept)| kept);
-                let live = rows.filter(|kept| kept.row.delete_time.is_none());
+                let wanted = |kept: &&Kept| evicted == Evicted::Included || kept.row.evict_time.is_none();
+                let live = rows.filter(|kept| kept.row.delete_time.is_none()).filter(wanted);
                 live.take(limit)
                     .map(|kept| LiveRow {
                         uid: kept.row.uid.clone(),
                         res_version: kept.row.res_version,
+                        ingest_version: kept.row.ingest_version,
                         evicted: kept.row.evict_time.is_some(),
                     })
                     .collect()
@@ -286,12 +313,23 @@ impl Rows for Client {
             let uids = owned(uids);
             let names = self.query("names", uids.join(" "), move |world| {
                 let kept = uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str()));
-                kept.map(|kept| {
-                    (kept.row.uid.clone(), text(&kept.row, base::NAMESPACE).into(), kept.name().into())
-                })
-                .collect()
+                kept.map(|kept| (kept.row.uid.clone(), text(&kept.row, base::NAMESPACE).into(), kept.name().into()))
+                    .collect()
             });
             names.await
+        }
+        .boxed()
+    }
+
+    fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            let uids = owned(uids);
+            let forgotten = self.query("forget rejects", uids.join(" "), move |world| {
+                for uid in uids {
+                    world.database.rejects.remove(uid.as_str());
+                }
+            });
+            forgotten.await
         }
         .boxed()
     }

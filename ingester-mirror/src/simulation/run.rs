@@ -7,10 +7,11 @@ use super::world::{Client, Sim};
 use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::config::Finalizer;
+use crate::config::SweepLimit;
 use crate::events::Publisher;
 use crate::follow::Follower;
 use crate::health::Health;
-use crate::lifecycle::{Rules, SweepLimit};
+use crate::lifecycle::Rules;
 use crate::metrics::{ControllerMetrics, Metrics};
 use crate::unit::{Settings, Unit};
 use ingester_core::object::ManagedFields;
@@ -149,7 +150,10 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
         let ended = match ended {
             Some(ended) => ended,
             None => {
-                let (calm, gently) = { let mut world = sim.world(); (world.calm, world.rng.u32(..3) == 0) };
+                let (calm, gently) = {
+                    let mut world = sim.world();
+                    (world.calm, world.rng.u32(..3) == 0)
+                };
                 if gently && !calm {
                     sim.world().note(&format!("i{ingester}"), "is stopped");
                     stop.cancel();
@@ -163,7 +167,11 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             sim.world().violate(format!("i{ingester} panicked: {reason}"));
             sim.report();
         }
-        let pause = { let mut world = sim.world(); let most = if world.calm { 10 } else { 5000 }; world.up_to(most) };
+        let pause = {
+            let mut world = sim.world();
+            let most = if world.calm { 10 } else { 5000 };
+            world.up_to(most)
+        };
         tokio::time::sleep(pause).await;
     }
 }
@@ -183,7 +191,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
             requeue_period: Duration::from_secs(10),
             resync_period: Some(Duration::from_secs(40)),
             finalizer_rate: 50,
-            sweep_limit: SweepLimit::default(),
+            sweep_limit: SweepLimit::of(1000),
             managed_fields: ManagedFields::Keep,
         },
         metrics: METRICS.with(Clone::clone),
