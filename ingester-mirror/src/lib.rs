@@ -33,8 +33,8 @@
 //! }
 //! ```
 //!
-//! [`identity`] keeps the rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a server of metrics and probes shows,
-//! [`audit`] the report of an audit.
+//! [`identity`] keeps the rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
+//! server of metrics and probes shows, [`audit`] the report of an audit.
 
 pub mod audit;
 mod backoff;
@@ -53,6 +53,8 @@ pub mod metrics;
 mod mistakes;
 mod pipeline;
 mod rows;
+#[cfg(test)]
+mod scenes;
 #[cfg(test)]
 mod simulation;
 pub mod sync;
