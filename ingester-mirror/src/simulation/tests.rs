@@ -45,13 +45,16 @@ fn range(text: &str) -> Range<u64> {
 }
 
 /// The mistakes, each of which the mirror once made.
-const MISTAKES: [Mistake; 6] = [
+const MISTAKES: [Mistake; 9] = [
     Mistake::EvictedMarkedDeleted,
     Mistake::TombstoneUnchanged,
     Mistake::BelievedNotFound,
     Mistake::RoundEnds,
     Mistake::ForgottenWhileHeld,
     Mistake::HastyLook,
+    Mistake::LeftOutWaits,
+    Mistake::LeftOutStale,
+    Mistake::LiveUnnoticed,
 ];
 
 #[test]
@@ -83,7 +86,6 @@ fn the_same_seed_gives_the_same_history() {
 fn every_mistake_that_is_made_again_is_found() {
     for mistake in MISTAKES {
         let (failure, _) = first_failure(SEEDS, Some(mistake));
-        let Some((_, history)) = failure else { panic!("{mistake:?} is not found") };
-        println!("{mistake:?}: {}", history.lines().rev().nth(1).unwrap_or_default());
+        assert!(failure.is_some(), "{mistake:?} is not found");
     }
 }
