@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the servers that the tests run against: MariaDB, MySQL, etcd and kube-apiserver.
+# Installs the servers that the tests run against: MariaDB, MySQL, etcd, kube-apiserver, and a modern API server.
 #
-#   tests/install.sh [packages] [mysql] [apiserver]     without arguments: all three
+#   tests/install.sh [packages] [mysql] [apiserver] [modern-apiserver]     without arguments: all four
 #
 # For Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second run finds it
 # and returns at once; deleting that folder undoes it. It downloads only Debian packages, from the mirror that the machine's
@@ -11,12 +11,18 @@
 #   mysql      MySQL from Debian unstable, unpacked into the cache, never installed. It may be missing: then the tests
 #              that need it print "skipped: no MySQL".
 #   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some minutes, once).
+#   modern-apiserver
+#              Kubernetes' server of custom resources as Debian unstable has it, built by tests/modern-apiserver/ from
+#              unstable's packages of Go sources, with unstable's etcd (three minutes, 3 GB of disk meanwhile; once, and
+#              again when that folder changes). It may be missing: then the tests that need it print "skipped: no modern
+#              API server".
 #
-# If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used and neither is installed. Likewise, a database that
-# INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL names is not installed.
+# If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used instead of kube-apiserver 1.20.2 and Debian's etcd, and
+# neither is installed. Likewise, a database that INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL names is not installed.
 
 set -euo pipefail
 
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 cache="${HOME:?}/.cache/ingester-testbed"
 log="$cache/install.log"
 
@@ -112,15 +118,15 @@ mirror() {
   echo "$found"
 }
 
-# Runs apt-get with its own lists, cache and state in a folder: `private_apt FOLDER ARGUMENTS...`. It is independent of the
-# system's apt, and considers no package installed. An outdated mirror is good enough: the signatures of the lists are
-# checked, their age is not.
+# Runs apt-get or apt-cache with its own lists, cache and state in a folder: `private_apt FOLDER PROGRAM ARGUMENTS...`. It is
+# independent of the system's apt, and considers no package installed. An outdated mirror is good enough: the signatures of the
+# lists are checked, their age is not.
 private_apt() {
-  local folder="$1"
-  shift
+  local folder="$1" program="$2"
+  shift 2
   mkdir -p "$folder/lists/partial" "$folder/archives/partial"
   touch "$folder/status"
-  DEBIAN_FRONTEND=noninteractive apt-get --quiet --assume-yes \
+  DEBIAN_FRONTEND=noninteractive "$program" --quiet -o "APT::Get::Assume-Yes=true" \
     -o "Dir::State=$folder" -o "Dir::State::lists=$folder/lists" -o "Dir::State::status=$folder/status" \
     -o "Dir::State::extended_states=$folder/extended_states" \
     -o "Dir::Cache=$folder" -o "Dir::Cache::archives=$folder/archives" \
@@ -178,8 +184,22 @@ packages() {
   say "packages: ready ($((SECONDS - started)) s)"
 }
 
+# Runs a step that may fail, in a subshell with its own errexit. Its exit code is then in `tried`. Not for use in a condition,
+# where bash ignores errexit.
+tried=0
+try() {
+  set +e
+  (
+    trap - EXIT
+    set -e
+    "$@"
+  )
+  tried=$?
+  set -e
+}
+
 mysql() {
-  local started=$SECONDS code=0
+  local started=$SECONDS
   if [[ -n ${INGESTER_TEST_MYSQL_URL:-} ]]; then
     say "mysql: INGESTER_TEST_MYSQL_URL is used"
     return
@@ -188,17 +208,9 @@ mysql() {
     say "mysql: ready (cached)"
     return
   fi
-  # A subshell with its own errexit. It is not inside a condition, where errexit would be ignored.
-  set +e
-  (
-    trap - EXIT
-    set -e
-    unpack_mysql "$cache/mysql.part"
-  )
-  code=$?
-  set -e
+  try unpack_mysql "$cache/mysql.part"
   rm -rf "$cache/mysql.part"
-  if [[ $code -ne 0 ]]; then
+  if [[ $tried -ne 0 ]]; then
     say "skipped: no MySQL ($(cat "$cache/doing") failed, see $log)"
     return
   fi
@@ -216,16 +228,16 @@ unpack_mysql() {
 
   do_now "reading the package lists of Debian unstable"
   echo "deb ${source} unstable main" >"$part/apt/sources.list"
-  private_apt "$part/apt" update
+  private_apt "$part/apt" apt-get update
 
   do_now "downloading mysql-server-core and its libraries"
   # Perl is a third of the download, and only for scripts around the server that the tests do not run.
   local names
-  names="$(private_apt "$part/apt" install --print-uris mysql-server-core |
+  names="$(private_apt "$part/apt" apt-get install --print-uris mysql-server-core |
     sed -nE "s/^'[^']*' ([^_]+)_.*/\1/p" | grep -vE '^(perl|libperl|libgdbm)')"
   mkdir "$part/debs"
   # shellcheck disable=SC2086 # one word a package
-  (cd "$part/debs" && private_apt "$part/apt" download $names)
+  (cd "$part/debs" && private_apt "$part/apt" apt-get download $names)
 
   do_now "unpacking MySQL"
   for package in "$part"/debs/*.deb; do
@@ -288,8 +300,8 @@ apiserver() {
   local source
   source="$(mirror)"
   echo "deb-src ${source} bookworm main" >"$part/apt/sources.list"
-  private_apt "$part/apt" update
-  (cd "$part" && private_apt "$part/apt" source --download-only kubernetes)
+  private_apt "$part/apt" apt-get update
+  (cd "$part" && private_apt "$part/apt" apt-get source --download-only kubernetes)
   tar --extract --file "$(find "$part" -maxdepth 1 -name 'kubernetes_*.orig.tar.*')" --strip-components=1 --directory "$part/tree"
 
   say "building kube-apiserver (some minutes, once)"
@@ -346,15 +358,40 @@ build_apiserver() {
   nice "$go" build -ldflags "$flags" -o "$part/out/kube-apiserver" ./cmd/kube-apiserver
 }
 
+modern_apiserver() {
+  local started=$SECONDS key part="$cache/modern-apiserver.part"
+  # It is built again when its recipe changes, not when unstable does.
+  key="$(cat "$here/modern-apiserver/build.sh" "$here/modern-apiserver/main.go" | sha256sum)"
+  if [[ "$(cat "$cache/modern-apiserver/key" || true)" == "$key" ]]; then
+    say "modern API server: ready (cached)"
+    return
+  fi
+  rm -rf "$cache/modern-apiserver" "$part"
+  # shellcheck source=tests/modern-apiserver/build.sh
+  source "$here/modern-apiserver/build.sh"
+  say "building the modern API server (three minutes, once)"
+  try build_modern_apiserver "$part"
+  if [[ $tried -eq 0 ]]; then
+    echo "$key" >"$part/out/key"
+    mv "$part/out" "$cache/modern-apiserver"
+  fi
+  rm -rf "$part"
+  if [[ $tried -ne 0 ]]; then
+    say "skipped: no modern API server ($(cat "$cache/doing") failed, see $log)"
+    return
+  fi
+  say "modern API server: ready ($("$cache/modern-apiserver/apiserver" --version), $((SECONDS - started)) s)"
+}
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql apiserver)
+[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql apiserver modern-apiserver)
 for step in "${steps[@]}"; do
   case "$step" in
-    packages | mysql | apiserver) ;;
+    packages | mysql | apiserver | modern-apiserver) ;;
     *)
-      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, apiserver)"
+      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, apiserver, modern-apiserver)"
       exit 2
       ;;
   esac
@@ -364,6 +401,6 @@ done
 rm -rf "$cache"/*.part
 
 for step in "${steps[@]}"; do
-  "$step"
+  "${step//-/_}"
 done
 say "log: $log"

@@ -137,7 +137,7 @@ fn count_render(ready: &Ready, objects: usize, rows: usize) -> usize {
     while left > 0 {
         let batch = left.min(rows);
         left -= batch;
-        rendered += each(batch, MOST.0, |rows| render(&Versions { table, uids: &uids[..rows] }));
+        rendered += each(batch, MOST.0, |rows| render(&Versions { table, uids: &uids[..rows], lock: true }));
         let update_time = Micros(0);
         rendered += each(batch, MOST.0, |rows| render(&Overwrite { table, rows: &rows_of[..rows], update_time }));
         for companion in Companion::ALL {

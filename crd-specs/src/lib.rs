@@ -3,8 +3,8 @@
 //! A kind is one annotated struct; everything that the ingester does with it follows from the line in [`KINDS`].
 
 use ingester_core::GeneratedSql;
-use ingester_core::Kind;
 use ingester_core::protobuf::DescriptorSet;
+use ingester_core::{Kind, registry};
 
 pub mod cluster;
 pub mod common;
@@ -31,7 +31,7 @@ pub static DESCRIPTORS: DescriptorSet = DescriptorSet::new(include_bytes!("../pr
 pub const SQL: GeneratedSql = ingester_core::generated_sql!("../generated-sql");
 
 /// The registry: every kind that is mirrored.
-pub const KINDS: &[Kind] = &[
+pub const KINDS: &[Kind] = registry![&[
     Kind::of::<project::Project>(),
     Kind::of::<model_family::ModelFamily>(),
     Kind::of::<model::Model>(),
@@ -45,4 +45,4 @@ pub const KINDS: &[Kind] = &[
     Kind::of::<trigger_run::TriggerRun>(),
     Kind::of::<deployment::Deployment>(),
     Kind::of::<spark_job::SparkJob>(),
-];
+]];

@@ -102,6 +102,10 @@ pub(crate) struct FinalizersRemove {
     pub(crate) config: ConfigFile,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
+    /// In every namespace, and of every kind of the program, whatever `ingester.namespaces` and `ingester.kinds` of the
+    /// configuration say: for objects that the ingester followed before these were narrowed.
+    #[arg(long)]
+    pub(crate) all_namespaces: bool,
     /// Only these kinds.
     #[arg(value_name = "KIND")]
     pub(crate) kinds: Vec<String>,

@@ -38,6 +38,7 @@ mod database;
 mod ending;
 mod logging;
 mod output;
+mod parts;
 mod program;
 mod server;
 
@@ -48,7 +49,7 @@ use arguments::{Arguments, Command, Finalizers, Proto, Schema};
 use clap::Parser;
 use database::configuration;
 use ending::{Ending, Failure};
-use ingester_core::Kind;
+use ingester_core::{Kind, check_registry};
 use ingester_mirror::config::LogFormat;
 use std::process::ExitCode;
 
@@ -77,6 +78,7 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
 
 fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
+    check_registry(kinds).map_err(|error| Failure::Usage(anyhow!("the kinds of this program: {error}")))?;
     // An error in the program's descriptors would be an error of every object.
     for protobuf in kinds.iter().filter_map(Kind::protobuf) {
         protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;
@@ -88,10 +90,16 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
             LogFormat::Json => logging::Format::Json,
         };
         logging::start(format, config.log.level.as_str()).map_err(Failure::Usage)?;
-        return wait_for(commands::run::run(&arguments, config, program));
+        return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?));
     }
     // Commands that people run log only what went wrong. RUST_LOG shows more.
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
+    let program = match command {
+        // They work on the lock file itself, or on no rows.
+        Command::Schema(_) | Command::Crds(_) | Command::Kinds(_) => program,
+        _ => commands::versioned(program)?,
+    };
+    let kinds = program.kinds;
     match command {
         Command::Import(arguments) => wait_for(commands::import::run(arguments, program)),
         Command::Run(_) => Ok(Ending::Done),
@@ -128,7 +136,25 @@ fn wait_for(work: impl Future<Output = Result<Ending, Failure>>) -> Result<Endin
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use super::{Arguments, Failure, Kind, Program, run};
+    use clap::{CommandFactory, Parser};
+    use ingester_core::kind::Definition;
+
+    const fn kind(kind: &'static str) -> Kind {
+        let refused = Kind::refused();
+        Kind::new(Definition { version: "v1", kind, ..*refused.definition() }, *refused.functions())
+    }
+
+    #[test]
+    fn no_command_runs_for_two_kinds_with_one_table() {
+        const KINDS: &[Kind] = &[kind("ConfigMap"), kind("Secret")];
+        for arguments in ["kinds", "crds", "schema print", "schema generate", "import .", "run --config none.yaml"] {
+            let arguments = Arguments::parse_from(["ingester"].into_iter().chain(arguments.split(' ')));
+            let Err(Failure::Usage(error)) = run(arguments.command, Program::new(KINDS)) else { panic!("it ran") };
+            let error = error.to_string();
+            assert!(error.contains("kinds `v1 ConfigMap` and `v1 Secret` have one table"), "{error}");
+        }
+    }
 
     #[test]
     fn the_arguments_are_well_formed() {

@@ -13,7 +13,7 @@ use crate::json;
 use crate::object::Object;
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::row::{Row, RowError};
-use crate::schema::{Field, Table};
+use crate::schema::{Field, Fingerprint, Table};
 use crate::value::{Value, Values};
 use derived::RowSource;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -51,6 +51,17 @@ pub trait Ingestable: Sized + 'static {
 pub struct Kind {
     definition: Definition,
     functions: Functions,
+    version: IngestVersion,
+}
+
+/// Which of a kind's definitions this one is, as the lock file counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IngestVersion {
+    /// What rows of this definition have in `ingest_version`, from 1; 0 if no lock file has this definition.
+    pub number: u32,
+    /// The definition of rows that have 0: they are older than the column. 0 if that is not known; then they are of an older
+    /// definition than any.
+    pub of_unmarked: u32,
 }
 
 /// The data of a kind.
@@ -70,6 +81,24 @@ pub struct Definition {
     pub immutable: bool,
     /// The protobuf message of the `proto` column (`#[ingest(protobuf = "...")]`).
     pub protobuf: Option<Protobuf>,
+    /// Which objects carry our finalizer, unless the configuration says otherwise (`#[ingest(finalizer = "...")]`).
+    pub finalizer: Finalizer,
+    /// What its columns are and where their values come from, with its filter; see [`Kind::fingerprint`].
+    pub fingerprint: Fingerprint,
+}
+
+/// Which objects of a kind carry the finalizer `michelangelo/Ingester`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Finalizer {
+    /// Every live object gets it, so that none leaves the cluster before its last state is stored. Kinds whose CRD is ours have
+    /// this unless their structs say otherwise.
+    #[default]
+    Ensure,
+    /// No object gets it. From an object that has it, it is removed once the object's deletion or eviction is stored.
+    Existing,
+    /// No object gets it, and it is removed from every object that has it. Projections have this unless their structs say
+    /// otherwise: their objects belong to somebody else.
+    Never,
 }
 
 /// The functions of a kind.
@@ -186,7 +215,7 @@ impl Kind {
 
     /// A kind from its parts, for those that no struct describes.
     pub const fn new(definition: Definition, functions: Functions) -> Self {
-        Kind { definition, functions }
+        Kind { definition, functions, version: IngestVersion { number: 0, of_unmarked: 0 } }
     }
 
     /// Stands in for a kind that the derive refused, in a program that does not compile; and for kinds that are still
@@ -202,8 +231,41 @@ impl Kind {
             table: &TABLE,
             immutable: false,
             protobuf: None,
+            finalizer: Finalizer::Never,
+            fingerprint: Fingerprint::NONE,
         };
         Kind::new(definition, Functions { plural: Plural::Literal(""), decode: |_, _| Ok(false), crd: None })
+    }
+
+    /// The same kind as a program has it that knows which of the kind's definitions this one is.
+    #[must_use]
+    pub const fn versioned(mut self, version: IngestVersion) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// What rows of this definition have in `ingest_version`; 0 if that is not known.
+    pub const fn ingest_version(&self) -> u32 {
+        self.version.number
+    }
+
+    /// Whether a row with this `ingest_version` is of an older definition, so that its columns may have other values than those
+    /// that this definition gives.
+    pub const fn is_older(&self, ingest_version: u32) -> bool {
+        let of_row = if ingest_version == 0 { self.version.of_unmarked } else { ingest_version };
+        of_row < self.version.number
+    }
+
+    /// What its rows are made from: each indexed column with its type, path, function and revision, the filter, the message of
+    /// `proto` with all that it reaches. Another one is another definition; the lock file counts them.
+    ///
+    /// # Errors
+    /// [`ProtobufError`] when the kind's message cannot be used.
+    pub fn fingerprint(&self) -> Result<Fingerprint, ProtobufError> {
+        let fingerprint = self.definition.fingerprint;
+        let Some(protobuf) = &self.definition.protobuf else { return Ok(fingerprint) };
+        let (descriptors, message) = protobuf.get()?;
+        Ok(fingerprint.text(protobuf.message).and(descriptors.fingerprint(message)))
     }
 
     /// Its data.
@@ -265,6 +327,11 @@ impl Kind {
         self.definition.protobuf
     }
 
+    /// Which objects carry our finalizer, unless the configuration says otherwise.
+    pub const fn finalizer(&self) -> Finalizer {
+        self.definition.finalizer
+    }
+
     /// The CRD, as the API server takes it: without defaults and required lists, so that it stores what the client sent.
     /// `None` for kinds that somebody else defines.
     pub fn crd(&self) -> Option<CustomResourceDefinition> {
@@ -282,7 +349,7 @@ impl Kind {
             return Ok(None);
         }
         let (proto, lost) = self.proto(object)?;
-        Ok(Some(Row { lost, ..Row::new(self.table(), object, proto, values)? }))
+        Ok(Some(Row { lost, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? }))
     }
 
     /// The row of an object that cannot be decoded: its metadata and its text, the indexed columns NULL.
@@ -296,7 +363,7 @@ impl Kind {
         (0..indexed).for_each(|_| values.push(Value::Null));
         // Without its protobuf bytes the row still has the whole object, in `json`.
         let (proto, lost) = self.proto(object).unwrap_or_default();
-        Ok(Row { lost, ..Row::new(self.table(), object, proto, values)? })
+        Ok(Row { lost, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? })
     }
 
     /// The object's bytes for the `proto` column, and what its message has no field for.

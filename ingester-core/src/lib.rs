@@ -50,6 +50,7 @@ pub mod yaml;
 pub use ddl::GeneratedSql;
 pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
 pub use kind::{Indexed, Ingestable, Kind};
+pub use registry::{RegistryError, check_registry};
 pub use value::ColumnValue;
 
 /// What the derives' code refers to. Not for anybody else: it changes without notice.
@@ -57,7 +58,7 @@ pub use value::ColumnValue;
 pub mod __private {
     pub use crate::ddl::GeneratedSql;
     pub use crate::kind::derived::{FieldsOf, NoFields, NoStatus, RowSource};
-    pub use crate::kind::{Definition, Indexed, Ingestable, Kind, Protobuf};
+    pub use crate::kind::{Definition, Finalizer, Indexed, Ingestable, Kind, Protobuf};
     pub use crate::object::Meta;
     pub use crate::registry::{count_kinds, join_registries};
     pub use crate::schema::check::{

@@ -1,12 +1,15 @@
 //! Registries: the lists of kinds that a program mirrors, joined in a constant.
 //!
-//! May use: kind.
+//! May use: schema, kind.
 //!
-//! Whatever makes two kinds of one registry impossible belongs into [`join_registries`], where it is a compile error.
+//! Whatever makes two kinds of one registry impossible belongs into [`clash`]: [`registry!`](crate::registry) makes it a compile
+//! error, and [`check_registry`] an error at the start, for lists that were joined without the macro.
 
 use crate::kind::Kind;
+use crate::schema::{Companion, Text, same};
 
-/// Joins registries in a constant: the kinds of other crates, and one's own.
+/// Joins registries in a constant: the kinds of other crates, and one's own. Two kinds with one table, and one kind twice, are
+/// compile errors.
 ///
 /// ```
 /// use ingester_core::{Ingestable, Kind, registry};
@@ -52,7 +55,8 @@ pub const fn count_kinds(registries: &[&[Kind]]) -> usize {
 /// The kinds of these registries, in their order.
 ///
 /// # Panics
-/// When `N` is not [`count_kinds`] of them; [`registry!`](crate::registry) passes it.
+/// When two of the kinds cannot be in one registry; in a constant that is a compile error. When `N` is not [`count_kinds`] of
+/// them; [`registry!`](crate::registry) passes it.
 pub const fn join_registries<const N: usize>(registries: &[&[Kind]]) -> [Kind; N] {
     let mut joined = [Kind::refused(); N];
     let (mut n, mut r) = (0, 0);
@@ -66,13 +70,92 @@ pub const fn join_registries<const N: usize>(registries: &[&[Kind]]) -> [Kind; N
         r += 1;
     }
     assert!(n == N);
+    if let Some(clash) = first_clash(&joined) {
+        clash.fail()
+    }
     joined
+}
+
+/// Two kinds that cannot be in one registry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RegistryError(String);
+
+/// Checks a registry as [`registry!`](crate::registry) does: for lists of kinds that are put together without it.
+///
+/// # Errors
+/// When two kinds have one table, or one kind is there twice. The message names both.
+pub fn check_registry(kinds: &[Kind]) -> Result<(), RegistryError> {
+    first_clash(kinds).map_or(Ok(()), |clash| Err(RegistryError(clash.as_str().to_owned())))
+}
+
+/// What is wrong with the first two kinds that cannot be in one registry.
+const fn first_clash(kinds: &[Kind]) -> Option<Text> {
+    let mut a = 0;
+    while a < kinds.len() {
+        let mut b = a + 1;
+        while b < kinds.len() {
+            if let Some(clash) = clash(&kinds[a], &kinds[b]) {
+                return Some(clash);
+            }
+            b += 1;
+        }
+        a += 1;
+    }
+    None
+}
+
+/// Why two kinds cannot be in one registry. Every controller takes the rows of its tables for its objects', and marks those as
+/// deleted whose objects it does not find.
+const fn clash(a: &Kind, b: &Kind) -> Option<Text> {
+    // A kind that the derive refused has neither name nor table, and its error is reported already.
+    if a.kind().is_empty() || b.kind().is_empty() {
+        return None;
+    }
+    // Every version of a kind serves the same objects.
+    if same(a.group(), b.group()) && same(a.kind(), b.kind()) {
+        let both = named(named(Text::new("one kind is in the registry twice, as "), a).str(" and as "), b);
+        return Some(both.str(": its objects would be mirrored twice; keep one of them"));
+    }
+    let (first, second) = (&a.table().name, &b.table().name);
+    if first.same(second) {
+        let both = named(named(Text::new("kinds "), a).str(" and "), b).str(" have one table, `").str(first.as_str());
+        return Some(both.str("`: give one of them another name with `#[ingest(table = \"...\")]`"));
+    }
+    let mut c = 0;
+    while c < Companion::ALL.len() {
+        let suffix = Companion::ALL[c].suffix();
+        if first.is_joined(second, suffix) {
+            return Some(companion_clash(a, b));
+        }
+        if second.is_joined(first, suffix) {
+            return Some(companion_clash(b, a));
+        }
+        c += 1;
+    }
+    None
+}
+
+/// The table of `kind` has the name of a companion table of `owner`.
+const fn companion_clash(kind: &Kind, owner: &Kind) -> Text {
+    let text = named(Text::new("the table of kind "), kind).str(", `").str(kind.table().name.as_str());
+    named(text.str("`, is the one for labels or annotations of kind "), owner)
+        .str(": give one of them another name with `#[ingest(table = \"...\")]`")
+}
+
+/// Adds a kind with its `apiVersion`.
+const fn named(text: Text, kind: &Kind) -> Text {
+    let text = text.str("`").str(kind.group());
+    let text = if kind.group().is_empty() { text } else { text.str("/") };
+    text.str(kind.version()).str(" ").str(kind.kind()).str("`")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::{check_registry, join_registries};
     use crate::Kind;
     use crate::fixture::MODEL;
+    use crate::kind::Definition;
     use crate::schema::Table;
 
     macro_rules! kind {
@@ -101,5 +184,60 @@ mod tests {
         assert_eq!(names(LONGER), ["Zeroth", "First", "Second", "Model"]);
         const NONE: &[Kind] = crate::registry![];
         assert!(NONE.is_empty());
+    }
+
+    const CORE: Table = Table::derived("model", &[], &[]);
+    const LABELS: Table = Table::derived("MODEL_labels", &[], &[]);
+
+    fn kind(group: &'static str, version: &'static str, kind: &'static str, table: &'static Table) -> Kind {
+        Kind::new(Definition { group, version, kind, table, ..*MODEL.definition() }, *MODEL.functions())
+    }
+
+    #[track_caller]
+    fn clash(other: Kind, message: &str) {
+        let first = KINDS[0];
+        assert_eq!(check_registry(&[MODEL, first, other]).unwrap_err().to_string(), message);
+        // The macro finds the same: constant evaluation makes a compile error of the panic.
+        let panicked = std::panic::catch_unwind(|| join_registries::<3>(&[&[MODEL, first], &[other]])).unwrap_err();
+        assert_eq!(panicked.downcast_ref::<String>().map(String::as_str), Some(message));
+    }
+
+    #[test]
+    fn two_kinds_with_one_table_are_refused() {
+        clash(
+            kind("", "v1", "ConfigMap", &CORE),
+            "kinds `michelangelo.api/v2 Model` and `v1 ConfigMap` have one table, `model`: give one of them another name with \
+             `#[ingest(table = \"...\")]`",
+        );
+    }
+
+    #[test]
+    fn a_table_with_the_name_of_a_companion_is_refused() {
+        clash(
+            kind("", "v1", "ConfigMap", &LABELS),
+            "the table of kind `v1 ConfigMap`, `MODEL_labels`, is the one for labels or annotations of kind \
+             `michelangelo.api/v2 Model`: give one of them another name with `#[ingest(table = \"...\")]`",
+        );
+    }
+
+    #[test]
+    fn a_kind_in_two_versions_is_refused() {
+        const OTHER: Table = Table::derived("other", &[], &[]);
+        clash(
+            kind("michelangelo.api", "v3", "Model", &OTHER),
+            "one kind is in the registry twice, as `michelangelo.api/v2 Model` and as `michelangelo.api/v3 Model`: its objects \
+             would be mirrored twice; keep one of them",
+        );
+    }
+
+    #[test]
+    fn kinds_of_one_name_in_two_groups_may_have_two_tables() {
+        const OTHER: Table = Table::derived("apps_model", &[], &[]);
+        assert_eq!(check_registry(&[MODEL, kind("apps", "v1", "Model", &OTHER), KINDS[0], KINDS[1]]), Ok(()));
+    }
+
+    #[test]
+    fn kinds_that_the_derive_refused_are_not_reported_again() {
+        assert_eq!(check_registry(&[Kind::refused(), MODEL, Kind::refused()]), Ok(()));
     }
 }

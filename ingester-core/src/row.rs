@@ -18,11 +18,13 @@ pub struct Row {
     pub uid: Box<str>,
     /// `res_version`; 0 if the object has none.
     pub res_version: u64,
+    /// `ingest_version`: which definition of its kind made it; 0 if that is not known.
+    pub ingest_version: u32,
     /// `delete_time`, set on a tombstone.
     pub delete_time: Option<Micros>,
     /// `evict_time`, set before the object leaves etcd for good.
     pub evict_time: Option<Micros>,
-    /// Every column of the main table in its order. The store sets `update_time` and the two times above.
+    /// Every column of the main table in its order. The store sets `update_time` and the three above.
     pub values: Box<[Value]>,
     /// The rows of the labels table.
     pub labels: StringMap,
@@ -35,11 +37,13 @@ pub struct Row {
     pub expected: Option<Expected>,
 }
 
-/// A row's version: the resourceVersion, and whether it is a tombstone or evicted.
+/// A row's version: the resourceVersion, the definition that wrote it, and whether it is a tombstone or evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     /// `res_version`; 0 for an object that has none.
     pub res_version: u64,
+    /// `ingest_version`; 0 if its writer did not know it.
+    pub ingest_version: u32,
     /// Whether `delete_time` is set.
     pub deleted: bool,
     /// Whether `evict_time` is set.
@@ -104,6 +108,7 @@ impl Row {
     /// If a value does not fit its column, or a label or annotation is too long.
     pub(crate) fn new(
         table: &Table,
+        ingest_version: u32,
         object: &Object,
         proto: Option<Box<[u8]>>,
         indexed: Values,
@@ -117,6 +122,7 @@ impl Row {
         values[base::NAME] = Value::text(&*meta.name);
         values[base::RES_VERSION] = Value::UInt(meta.resource_version);
         values[base::CREATE_TIME] = meta.creation_timestamp.map_or(Value::Null, |time| Value::Time(time.micros()));
+        values[base::INGEST_VERSION] = Value::UInt(ingest_version.into());
         values[base::PROTO] = proto.map_or(Value::Null, Value::Bytes);
         values[base::JSON] = Value::Text(object.shared_text());
         values.extend(indexed.into_vec());
@@ -128,6 +134,7 @@ impl Row {
         Ok(Row {
             uid: meta.uid.clone(),
             res_version: meta.resource_version,
+            ingest_version,
             delete_time: None,
             evict_time: None,
             values: values.into(),
@@ -142,6 +149,7 @@ impl Row {
     pub fn version(&self) -> Version {
         Version {
             res_version: self.res_version,
+            ingest_version: self.ingest_version,
             deleted: self.delete_time.is_some(),
             evicted: self.evict_time.is_some(),
         }

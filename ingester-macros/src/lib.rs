@@ -44,17 +44,21 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `path = "owner.name"`: a value inside the field, by Rust field names; `Option`s on the way give NULL;
 /// - `with = function`: a function from a reference to the field (or what `path` reaches) to a `ColumnValue`;
 /// - `was = "old_name"`: the column's former name, which the migration renames;
-/// - `key = false`: a column without a key.
+/// - `key = false`: a column without a key;
+/// - `revision = 2`: says that the function's body has changed, so that the column is computed again in every row.
 ///
 /// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata, and
 /// `#[ingest(...)]` has
 /// - `table = "name"`: the table's name, otherwise the kind in lower case;
 /// - `was = "old_name"`: the table's former name, which the migration renames;
 /// - `immutable`: every object leaves etcd once SQL has it;
+/// - `finalizer = "ensure"`, `"existing"` or `"never"`: which objects carry our finalizer, unless the configuration says
+///   otherwise; `ensure` for custom resources, `never` for projections, whose objects belong to somebody else;
 /// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the
 ///   crate's root, an `ingester_core::protobuf::DescriptorSet`, or in the one that `descriptors = path` names;
 /// - `key(column, column)`: a key over several columns, any number of times;
 /// - `filter = function`: a function from a reference to the struct to `bool`; objects for which it is false have no row;
+/// - `revision = 2`: says that the filter's body has changed, or anything else that the attributes do not show;
 /// - `group`, `version`, `kind`, `plural`, `namespaced`: for projections;
 /// - `crate = "path"`: where `ingester_core` is, if it is not a direct dependency.
 #[proc_macro_derive(Ingestable, attributes(index, ingest))]

@@ -2,7 +2,7 @@
 //!
 //! May use: attr.
 
-use crate::attr::CompositeKey;
+use crate::attr::{CompositeKey, FinalizerOption};
 use proc_macro2::Span;
 use syn::{ExprPath, Generics, Ident, LitStr, Path, Type};
 
@@ -39,6 +39,8 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) key: bool,
     pub(crate) was: Option<LitStr>,
     pub(crate) source: Source,
+    /// What its value is made of, in words: whenever they change, so may the value.
+    pub(crate) made_of: String,
 }
 
 /// Where a column's value comes from.
@@ -63,9 +65,12 @@ pub(crate) struct KindDeclaration {
     pub(crate) table: TableName,
     pub(crate) table_was: Option<LitStr>,
     pub(crate) immutable: bool,
+    pub(crate) finalizer: FinalizerOption,
     pub(crate) protobuf: Option<Message>,
     pub(crate) keys: Vec<CompositeKey>,
     pub(crate) filter: Option<ExprPath>,
+    /// The filter's, and what else is not to be seen in the attributes.
+    pub(crate) revision: u32,
     /// The columns from the metadata.
     pub(crate) metadata: Vec<ColumnDeclaration>,
 }

@@ -19,8 +19,18 @@ struct HealthState {
     idle: Option<String>,
     database: bool,
     looked_up: bool,
+    cluster: Option<ClusterCheck>,
     kinds: Vec<KindHealth>,
     dead: Vec<(String, String)>,
+}
+
+/// Whether the database is known to belong to the cluster.
+#[derive(Debug)]
+enum ClusterCheck {
+    /// Not yet. Not ready.
+    Pending,
+    /// It cannot be known, for this reason. Ready.
+    Unchecked(String),
 }
 
 #[derive(Debug)]
@@ -91,6 +101,16 @@ impl Health {
         self.state().database = true;
     }
 
+    /// It is to be checked whether the database belongs to the cluster.
+    pub fn cluster_pending(&self) {
+        self.state().cluster = Some(ClusterCheck::Pending);
+    }
+
+    /// The database belongs to the cluster; or this cannot be known, for a reason.
+    pub fn cluster_checked(&self, unknown: Option<&str>) {
+        self.state().cluster = unknown.map(|reason| ClusterCheck::Unchecked(reason.to_owned()));
+    }
+
     /// The list of the cluster's kinds was read.
     pub fn kinds_looked_up(&self) {
         self.state().looked_up = true;
@@ -134,6 +154,14 @@ impl Health {
                 if state.looked_up { "kinds looked up" } else { "kinds not looked up yet" }.to_owned(),
             ),
         ];
+        checks.extend(state.cluster.as_ref().map(|cluster| match cluster {
+            ClusterCheck::Pending => {
+                Check::new(false, "not known yet whether the database belongs to this cluster".to_owned())
+            }
+            ClusterCheck::Unchecked(reason) => {
+                Check::new(true, format!("not checked whether the database belongs to this cluster: {reason}"))
+            }
+        }));
         checks.extend(state.kinds.iter().map(|kind| {
             let (ok, text) = match &kind.state {
                 KindState::Unknown => (false, "not known yet whether its CRD is installed"),
@@ -235,6 +263,20 @@ mod tests {
         lacks(&health, &["Model failed: forbidden: [+]grant list"]);
         health.kind("Model", KindState::Listing);
         lacks(&health, &[]);
+    }
+
+    #[test]
+    fn nothing_is_ready_until_the_cluster_is_identified() {
+        let health = started();
+        health.kind("Model", KindState::Synced);
+        health.kind("Project", KindState::Synced);
+        health.cluster_pending();
+        lacks(&health, &["not known yet whether the database belongs to this cluster"]);
+        health.cluster_checked(Some("forbidden"));
+        lacks(&health, &[]);
+        assert!(health.readiness().iter().any(|check| check.text.ends_with("to this cluster: forbidden")));
+        health.cluster_checked(None);
+        assert_eq!(health.readiness().len(), 4);
     }
 
     #[test]

@@ -33,7 +33,7 @@
 //! }
 //! ```
 //!
-//! [`config`] reads the configuration file. [`metrics`] and [`health`] have what a server of metrics and probes shows,
+//! [`identity`] keeps the rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a server of metrics and probes shows,
 //! [`audit`] the report of an audit.
 
 pub mod audit;
@@ -47,6 +47,7 @@ pub mod events;
 mod fixture;
 mod follow;
 pub mod health;
+pub mod identity;
 mod lifecycle;
 pub mod metrics;
 mod mistakes;

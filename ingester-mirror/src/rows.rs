@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::kind::Kind;
 use ingester_store::guard::Version;
-use ingester_store::{LiveRow, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow};
+use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -29,7 +29,12 @@ pub(crate) trait Rows: Send + Sync {
     fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>>;
 
     /// As [`Store::live`].
-    fn live<'a>(&'a self, after: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>>;
+    fn live<'a>(
+        &'a self,
+        evicted: Evicted,
+        after: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>>;
 
     /// As [`Store::names`].
     fn names<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Names>, StoreError>>;
@@ -39,6 +44,9 @@ pub(crate) trait Rows: Send + Sync {
 
     /// As [`Store::rejects`].
     fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>>;
+
+    /// As [`Store::forget_rejects`].
+    fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>>;
 }
 
 /// The rows of a kind in a store.
@@ -61,8 +69,13 @@ impl Rows for StoreRows {
         self.store.stored(self.kind.table(), uids).boxed()
     }
 
-    fn live<'a>(&'a self, after: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
-        self.store.live(self.kind.table(), self.namespace.as_deref(), after, limit).boxed()
+    fn live<'a>(
+        &'a self,
+        evicted: Evicted,
+        after: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
+        self.store.live(&self.kind, self.namespace.as_deref(), evicted, after, limit).boxed()
     }
 
     fn names<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Names>, StoreError>> {
@@ -76,8 +89,12 @@ impl Rows for StoreRows {
     fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>> {
         async move {
             let api_version = self.kind.api_version();
-            self.store.rejects(&api_version, self.kind.kind()).await
+            self.store.rejects(&api_version, self.kind.kind(), self.namespace.as_deref()).await
         }
         .boxed()
+    }
+
+    fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.forget_rejects(uids).boxed()
     }
 }

@@ -22,6 +22,6 @@ pub mod migrate;
 mod store;
 
 pub use store::{
-    Address, Catalog, ConnectOptions, ErrorClass, LiveRow, Reject, Rejected, Report, Retry, RowChange, Store,
+    Address, Catalog, ConnectOptions, ErrorClass, Evicted, LiveRow, Reject, Rejected, Report, Retry, RowChange, Store,
     StoreError, StoredRow, Tls, TlsMistake, TlsMode, compare, guard, latest_of_each,
 };

@@ -1,7 +1,8 @@
 //! A private Kubernetes API server with its etcd: no nodes, no controllers, only the API.
 //!
-//! It has two users: an administrator, and the ingester's service account, to which RBAC applies. An audit log records
-//! the requests of the service account. The data can be copied, restored and compacted.
+//! There are two [`Edition`]s. Both have two users, an administrator and the ingester's service account, and both servers'
+//! data can be copied, restored and compacted. In the classic edition RBAC applies to the service account, and an audit log
+//! records its requests.
 
 mod audit;
 mod etcd;
@@ -24,12 +25,24 @@ use kube::api::GetParams;
 
 use crate::process::{Home, Process, ask_port, cache_folder, find_program, free_port};
 
-/// A running etcd and kube-apiserver.
+/// Which API server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edition {
+    /// kube-apiserver 1.20.2, or that of `KUBEBUILDER_ASSETS`: the whole API, with RBAC.
+    Classic,
+    /// Kubernetes' server of custom resources, 1.36 or later: CustomResourceDefinitions and their objects. It has no core
+    /// API (namespaces need not exist; Events, Leases and reviews are 404), no RBAC (each user may do everything), and no
+    /// audit log.
+    Modern,
+}
+
+/// A running etcd and API server.
 ///
-/// [`stop`](Self::stop), [`kill`](Self::kill) and [`restart`](Self::restart) act on kube-apiserver;
+/// [`stop`](Self::stop), [`kill`](Self::kill) and [`restart`](Self::restart) act on the API server;
 /// [`etcd`](Self::etcd) returns the other process. Data and ports stay the same.
 #[derive(Debug)]
 pub struct ApiServer {
+    edition: Edition,
     // Fields drop in this order: etcd last.
     apiserver: Process,
     etcd: Process,
@@ -38,8 +51,15 @@ pub struct ApiServer {
     etcd_port: u16,
 }
 
+/// The programs of an edition.
+#[derive(Debug)]
+struct Programs {
+    apiserver: PathBuf,
+    etcd: PathBuf,
+}
+
 impl ApiServer {
-    /// Starts both; takes about five seconds.
+    /// Starts the classic edition; takes about five seconds.
     ///
     /// # Errors
     /// When a program is not installed (the message names the command that does it) or does not start.
@@ -47,18 +67,49 @@ impl ApiServer {
         Self::start_with(&[])
     }
 
-    /// Starts both, with further flags for kube-apiserver.
+    /// Starts the classic edition, with further flags for kube-apiserver.
     ///
     /// # Errors
     /// As [`ApiServer::start`].
     pub fn start_with(flags: &[&str]) -> Result<Self> {
+        let programs = Programs { apiserver: program("kube-apiserver")?, etcd: program("etcd")? };
+        Self::start_programs(Edition::Classic, programs, flags)
+    }
+
+    /// Starts the modern edition, with further flags for its API server; takes about two seconds. `None` if it is not
+    /// installed: the test then calls [`skipped_without_modern_apiserver`](crate::skipped_without_modern_apiserver) and
+    /// returns.
+    ///
+    /// # Errors
+    /// When it is installed but does not start.
+    pub fn start_modern(flags: &[&str]) -> Result<Option<Self>> {
+        let folder = cache_folder()?.join("modern-apiserver");
+        let programs = Programs { apiserver: folder.join("apiserver"), etcd: folder.join("etcd") };
+        if !programs.apiserver.is_file() {
+            return Ok(None);
+        }
+        Self::start_programs(Edition::Modern, programs, flags).map(Some)
+    }
+
+    /// Starts either edition; `None` if it is the modern one and not installed.
+    ///
+    /// # Errors
+    /// As [`ApiServer::start`].
+    pub fn start_edition(edition: Edition) -> Result<Option<Self>> {
+        match edition {
+            Edition::Classic => Self::start().map(Some),
+            Edition::Modern => Self::start_modern(&[]),
+        }
+    }
+
+    fn start_programs(edition: Edition, programs: Programs, flags: &[&str]) -> Result<Self> {
         let home = Home::new("ingester-apiserver")?;
         let folder = home.path();
         let (port, etcd_port, etcd_peer_port) = (free_port()?, free_port()?, free_port()?);
         let (client_url, peer_url) =
             (format!("http://127.0.0.1:{etcd_port}"), format!("http://127.0.0.1:{etcd_peer_port}"));
 
-        let mut etcd = Command::new(program("etcd")?);
+        let mut etcd = Command::new(programs.etcd);
         etcd.arg("--unsafe-no-fsync")
             .arg("--data-dir")
             .arg(folder.join("etcd"))
@@ -67,34 +118,23 @@ impl ApiServer {
             .args(["--initial-cluster", &format!("default={peer_url}")]);
         let etcd = Process::new(&home, "etcd", etcd);
 
-        let key = folder.join("service-account.key");
-        let mut openssl = Command::new(find_program("openssl")?);
-        openssl.args(["genrsa", "-out"]).arg(&key).arg("2048");
-        home.run("openssl", openssl).context("making the key of the service accounts")?;
-
         let tokens = folder.join("tokens.csv");
         fs::write(&tokens, users::token_file()).context("writing the token file")?;
-
-        let mut apiserver = Command::new(program("kube-apiserver")?);
+        let mut apiserver = Command::new(programs.apiserver);
         apiserver
             .args([format!("--etcd-servers={client_url}"), format!("--secure-port={port}")])
-            // A loopback address is refused unless it is advertised to nobody.
-            .args(["--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none"])
-            .args(["--authorization-mode=RBAC", "--service-cluster-ip-range=10.0.0.0/24"])
-            .args(["--service-account-issuer=https://localhost", "--disable-admission-plugins=ServiceAccount"])
+            .arg("--bind-address=127.0.0.1")
             .arg("--cert-dir")
             .arg(folder.join("certificates"))
             .arg("--token-auth-file")
-            .arg(&tokens)
-            .arg("--service-account-key-file")
-            .arg(&key)
-            .arg("--service-account-signing-key-file")
-            .arg(&key)
-            .args(audit::flags(folder)?)
-            .args(flags);
-        let apiserver = Process::new(&home, "kube-apiserver", apiserver);
+            .arg(&tokens);
+        if edition == Edition::Classic {
+            add_core_api(&mut apiserver, &home)?;
+        }
+        apiserver.args(flags);
+        let apiserver = Process::new(&home, "apiserver", apiserver);
 
-        let server = Self { apiserver, etcd, home, port, etcd_port };
+        let server = Self { edition, apiserver, etcd, home, port, etcd_port };
         server.write_kubeconfigs()?;
         server.start_etcd()?;
         server.start_apiserver()?;
@@ -111,7 +151,14 @@ impl ApiServer {
     }
 
     fn start_apiserver(&self) -> Result<()> {
-        self.apiserver.start(|| is_ready(&self.kubeconfig())).context("starting kube-apiserver")
+        let ready = || is_ready(self.edition, &self.kubeconfig());
+        self.apiserver.start(ready).with_context(|| format!("starting the {:?} API server", self.edition))
+    }
+
+    /// Its edition.
+    #[must_use]
+    pub fn edition(&self) -> Edition {
+        self.edition
     }
 
     /// The address, `https://127.0.0.1:<port>`.
@@ -126,7 +173,7 @@ impl ApiServer {
         self.home.path()
     }
 
-    /// The process of kube-apiserver.
+    /// The process of the API server.
     #[must_use]
     pub fn process(&self) -> &Process {
         &self.apiserver
@@ -144,7 +191,7 @@ impl ApiServer {
         format!("http://127.0.0.1:{}", self.etcd_port)
     }
 
-    /// Stops kube-apiserver gracefully and waits for its end.
+    /// Stops the API server gracefully and waits for its end.
     ///
     /// # Errors
     /// When signals cannot be sent.
@@ -152,7 +199,7 @@ impl ApiServer {
         self.apiserver.stop()
     }
 
-    /// Kills kube-apiserver as a crash would and waits for its end.
+    /// Kills the API server as a crash would and waits for its end.
     ///
     /// # Errors
     /// When signals cannot be sent.
@@ -160,7 +207,7 @@ impl ApiServer {
         self.apiserver.kill()
     }
 
-    /// Restarts kube-apiserver, starts etcd if it does not run, and waits until the API server answers.
+    /// Restarts the API server, starts etcd if it does not run, and waits until the API server answers.
     ///
     /// # Errors
     /// When one of them does not become ready in two minutes.
@@ -171,7 +218,26 @@ impl ApiServer {
     }
 }
 
-/// A program of the API server: from `KUBEBUILDER_ASSETS` if that is set, else from the cache or PATH.
+/// The flags for what only kube-apiserver has: authorization, admission, service accounts, the audit log.
+fn add_core_api(apiserver: &mut Command, home: &Arc<Home>) -> Result<()> {
+    let key = home.path().join("service-account.key");
+    let mut openssl = Command::new(find_program("openssl")?);
+    openssl.args(["genrsa", "-out"]).arg(&key).arg("2048");
+    home.run("openssl", openssl).context("making the key of the service accounts")?;
+    apiserver
+        // A loopback address is refused unless it is advertised to nobody.
+        .args(["--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none"])
+        .args(["--authorization-mode=RBAC", "--service-cluster-ip-range=10.0.0.0/24"])
+        .args(["--service-account-issuer=https://localhost", "--disable-admission-plugins=ServiceAccount"])
+        .arg("--service-account-key-file")
+        .arg(&key)
+        .arg("--service-account-signing-key-file")
+        .arg(&key)
+        .args(audit::flags(home.path())?);
+    Ok(())
+}
+
+/// A program of the classic edition: from `KUBEBUILDER_ASSETS` if that is set, else from the cache or PATH.
 fn program(name: &str) -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os("KUBEBUILDER_ASSETS").filter(|folder| !folder.is_empty()) {
         let program = PathBuf::from(folder).join(name);
@@ -185,16 +251,20 @@ fn program(name: &str) -> Result<PathBuf> {
     if cached.is_file() { Ok(cached) } else { find_program(name) }
 }
 
-/// Whether the API server is ready and has the namespace `default`, which it creates a moment after it becomes ready.
-/// Asks on a thread with a runtime of its own, because the caller may be inside one.
-fn is_ready(kubeconfig: &Path) -> bool {
+/// Whether the API server is ready. A classic one must also have the namespace `default`, which it creates a moment
+/// later. Asks on a thread with a runtime of its own, because the caller may be inside one.
+fn is_ready(edition: Edition, kubeconfig: &Path) -> bool {
+    let paths: &[_] = match edition {
+        Edition::Classic => &[("", "readyz"), ("/api/v1/namespaces", "default")],
+        Edition::Modern => &[("", "readyz")],
+    };
     thread::scope(|scope| {
         let asking = scope.spawn(|| -> Result<bool> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
                 let client = users::client(kubeconfig).await?;
-                for (path, name) in [("", "readyz"), ("/api/v1/namespaces", "default")] {
-                    client.request_text(kube::core::Request::new(path).get(name, &GetParams::default())?).await?;
+                for (path, name) in paths {
+                    client.request_text(kube::core::Request::new(*path).get(name, &GetParams::default())?).await?;
                 }
                 Ok(true)
             })
@@ -203,7 +273,7 @@ fn is_ready(kubeconfig: &Path) -> bool {
     })
 }
 
-/// One API server for all tests of a test program, started by the first test that asks. Each test uses its own
+/// One classic API server for all tests of a test program, started by the first test that asks. Each test uses its own
 /// namespace.
 ///
 /// # Errors
@@ -213,5 +283,18 @@ pub fn shared_apiserver() -> Result<&'static ApiServer> {
     SHARED
         .get_or_init(|| ApiServer::start().map_err(|error| format!("{error:#}")))
         .as_ref()
+        .map_err(|error| anyhow!("{error}"))
+}
+
+/// [`shared_apiserver`] of the modern edition; `None` if it is not installed.
+///
+/// # Errors
+/// As [`ApiServer::start_modern`]; every caller gets the same one.
+pub fn shared_modern_apiserver() -> Result<Option<&'static ApiServer>> {
+    static SHARED: OnceLock<Result<Option<ApiServer>, String>> = OnceLock::new();
+    SHARED
+        .get_or_init(|| ApiServer::start_modern(&[]).map_err(|error| format!("{error:#}")))
+        .as_ref()
+        .map(Option::as_ref)
         .map_err(|error| anyhow!("{error}"))
 }

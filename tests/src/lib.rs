@@ -2,7 +2,7 @@
 //!
 //! - [`databases`]: an empty database of each kind for a test.
 //! - [`MariaDb`] and [`MySql`]: databases; [`SqlServer`] is what they have in common.
-//! - [`ApiServer`]: etcd and a Kubernetes API server; [`install`] creates CustomResourceDefinitions in it.
+//! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in a process of its own.
 //!
 //! Every server listens on a free port of 127.0.0.1 and keeps its data in a temporary folder. Server and folder are
@@ -27,7 +27,7 @@ pub mod sql_server;
 
 use std::io::Write as _;
 
-pub use apiserver::{ApiServer, shared_apiserver};
+pub use apiserver::{ApiServer, Edition, shared_apiserver, shared_modern_apiserver};
 pub use crds::install;
 pub use ingester::Ingester;
 pub use mariadb::{MariaDb, shared_mariadb};
@@ -40,7 +40,16 @@ pub(crate) const INSTALL: &str = "bash tests/install.sh";
 /// Reports that a test was skipped because MySQL is not installed: one line `skipped: no MySQL (<test>)` on standard
 /// error. It bypasses the test harness, which hides the output of a passing test.
 pub fn skipped_without_mysql() {
+    skipped("no MySQL");
+}
+
+/// [`skipped_without_mysql`] for the modern API server: one line `skipped: no modern API server (<test>)`.
+pub fn skipped_without_modern_apiserver() {
+    skipped("no modern API server");
+}
+
+fn skipped(why: &str) {
     let thread = std::thread::current();
     // The harness names a test's thread after the test. If standard error is closed, there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "skipped: no MySQL ({})", thread.name().unwrap_or("unnamed test"));
+    let _ = writeln!(std::io::stderr(), "skipped: {why} ({})", thread.name().unwrap_or("unnamed test"));
 }

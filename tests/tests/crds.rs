@@ -1,7 +1,7 @@
-//! The CRDs on a real API server: it accepts them, and keeps everything that clients send.
+//! The CRDs on real API servers: they accept them, and keep everything that clients send.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::{install, shared_apiserver};
+use ingester_tests::{install, shared_apiserver, shared_modern_apiserver, skipped_without_modern_apiserver};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Client;
 use kube::api::{Api, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
@@ -54,21 +54,33 @@ async fn is_kept(client: &Client, object: Json, name: &str) -> Result<()> {
 
 #[tokio::test]
 async fn the_api_server_accepts_the_crds_and_keeps_every_field() -> Result<()> {
-    let server = shared_apiserver()?;
-    let client = server.client().await?;
+    let client = shared_apiserver()?.client().await?;
     let namespace = Namespace {
         metadata: ObjectMeta { name: Some("crds".into()), ..ObjectMeta::default() },
         ..Namespace::default()
     };
     Api::<Namespace>::all(client.clone()).create(&PostParams::default(), &namespace).await?;
+    accepts_the_crds_and_keeps_every_field(&client).await
+}
+
+#[tokio::test]
+async fn the_modern_api_server_accepts_the_crds_and_keeps_every_field() -> Result<()> {
+    let Some(server) = shared_modern_apiserver()? else {
+        skipped_without_modern_apiserver();
+        return Ok(());
+    };
+    accepts_the_crds_and_keeps_every_field(&server.client().await?).await
+}
+
+async fn accepts_the_crds_and_keeps_every_field(client: &Client) -> Result<()> {
     let crds: Vec<_> = crd_specs::KINDS.iter().filter_map(|kind| kind.crd()).collect();
     assert_eq!(crds.len(), 13);
-    install(&client, &crds).await?;
+    install(client, &crds).await?;
 
     let golden: Vec<Json> = serde_json::from_str(include_str!("../../crd-specs/tests/data/golden.json"))?;
     assert_eq!(golden.len(), 29);
     for (place, vector) in golden.iter().enumerate() {
-        is_kept(&client, vector["input"].clone(), &format!("golden-{place}")).await?;
+        is_kept(client, vector["input"].clone(), &format!("golden-{place}")).await?;
     }
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crd-specs/samples");
     let mut seen = 0;
@@ -77,7 +89,7 @@ async fn the_api_server_accepts_the_crds_and_keeps_every_field() -> Result<()> {
         for document in ingester_core::documents::documents(file) {
             let object: Json = serde_json::from_str(&document?.content?)?;
             let name = format!("sample-{seen}");
-            is_kept(&client, object, &name).await?;
+            is_kept(client, object, &name).await?;
             seen += 1;
         }
     }

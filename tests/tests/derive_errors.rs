@@ -247,10 +247,14 @@ fn diagnostic(message: &Value, workspace: &Path, file: &Path) -> Diagnostic {
     let text = |value: &Value| value.as_str().unwrap_or_default().replace("std::string::String", "String");
     let none = Vec::new();
     let spans = message["spans"].as_array().unwrap_or(&none);
-    let is_here = |span: &&Value| {
-        span["is_primary"] == true && workspace.join(span["file_name"].as_str().unwrap_or_default()) == file
+    // What a macro of another crate wrote is shown where the macro is called.
+    let here = |span: &Value| {
+        let mut spans =
+            std::iter::successors(Some(span), |span| Some(&span["expansion"]["span"]).filter(|s| s.is_object()));
+        let here = |span: &&Value| workspace.join(span["file_name"].as_str().unwrap_or_default()) == file;
+        spans.find(here).and_then(|span| span["line_start"].as_u64())
     };
-    let line = spans.iter().find(is_here).and_then(|span| span["line_start"].as_u64());
+    let line = spans.iter().filter(|span| span["is_primary"] == true).find_map(here);
     let labels = spans.iter().map(|span| text(&span["label"]));
     let children = message["children"].as_array().unwrap_or(&none).iter().map(|child| text(&child["message"]));
     Diagnostic {

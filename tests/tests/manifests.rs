@@ -139,6 +139,10 @@ fn the_role_covers_exactly_the_registered_kinds() {
             "apiGroups": ["michelangelo.api"], "resources": plurals,
             "verbs": ["get", "list", "watch", "patch", "delete"],
         },
+        {
+            "apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"],
+            "verbs": ["get"],
+        },
         { "apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"] },
     ]);
     assert_eq!(serde_json::to_value(rules).unwrap(), expected);

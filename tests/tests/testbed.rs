@@ -10,19 +10,27 @@ use std::{
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::{
-    ApiServer, Durability, Ingester, MariaDb, MySql, SqlServer,
+    ApiServer, Durability, Edition, Ingester, MariaDb, MySql, SqlServer,
     apiserver::{Access, SERVICE_ACCOUNT},
+    install,
     process::wait_until,
-    shared_apiserver, shared_mariadb, shared_mysql, skipped_without_mysql,
+    shared_apiserver, shared_mariadb, shared_modern_apiserver, shared_mysql, skipped_without_modern_apiserver,
+    skipped_without_mysql,
 };
 use k8s_openapi::api::{
     core::v1::{ConfigMap, Namespace},
     rbac::v1::{ClusterRole, ClusterRoleBinding},
 };
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, ResourceExt as _,
-    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams},
+    api::{
+        DeleteParams, DynamicObject, GroupVersionKind, ListParams, Patch, PatchParams, PostParams, WatchEvent,
+        WatchParams,
+    },
+    core::{ApiResource, Request},
 };
+use serde_json::{Value as Json, json};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, MySqlConnection, mysql::MySqlConnectOptions};
 
 async fn connect(url: &str) -> Result<MySqlConnection> {
@@ -151,26 +159,58 @@ async fn the_api_server_lists_namespaces() -> Result<()> {
 #[tokio::test]
 async fn the_api_server_stores_empty_strings_as_they_are() -> Result<()> {
     let maps: Api<ConfigMap> = Api::namespaced(shared_apiserver()?.client().await?, "kube-system");
-    let map: ConfigMap =
-        serde_json::from_value(serde_json::json!({"metadata": {"name": "empty"}, "data": {"nothing": ""}}))?;
+    let map: ConfigMap = serde_json::from_value(json!({"metadata": {"name": "empty"}, "data": {"nothing": ""}}))?;
     let stored = maps.create(&PostParams::default(), &map).await?;
     assert_eq!(stored.data, map.data);
     Ok(())
 }
 
-#[tokio::test]
-async fn the_api_server_keeps_its_data_until_it_is_dropped() -> Result<()> {
-    let server = ApiServer::start()?;
+/// Things of the namespace `default`: custom resources of any content, which both editions have.
+async fn things(server: &ApiServer) -> Result<Api<DynamicObject>> {
+    let crd: CustomResourceDefinition = serde_json::from_value(json!({
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"kind": "Thing", "plural": "things"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+                "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+            }}}],
+        },
+    }))?;
+    let client = server.client().await?;
+    install(&client, &[crd]).await?;
+    let resource = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("example.com", "v1", "Thing"), "things");
+    Ok(Api::default_namespaced_with(client, &resource))
+}
+
+async fn create_thing(things: &Api<DynamicObject>, name: &str) -> Result<DynamicObject> {
+    let thing =
+        json!({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": name}, "data": {"a": "1"}});
+    Ok(things.create(&PostParams::default(), &serde_json::from_value(thing)?).await?)
+}
+
+/// Runs a test on either edition; on the modern one only if it is installed.
+async fn on(edition: Edition, test: impl AsyncFnOnce(ApiServer) -> Result<()>) -> Result<()> {
+    match ApiServer::start_edition(edition)? {
+        Some(server) => test(server).await,
+        None => {
+            skipped_without_modern_apiserver();
+            Ok(())
+        }
+    }
+}
+
+async fn keeps_its_objects_until_it_is_dropped(server: ApiServer) -> Result<()> {
     let folder = server.folder().to_owned();
-    let namespaces: Api<Namespace> = Api::all(server.client().await?);
-    let kept: Namespace = serde_json::from_value(serde_json::json!({"metadata": {"name": "kept"}}))?;
-    let uid = namespaces.create(&PostParams::default(), &kept).await?.uid();
+    let things = things(&server).await?;
+    let uid = create_thing(&things, "kept").await?.uid();
 
     server.kill()?;
     server.etcd().kill()?;
-    assert!(namespaces.get("kept").await.is_err(), "a killed server does not answer");
+    assert!(things.get("kept").await.is_err(), "a killed server does not answer");
     server.restart()?;
-    assert_eq!(namespaces.get("kept").await?.uid(), uid);
+    assert_eq!(things.get("kept").await?.uid(), uid);
 
     let ids = [server.process().id(), server.etcd().id()].map(|id| id.unwrap_or_default());
     assert!(ids.into_iter().all(runs), "{ids:?}");
@@ -182,75 +222,110 @@ async fn the_api_server_keeps_its_data_until_it_is_dropped() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_snapshot_restores_objects_and_versions_every_time() -> Result<()> {
-    let server = ApiServer::start()?;
-    let maps: Api<ConfigMap> = Api::namespaced(server.client().await?, "default");
-    let create = async |name: &str| {
-        let map = serde_json::from_value(serde_json::json!({"metadata": {"name": name}, "data": {"a": "1"}}))?;
-        Ok::<_, anyhow::Error>(maps.create(&PostParams::default(), &map).await?)
-    };
-    let (changed, deleted) = (create("changed").await?, create("deleted").await?);
+async fn the_api_server_keeps_its_objects_until_it_is_dropped() -> Result<()> {
+    on(Edition::Classic, keeps_its_objects_until_it_is_dropped).await
+}
+
+#[tokio::test]
+async fn the_modern_api_server_keeps_its_objects_until_it_is_dropped() -> Result<()> {
+    on(Edition::Modern, keeps_its_objects_until_it_is_dropped).await
+}
+
+async fn snapshot_restores_objects_and_versions(server: ApiServer) -> Result<()> {
+    let things = things(&server).await?;
+    let (changed, deleted) = (create_thing(&things, "changed").await?, create_thing(&things, "deleted").await?);
 
     let snapshot = server.snapshot()?;
-    for map in [&changed, &deleted] {
-        assert_eq!(&maps.get(&map.name_any()).await?, map, "taking it changes nothing");
+    for thing in [&changed, &deleted] {
+        assert_eq!(&things.get(&thing.name_any()).await?, thing, "taking it changes nothing");
     }
     for round in 0..2 {
-        let patch = serde_json::json!({"data": {"a": "2"}});
-        let patched = maps.patch("changed", &PatchParams::default(), &Patch::Merge(&patch)).await?;
-        let version = |map: &ConfigMap| map.resource_version().and_then(|version| version.parse::<u64>().ok());
+        let patch = json!({"data": {"a": "2"}});
+        let patched = things.patch("changed", &PatchParams::default(), &Patch::Merge(&patch)).await?;
+        let version = |thing: &DynamicObject| thing.resource_version().and_then(|version| version.parse::<u64>().ok());
         ensure!(version(&patched) > version(&changed), "round {round}");
-        maps.delete("deleted", &DeleteParams::default()).await?;
-        create("later").await?;
+        things.delete("deleted", &DeleteParams::default()).await?;
+        create_thing(&things, "later").await?;
 
         server.restore(&snapshot)?;
-        for map in [&changed, &deleted] {
-            assert_eq!(&maps.get(&map.name_any()).await?, map, "round {round}");
+        for thing in [&changed, &deleted] {
+            assert_eq!(&things.get(&thing.name_any()).await?, thing, "round {round}");
         }
-        assert!(maps.get_opt("later").await?.is_none(), "round {round}");
+        assert!(things.get_opt("later").await?.is_none(), "round {round}");
     }
     Ok(())
 }
 
+#[tokio::test]
+async fn a_snapshot_restores_objects_and_versions_every_time() -> Result<()> {
+    on(Edition::Classic, snapshot_restores_objects_and_versions).await
+}
+
+#[tokio::test]
+async fn a_snapshot_of_the_modern_api_server_restores_as_much() -> Result<()> {
+    on(Edition::Modern, snapshot_restores_objects_and_versions).await
+}
+
 /// The first event of a watch from this version: the name of its object, or the code of its error.
-async fn first_event(maps: &Api<ConfigMap>, version: &str) -> Result<Result<String, u16>> {
+async fn first_event(things: &Api<DynamicObject>, version: &str) -> Result<Result<String, u16>> {
     // A newer API server refuses the watch; an older one sends the error as the first event.
-    let mut answer = match maps
-        .clone()
-        .into_client()
-        .request_text(
-            kube::core::Request::new("/api/v1/namespaces/default/configmaps")
-                .watch(&WatchParams::default().timeout(5), version)?,
-        )
-        .await
-    {
+    let watch = Request::new(things.resource_url()).watch(&WatchParams::default().timeout(5), version)?;
+    let mut answer = match things.clone().into_client().request_text(watch).await {
         Ok(answer) => answer,
         Err(kube::Error::Api(error)) => return Ok(Err(error.code)),
         Err(error) => return Err(error.into()),
     };
     answer.truncate(answer.find('\n').unwrap_or(answer.len()));
     match serde_json::from_str(&answer).with_context(|| format!("an event: {answer}"))? {
-        WatchEvent::<ConfigMap>::Error(error) => Ok(Err(error.code)),
-        WatchEvent::Added(map) | WatchEvent::Modified(map) | WatchEvent::Deleted(map) => Ok(Ok(map.name_any())),
+        WatchEvent::<DynamicObject>::Error(error) => Ok(Err(error.code)),
+        WatchEvent::Added(thing) | WatchEvent::Modified(thing) | WatchEvent::Deleted(thing) => Ok(Ok(thing.name_any())),
         WatchEvent::Bookmark(_) => anyhow::bail!("a bookmark that nobody asked for"),
     }
 }
 
-#[tokio::test]
-async fn after_a_compaction_and_a_restart_an_old_watch_is_gone() -> Result<()> {
-    let server = ApiServer::start()?;
-    let maps: Api<ConfigMap> = Api::namespaced(server.client().await?, "default");
+async fn old_watch_is_gone_after_a_compaction(server: ApiServer) -> Result<()> {
+    let things = things(&server).await?;
     let mut versions = Vec::new();
     for name in ["first", "second", "third"] {
-        let map = serde_json::from_value(serde_json::json!({"metadata": {"name": name}}))?;
-        versions.push(maps.create(&PostParams::default(), &map).await?.resource_version().context("a version")?);
+        versions.push(create_thing(&things, name).await?.resource_version().context("a version")?);
     }
-    assert_eq!(first_event(&maps, &versions[0]).await?, Ok("second".to_owned()));
+    assert_eq!(first_event(&things, &versions[0]).await?, Ok("second".to_owned()));
     let compacted = server.compact()?;
     assert!(compacted >= versions[2].parse()?, "{compacted}, {versions:?}");
     assert_eq!(server.compact()?, compacted, "doing it again where nothing has changed is no error");
     server.restart()?;
-    assert_eq!(first_event(&maps, &versions[0]).await?, Err(410));
+    assert_eq!(first_event(&things, &versions[0]).await?, Err(410));
+    Ok(())
+}
+
+#[tokio::test]
+async fn after_a_compaction_and_a_restart_an_old_watch_is_gone() -> Result<()> {
+    on(Edition::Classic, old_watch_is_gone_after_a_compaction).await
+}
+
+#[tokio::test]
+async fn after_a_compaction_an_old_watch_of_the_modern_api_server_is_gone() -> Result<()> {
+    on(Edition::Modern, old_watch_is_gone_after_a_compaction).await
+}
+
+#[tokio::test]
+async fn the_modern_api_server_streams_its_lists() -> Result<()> {
+    let Some(server) = shared_modern_apiserver()? else {
+        skipped_without_modern_apiserver();
+        return Ok(());
+    };
+    let things = things(server).await?;
+    for name in ["a", "b"] {
+        create_thing(&things, name).await?;
+    }
+    let stream = WatchParams::streaming_lists().timeout(2);
+    let answer =
+        things.clone().into_client().request_text(Request::new(things.resource_url()).watch(&stream, "")?).await?;
+    let events: Vec<Json> = answer.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let names: Vec<_> = events.iter().map(|event| (&event["type"], &event["object"]["metadata"]["name"])).collect();
+    assert_eq!(names[..2], [(&json!("ADDED"), &json!("a")), (&json!("ADDED"), &json!("b"))], "{events:?}");
+    let end = &events[2]["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"];
+    assert_eq!((&events[2]["type"], end), (&json!("BOOKMARK"), &json!("true")), "{events:?}");
     Ok(())
 }
 
@@ -268,11 +343,11 @@ async fn the_service_account_has_only_granted_rights_and_is_audited() -> Result<
     let audit = server.audit()?;
     assert_eq!((&audit.used, &audit.forbidden), (&[access("list", "configmaps")].into(), &audit.used));
 
-    let role: ClusterRole = serde_json::from_value(serde_json::json!({
+    let role: ClusterRole = serde_json::from_value(json!({
         "metadata": {"name": "testbed"},
         "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "watch"]}],
     }))?;
-    let binding: ClusterRoleBinding = serde_json::from_value(serde_json::json!({
+    let binding: ClusterRoleBinding = serde_json::from_value(json!({
         "metadata": {"name": "testbed"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "testbed"},
         "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": SERVICE_ACCOUNT}],

@@ -5,11 +5,13 @@ use crate::arguments::{Audit, Format};
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
 use anyhow::anyhow;
+use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
 use ingester_mirror::audit::{AuditProgress, AuditReport, audit};
 use ingester_mirror::config::{Config, Gate};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
+use ingester_mirror::identity::{IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::Context;
 use ingester_store::Store;
@@ -33,13 +35,22 @@ pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind
     let client = arguments.cluster.client().await?;
     let store = Store::connect(&address, config.mysql.connect_options()).await?;
     store.look_for_rejects().await?;
+    let identity = identify(&client, &store).await.map_err(|error| match error {
+        IdentityError::Other { .. } => Failure::Usage(error.into()),
+        IdentityError::Store(error) => error.into(),
+        IdentityError::Api(_) | IdentityError::NoAnswer(_) => anyhow!("the audit failed: {error}").into(),
+    })?;
+    super::warn_unchecked(&identity);
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let context =
         Context { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off() };
     let mut report = AuditReport::new(arguments.limit);
-    let repaired = audit(&context, &kinds, &config, arguments.repair, &mut report, &|_, _: AuditProgress| {})
-        .await
-        .map_err(|error| anyhow!("the audit failed: {error}"))?;
+    let style = ProgressStyle::with_template("{spinner} {msg}");
+    let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    let progress = |kind: &Kind, progress: AuditProgress| bar.set_message(format!("{}: {progress}", kind.kind()));
+    let repaired = audit(&context, &kinds, &config, arguments.repair, &mut report, &progress).await;
+    bar.finish_and_clear();
+    let repaired = repaired.map_err(|error| anyhow!("the audit failed: {error}"))?;
     show(arguments.output.output, &report, || table(&report))?;
     if report.unlisted > 0 && arguments.output.output == Format::Table {
         note(&format!("{} more findings are not listed; --limit N lists more", report.unlisted));

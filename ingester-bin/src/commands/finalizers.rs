@@ -18,8 +18,9 @@ pub(crate) async fn remove(
     let client = arguments.cluster.client().await?;
     let mut table = Table::new(["kind", "objects", "removed", "failed"]);
     let mut failed = 0;
-    for kind in kinds.iter().filter(|kind| config.ingester.has_kind(kind.kind())) {
-        let namespaces: Vec<Option<&str>> = if config.ingester.namespaces.is_empty() || !kind.namespaced() {
+    let all = arguments.all_namespaces;
+    for kind in kinds.iter().filter(|kind| all || config.ingester.has_kind(kind.kind())) {
+        let namespaces: Vec<Option<&str>> = if all || config.ingester.namespaces.is_empty() || !kind.namespaced() {
             vec![None]
         } else {
             config.ingester.namespaces.iter().map(|namespace| Some(namespace.as_str())).collect()

@@ -1,6 +1,6 @@
 //! The commands, one file each.
 //!
-//! May use: arguments, cluster, database, ending, output, program, server, ingester-core, ingester-mirror, ingester-store.
+//! May use: arguments, cluster, database, ending, output, parts, program, server, ingester-core, ingester-mirror, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
@@ -18,6 +18,7 @@ use crate::program::Program;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::ddl::{Schema, diff};
+use ingester_mirror::identity::Identity;
 use ingester_store::Store;
 use ingester_store::migrate::{Folder, Released};
 
@@ -41,6 +42,17 @@ fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure
         .collect()
 }
 
+/// Warns if nobody can know whether the database belongs to the cluster.
+fn warn_unchecked(identity: &Identity) {
+    if let Identity::Unchecked(reason) = identity {
+        tracing::warn!(
+            reason,
+            "Not checked whether the database belongs to this cluster: two clusters in one database would mark each other's \
+             rows as deleted. Grant the ingester `get` on the namespace kube-system"
+        );
+    }
+}
+
 /// The migrations of the named folder, else those that are built in.
 fn released(migrations: &Migrations, program: Program) -> Result<Option<Released>, Failure> {
     match &migrations.sql {
@@ -62,6 +74,18 @@ fn released(migrations: &Migrations, program: Program) -> Result<Option<Released
 /// The migrations that are built in.
 fn built_in(program: Program) -> Result<Option<Released>, Failure> {
     program.sql.map(Released::try_from).transpose().map_err(|error| Failure::Usage(error.into()))
+}
+
+/// The same program, in which each kind knows which of its definitions it is. A kind whose struct has changed since its definition was
+/// recorded does not, and its rows say 0.
+pub(crate) fn versioned(program: Program) -> Result<Program, Failure> {
+    let Some(released) = built_in(program)? else { return Ok(program) };
+    let kinds = released.versioned(program.kinds).map_err(|error| Failure::Usage(error.into()))?;
+    for kind in kinds.iter().filter(|kind| kind.ingest_version() == 0) {
+        tracing::warn!(kind = kind.kind(), "Rows do not say which definition of their kind wrote them: {BEHIND}");
+    }
+    // Once in a process, which uses its kinds to its end.
+    Ok(Program { kinds: kinds.leak(), ..program })
 }
 
 /// Whether rows can be written into a database.
@@ -116,9 +140,10 @@ fn lacks(missing: &[String], kinds: &[Kind], released: Option<&Released>) -> Str
     format!("the database lacks {}: {remedy}", missing.join(", "))
 }
 
-/// Whether the migrations create what the structs need.
+/// Whether the migrations create what the structs need, and their definitions are recorded.
 fn is_current(kinds: &[Kind], released: &Released) -> bool {
-    diff(&released.lock_file().tables, &Schema::of(kinds)).is_empty()
+    let recorded = |kind: &Kind| released.lock_file().ingest_version(kind).is_ok_and(|version| version.number > 0);
+    diff(&released.lock_file().tables, &Schema::of(kinds)).is_empty() && kinds.iter().all(recorded)
 }
 
 /// The remedy if they do not.

@@ -2,15 +2,17 @@
 
 use crate::arguments::Run;
 use crate::ending::{Ending, Failure};
+use crate::parts::{Part, Until, without_error};
 use crate::program::Program;
 use crate::server::Server;
 use anyhow::anyhow;
 use backon::{ExponentialBuilder, Retryable as _};
 use ingester_core::Kind;
 use ingester_core::dialect::Dialect;
-use ingester_mirror::config::{Config, Gate};
+use ingester_mirror::config::{Config, Gate, Ingester};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
+use ingester_mirror::identity::{Identity, IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::{self, Context};
 use ingester_store::migrate::{ApplyError, BackfillProgress, Progress, Released};
@@ -23,6 +25,9 @@ use tokio_util::sync::CancellationToken;
 
 /// How long closing the connections may take: a database that is down must not keep the process from ending.
 const CLOSE: Duration = Duration::from_secs(1);
+
+/// How long the Event about a database of another cluster may take.
+const LAST_EVENT: Duration = Duration::from_secs(5);
 
 /// The pauses between attempts at a database that is not ready. They do not end.
 const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
@@ -39,7 +44,8 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program) -> Re
     let serving = match &config.server.address {
         Some(address) => {
             let server = Server::bind(address).await.map_err(Failure::Usage)?;
-            Some(tokio::spawn(server.run(metrics.clone(), health.clone(), stop.clone())))
+            let serving = server.run(metrics.clone(), health.clone(), stop.clone());
+            Some(Part::spawn("server of metrics and probes", Until::Stop, &health, &stop, serving))
         }
         None => None,
     };
@@ -62,7 +68,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program) -> Re
     stop.cancel();
     if let Some(serving) = serving {
         // It ends by itself within a second. How it ends does not change the result.
-        let _ = serving.await;
+        serving.ended().await;
     }
     tracing::info!("Ingester stopped");
     ending
@@ -130,26 +136,130 @@ async fn mirror(
     tracing::info!(server = store.server(), "{database} connection established");
     health.database_reached();
     health.kinds_looked_up();
+    health.cluster_pending();
     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
-    let publishing = tokio::spawn(publishing);
-    let backfilling = tokio::spawn(backfill(
-        store.clone(),
-        tables.kinds.clone(),
-        tables.released,
-        config.ingester.backfill_rate,
-        metrics.clone(),
-        stop.clone(),
-    ));
-    let context = Context { client, store: store.clone(), metrics, health, publisher };
-    sync::run(context, &tables.kinds, config, stop.clone()).await;
-    publishing.abort();
+    let publishing = Part::spawn("publisher of Events", Until::Stop, &health, stop, without_error(publishing));
+    let (rate, all, kinds) = (config.ingester.backfill_rate, tables.all, tables.kinds.clone());
+    let filling = backfill(store.clone(), kinds, tables.released, rate, metrics.clone(), stop.clone());
+    let backfilling = Part::spawn("backfill", Until::Done, &health, stop, without_error(filling));
+    let counting = report_outside(store.clone(), all, config.ingester.clone());
+    let counting = Part::spawn("count of rows", Until::Done, &health, stop, without_error(counting));
+    let identified = tokio::select! {
+        biased;
+        () = stop.cancelled() => Ok(None),
+        identified = identified(&client, &store) => identified.map(Some),
+    };
+    let ending = match identified {
+        Ok(identity) => {
+            match &identity {
+                Some(Identity::Unchecked(reason)) => health.cluster_checked(Some(reason)),
+                Some(Identity::Own) => {
+                    health.cluster_checked(None);
+                    metrics.cluster_checked();
+                }
+                None => {}
+            }
+            let context = Context { client, store: store.clone(), metrics, health, publisher };
+            sync::run(context, &tables.kinds, config, stop.clone()).await;
+            publishing.abort();
+            Ok(Ending::Done)
+        }
+        Err(error) => {
+            stop.cancel();
+            if let IdentityError::Other { found, .. } = &error {
+                publisher.other_cluster(found, &error.to_string());
+            }
+            stop.cancel();
+            // Without a publisher, it ends when everything is sent.
+            drop(publisher);
+            let _ = tokio::time::timeout(LAST_EVENT, publishing.ended()).await;
+            Err(failure(error))
+        }
+    };
+    counting.abort();
     // It ends after the current page. If the database is down, nobody waits for it.
-    let _ = tokio::time::timeout(CLOSE, backfilling).await;
+    let _ = tokio::time::timeout(CLOSE, backfilling.ended()).await;
     if let Ok(store) = Arc::try_unwrap(store) {
         // The end of the process closes what is still open then.
         let _ = tokio::time::timeout(CLOSE, store.close()).await;
     }
-    Ok(Ending::Done)
+    ending
+}
+
+/// Checks that the database belongs to the cluster, and asks until both answer.
+async fn identified(client: &kube::Client, store: &Store) -> Result<Identity, IdentityError> {
+    let attempts = (async || identify(client, store).await).retry(PAUSES);
+    let attempts = attempts
+        .when(|error| match error {
+            IdentityError::Api(_) | IdentityError::NoAnswer(_) => true,
+            IdentityError::Store(error) => error.class() == ErrorClass::Transient,
+            IdentityError::Other { .. } => false,
+        })
+        .notify(|error, _| tracing::warn!(%error, "The cluster is not identified yet, trying again"));
+    let identity = attempts.await?;
+    super::warn_unchecked(&identity);
+    Ok(identity)
+}
+
+fn failure(error: IdentityError) -> Failure {
+    match error {
+        IdentityError::Store(error) => error.into(),
+        error => Failure::Usage(error.into()),
+    }
+}
+
+/// Names the kinds with live rows that this configuration does not follow, as after `namespaces` or `kinds` were narrowed: their
+/// objects may have our finalizer, which nobody removes then.
+async fn report_outside(store: Arc<Store>, kinds: &'static [Kind], ingester: Ingester) {
+    for kind in kinds.iter().filter(|kind| !follows_all(kind, &ingester)) {
+        let name = kind.kind();
+        let counted = match store.live_by_namespace(kind).await {
+            Ok(counted) => counted,
+            // A kind that was never mirrored here may have no table.
+            Err(error) => {
+                tracing::debug!(kind = name, %error, "Rows outside of the configuration not counted");
+                continue;
+            }
+        };
+        if let Some(Outside { rows, namespaces }) = outside(kind, &ingester, counted) {
+            tracing::warn!(
+                kind = name,
+                rows,
+                namespaces,
+                "Live rows are outside of `ingester.kinds` and `ingester.namespaces`: nobody follows their objects, which cannot be \
+                 deleted if they have our finalizer. To remove it, run `ingester finalizers remove --all-namespaces --config FILE {name}`"
+            );
+        }
+    }
+}
+
+/// Live rows that are not followed.
+#[derive(Debug, PartialEq, Eq)]
+struct Outside {
+    rows: u64,
+    /// The first of their namespaces, for people.
+    namespaces: String,
+}
+
+/// Whether the configuration follows every object of a kind.
+fn follows_all(kind: &Kind, ingester: &Ingester) -> bool {
+    ingester.has_kind(kind.kind()) && (ingester.namespaces.is_empty() || !kind.namespaced())
+}
+
+/// What the configuration leaves out of a kind's live rows, which were counted by namespace.
+fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Option<Outside> {
+    /// How many namespaces are named.
+    const NAMED: usize = 5;
+    let followed = |namespace: &String| {
+        follows_all(kind, ingester) || ingester.has_kind(kind.kind()) && ingester.namespaces.contains(namespace)
+    };
+    let left: Vec<(String, u64)> = counted.into_iter().filter(|(namespace, _)| !followed(namespace)).collect();
+    let mut named: Vec<&str> = left.iter().map(|(namespace, _)| namespace.as_str()).take(NAMED).collect();
+    if left.len() > NAMED {
+        named.push("...");
+    }
+    let rows = left.iter().map(|(_, rows)| rows).sum();
+    (rows > 0).then(|| Outside { rows, namespaces: named.join(", ") })
 }
 
 /// Connects, retrying as long as it takes, and migrates the tables or waits until somebody else does.
@@ -240,7 +350,11 @@ async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotR
     Ok(store)
 }
 
-/// Backfills the columns that migrations added, one table after the other, while the mirror runs.
+/// How long after a backfill rows of older definitions are looked for again: during a rolling update, an older release may have
+/// written some. The first look is soon, when that release has probably ended.
+const AGAIN: [Duration; 2] = [Duration::from_secs(300), Duration::from_secs(3600)];
+
+/// Backfills columns that migrations added and rows of older definitions, one table after the other, while the mirror runs.
 async fn backfill(
     store: Arc<Store>,
     kinds: Vec<Kind>,
@@ -250,17 +364,22 @@ async fn backfill(
     stop: CancellationToken,
 ) {
     let rate = NonZeroU32::new(rate);
-    let attempts = async || match stop.is_cancelled() {
-        true => Ok(()),
-        false => backfill_once(&store, &kinds, released.as_ref(), rate, &metrics, &stop).await,
-    };
-    let token = stop.clone();
-    let attempts = attempts
-        .retry(PAUSES)
-        .sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)))
-        .notify(|error: &StoreError, _| tracing::warn!(%error, "Filling new columns failed, trying again"));
-    // The attempts end only with a success.
-    let _ = attempts.await;
+    let mut pauses = AGAIN.into_iter().chain(std::iter::repeat(AGAIN[1]));
+    while !stop.is_cancelled() {
+        let attempts = async || match stop.is_cancelled() {
+            true => Ok(()),
+            false => backfill_once(&store, &kinds, released.as_ref(), rate, &metrics, &stop).await,
+        };
+        let token = stop.clone();
+        let attempts = attempts
+            .retry(PAUSES)
+            .sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)))
+            .notify(|error: &StoreError, _| tracing::warn!(%error, "Filling columns failed, trying again"));
+        // The attempts end only with a success.
+        let _ = attempts.await;
+        let pause = pauses.next().unwrap_or(AGAIN[1]);
+        let _ = stop.run_until_cancelled(tokio::time::sleep(pause)).await;
+    }
 }
 
 /// Backfills all new columns; stops after the current page if `stop` is cancelled.
@@ -274,33 +393,71 @@ async fn backfill_once(
 ) -> Result<(), StoreError> {
     let backfills = store.incomplete_backfills(kinds, released).await?;
     for backfill in &backfills {
-        metrics.controller(backfill.kind.kind()).incomplete_columns(backfill.columns().count());
+        metrics.backfill(backfill.kind.kind()).incomplete_columns(backfill.columns().count());
     }
     for backfill in &backfills {
         let kind = backfill.kind.kind();
         let columns: Vec<String> = backfill.columns().map(|column| column.name.to_string()).collect();
         let columns = columns.join(", ");
-        tracing::info!(kind, columns, "Filling new columns from the stored objects");
-        let counts = metrics.controller(kind);
+        tracing::info!(kind, columns, "Filling columns from the stored objects");
+        let counts = metrics.backfill(kind);
         let mut before = BackfillProgress::default();
         let filled = store.backfill(backfill, rate, stop, |now| {
             let (filled, failed) = (now.filled - before.filled, now.failed - before.failed);
-            counts.backfilled(filled, now.read - before.read - filled - failed, failed);
+            counts.rows(filled, now.read - before.read - filled - failed, failed);
             before = *now;
         });
         let filled = filled.await?;
         if !filled.complete {
-            tracing::info!(
-                kind,
-                columns,
-                rows = filled.read,
-                "Filling new columns interrupted, the next start goes on"
-            );
+            tracing::info!(kind, columns, rows = filled.read, "Filling columns interrupted, the next start goes on");
             return Ok(());
         }
         counts.incomplete_columns(0);
         let BackfillProgress { read, filled, failed, .. } = filled;
-        tracing::info!(kind, columns, rows = read, filled, failed, "New columns are complete");
+        tracing::info!(kind, columns, rows = read, filled, failed, "Columns are complete");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ingester, Kind, Outside, outside};
+    use ingester_core::kind::Definition;
+
+    fn kind(namespaced: bool) -> Kind {
+        let refused = Kind::refused();
+        Kind::new(Definition { kind: "Model", namespaced, ..*refused.definition() }, *refused.functions())
+    }
+
+    fn counted(counts: &[(&str, u64)]) -> Vec<(String, u64)> {
+        counts.iter().map(|(namespace, rows)| ((*namespace).to_owned(), *rows)).collect()
+    }
+
+    fn left(rows: u64, namespaces: &str) -> Option<Outside> {
+        Some(Outside { rows, namespaces: namespaces.into() })
+    }
+
+    #[test]
+    fn rows_of_other_namespaces_are_outside() {
+        let ingester = Ingester { namespaces: vec!["a".into(), "c".into()], ..Ingester::default() };
+        assert_eq!(
+            outside(&kind(true), &ingester, counted(&[("a", 3), ("b", 4), ("c", 1), ("d", 2)])),
+            left(6, "b, d")
+        );
+        assert_eq!(outside(&kind(true), &ingester, counted(&[("a", 3)])), None);
+        assert_eq!(
+            outside(&kind(false), &ingester, counted(&[("", 3)])),
+            None,
+            "cluster-scoped objects have no namespace"
+        );
+    }
+
+    #[test]
+    fn rows_of_a_kind_that_is_not_mirrored_are_outside() {
+        let ingester = Ingester { kinds: vec!["Project".into()], ..Ingester::default() };
+        let many: Vec<(String, u64)> = (0..9).map(|i| (format!("n{i}"), 1)).collect();
+        assert_eq!(outside(&kind(true), &ingester, many), left(9, "n0, n1, n2, n3, n4, ..."));
+        assert_eq!(outside(&kind(false), &ingester, counted(&[("", 3)])), left(3, ""));
+        assert_eq!(outside(&kind(true), &Ingester::default(), counted(&[("a", 3)])), None);
+    }
 }

@@ -1,8 +1,11 @@
 //! The API server of one test, with the CRDs and the rights of the ingester.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::{ApiServer, apiserver::SERVICE_ACCOUNT, install, shared_apiserver};
+use ingester_tests::{
+    ApiServer, Edition, apiserver::SERVICE_ACCOUNT, install, shared_apiserver, shared_modern_apiserver,
+};
 use k8s_openapi::api::authorization::v1::SubjectAccessReview;
+use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, DynamicObject, GroupVersionKind, PostParams};
 use kube::core::ApiResource;
 use kube::{Client, ResourceExt as _};
@@ -45,37 +48,62 @@ impl Deref for Cluster {
 }
 
 impl Cluster {
-    pub(crate) async fn shared() -> Result<Self> {
-        static FURNISHED: OnceCell<()> = OnceCell::const_new();
-        let server = shared_apiserver()?;
-        FURNISHED.get_or_try_init(|| furnish(server)).await?;
-        Ok(Cluster::Shared(server))
+    /// The API server of this edition that all tests share, or one of the test's own. `None` if it is not installed.
+    pub(crate) async fn new(edition: Edition, own: bool) -> Result<Option<Self>> {
+        if own {
+            let Some(server) = ApiServer::start_edition(edition)? else { return Ok(None) };
+            furnish(&server).await?;
+            return Ok(Some(Cluster::Own(Box::new(server))));
+        }
+        static FURNISHED: [OnceCell<()>; 2] = [const { OnceCell::const_new() }; 2];
+        let [classic, modern] = &FURNISHED;
+        let (server, furnished) = match edition {
+            Edition::Classic => (shared_apiserver()?, classic),
+            Edition::Modern => match shared_modern_apiserver()? {
+                Some(server) => (server, modern),
+                None => return Ok(None),
+            },
+        };
+        furnished.get_or_try_init(|| furnish(server)).await?;
+        Ok(Some(Cluster::Shared(server)))
     }
 
-    pub(crate) async fn own() -> Result<Self> {
-        let server = Box::new(ApiServer::start()?);
-        furnish(&server).await?;
-        Ok(Cluster::Own(server))
+    /// Creates a namespace. The modern edition has none, and takes objects of any.
+    pub(crate) async fn create_namespace(&self, client: &Client, name: &str) -> Result<()> {
+        if self.edition() == Edition::Modern {
+            return Ok(());
+        }
+        let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": name}}))?;
+        let created = Api::all(client.clone()).create(&PostParams::default(), &namespace).await;
+        created.map(drop).context("creating a namespace")
     }
 }
 
-/// Installs the CRDs of all kinds and the rights of [`SERVICE_ACCOUNT`].
+/// Installs the CRDs of all kinds and the rights of [`SERVICE_ACCOUNT`], which the modern edition does not ask for.
 async fn furnish(server: &ApiServer) -> Result<()> {
     let client = server.client().await?;
     let crds: Vec<_> = crd_specs::KINDS.iter().filter_map(|kind| kind.crd()).collect();
     ensure!(crds.len() == crd_specs::KINDS.len(), "a kind has no CRD");
     install(&client, &crds).await?;
+    match server.edition() {
+        Edition::Classic => grant(&client).await,
+        Edition::Modern => Ok(()),
+    }
+}
+
+/// Gives [`SERVICE_ACCOUNT`] the rights of `deploy/`.
+async fn grant(client: &Client) -> Result<()> {
     let manifests = manifests()?;
     if manifests.is_empty() {
         // No manifests. Let the other tests run with all rights; the test of the rights reports what is missing.
-        create(&client, &all_rights()).await?;
+        create(client, &all_rights()).await?;
     }
     for (kind, ..) in RIGHTS {
         for manifest in manifests.iter().filter(|manifest| manifest["kind"] == kind) {
-            create(&client, manifest).await?;
+            create(client, manifest).await?;
         }
     }
-    authorizer_knows(&client).await
+    authorizer_knows(client).await
 }
 
 /// The documents of `deploy/` that give the service account its rights; none if there is no such folder.

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use crate::eventually::eventually;
 use crate::mirror::Row;
 use crate::objects::{KEEP, OURS, has_finalizer, model, project};
-use crate::on_both_databases;
+use crate::on_both_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+on_both_api_servers! { Own::NOTHING =>
     an_existing_object_gets_a_row_and_the_finalizer_and_keeps_the_rest
     a_deleted_object_stays_until_its_tombstone_has_its_last_state
     the_deleting_annotation_deletes_in_kubernetes_and_in_sql

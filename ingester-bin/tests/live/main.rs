@@ -1,15 +1,17 @@
 //! The live mirror end to end: the program with a real API server and a real database, as the service account of
-//! `deploy/`. Every test runs on MariaDB and on MySQL.
+//! `deploy/`. Every test runs on MariaDB and on MySQL. What API servers answer differently from release to release (lists, watches,
+//! finalizers, restores) is also tested on a modern one, with MariaDB.
 //!
 //! | file | what it tests |
 //! |---|---|
 //! | `report` | the samples and their updates, as one checks an installation |
 //! | `lifecycle` | the life of one object: finalizer, deletion, annotations |
 //! | `sweep` | changes made while the ingester was down |
-//! | `cost` | how much is written |
+//! | `cost`, `memory` | how much is written, and how much memory it takes |
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
 //! | `rejects` | objects that cannot be stored |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
+//! | `identity` | the database of another cluster |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
 //!
 //! The other files support them: [`world::World`] is a namespace, a database and an ingester for one test.
@@ -25,7 +27,9 @@ mod database;
 mod endpoints;
 mod eventually;
 mod evolution;
+mod identity;
 mod lifecycle;
+mod memory;
 mod metrics;
 mod mirror;
 mod objects;

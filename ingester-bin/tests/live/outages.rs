@@ -9,16 +9,16 @@ use std::time::Duration;
 use crate::churn::Churn;
 use crate::eventually::eventually;
 use crate::objects::{Objects, model, version};
-use crate::on_both_databases;
 use crate::settings::Settings;
 use crate::world::World;
+use crate::{on_both_api_servers, on_both_databases};
 
 on_both_databases! { Own::DATABASE =>
     every_change_is_stored_after_the_database_was_stopped
     an_ingester_that_starts_before_its_database_waits_for_it
 }
 
-on_both_databases! { Own::CLUSTER =>
+on_both_api_servers! { Own::CLUSTER =>
     every_change_is_stored_after_the_api_server_was_killed
     every_change_is_stored_after_the_watch_expired
 }

@@ -9,13 +9,23 @@ use serde_json::{Value as Json, json};
 
 use crate::database::On;
 use crate::eventually::eventually;
-use crate::objects::{object, project};
-use crate::on_both_databases;
+use crate::objects::{model, object, project};
 use crate::world::World;
+use crate::{on_both_api_servers, on_both_databases, on_servers};
 
 on_both_databases! { Own::CLUSTER =>
     an_object_of_the_wrong_type_is_rejected_alone_until_it_is_fixed
+}
+
+on_both_api_servers! { Own::CLUSTER =>
     a_rejected_object_can_still_be_deleted
+}
+
+on_servers! { Own::NOTHING => an_api_server_without_events_is_not_complained_about [modern MODERN] }
+
+on_both_databases! { Own::NOTHING =>
+    an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing
+    the_reject_of_an_object_that_is_gone_is_deleted
 }
 
 on_both_databases! { Own::BOTH =>
@@ -155,6 +165,22 @@ async fn a_rejected_object_can_still_be_deleted(world: &mut World) -> Result<()>
     Ok(())
 }
 
+async fn an_api_server_without_events_is_not_complained_about(world: &mut World) -> Result<()> {
+    world.start()?;
+    let long = "x".repeat(300);
+    world.objects.create_all((0..20).map(|number| model(&format!("too-long-{number}"), &long))).await?;
+    let failed = async || Ok(world.metrics()?.sum("ingester_events_total", &["result=\"failed\""]));
+    eventually("twenty events to be refused", failed, |failed| *failed > 19.5).await?;
+    let mut said = world.log_lines(&[" ERROR "])?;
+    said.extend(world.log_lines(&[" WARN "])?);
+    // This server has no namespaces either.
+    said.retain(|line| !line.contains("Not checked whether the database belongs to this cluster"));
+    // The rejects themselves, and nothing about their events.
+    assert_eq!(said.len(), 20, "{said:#?}");
+    ensure!(said.iter().all(|line| line.contains("Object rejected") && line.contains("`algorithm`")), "{said:#?}");
+    Ok(())
+}
+
 /// A project that the ingester accepts and this database refuses.
 fn poison(on: On) -> Json {
     match on {
@@ -192,4 +218,45 @@ async fn an_object_that_only_the_database_refuses_is_rejected_alone(world: &mut 
     cleared(world, "poison").await?;
     world.settled().await?;
     world.audit_is_clean()
+}
+
+async fn an_object_with_an_unknown_error_is_tried_again_and_blocks_nothing(world: &mut World) -> Result<()> {
+    world.start()?;
+    world
+        .database
+        .sql(
+            "CREATE TRIGGER refuse BEFORE INSERT ON project FOR EACH ROW BEGIN IF NEW.name LIKE 'unlucky%' THEN \
+             SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 31999, MESSAGE_TEXT = 'who knows'; END IF; END",
+        )
+        .await?;
+    world.objects.create_all(["unlucky-1", "unlucky-2", "unlucky-3"].map(|name| project(name, 1))).await?;
+    world.objects.create_all((0..20).map(|number| project(&format!("good-{number}"), 2))).await?;
+    let good = async || world.database.count("project WHERE tier = 2").await;
+    eventually("the others to be stored", good, |count| *count == 20).await?;
+    let tried = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &["class=\"unknown\""]));
+    eventually("them to be tried again", tried, |tried| *tried > 5.5).await?;
+    assert_eq!(world.database.count("ingester_rejects").await?, 0);
+    world.database.sql("DROP TRIGGER refuse").await?;
+    for name in ["unlucky-1", "unlucky-2", "unlucky-3"] {
+        has_tier(world, name, "1").await?;
+    }
+    ensure!(world.metrics()?.sum("ingester_rejects_total", &[]) < 0.5);
+    world.settled().await?;
+    world.audit_is_clean()
+}
+
+async fn the_reject_of_an_object_that_is_gone_is_deleted(world: &mut World) -> Result<()> {
+    world.start()?;
+    // Neither was ever stored, so only the reject tells of it.
+    for name in ["goes", "stays"] {
+        world.objects.create(model(name, &"x".repeat(300))).await?;
+    }
+    let count = async || world.database.count("ingester_rejects").await;
+    eventually("both to be rejected", count, |count| *count == 2).await?;
+    world.stop()?;
+    world.objects.delete_by_force("Model", "goes").await?;
+    world.restart()?;
+    eventually("the reject to be deleted", count, |count| *count == 1).await?;
+    assert_eq!(world.database.cell("SELECT name FROM ingester_rejects").await?.as_deref(), Some("stays"));
+    Ok(())
 }

@@ -8,11 +8,11 @@ use serde_json::Value as Json;
 use crate::database::Database;
 use crate::eventually::eventually;
 use crate::objects::{kinds, samples, table, version};
-use crate::on_both_databases;
+use crate::on_both_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+on_both_api_servers! { Own::NOTHING =>
     every_sample_and_every_update_reaches_its_row
 }
 

@@ -5,11 +5,11 @@ use serde_json::json;
 
 use crate::mirror::Row;
 use crate::objects::{kinds, model, object};
-use crate::on_both_databases;
+use crate::on_both_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
 
-on_both_databases! { Own::NOTHING =>
+on_both_api_servers! { Own::NOTHING =>
     only_objects_deleted_while_the_ingester_was_down_are_swept
     rows_changed_by_hand_are_corrected_at_the_next_start
 }

@@ -5,12 +5,17 @@ use kube::ResourceExt as _;
 use serde_json::json;
 
 use crate::objects::{KEEP, OURS, has_finalizer, kinds, model, object};
-use crate::on_both_databases;
+use crate::settings::Settings;
 use crate::world::World;
+use crate::{on_both_api_servers, on_both_databases};
 
-on_both_databases! { Own::NOTHING =>
+on_both_api_servers! { Own::NOTHING =>
     finalizers_remove_takes_only_our_finalizer_off_every_object
     the_audit_names_every_difference_and_repairs_it_when_asked
+}
+
+on_both_databases! { Own::CLUSTER =>
+    objects_outside_of_a_narrowed_configuration_are_named_and_let_go
 }
 
 async fn finalizers_remove_takes_only_our_finalizer_off_every_object(world: &mut World) -> Result<()> {
@@ -55,6 +60,49 @@ async fn finalizers_remove_takes_only_our_finalizer_off_every_object(world: &mut
 
     let again = world.ingester().run(&["finalizers", "remove"])?;
     ensure!(again.code == Some(0), "doing it again changes nothing: {again:?}");
+    Ok(())
+}
+
+async fn objects_outside_of_a_narrowed_configuration_are_named_and_let_go(world: &mut World) -> Result<()> {
+    let both = vec![world.objects.namespace.clone(), world.elsewhere.namespace.clone()];
+    world.start_with(&Settings { namespaces: both, ..world.settings() })?;
+    for object in [model("outside", "x"), object("Project", "outside", &json!({}))] {
+        world.elsewhere.create(object).await?;
+    }
+    world.objects.create(object("Project", "outside", &json!({}))).await?;
+    let ours = async || {
+        let mut ours = 0;
+        for (objects, kind) in [(&world.elsewhere, "Model"), (&world.elsewhere, "Project"), (&world.objects, "Project")]
+        {
+            ours += objects.list(kind).await?.iter().filter(|object| has_finalizer(object, OURS)).count();
+        }
+        Ok(ours)
+    };
+    crate::eventually::eventually("all to have the finalizer", ours, |ours| *ours == 3).await?;
+    world.settled().await?;
+    world.stop()?;
+
+    // One namespace less, and one kind.
+    world.start_with(&Settings { ingester: vec!["kinds: [Model]"], ..world.settings() })?;
+    let log = async || world.ingester().logs();
+    let named = |log: &String| {
+        let line = |kind: &str| log.lines().any(|line| line.contains("are outside of") && line.contains(kind));
+        line("kind=\"Model\" rows=1") && line("kind=\"Project\" rows=2")
+    };
+    crate::eventually::eventually("what is outside to be named", log, named).await?;
+    world.stop()?;
+    world.elsewhere.delete("Model", "outside").await?;
+    let ran = world.ingester().run(&["finalizers", "remove", "Model"])?;
+    ensure!(ran.code == Some(0), "{ran:?}");
+    assert!(world.elsewhere.get("Model", "outside").await?.is_some(), "the configuration leaves it out");
+
+    let ran = world.ingester().run(&["finalizers", "remove", "--all-namespaces"])?;
+    ensure!(ran.code == Some(0), "{ran:?}");
+    assert!(world.elsewhere.get("Model", "outside").await?.is_none(), "nothing holds it any more");
+    for objects in [&world.elsewhere, &world.objects] {
+        let project = objects.get("Project", "outside").await?.context("it is there")?;
+        assert!(project.finalizers().is_empty(), "a kind that is not configured");
+    }
     Ok(())
 }
 

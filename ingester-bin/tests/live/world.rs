@@ -1,10 +1,7 @@
 //! One test's world: a namespace, a database, and an ingester between them.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::{Ingester, ingester::Ran, skipped_without_mysql};
-use k8s_openapi::api::core::v1::Namespace;
-use kube::api::{Api, PostParams};
-use serde_json::json;
+use ingester_tests::{Edition, Ingester, ingester::Ran, skipped_without_modern_apiserver, skipped_without_mysql};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -32,43 +29,70 @@ impl Own {
     pub(crate) const BOTH: Self = Own { cluster: true, database: true };
 }
 
+/// The servers that a test runs on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Servers {
+    database: On,
+    api: Edition,
+}
+
+impl Servers {
+    pub(crate) const MARIADB: Self = Servers { database: On::MariaDb, api: Edition::Classic };
+    pub(crate) const MYSQL: Self = Servers { database: On::MySql, api: Edition::Classic };
+    /// The modern API server, with one database: what differs between API servers does not differ between databases.
+    pub(crate) const MODERN: Self = Servers { database: On::MariaDb, api: Edition::Modern };
+}
+
 /// Runs `async fn name(world: &mut World) -> Result<()>` on each database, as two tests.
 #[macro_export]
 macro_rules! on_both_databases {
     ($own:expr => $($name:ident)*) => { $(
-        mod $name {
-            use $crate::{database::On, world::{Own, run}};
-            const OWN: Own = $own;
-            #[test]
-            fn mariadb() -> anyhow::Result<()> {
-                run(module_path!(), On::MariaDb, OWN, super::$name)
-            }
-            #[test]
-            fn mysql() -> anyhow::Result<()> {
-                run(module_path!(), On::MySql, OWN, super::$name)
-            }
-        }
+        $crate::on_servers! { $own => $name [mariadb MARIADB] [mysql MYSQL] }
     )* };
+}
+
+/// [`on_both_databases`], and once more on the modern API server: for tests about lists, watches, finalizers, restores and
+/// whatever else API servers answer differently from release to release. Such a test needs no Events and no RBAC.
+#[macro_export]
+macro_rules! on_both_api_servers {
+    ($own:expr => $($name:ident)*) => { $(
+        $crate::on_servers! { $own => $name [mariadb MARIADB] [mysql MYSQL] [modern MODERN] }
+    )* };
+}
+
+/// The tests of one function, each with its name and its servers.
+#[macro_export]
+macro_rules! on_servers {
+    ($own:expr => $name:ident $([$test:ident $servers:ident])*) => {
+        mod $name {
+            use $crate::world::{Own, Servers, run};
+            const OWN: Own = $own;
+            $(
+                #[test]
+                fn $test() -> anyhow::Result<()> {
+                    run(module_path!(), Servers::$servers, OWN, super::$name)
+                }
+            )*
+        }
+    };
 }
 
 /// Concurrent worlds. Each has two to five busy processes.
 static WORLDS: Semaphore = Semaphore::const_new(2);
 
-pub(crate) fn run(name: &str, on: On, own: Own, test: impl AsyncFnOnce(&mut World) -> Result<()>) -> Result<()> {
+pub(crate) fn run(
+    name: &str,
+    servers: Servers,
+    own: Own,
+    test: impl AsyncFnOnce(&mut World) -> Result<()>,
+) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         let _turn = WORLDS.acquire().await?;
-        let Some(mut world) = World::new(name, on, own).await? else {
-            match on {
-                On::MySql => skipped_without_mysql(),
-                On::MariaDb => {
-                    eprintln!("skipped: the server of INGESTER_TEST_MARIADB_URL is not ours to stop ({name})")
-                }
-            }
-            return Ok(());
-        };
-        test(&mut world).await?;
-        world.passed = true;
+        if let Some(mut world) = World::new(name, servers, own).await? {
+            test(&mut world).await?;
+            world.passed = true;
+        }
         Ok(())
     })
 }
@@ -88,20 +112,29 @@ pub(crate) struct World {
 }
 
 impl World {
-    async fn new(name: &str, on: On, own: Own) -> Result<Option<Self>> {
+    /// `None`, after it has said so, if one of the servers is not installed.
+    async fn new(name: &str, servers: Servers, own: Own) -> Result<Option<Self>> {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let Some(database) = Database::new(on, own.database, &format!("live_{number}")).await? else { return Ok(None) };
-        let cluster = if own.cluster { Cluster::own().await? } else { Cluster::shared().await? };
+        let on = servers.database;
+        let Some(database) = Database::new(on, own.database, &format!("live_{number}")).await? else {
+            match on {
+                On::MySql => skipped_without_mysql(),
+                On::MariaDb => {
+                    eprintln!("skipped: the server of INGESTER_TEST_MARIADB_URL is not ours to stop ({name})")
+                }
+            }
+            return Ok(None);
+        };
+        let Some(cluster) = Cluster::new(servers.api, own.cluster).await? else {
+            skipped_without_modern_apiserver();
+            return Ok(None);
+        };
         let client = cluster.client().await?;
         let [objects, elsewhere] = ["live", "elsewhere"]
             .map(|prefix| Objects { client: client.clone(), namespace: format!("{prefix}-{number}") });
         for Objects { client, namespace } in [&objects, &elsewhere] {
-            let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": namespace}}))?;
-            Api::all(client.clone())
-                .create(&PostParams::default(), &namespace)
-                .await
-                .context("creating a namespace")?;
+            cluster.create_namespace(client, namespace).await?;
         }
         let name = name.to_owned();
         Ok(Some(World { ingester: None, on, objects, elsewhere, database, cluster, name, passed: false }))
@@ -136,11 +169,17 @@ impl World {
     /// Starts the ingester without waiting. Ends an earlier one.
     pub(crate) fn launch(&mut self, settings: &Settings) -> Result<&Ingester> {
         drop(self.ingester.take());
+        let ingester = self.another(settings)?;
+        Ok(self.ingester.insert(ingester))
+    }
+
+    /// Starts one more ingester without waiting.
+    pub(crate) fn another(&self, settings: &Settings) -> Result<Ingester> {
         let environment: Vec<(&str, &str)> =
             settings.environment.iter().map(|(name, value)| (*name, &**value)).collect();
         let binary = Path::new(env!("CARGO_BIN_EXE_ingester"));
         let kubeconfig = self.cluster.service_account_kubeconfig();
-        Ok(self.ingester.insert(Ingester::start(binary, &settings.yaml(), &kubeconfig, &environment)?))
+        Ingester::start(binary, &settings.yaml(), &kubeconfig, &environment)
     }
 
     /// The running ingester.
@@ -241,7 +280,13 @@ impl Drop for World {
             let logs = ingester.logs().unwrap_or_default();
             let lines: Vec<&str> = logs.lines().collect();
             let tail = lines.get(lines.len().saturating_sub(100)..).unwrap_or_default().join("\n");
-            eprintln!("{} on {:?}, namespace {}:\n{tail}", self.name, self.on, self.objects.namespace);
+            eprintln!(
+                "{} on {:?}, {:?} API server, namespace {}:\n{tail}",
+                self.name,
+                self.on,
+                self.cluster.edition(),
+                self.objects.namespace
+            );
         }
     }
 }

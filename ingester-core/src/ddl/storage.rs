@@ -6,7 +6,7 @@ use crate::schema::SqlType;
 /// changes nothing.
 pub(crate) fn storage_class(ty: SqlType) -> &'static str {
     match ty {
-        SqlType::Boolean | SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => "INTEGER",
+        SqlType::Boolean | SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => "INTEGER",
         SqlType::Double => "REAL",
         SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::DateTime | SqlType::Json => "TEXT",
         SqlType::LongBlob => "BLOB",

@@ -3,7 +3,7 @@
 use super::cost::{Cost, Family, Server};
 use super::diff::SchemaChange;
 use super::model::{ColumnDef, Schema};
-use crate::schema::Ident;
+use crate::schema::{BASE_COLUMNS, Ident, base};
 use std::fmt::Write as _;
 
 impl SchemaChange {
@@ -43,6 +43,10 @@ impl SchemaChange {
                 "the values of `{table}`.`{}`, until they are filled again from the stored objects; what does not fit its new type stays NULL",
                 column.name
             )),
+            // No object has it.
+            SchemaChange::DropColumn { table, column } if column.name == BASE_COLUMNS[base::INGEST_VERSION].name => {
+                Some(format!("the values of `{table}`.`{}`", column.name))
+            }
             SchemaChange::DropColumn { table, column } => {
                 Some(format!("the values of `{table}`.`{}`; the objects keep theirs in `json`", column.name))
             }

@@ -38,6 +38,7 @@ mod tests {
             (SqlType::Int, &["int", "int(11)"]),
             (SqlType::BigInt, &["bigint", "bigint(20)"]),
             (SqlType::BigIntUnsigned, &["bigint unsigned", "bigint(20) unsigned"]),
+            (SqlType::IntUnsigned, &["int unsigned", "int(10) unsigned"]),
             (SqlType::Double, &["double"]),
             (SqlType::VarChar(255), &["varchar(255)"]),
             (SqlType::Text, &["text"]),

@@ -5,6 +5,7 @@
 #![allow(unreachable_pub)]
 
 use super::Dialect;
+use super::of_group::OfGroup;
 use super::rules::Rules;
 use crate::schema::{Column, Ident, SqlType, Table};
 use askama::filters::Safe;
@@ -142,6 +143,16 @@ pub(super) fn without_index(column: &'static str, values: &dyn Values) -> Result
     Ok(Safe(rules(values)?.without_index(column)))
 }
 
+/// The condition that a row is of this API group, in any version: `v1` is of the core group, `apps/v1` of `apps`. It has the two
+/// parameters of [`OfGroup::params`], and none for the core group.
+#[askama::filter_fn]
+pub(super) fn is_of_group(group: &OfGroup, _: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(match group.is_core() {
+        true => r#""group_ver" NOT LIKE '%/%'"#,
+        false => r#""group_ver" >= ? AND "group_ver" < ?"#,
+    }))
+}
+
 /// See [`Rules::shown`].
 #[askama::filter_fn]
 pub(super) fn shown(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
@@ -164,6 +175,12 @@ pub(super) fn read_time(column: &'static str, values: &dyn Values) -> Result<Saf
 #[askama::filter_fn]
 pub(super) fn mysql_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<String>> {
     Ok(Safe(ty.name().into_owned()))
+}
+
+/// The default of a column of this type, where it has one.
+#[askama::filter_fn]
+pub(super) fn default_zero(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {
+    Ok(Safe(if ty.zero_by_default() { " DEFAULT 0" } else { "" }))
 }
 
 /// A type in the spelling of SQLite's STRICT tables.

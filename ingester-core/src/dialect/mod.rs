@@ -10,6 +10,7 @@
 mod catalog;
 mod filters;
 mod mysql;
+mod of_group;
 mod rules;
 mod sqlite;
 pub mod statements;
@@ -17,6 +18,7 @@ pub mod statements;
 use crate::ddl::{Schema, Step, TableDef};
 use crate::schema::{Ident, SqlType};
 use crate::value::{Micros, Value};
+pub use of_group::OfGroup;
 use rules::Rules;
 use std::sync::Arc;
 
@@ -161,6 +163,9 @@ impl Dialect {
     /// All of them.
     pub const ALL: [Dialect; 2] = [Dialect::MySql, Dialect::Sqlite];
 
+    /// The statement, for people, after which a database belongs to no cluster.
+    pub const FORGET_CLUSTER: &'static str = "DELETE FROM ingester_settings WHERE name = 'cluster'";
+
     /// The statement that rolls back a transaction, in every dialect.
     pub const ROLLBACK: &'static str = "ROLLBACK";
 
@@ -220,6 +225,12 @@ impl Dialect {
     /// enough.
     pub fn lock_migrations(self) -> Option<Sql> {
         self.rules().lock_migrations().map(Sql::new)
+    }
+
+    /// The query that returns a row whose second column is `ON` if the server certifies transactions, as Galera does: then a text of
+    /// several statements is not one transaction. `None` for an embedded database.
+    pub fn certification(self) -> Option<Sql> {
+        self.rules().certification().map(Sql::new)
     }
 
     /// The statement that begins a transaction.

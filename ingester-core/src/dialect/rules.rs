@@ -56,6 +56,8 @@ pub(super) trait Rules: Sync {
     fn create_rejects(&self) -> Sql;
     /// Creates `ingester_backfills`.
     fn create_backfills(&self) -> Sql;
+    /// Creates `ingester_settings`.
+    fn create_settings(&self) -> Sql;
 
     // Sessions and transactions.
 
@@ -65,6 +67,8 @@ pub(super) trait Rules: Sync {
     fn session_of_migrations(&self) -> &'static [&'static str];
     /// See [`Dialect::lock_migrations`](super::Dialect::lock_migrations).
     fn lock_migrations(&self) -> Option<&'static str>;
+    /// See [`Dialect::certification`](super::Dialect::certification).
+    fn certification(&self) -> Option<&'static str>;
     /// Begins a transaction.
     fn begin(&self, access: Access) -> &'static str;
     /// See [`Dialect::in_one_text`](super::Dialect::in_one_text).

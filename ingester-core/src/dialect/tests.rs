@@ -1,6 +1,6 @@
 //! Snapshots of the statements for review, and the rule that SQL is nowhere else.
 
-use super::{Dialect, Param, Sql, Statement};
+use super::{Access, Dialect, Param, Sql, Statement};
 use crate::ddl::{Schema, TableDef};
 use crate::object::{ManagedFields, Object};
 use crate::row::Row;
@@ -30,7 +30,7 @@ pub(super) fn row() -> Row {
     let mut values = Values::with_capacity(2);
     values.push(Value::text("ann"));
     values.push(Value::Int(1));
-    Row::new(&TABLE, &object, None, values).unwrap()
+    Row::new(&TABLE, 3, &object, None, values).unwrap()
 }
 
 /// Compares a statement in each dialect with the snapshot of the statement's name.
@@ -112,6 +112,14 @@ fn a_text_of_several_statements_has_its_values_in_it() {
          '\\'', 7, -7, '1970-01-01 00:00:00.000000', NULL); VALUES (''); COMMIT"
     );
     assert_eq!(Dialect::Sqlite.in_one_text(&statements), None);
+}
+
+#[test]
+fn a_transaction_begins_with_what_every_server_takes() {
+    // TiDB refuses START TRANSACTION READ ONLY, unless tidb_enable_noop_functions is on.
+    for access in [Access::Read, Access::Write] {
+        assert!(!Dialect::MySql.begin(access).contains("READ ONLY"));
+    }
 }
 
 /// A statement that has nothing but parameters.

@@ -3,6 +3,7 @@
 use super::names::Names;
 use super::special::{Form, OBJECT_META, TYPE_META, always};
 use super::varint::WireType;
+use crate::schema::Fingerprint;
 use prost_reflect::{Cardinality, DescriptorPool, Kind as Reflected, MessageDescriptor};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -261,8 +262,47 @@ impl Descriptors {
         message.place(json).map(|place| message.fields[place].number)
     }
 
+    /// What a message's bytes are made from: its fields, and those of every message and enum that it reaches. The names of messages
+    /// do not count, except those that have a form of their own.
+    pub fn fingerprint(&self, message: MessageId) -> Fingerprint {
+        // Messages and enums are numbered in the order in which they are reached, so that others in the set do not matter.
+        let (mut messages, mut enums) = (vec![message.0], Vec::new());
+        let mut fingerprint = Fingerprint::NONE;
+        let mut next = 0;
+        while let Some(message) = messages.get(next).map(|place| &self.messages[*place]) {
+            next += 1;
+            fingerprint = fingerprint.text(&format!("{:?}", message.form)).number(message.fields.len() as u64);
+            for Field { number, json, ty, shape, oneof, presence, always } in &message.fields {
+                let ty = match ty {
+                    Type::Message(place) => format!("message {}", place_in(&mut messages, *place)),
+                    Type::Enum(place) => format!("enum {}", place_in(&mut enums, *place)),
+                    ty => format!("{ty:?}"),
+                };
+                let field = format!("{number} {json} {ty} {shape:?} {oneof} {presence} {always}");
+                fingerprint = fingerprint.text(&field);
+            }
+        }
+        for place in enums {
+            let mut names: Vec<(&i32, &Box<str>)> = self.enums[place].names.iter().collect();
+            names.sort_unstable();
+            fingerprint = fingerprint.number(names.len() as u64);
+            for (number, name) in names {
+                fingerprint = fingerprint.text(&format!("{number} {name}"));
+            }
+        }
+        fingerprint
+    }
+
     /// The message of this full name, such as `michelangelo.api.v2.Model`.
     pub fn message(&self, name: &str) -> Option<MessageId> {
         self.names.get(name).copied()
     }
+}
+
+/// The index of `item` in `items`, where it is put if it is not there yet.
+fn place_in(items: &mut Vec<usize>, item: usize) -> usize {
+    items.iter().position(|other| *other == item).unwrap_or_else(|| {
+        items.push(item);
+        items.len() - 1
+    })
 }

@@ -1,5 +1,5 @@
 //! Objects in protobuf's wire format, by descriptors: the `proto` column, and the way back.
-//! May use: json, wire.
+//! May use: schema, json, wire.
 //!
 //! | file | what it does |
 //! |---|---|

@@ -2,7 +2,7 @@
 
 use super::check::{check_base, check_name, check_type, check_was};
 use super::text::Text;
-use super::{Ident, SqlType};
+use super::{Fingerprint, Ident, SqlType};
 
 /// How a column takes part in keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct Part {
     pub ty: SqlType,
     /// How the column takes part in keys.
     pub key: PartKey,
+    /// Where the part's value comes from; [`Fingerprint::NONE`] if that is not told.
+    pub source: Fingerprint,
 }
 
 /// The columns of a Rust type that is a [`ColumnValue`](crate::value::ColumnValue).
@@ -42,7 +44,9 @@ impl Shape {
         // One constant per type, because constant evaluation cannot return a reference to a value that it makes here.
         macro_rules! one {
             ($ty:expr) => {
-                Shape { parts: &[Part { suffix: None, was: None, ty: $ty, key: PartKey::Own }] }
+                Shape {
+                    parts: &[Part { suffix: None, was: None, ty: $ty, key: PartKey::Own, source: Fingerprint::NONE }],
+                }
             };
         }
         match ty {
@@ -83,6 +87,8 @@ pub struct Field {
     key: bool,
     /// `was = "..."`: the former name of `column`.
     was: Option<&'static str>,
+    /// Where the value comes from: the Rust field, its type, the path, the function, the revision.
+    source: Fingerprint,
 }
 
 impl Field {
@@ -92,7 +98,7 @@ impl Field {
     /// If the name of a column is not an identifier, or is one of [`BASE_COLUMNS`](super::BASE_COLUMNS); in a constant that is a
     /// compile error.
     pub const fn new(column: &'static str, shape: Shape) -> Self {
-        let field = Field { column, shape, known: true, ty: None, key: true, was: None };
+        let field = Field { column, shape, known: true, ty: None, key: true, was: None, source: Fingerprint::NONE };
         check_name(&field);
         check_base(&field);
         field
@@ -137,7 +143,15 @@ impl Field {
 
     /// A field of unknown columns, because its attribute could not be read.
     pub const fn unknown(column: &'static str) -> Self {
-        Field { column, shape: Shape { parts: &[] }, known: false, ty: None, key: true, was: None }
+        let shape = Shape { parts: &[] };
+        Field { column, shape, known: false, ty: None, key: true, was: None, source: Fingerprint::NONE }
+    }
+
+    /// Where the value comes from, in any words that change whenever the value might.
+    #[must_use]
+    pub const fn from(mut self, source: &str) -> Self {
+        self.source = Fingerprint::NONE.text(source);
+        self
     }
 
     /// As [`Field::ty`], without checks.
@@ -209,6 +223,21 @@ impl Field {
         }
     }
 
+    /// Where the value of part `i` comes from.
+    const fn part_source(&self, i: usize) -> Fingerprint {
+        self.source.and(self.shape.parts[i].source)
+    }
+
+    /// What part `i`'s column is, and where its value comes from.
+    pub(super) const fn part_fingerprint(&self, i: usize) -> Fingerprint {
+        let length = match self.part_type(i) {
+            SqlType::VarChar(length) => length as u64,
+            _ => 0,
+        };
+        let column = Fingerprint::NONE.text(self.name(i).as_str()).text(self.part_type(i).word()).number(length);
+        column.and(self.part_source(i))
+    }
+
     /// How part `i`'s column takes part in keys.
     pub(super) const fn part_key(&self, i: usize) -> PartKey {
         if self.key { self.shape.parts[i].key } else { PartKey::None }
@@ -272,7 +301,9 @@ impl Field {
     }
 
     const fn parts<const N: usize>(fields: &[Field], joint: bool) -> [Part; N] {
-        let mut parts = [Part { suffix: None, was: None, ty: SqlType::Boolean, key: PartKey::None }; N];
+        let none =
+            Part { suffix: None, was: None, ty: SqlType::Boolean, key: PartKey::None, source: Fingerprint::NONE };
+        let mut parts = [none; N];
         let (mut i, mut n) = (0, 0);
         while i < fields.len() {
             let mut p = 0;
@@ -288,6 +319,7 @@ impl Field {
                     was: fields[i].former_name(p),
                     ty: fields[i].part_type(p),
                     key,
+                    source: fields[i].part_source(p),
                 };
                 n += 1;
                 p += 1;

@@ -8,6 +8,7 @@
 
 pub(crate) mod check;
 mod field;
+mod fingerprint;
 mod ident;
 pub(crate) mod limits;
 mod table;
@@ -15,6 +16,8 @@ mod text;
 mod types;
 
 pub use field::{Field, Part, PartKey, Shape};
+pub use fingerprint::Fingerprint;
 pub use ident::{Ident, IdentError};
 pub use table::{BASE_COLUMNS, Column, Companion, Key, Table, TableParts, base};
+pub(crate) use text::{Text, same};
 pub use types::SqlType;

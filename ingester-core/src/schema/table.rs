@@ -1,6 +1,7 @@
 //! A kind's three tables: the main one and its companions for labels and annotations.
 
 use super::field::Field;
+use super::fingerprint::Fingerprint;
 use super::limits;
 use super::text::Text;
 use super::{Ident, SqlType};
@@ -132,7 +133,7 @@ const ANNOTATION_COLUMNS: [Column; 3] = [
 ];
 
 /// The first columns of every main table.
-pub const BASE_COLUMNS: [Column; 11] = [
+pub const BASE_COLUMNS: [Column; 12] = [
     column("uid", SqlType::VarChar(64), false),
     column("group_ver", SqlType::VarChar(128), false),
     column("namespace", SqlType::VarChar(256), false),
@@ -143,6 +144,7 @@ pub const BASE_COLUMNS: [Column; 11] = [
     column("update_time", SqlType::DateTime, false),
     column("delete_time", SqlType::DateTime, true),
     column("evict_time", SqlType::DateTime, true),
+    column("ingest_version", SqlType::IntUnsigned, false),
     column("proto", SqlType::LongBlob, true),
     column("json", SqlType::Json, false),
 ];
@@ -167,10 +169,12 @@ pub mod base {
     pub const DELETE_TIME: usize = 7;
     /// `evict_time`
     pub const EVICT_TIME: usize = 8;
+    /// `ingest_version`
+    pub const INGEST_VERSION: usize = 9;
     /// `proto`
-    pub const PROTO: usize = 9;
+    pub const PROTO: usize = 10;
     /// `json`
-    pub const JSON: usize = 10;
+    pub const JSON: usize = 11;
 }
 
 pub(super) const BASE_KEYS: [(&str, &[u16]); 4] = [
@@ -220,6 +224,26 @@ impl TableParts {
             group += 1;
         }
         count
+    }
+
+    /// What the indexed columns are and where their values come from; their order, keys and former names do not count.
+    pub const fn fingerprint(&self) -> Fingerprint {
+        let mut fingerprint = Fingerprint::NONE;
+        let mut group = 0;
+        while group < self.fields.len() {
+            let mut i = 0;
+            while i < self.fields[group].len() {
+                let field = &self.fields[group][i];
+                let mut p = 0;
+                while p < field.shape.parts.len() {
+                    fingerprint = fingerprint.beside(field.part_fingerprint(p).number(group as u64));
+                    p += 1;
+                }
+                i += 1;
+            }
+            group += 1;
+        }
+        fingerprint
     }
 
     /// The table's columns.

@@ -7,19 +7,19 @@ const CAPACITY: usize = 640;
 
 /// A message under construction.
 #[derive(Clone, Copy)]
-pub(super) struct Text {
+pub(crate) struct Text {
     bytes: [u8; CAPACITY],
     len: usize,
 }
 
 impl Text {
     /// A message that begins with `text`.
-    pub(super) const fn new(text: &str) -> Self {
+    pub(crate) const fn new(text: &str) -> Self {
         Text { bytes: [0; CAPACITY], len: 0 }.str(text)
     }
 
     /// Adds `text`.
-    pub(super) const fn str(mut self, text: &str) -> Self {
+    pub(crate) const fn str(mut self, text: &str) -> Self {
         let text = text.as_bytes();
         let mut i = 0;
         while i < text.len() && self.len < CAPACITY {
@@ -52,7 +52,7 @@ impl Text {
     }
 
     /// The message.
-    pub(super) const fn as_str(&self) -> &str {
+    pub(crate) const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
             // The message was cut off inside a character. The error remains, with a shorter text.
@@ -64,13 +64,13 @@ impl Text {
     ///
     /// # Panics
     /// Always.
-    pub(super) const fn fail(self) -> ! {
+    pub(crate) const fn fail(self) -> ! {
         panic!("{}", self.as_str())
     }
 }
 
 /// Whether two strings are equal, in constant evaluation.
-pub(super) const fn same(a: &str, b: &str) -> bool {
+pub(crate) const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
         return false;

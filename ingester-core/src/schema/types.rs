@@ -12,6 +12,8 @@ pub enum SqlType {
     Int,
     /// `BIGINT`: 64 bits, signed.
     BigInt,
+    /// `INT UNSIGNED`: 32 bits, 0 in rows whose writer does not know the column. Base columns only.
+    IntUnsigned,
     /// `BIGINT UNSIGNED`: 64 bits; SQLite holds the lower 63.
     BigIntUnsigned,
     /// `DOUBLE`: 64-bit floating point.
@@ -35,6 +37,7 @@ pub enum SqlType {
 enum ValueKind {
     Truth,
     Integer,
+    Count,
     Float,
     Text,
     Time,
@@ -79,6 +82,7 @@ impl SqlType {
             ("INT", SqlType::Int),
             ("BIGINT", SqlType::BigInt),
             ("BIGINT UNSIGNED", SqlType::BigIntUnsigned),
+            ("INT UNSIGNED", SqlType::IntUnsigned),
             ("DOUBLE", SqlType::Double),
             ("TEXT", SqlType::Text),
             ("MEDIUMTEXT", SqlType::MediumText),
@@ -126,7 +130,7 @@ impl SqlType {
     pub(super) const fn row_bytes(self) -> u32 {
         match self {
             SqlType::Boolean => 1,
-            SqlType::Int => 4,
+            SqlType::Int | SqlType::IntUnsigned => 4,
             SqlType::BigInt | SqlType::BigIntUnsigned | SqlType::Double | SqlType::DateTime => 8,
             SqlType::VarChar(n) => {
                 let bytes = n as u32 * CHARACTER_BYTES;
@@ -151,6 +155,7 @@ impl SqlType {
         match self {
             SqlType::Boolean => ValueKind::Truth,
             SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => ValueKind::Integer,
+            SqlType::IntUnsigned => ValueKind::Count,
             SqlType::Double => ValueKind::Float,
             SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => ValueKind::Text,
             SqlType::DateTime => ValueKind::Time,
@@ -164,20 +169,34 @@ impl SqlType {
         self.value_kind() as u8 == other.value_kind() as u8
     }
 
+    /// Whether a column of this type has the default 0.
+    pub(crate) const fn zero_by_default(self) -> bool {
+        matches!(self, SqlType::IntUnsigned)
+    }
+
+    /// The name in MySQL's spelling without the length of a VARCHAR.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            SqlType::Boolean => "BOOLEAN",
+            SqlType::Int => "INT",
+            SqlType::BigInt => "BIGINT",
+            SqlType::IntUnsigned => "INT UNSIGNED",
+            SqlType::BigIntUnsigned => "BIGINT UNSIGNED",
+            SqlType::Double => "DOUBLE",
+            SqlType::VarChar(_) => "VARCHAR",
+            SqlType::Text => "TEXT",
+            SqlType::MediumText => "MEDIUMTEXT",
+            SqlType::DateTime => "DATETIME(6)",
+            SqlType::LongBlob => "LONGBLOB",
+            SqlType::Json => "JSON",
+        }
+    }
+
     /// The name in MySQL's spelling, which the lock file and messages use too.
     pub(crate) fn name(self) -> std::borrow::Cow<'static, str> {
         match self {
-            SqlType::Boolean => "BOOLEAN".into(),
-            SqlType::Int => "INT".into(),
-            SqlType::BigInt => "BIGINT".into(),
-            SqlType::BigIntUnsigned => "BIGINT UNSIGNED".into(),
-            SqlType::Double => "DOUBLE".into(),
             SqlType::VarChar(n) => format!("VARCHAR({n})").into(),
-            SqlType::Text => "TEXT".into(),
-            SqlType::MediumText => "MEDIUMTEXT".into(),
-            SqlType::DateTime => "DATETIME(6)".into(),
-            SqlType::LongBlob => "LONGBLOB".into(),
-            SqlType::Json => "JSON".into(),
+            other => other.word().into(),
         }
     }
 }
@@ -211,6 +230,7 @@ mod tests {
             SqlType::Boolean,
             SqlType::Int,
             SqlType::BigInt,
+            SqlType::IntUnsigned,
             SqlType::BigIntUnsigned,
             SqlType::Double,
             SqlType::VarChar(1),

@@ -18,6 +18,7 @@ pub(crate) struct Index {
     pub(crate) with: Option<ExprPath>,
     pub(crate) was: Option<LitStr>,
     pub(crate) key: Option<bool>,
+    pub(crate) revision: Option<u32>,
     /// Whether a part of it could not be read. Then nothing else of it is checked.
     pub(crate) broken: bool,
 }
@@ -29,7 +30,7 @@ pub(crate) struct Path {
 }
 
 impl Index {
-    const OPTIONS: &'static [&'static str] = &["column", "type", "path", "with", "was", "key"];
+    const OPTIONS: &'static [&'static str] = &["column", "type", "path", "with", "was", "key", "revision"];
 
     pub(super) fn read_all(context: &Context, attributes: &[Attribute]) -> Vec<Self> {
         named(attributes, "index").map(|attribute| Self::read(context, attribute)).collect()
@@ -37,7 +38,17 @@ impl Index {
 
     /// `#[index]` without options.
     pub(crate) fn plain(span: Span) -> Self {
-        Index { span, column: None, ty: None, path: None, with: None, was: None, key: None, broken: false }
+        Index {
+            span,
+            column: None,
+            ty: None,
+            path: None,
+            with: None,
+            was: None,
+            key: None,
+            revision: None,
+            broken: false,
+        }
     }
 
     fn read(context: &Context, attribute: &Attribute) -> Self {
@@ -59,6 +70,7 @@ impl Index {
             "type" => setting.store(context, &mut self.ty, setting.string(context)),
             "was" => setting.store(context, &mut self.was, setting.string(context)),
             "with" => setting.store(context, &mut self.with, setting.function(context)),
+            "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
             "path" => {
                 let path = setting.string(context).and_then(|literal| Path::read(context, literal));
                 setting.store(context, &mut self.path, path)

@@ -15,10 +15,12 @@ pub(crate) struct Ingest {
     pub(crate) table: Option<LitStr>,
     pub(crate) was: Option<LitStr>,
     pub(crate) immutable: Option<bool>,
+    pub(crate) finalizer: Option<FinalizerOption>,
     pub(crate) protobuf: Option<LitStr>,
     pub(crate) descriptors: Option<ExprPath>,
     pub(crate) keys: Vec<CompositeKey>,
     pub(crate) filter: Option<ExprPath>,
+    pub(crate) revision: Option<u32>,
     pub(crate) group: Option<LitStr>,
     pub(crate) version: Option<LitStr>,
     pub(crate) kind: Option<LitStr>,
@@ -29,6 +31,39 @@ pub(crate) struct Ingest {
     pub(crate) given: Vec<Ident>,
     /// Whether a part of it could not be read. Then an option that seems to be missing may only be misspelled.
     pub(crate) broken: bool,
+}
+
+/// `finalizer = "..."`: which objects carry our finalizer.
+#[derive(Clone, Copy)]
+pub(crate) enum FinalizerOption {
+    Ensure,
+    Existing,
+    Never,
+}
+
+impl FinalizerOption {
+    /// The variant of `ingester_core::kind::Finalizer`.
+    pub(crate) fn variant(self) -> &'static str {
+        match self {
+            FinalizerOption::Ensure => "Ensure",
+            FinalizerOption::Existing => "Existing",
+            FinalizerOption::Never => "Never",
+        }
+    }
+
+    fn read(context: &Context, setting: &Setting) -> Option<Self> {
+        let text = setting.string(context)?;
+        let read = match text.value().as_str() {
+            "ensure" => Some(FinalizerOption::Ensure),
+            "existing" => Some(FinalizerOption::Existing),
+            "never" => Some(FinalizerOption::Never),
+            _ => None,
+        };
+        if read.is_none() {
+            context.error(&text, "`finalizer` is one of `ensure`, `existing` and `never`");
+        }
+        read
+    }
 }
 
 /// `key(a, b)`.
@@ -42,10 +77,12 @@ impl Ingest {
         "table",
         "was",
         "immutable",
+        "finalizer",
         "protobuf",
         "descriptors",
         "key",
         "filter",
+        "revision",
         "group",
         "version",
         "kind",
@@ -80,9 +117,11 @@ impl Ingest {
             "table" => setting.store(context, &mut self.table, setting.string(context)),
             "was" => setting.store(context, &mut self.was, setting.string(context)),
             "immutable" => setting.store(context, &mut self.immutable, setting.switch(context)),
+            "finalizer" => setting.store(context, &mut self.finalizer, FinalizerOption::read(context, setting)),
             "protobuf" => setting.store(context, &mut self.protobuf, setting.string(context)),
             "descriptors" => setting.store(context, &mut self.descriptors, setting.path(context, "static")),
             "filter" => setting.store(context, &mut self.filter, setting.function(context)),
+            "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
             "group" => setting.store(context, &mut self.group, setting.string(context)),
             "version" => setting.store(context, &mut self.version, setting.string(context)),
             "kind" => setting.store(context, &mut self.kind, setting.string(context)),

@@ -12,7 +12,7 @@ mod serde;
 mod setting;
 
 pub(crate) use index::Index;
-pub(crate) use ingest::{CompositeKey, Ingest};
+pub(crate) use ingest::{CompositeKey, FinalizerOption, Ingest};
 pub(crate) use kube::Kube;
 
 use crate::ast::{Body, Item};

@@ -108,6 +108,19 @@ impl Setting {
         value
     }
 
+    /// A number from 1.
+    pub(super) fn revision(&self, context: &Context) -> Option<u32> {
+        let value = match &self.value {
+            SettingValue::Is(Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) => number.base10_parse().ok(),
+            _ => None,
+        };
+        let value = value.filter(|value| *value > 0);
+        if value.is_none() {
+            context.error(&self.name, format!("`{0}` takes a number from 1: `{0} = 2`", self.name));
+        }
+        value
+    }
+
     /// The value where it is `true` or `false`.
     pub(super) fn bool(&self) -> Option<bool> {
         match &self.value {

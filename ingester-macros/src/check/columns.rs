@@ -1,11 +1,12 @@
 //! The columns of a struct: their names and where their values come from.
 
 use crate::ast::{Derive, Field, Item};
-use crate::attr::{Attributes, Index};
+use crate::attr::{Attributes, Index, MemberAttributes};
 use crate::context::Context;
 use crate::model::{ColumnDeclaration, Record, Source};
 use crate::span::{at, used};
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::LitStr;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
@@ -33,17 +34,34 @@ pub(super) fn nested(
 pub(super) fn record(derive: Derive, item: &Item<'_>, fields: &[Field<'_>], attributes: &Attributes) -> Record {
     let mut columns = Vec::new();
     for (field, member) in fields.iter().zip(&attributes.members) {
-        columns.extend(member.index.iter().map(|index| of_field(field, index)));
+        let name = json_name(field, member, attributes);
+        columns.extend(member.index.iter().map(|index| of_field(field, &name, index)));
         // Every field of a composite is a column; `#[index]` only changes how.
         if derive == Derive::ColumnValue && member.index.is_empty() {
-            columns.push(of_field(field, &Index::plain(field.ident.span())));
+            columns.push(of_field(field, &name, &Index::plain(field.ident.span())));
         }
     }
     Record { ident: used(item.ident), columns }
 }
 
+/// The field, with all that says what serde calls it.
+fn json_name(field: &Field<'_>, member: &MemberAttributes, attributes: &Attributes) -> String {
+    let mut name = field.ident.unraw().to_string();
+    for (option, text) in [("rename", &member.rename), ("rename_all", &attributes.rename_all)] {
+        if let Some(text) = text {
+            name += &format!(" {option} {}", text.value());
+        }
+    }
+    name
+}
+
+/// Tokens without the blanks between them, which differ between compilers.
+fn compact(tokens: impl ToTokens) -> String {
+    tokens.to_token_stream().to_string().split_whitespace().collect()
+}
+
 /// The column that an `#[index]` on a field makes.
-fn of_field(field: &Field<'_>, index: &Index) -> ColumnDeclaration {
+fn of_field(field: &Field<'_>, json_name: &str, index: &Index) -> ColumnDeclaration {
     let plain = field.ident.unraw().to_string();
     let ident = used(field.ident);
     let source = match (&index.path, &index.with) {
@@ -57,7 +75,8 @@ fn of_field(field: &Field<'_>, index: &Index) -> ColumnDeclaration {
         },
     };
     let name = index.column.as_ref().map_or_else(|| plain.clone(), LitStr::value);
-    declaration(index, name, format!("field `{plain}`"), field.ident.span(), source)
+    let from = format!("{json_name}: {}", compact(field.ty));
+    declaration(index, name, format!("field `{plain}`"), field.ident.span(), source, from)
 }
 
 /// The column that an `#[index]` on the struct makes from the metadata; `None`, with errors, without path or name.
@@ -92,10 +111,29 @@ pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDecl
     } else {
         Source::Computed { fields: vec![leaf.clone()], span: path.literal.span(), with: index.with.clone() }
     };
-    Some(declaration(index, column.value(), format!("`{}`", path.literal.value()), column.span(), source))
+    let origin = format!("`{}`", path.literal.value());
+    Some(declaration(index, column.value(), origin, column.span(), source, String::new()))
 }
 
-fn declaration(index: &Index, name: String, origin: String, span: Span, source: Source) -> ColumnDeclaration {
+/// `from` is the field, in words.
+fn declaration(
+    index: &Index,
+    name: String,
+    origin: String,
+    span: Span,
+    source: Source,
+    from: String,
+) -> ColumnDeclaration {
+    let mut made_of = from;
+    if let Some(path) = &index.path {
+        made_of += &format!(", path {}", path.literal.value());
+    }
+    if let Some(with) = &index.with {
+        made_of += &format!(", with {}", compact(with));
+    }
+    if let Some(revision) = index.revision.filter(|revision| *revision > 1) {
+        made_of += &format!(", revision {revision}");
+    }
     ColumnDeclaration {
         name,
         name_span: at(index.column.as_ref().map_or(span, LitStr::span)),
@@ -104,6 +142,7 @@ fn declaration(index: &Index, name: String, origin: String, span: Span, source: 
         key: index.key.unwrap_or(true),
         was: index.was.clone(),
         source,
+        made_of,
     }
 }
 

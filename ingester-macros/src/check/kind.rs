@@ -2,7 +2,7 @@
 
 use super::columns::{former_names, of_metadata, record};
 use crate::ast::{Derive, Field, Item};
-use crate::attr::{Attributes, CompositeKey, Ingest, Kube};
+use crate::attr::{Attributes, CompositeKey, FinalizerOption, Ingest, Kube};
 use crate::case::plural;
 use crate::context::Context;
 use crate::model::{ColumnDeclaration, Form, KindDeclaration, Message, Model, TableName};
@@ -33,6 +33,11 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
         if let Some(was) = was {
             context.error(was, "`was` is the table's former name, it cannot be the present one");
         }
+        // The objects of a projection belong to somebody else, who may not want to wait for us when they delete one.
+        let unless_given = match form {
+            Form::Resource { .. } => FinalizerOption::Ensure,
+            Form::Projection { .. } => FinalizerOption::Never,
+        };
         Box::new(KindDeclaration {
             root,
             group,
@@ -43,9 +48,11 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             table,
             table_was: ingest.was,
             immutable: ingest.immutable.unwrap_or(false),
+            finalizer: ingest.finalizer.unwrap_or(unless_given),
             protobuf: ingest.protobuf.map(|name| Message { name, descriptors: ingest.descriptors }),
             keys: ingest.keys,
             filter: ingest.filter,
+            revision: ingest.revision.unwrap_or(1),
             metadata,
         })
     });

@@ -114,7 +114,11 @@ impl Column<'_> {
         let ty = self.declared.ty.as_ref().map(|ty| ty.value()).map(|ty| quote!(.ty_unchecked(#ty)));
         let was = self.declared.was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
         let key = (!self.declared.key).then(|| quote!(.without_key()));
-        quote!(const #constant: __ingester::Field = __ingester::Field::derived(#name, #shape) #ty #was #key;)
+        let made_of = &self.declared.made_of;
+        quote! {
+            const #constant: __ingester::Field =
+                __ingester::Field::derived(#name, #shape).from(#made_of) #ty #was #key;
+        }
     }
 
     /// The function that computes the value.

@@ -4,7 +4,7 @@ use super::columns::{Column, Columns, Names};
 use super::indexed;
 use crate::model::{Form, KindDeclaration, Record};
 use crate::span::{at, placed};
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
@@ -92,6 +92,10 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
         None => quote!(::core::option::Option::None),
     };
+    let finalizer = Ident::new(declared.finalizer.variant(), Span::call_site());
+    let filter =
+        declared.filter.as_ref().map(|filter| quote!(#filter).to_string().replace(' ', "")).unwrap_or_default();
+    let revision = Literal::u64_unsuffixed(declared.revision.into());
     let definition = quote! {
         __ingester::Definition {
             group: #group,
@@ -101,6 +105,8 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
             table: &__TABLE,
             immutable: #immutable,
             protobuf: #protobuf,
+            finalizer: __ingester::Finalizer::#finalizer,
+            fingerprint: __PARTS.fingerprint().text(#filter).number(#revision),
         }
     };
     let made = match &declared.form {

@@ -19,7 +19,7 @@ use crate::unit::Unit;
 use futures::StreamExt as _;
 use ingester_core::kind::Kind;
 use ingester_core::object::Object;
-use ingester_store::{StoreError, StoredRow};
+use ingester_store::{Evicted, StoreError, StoredRow};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,6 +71,16 @@ pub enum AuditProgress {
     Confirming(usize),
     /// So many of so many objects and rows that differ are repaired.
     Repairing(usize, usize),
+}
+
+impl std::fmt::Display for AuditProgress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            AuditProgress::Compared(objects) => write!(f, "{objects} objects compared"),
+            AuditProgress::Confirming(suspects) => write!(f, "{suspects} differences are read again"),
+            AuditProgress::Repairing(done, all) => write!(f, "{done} of {all} differences repaired"),
+        }
+    }
 }
 
 /// An object or row that may differ.
@@ -201,7 +211,7 @@ impl<'a> Auditor<'a> {
         }
         let mut after: Box<str> = "".into();
         loop {
-            let page = rows.live(&after, ROWS).await?;
+            let page = rows.live(Evicted::Included, &after, ROWS).await?;
             let Some(last) = page.last() else { break };
             after = last.uid.clone();
             counts.rows += page.len() as u64;

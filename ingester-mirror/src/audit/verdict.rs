@@ -301,6 +301,7 @@ mod tests {
             expected: None,
             uid: "a".into(),
             res_version: version,
+            ingest_version: 0,
             delete_time: None,
             evict_time: None,
             values: values.into(),
@@ -323,7 +324,7 @@ mod tests {
             As::Tombstone => (Some(Micros(1)), None),
             As::Evicted => (None, Some(Micros(1))),
         };
-        StoredRow { uid, res_version: version, delete_time, evict_time, values, labels, annotations }
+        StoredRow { uid, res_version: version, ingest_version: 0, delete_time, evict_time, values, labels, annotations }
     }
 
     fn live(row: &Row) -> Wanted<'_> {

@@ -112,8 +112,8 @@ impl Server {
         #[derive(serde::Deserialize)]
         struct List {
             metadata: ListMeta,
-            #[serde(default)]
-            items: Vec<Item>,
+            // An API server may write an empty list as null.
+            items: Option<Vec<Item>>,
         }
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -135,7 +135,7 @@ impl Server {
         Ok(MetadataPage {
             version: version.map_err(|_| ApiError::new(doing, NO_VERSION, ApiErrorKind::Other))?,
             next: list.metadata.r#continue.filter(|token| !token.is_empty()),
-            items: list.items.into_iter().map(|item| item.metadata).collect(),
+            items: list.items.into_iter().flatten().map(|item| item.metadata).collect(),
         })
     }
 

@@ -28,8 +28,10 @@ mod tests;
 
 pub use environment::Environment;
 pub use error::ConfigError;
+pub use ingester_core::kind::Finalizer;
 pub use secret::Secret;
 
+use ingester_core::Kind;
 use ingester_store::{Address, ConnectOptions, Tls};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -99,8 +101,10 @@ pub struct Ingester {
     pub concurrent_reconciles_map: BTreeMap<String, usize>,
     /// `requeuePeriodMap`: the requeue period of individual kinds.
     pub requeue_period_map: BTreeMap<String, Duration>,
-    /// `finalizer`: which objects carry our finalizer.
-    pub finalizer: Finalizer,
+    /// `finalizer`: which objects carry our finalizer; `None` for what each kind says of itself.
+    pub finalizer: Option<Finalizer>,
+    /// `finalizerMap`: the same for individual kinds.
+    pub finalizer_map: BTreeMap<String, Finalizer>,
     /// `finalizerRate`: finalizers that are added per second and kind to objects that are older than the process.
     pub finalizer_rate: u32,
     /// `namespaces`: the namespaces to mirror; empty for all.
@@ -111,22 +115,37 @@ pub struct Ingester {
     pub prune_managed_fields: bool,
     /// `resyncPeriod`: how often rows are compared with a list of the objects' metadata; `None` (in the file `0s`) for never.
     pub resync_period: Option<Duration>,
+    /// `sweepLimit`: how many rows may be marked as deleted at once because a list lacks their objects.
+    pub sweep_limit: SweepLimit,
     /// `createTables`: whether the process migrates the tables when it starts.
     pub create_tables: bool,
     /// `backfillRate`: the most rows per second whose new columns are backfilled; 0 for no limit.
     pub backfill_rate: u32,
 }
 
-/// Which objects carry the finalizer `michelangelo/Ingester`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Finalizer {
-    /// Every live object gets it, so that none leaves the cluster before its last state is stored.
-    #[default]
-    Ensure,
-    /// No object gets it. From an object that has it, it is removed once the object's deletion or eviction is stored.
-    Existing,
-    /// No object gets it, and it is removed from every object that has it.
-    Never,
+/// When a sweep stops: it would mark more rows as deleted than this, and more than a fifth of the kind's live rows. So many objects
+/// do not go at once unless somebody wants that; more often something is wrong with the cluster that was listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepLimit(Option<u64>);
+
+impl SweepLimit {
+    /// Of so many rows; 0 for no limit.
+    pub const fn of(rows: u64) -> Self {
+        SweepLimit(if rows == 0 { None } else { Some(rows) })
+    }
+
+    /// How many rows a sweep may mark in any case; `None` for no limit.
+    pub const fn rows(self) -> Option<u64> {
+        self.0
+    }
+
+    /// Whether a sweep may not mark so many of the kind's live rows.
+    pub const fn refuses(self, marked: u64, live: u64) -> bool {
+        match self.0 {
+            Some(rows) => marked > rows && marked > live / 5,
+            None => false,
+        }
+    }
 }
 
 /// Section `server`.
@@ -219,12 +238,14 @@ impl Default for Ingester {
             requeue_period: Duration::from_secs(30),
             concurrent_reconciles_map: BTreeMap::new(),
             requeue_period_map: BTreeMap::new(),
-            finalizer: Finalizer::default(),
+            finalizer: None,
+            finalizer_map: BTreeMap::new(),
             finalizer_rate: 50,
             namespaces: Vec::new(),
             kinds: Vec::new(),
             prune_managed_fields: true,
             resync_period: Some(Duration::from_secs(600)),
+            sweep_limit: SweepLimit::of(1000),
             create_tables: true,
             backfill_rate: ingester_store::migrate::RATE,
         }
@@ -326,6 +347,11 @@ impl Ingester {
     /// The requeue period of `kind`.
     pub(crate) fn requeue_period_of(&self, kind: &str) -> Duration {
         self.requeue_period_map.get(kind).copied().unwrap_or(self.requeue_period)
+    }
+
+    /// Which objects of `kind` carry our finalizer: what is configured for it, else for all kinds, else what the kind says.
+    pub(crate) fn finalizer_of(&self, kind: &Kind) -> Finalizer {
+        self.finalizer_map.get(kind.kind()).copied().or(self.finalizer).unwrap_or(kind.finalizer())
     }
 
     /// Whether `kind` is mirrored.

@@ -3,7 +3,9 @@
 use super::section::{Findings, Section, section};
 use super::tree;
 use super::values::{choice, duration, duration_or_never, host, kind, listen, namespace, path, text, truth, whole};
-use super::{Config, ConfigError, Environment, Finalizer, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql};
+use super::{
+    Config, ConfigError, Environment, Finalizer, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql, SweepLimit,
+};
 use ingester_store::{Tls, TlsMode};
 
 /// The most workers of one kind.
@@ -103,12 +105,14 @@ fn ingester(section: &mut Section<'_>, into: &mut Ingester, kinds: &[&str]) {
     let workers = whole(1..=MOST_WORKERS);
     section.map("concurrentReconcilesMap", &mut into.concurrent_reconciles_map, kind(kinds), workers);
     section.map("requeuePeriodMap", &mut into.requeue_period_map, kind(kinds), duration);
-    section.read("finalizer", &mut into.finalizer, choice(FINALIZERS));
+    section.read("finalizer", &mut into.finalizer, |text| choice(FINALIZERS)(text).map(Some));
+    section.map("finalizerMap", &mut into.finalizer_map, kind(kinds), choice(FINALIZERS));
     section.read("finalizerRate", &mut into.finalizer_rate, whole(1..=10_000));
     section.list("namespaces", &mut into.namespaces, namespace);
     section.list("kinds", &mut into.kinds, kind(kinds));
     section.read("pruneManagedFields", &mut into.prune_managed_fields, truth);
     section.read("resyncPeriod", &mut into.resync_period, duration_or_never);
+    section.read("sweepLimit", &mut into.sweep_limit, |text| whole(0..=1_000_000_000)(text).map(SweepLimit::of));
     section.read("createTables", &mut into.create_tables, truth);
     section.read("backfillRate", &mut into.backfill_rate, whole(0..=1_000_000));
 }

@@ -7,6 +7,8 @@ mod secrets;
 use super::section::{Findings, section};
 use super::tree::{self, Content, Node};
 use super::*;
+use crate::fixture::MODEL;
+use ingester_core::kind::Definition;
 
 const KINDS: &[&str] = &["Model", "Pipeline", "PipelineRun"];
 
@@ -98,6 +100,7 @@ ingester:
   requeuePeriodMap:
     Model: 0s
   finalizer: Existing
+  finalizerMap: { Model: never }
   finalizerRate: 9
   namespaces: [team-a]
   kinds:
@@ -105,6 +108,7 @@ ingester:
   - PipelineRun
   pruneManagedFields: false
   resyncPeriod: 0s
+  sweepLimit: 50
   createTables: false
   backfillRate: 250
 server: { address: ":9090" }
@@ -140,12 +144,14 @@ log: { format: json, level: WARN }
             requeue_period: Duration::from_millis(500),
             concurrent_reconciles_map: [("PipelineRun".to_owned(), 8)].into(),
             requeue_period_map: [("Model".to_owned(), Duration::ZERO)].into(),
-            finalizer: Finalizer::Existing,
+            finalizer: Some(Finalizer::Existing),
+            finalizer_map: [("Model".to_owned(), Finalizer::Never)].into(),
             finalizer_rate: 9,
             namespaces: vec!["team-a".into()],
             kinds: vec!["Model".into(), "PipelineRun".into()],
             prune_managed_fields: false,
             resync_period: None,
+            sweep_limit: SweepLimit::of(50),
             create_tables: false,
             backfill_rate: 250,
         },
@@ -162,6 +168,40 @@ log: { format: json, level: WARN }
     assert!(Config::default().ingester.has_kind("Pipeline"));
     let options = config.mysql.connect_options();
     assert_eq!((options.connections, options.max_idle, options.max_lifetime), (7, 0, None));
+}
+
+#[test]
+fn a_finalizer_is_the_kinds_unless_the_file_says_otherwise() {
+    const PROJECTION: Kind = {
+        let definition = Definition { finalizer: Finalizer::Never, ..*MODEL.definition() };
+        Kind::new(definition, *MODEL.functions())
+    };
+    let finalizers = |text: &str| {
+        let ingester = parse(text).unwrap().ingester;
+        [&MODEL, &PROJECTION].map(|kind| ingester.finalizer_of(kind))
+    };
+    assert_eq!(finalizers(""), [Finalizer::Ensure, Finalizer::Never]);
+    assert_eq!(finalizers("ingester: {finalizer: existing}"), [Finalizer::Existing; 2]);
+    assert_eq!(finalizers("ingester: {finalizer: existing, finalizerMap: {Model: ensure}}"), [Finalizer::Ensure; 2]);
+    assert_eq!(finalizers("ingester: {finalizerMap: {Pipeline: never}}"), [Finalizer::Ensure, Finalizer::Never]);
+}
+
+#[test]
+fn a_sweep_is_refused_beyond_the_limit_and_a_fifth_of_the_rows() {
+    let limit = Config::default().ingester.sweep_limit;
+    assert_eq!(limit.rows(), Some(1000));
+    for (marked, live, refused) in [
+        (1000, 1000, false),
+        (1001, 1001, true),
+        (1001, 5004, true),
+        (1001, 5005, false),
+        (2000, 10_000, false),
+        (2001, 10_000, true),
+    ] {
+        assert_eq!(limit.refuses(marked, live), refused, "{marked} of {live}");
+    }
+    let none = parse("ingester: {sweepLimit: 0}").unwrap().ingester.sweep_limit;
+    assert!(none.rows().is_none() && !none.refuses(u64::MAX, u64::MAX));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //!
 //! Publishing never slows the mirror down. Events go into a bounded queue, from which one task sends a few per second. An
 //! event that finds the queue full is dropped and counted. An event that cannot be sent is lost; the log says why, once a
-//! minute.
+//! minute. Nothing is published about Events, which would report themselves without an end.
 //!
 //! The cluster role needs `create` and `patch` on `events` of the group `events.k8s.io`. Events about cluster-scoped objects
 //! are in the namespace `default`, where Kubernetes puts them.
@@ -162,13 +162,93 @@ impl Publisher {
         });
     }
 
+    /// A list lacked so many of the kind's live rows that none was marked as deleted: Warning `SweepRefused`. It is about the kind's
+    /// CustomResourceDefinition, or about the APIService of a kind that has none.
+    pub fn sweep_refused(&self, kind: &Kind, marked: u64, live: u64) {
+        let event = || Event {
+            type_: EventType::Warning,
+            reason: "SweepRefused".into(),
+            action: "Mirror".into(),
+            note: Some(note(
+                &format!("Of {live} live rows of {} in SQL, {marked} have no object in the cluster", kind.kind()),
+                "",
+                ". More than `ingester.sweepLimit` at once is not believed, so none is marked as deleted. If the objects are really \
+                 gone, run `ingester audit --repair`.",
+            )),
+            secondary: None,
+        };
+        self.enqueue_unless_event(kind, || definition_of(kind), event);
+    }
+
+    /// The database belongs to another cluster than this one, whose namespace `kube-system` has this uid: Warning
+    /// `DatabaseOfOtherCluster` on that namespace, with the reason and the remedy.
+    pub fn other_cluster(&self, uid: &str, reason: &str) {
+        let regarding = ObjectReference {
+            api_version: Some("v1".into()),
+            kind: Some("Namespace".into()),
+            name: Some("kube-system".into()),
+            // Old API servers want the Event of a Namespace in a namespace that the reference names, too.
+            namespace: Some("kube-system".into()),
+            uid: Some(uid.into()),
+            ..ObjectReference::default()
+        };
+        self.send(
+            || regarding,
+            || Event {
+                type_: EventType::Warning,
+                reason: "DatabaseOfOtherCluster".into(),
+                action: "Start".into(),
+                note: Some(note("The ingester mirrors nothing: ", reason, "")),
+                secondary: None,
+            },
+        );
+    }
+
     fn enqueue(&self, kind: &Kind, subject: Subject<'_>, event: impl FnOnce() -> Event) {
+        self.enqueue_unless_event(kind, || reference(kind, subject), event);
+    }
+
+    fn enqueue_unless_event(
+        &self,
+        kind: &Kind,
+        regarding: impl FnOnce() -> ObjectReference,
+        event: impl FnOnce() -> Event,
+    ) {
+        if !is_event(kind) {
+            self.send(regarding, event);
+        }
+    }
+
+    fn send(&self, regarding: impl FnOnce() -> ObjectReference, event: impl FnOnce() -> Event) {
         let Some(Outbox { sender, counters }) = &self.0 else { return };
         // Room first: an event that is dropped is not even built.
         match sender.try_reserve() {
-            Ok(permit) => permit.send(Outgoing { regarding: reference(kind, subject), event: event() }),
+            Ok(permit) => permit.send(Outgoing { regarding: regarding(), event: event() }),
             Err(_) => counters.dropped.inc(),
         }
+    }
+}
+
+/// Whether the kind's objects are Events themselves. An Event about one of them would be mirrored, and if it cannot be, it would be
+/// reported by a further Event, without an end.
+fn is_event(kind: &Kind) -> bool {
+    kind.kind() == "Event" && ["", "events.k8s.io"].contains(&kind.group())
+}
+
+/// The object that stands for a whole kind. Its uid is not known here.
+fn definition_of(kind: &Kind) -> ObjectReference {
+    let group = kind.group();
+    // The group of a CustomResourceDefinition has a dot. Every group and version has an APIService.
+    let (api_version, definition, name) = if group.contains('.') {
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition", format!("{}.{group}", kind.plural()))
+    } else {
+        ("apiregistration.k8s.io/v1", "APIService", format!("{}.{group}", kind.version()))
+    };
+    ObjectReference {
+        api_version: Some(api_version.to_owned()),
+        kind: Some(definition.to_owned()),
+        name: Some(name),
+        ..ObjectReference::default()
     }
 }
 

@@ -4,6 +4,8 @@ use super::{NOTE_BYTES, Options, Publisher, Subject, Trouble, Warnings, cut, nam
 use crate::fixture::MODEL as KIND;
 use crate::metrics::Metrics;
 use http::{Request, Response};
+use ingester_core::Kind;
+use ingester_core::kind::Definition;
 use kube::Client;
 use kube::client::Body;
 use kube::core::Status;
@@ -144,6 +146,51 @@ fn names_of_events_are_dns_subdomains_with_room_for_a_time() {
     for name in ["", "a:b", "A", "a..b", "-a", "a-", "a-.b", "a_b", "a.", &"a".repeat(237)] {
         assert!(!names_an_event(name), "{name}");
     }
+}
+
+/// The fixture's kind under another name.
+fn named(group: &'static str, version: &'static str, kind: &'static str) -> Kind {
+    Kind::new(Definition { group, version, kind, ..*KIND.definition() }, *KIND.functions())
+}
+
+#[tokio::test]
+async fn nothing_is_published_about_events() {
+    let (got, counts) = published(201, options(), |p| {
+        for event in [named("", "v1", "Event"), named("events.k8s.io", "v1", "Event")] {
+            p.rejected(&event, SUBJECT, "no");
+            p.held(&event, SUBJECT, "no");
+            p.mirrored(&event, SUBJECT);
+            p.sweep_refused(&event, 2, 2);
+        }
+        p.rejected(
+            &named("example.com", "v1", "Event"),
+            SUBJECT,
+            "an event of somebody's own is an object like others",
+        );
+    })
+    .await;
+    assert_eq!((got.len(), counts), (1, [1, 0, 0]));
+}
+
+#[tokio::test]
+async fn a_refused_sweep_is_a_warning_about_the_kind() {
+    let (got, _) = published(201, options(), |p| {
+        p.sweep_refused(&KIND, 1200, 3400);
+        p.sweep_refused(&named("apps", "v1", "Deployment"), 7, 8);
+    })
+    .await;
+    let [crd, service] = &got[..] else { panic!("{got:?}") };
+    assert_eq!(crd.path, "/apis/events.k8s.io/v1/namespaces/default/events");
+    assert_eq!((&crd.body["type"], &crd.body["reason"]), (&json!("Warning"), &json!("SweepRefused")));
+    assert_eq!(
+        crd.body["note"],
+        "Of 3400 live rows of Model in SQL, 1200 have no object in the cluster. More than `ingester.sweepLimit` at once is not \
+         believed, so none is marked as deleted. If the objects are really gone, run `ingester audit --repair`."
+    );
+    let about =
+        |got: &Got| ["apiVersion", "kind", "name"].map(|key| got.body["regarding"][key].as_str().unwrap().to_owned());
+    assert_eq!(about(crd), ["apiextensions.k8s.io/v1", "CustomResourceDefinition", "models.michelangelo.api"]);
+    assert_eq!(about(service), ["apiregistration.k8s.io/v1", "APIService", "v1.apps"]);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Follows one unit of the cluster: lists it, watches it from the list's version on, and lists again when the watch cannot go on.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, events, health, lifecycle, metrics, mistakes, pipeline, rows, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, cluster, config, health, lifecycle, metrics, mistakes, pipeline, unit.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -27,6 +27,7 @@ use crate::health::KindState;
 use crate::metrics::Skip;
 use crate::pipeline::{Item, ObjectRef, Pipeline, Source, Why, Work, bytes_of};
 use crate::unit::{Stopped, Unit};
+use ingester_store::Evicted;
 use list::Pages;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -191,12 +192,13 @@ impl Follower {
         let mut after: Box<str> = "".into();
         loop {
             let page = &after;
-            let rows = unit.until_done("reading what is stored", move || unit.rows.live(page, ROWS)).await?;
+            let rows =
+                unit.until_done("reading what is stored", move || unit.rows.live(Evicted::LeftOut, page, ROWS)).await?;
             let Some(last) = rows.last() else { break };
             after = last.uid.clone();
             let whole = rows.len() == ROWS;
             let mut known = self.pipeline.known();
-            for row in rows.into_iter().filter(|row| !row.evicted) {
+            for row in rows {
                 known.load(row.uid, row.res_version);
             }
             drop(known);

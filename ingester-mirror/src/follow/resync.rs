@@ -4,7 +4,7 @@ use super::{Follower, ROWS};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
 use crate::pipeline::{Item, KnownObject, ObjectRef, RowState, Why};
 use crate::unit::in_time;
-use ingester_store::StoreError;
+use ingester_store::{Evicted, StoreError};
 use std::sync::atomic::Ordering;
 
 impl Follower {
@@ -66,12 +66,12 @@ impl Follower {
         self.pipeline.known().begin_rows();
         let mut after: Box<str> = "".into();
         loop {
-            let rows = in_time("reading what is stored", unit.rows.live(&after, ROWS)).await?;
+            let rows = in_time("reading what is stored", unit.rows.live(Evicted::LeftOut, &after, ROWS)).await?;
             let whole = rows.len() == ROWS;
             if let Some(last) = rows.last() {
                 after = last.uid.clone();
             }
-            for row in rows.into_iter().filter(|row| !row.evicted) {
+            for row in rows {
                 if !self.pipeline.queue.holds(&row.uid) {
                     self.pipeline.known().load(row.uid, row.res_version);
                 } else {

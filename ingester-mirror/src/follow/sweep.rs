@@ -3,7 +3,7 @@
 use super::Follower;
 use crate::pipeline::{Item, ObjectRef, Why, forgotten};
 use crate::unit::in_time;
-use ingester_store::RowChange;
+use ingester_store::{RowChange, StoreError};
 
 /// Uids in one statement.
 const PORTION: usize = 500;
@@ -49,14 +49,29 @@ impl Follower {
                 tracing::warn!(kind, %error, "Rejects of objects that are gone are still recorded");
             }
         }
+        if let Err(error) = self.forget_rejects().await {
+            tracing::warn!(kind, %error, "Rejects of objects that are gone are still recorded");
+        }
         unseen.len()
+    }
+
+    /// Deletes the rejects of objects that the list, which has just ended, lacks: they were deleted while no ingester ran.
+    async fn forget_rejects(&self) -> Result<(), StoreError> {
+        let rows = &self.unit().rows;
+        let rejects = in_time("reading rejects", rows.rejects()).await?;
+        let gone: Vec<&str> = {
+            let known = self.pipeline.known();
+            let is_gone = |uid: &&str| known.get(uid).is_none() && !self.pipeline.queue.holds(uid);
+            rejects.iter().map(|reject| reject.uid.as_ref()).filter(is_gone).collect()
+        };
+        in_time("forgetting rejects", rows.forget_rejects(&gone)).await
     }
 
     /// The fuse: whether so many objects are gone that something else must be wrong, such as an empty etcd behind the API server.
     fn is_too_many(&self, gone: usize) -> bool {
         let unit = self.unit();
         let live = self.pipeline.known().live();
-        if !unit.settings.sweep_limit.forbids(gone, live) {
+        if !unit.settings.sweep_limit.refuses(gone as u64, live as u64) {
             return false;
         }
         tracing::error!(
@@ -66,6 +81,8 @@ impl Follower {
             "So many objects are missing from the cluster that none is marked as deleted: check the cluster; if they are really \
              gone, run `ingester audit --repair`, or raise ingester.sweepLimit"
         );
+        unit.metrics.sweep_refused();
+        unit.publisher.sweep_refused(&unit.kind, gone as u64, live as u64);
         true
     }
 }

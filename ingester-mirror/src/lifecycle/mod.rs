@@ -26,27 +26,6 @@ pub(crate) struct Rules {
     pub(crate) immutable: bool,
 }
 
-/// The fuse: how many rows one sweep may mark as deleted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SweepLimit {
-    /// So many are always allowed; `None` for any number.
-    pub(crate) rows: Option<usize>,
-}
-
-impl Default for SweepLimit {
-    fn default() -> Self {
-        SweepLimit { rows: Some(1000) }
-    }
-}
-
-impl SweepLimit {
-    /// Whether so many objects must not be taken for gone, of so many rows that are live: more than the limit, and more than a
-    /// fifth of all.
-    pub(crate) fn forbids(self, gone: usize, live: usize) -> bool {
-        self.rows.is_some_and(|rows| gone > rows && gone > live / 5)
-    }
-}
-
 /// The state in which a row is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -161,7 +140,7 @@ pub(crate) fn is_leaving(meta: &Meta) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Circumstances, DELETING, IMMUTABLE, Plan, Rules, State, SweepLimit, Then, plan};
+    use super::{Circumstances, DELETING, IMMUTABLE, Plan, Rules, State, Then, plan};
     use crate::config::Finalizer;
     use ingester_core::object::Meta;
     use std::time::Duration;
@@ -186,18 +165,6 @@ mod tests {
 
     fn after(seconds: u64) -> Circumstances {
         Circumstances { leaving_for: Duration::from_secs(seconds), ..NOW }
-    }
-
-    #[test]
-    fn a_sweep_may_mark_a_thousand_rows_or_a_fifth_of_all() {
-        let limit = SweepLimit::default();
-        for (gone, live, forbidden) in
-            [(1000, 1000, false), (1001, 1001, true), (2000, 10_000, false), (2001, 10_000, true), (0, 0, false)]
-        {
-            assert_eq!(limit.forbids(gone, live), forbidden, "{gone} of {live}");
-        }
-        assert!(!SweepLimit { rows: None }.forbids(usize::MAX, 1));
-        assert!(SweepLimit { rows: Some(0) }.forbids(1, 4));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The metrics of one kind's controller. Their label values are bound, so counting takes one or a few atomic operations.
+//! The metrics of a kind and of its controllers. Their label values are bound, so counting takes one or a few atomic operations.
 
 use super::class_label;
 use super::families::{Counters, Families};
@@ -7,7 +7,9 @@ use ingester_store::ErrorClass;
 use prometheus::{Gauge, Histogram, IntCounter, IntGauge};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// How the reconciliation of an object ended, in controller-runtime's terms.
@@ -78,11 +80,30 @@ const API_CODES: [&str; 11] = [NETWORK, "401", "403", "404", "409", "410", "422"
 /// The code of an error without a readable answer of the API server.
 const NETWORK: &str = "network";
 
-/// The metrics of one kind's controller. Clones share them. They count objects unless a method says otherwise.
+/// The metrics of one controller. Clones share them. They count objects unless a method says otherwise.
+///
+/// A kind has one controller, or one for each configured namespace; all of them have the kind's series. Counters and histograms count
+/// together. Gauges are added up when they are read, so each controller keeps its own numbers.
 #[derive(Clone)]
-pub struct ControllerMetrics(Arc<Bound>);
+pub struct ControllerMetrics {
+    kind: Arc<KindMetrics>,
+    own: Arc<Own>,
+}
 
-struct Bound {
+/// The gauges of one controller.
+#[derive(Default)]
+struct Own {
+    depth: AtomicUsize,
+    waiting_bytes: AtomicUsize,
+    max_concurrent: AtomicUsize,
+    objects: AtomicUsize,
+    rejected_objects: AtomicUsize,
+    synced: AtomicBool,
+    installed: AtomicBool,
+}
+
+/// The series of one kind.
+pub(super) struct KindMetrics {
     kind: Box<str>,
     depth: IntGauge,
     waiting_bytes: IntGauge,
@@ -124,8 +145,11 @@ struct Bound {
     restored: IntCounter,
     synced: IntGauge,
     installed: IntGauge,
+    sweeps_refused: IntCounter,
     /// The busy workers.
     busy: Mutex<Busy>,
+    /// The kind's controllers. Those that are dropped count no longer.
+    controllers: Mutex<Vec<Weak<Own>>>,
 }
 
 /// Since when each busy worker has been busy, by a number of its own.
@@ -135,13 +159,13 @@ struct Busy {
     since: BTreeMap<u64, Instant>,
 }
 
-impl ControllerMetrics {
+impl KindMetrics {
     pub(super) fn new(kind: &str, families: &Families) -> Self {
         let name = &format!("ingester_{kind}");
         for code in API_CODES {
             families.api_errors.of([kind, code]);
         }
-        ControllerMetrics(Arc::new(Bound {
+        KindMetrics {
             kind: kind.into(),
             depth: families.depth.of([name]),
             waiting_bytes: families.waiting_bytes.of([kind]),
@@ -182,120 +206,61 @@ impl ControllerMetrics {
             restored: families.restored.of([kind]),
             synced: families.synced.of([kind]),
             installed: families.installed.of([kind]),
+            sweeps_refused: families.sweeps_refused.of([kind]),
             busy: Mutex::default(),
-        }))
-    }
-
-    /// What waits in the queue now: objects, and the bytes of their texts.
-    pub(crate) fn waiting(&self, objects: usize, bytes: usize) {
-        self.0.depth.set(gauge(objects));
-        self.0.waiting_bytes.set(gauge(bytes));
-    }
-
-    /// An object was added to the queue, or replaced an older version there.
-    pub(crate) fn added(&self) {
-        self.0.adds.inc();
-    }
-
-    /// Objects went back into the queue because their work failed.
-    pub(crate) fn retried(&self, objects: usize) {
-        self.0.retries.inc_by(count(objects));
-    }
-
-    /// An object was taken from the queue after this wait.
-    pub(crate) fn taken(&self, waited: Duration) {
-        self.0.queue_duration.observe(waited.as_secs_f64());
-    }
-
-    /// How many workers may be busy at once.
-    pub(crate) fn workers(&self, workers: usize) {
-        self.0.max_concurrent.set(gauge(workers));
-    }
-
-    /// A worker starts a batch of so many objects. It is busy until the returned value is dropped. Then the time is counted
-    /// once per object, in `workqueue_work_duration_seconds` and `controller_runtime_reconcile_time_seconds`.
-    pub(crate) fn work(&self, objects: usize) -> BusyWorker {
-        let since = Instant::now();
-        let number = {
-            let mut busy = self.0.busy.lock().unwrap_or_else(PoisonError::into_inner);
-            busy.next += 1;
-            let number = busy.next;
-            busy.since.insert(number, since);
-            number
-        };
-        self.0.active_workers.inc();
-        BusyWorker { controller: self.clone(), number, objects, since }
-    }
-
-    /// Reconciliations ended.
-    pub(crate) fn reconciled(&self, outcome: Outcome, objects: usize) {
-        self.0.reconciles[outcome as usize].inc_by(count(objects));
-        if outcome == Outcome::Error {
-            self.0.reconcile_errors.inc_by(count(objects));
+            controllers: Mutex::default(),
         }
     }
 
-    /// How many objects are mirrored and live now.
-    pub(crate) fn objects(&self, objects: usize) {
-        self.0.objects.set(gauge(objects));
+    /// A further controller of the kind.
+    pub(super) fn controller(self: &Arc<Self>) -> ControllerMetrics {
+        let own = Arc::<Own>::default();
+        let mut controllers = self.controllers.lock().unwrap_or_else(PoisonError::into_inner);
+        controllers.retain(|own| own.strong_count() > 0);
+        controllers.push(Arc::downgrade(&own));
+        ControllerMetrics { kind: self.clone(), own }
     }
 
-    /// Objects were mirrored, whether or not their rows had to change.
-    pub(crate) fn mirrored(&self, objects: usize) {
-        self.0.mirrored.inc_by(count(objects));
-    }
-
-    /// Rows of the main table were inserted or updated.
-    pub fn written(&self, rows: usize) {
-        self.0.written.inc_by(count(rows));
-    }
-
-    /// Rows were not written, for this reason.
-    pub(crate) fn skipped(&self, reason: Skip, rows: usize) {
-        let counter = match reason {
-            Skip::Unchanged => &self.0.unchanged,
-            Skip::Stale => &self.0.stale,
+    /// Updates the gauges from what the controllers and their workers do now.
+    pub(super) fn update(&self) {
+        let controllers: Vec<Arc<Own>> = {
+            let controllers = self.controllers.lock().unwrap_or_else(PoisonError::into_inner);
+            controllers.iter().filter_map(Weak::upgrade).collect()
         };
-        counter.inc_by(count(rows));
+        let sum = |of: fn(&Own) -> &AtomicUsize| gauge(controllers.iter().map(|own| of(own).load(Relaxed)).sum());
+        self.depth.set(sum(|own| &own.depth));
+        self.waiting_bytes.set(sum(|own| &own.waiting_bytes));
+        self.max_concurrent.set(sum(|own| &own.max_concurrent));
+        self.objects.set(sum(|own| &own.objects));
+        self.rejected_objects.set(sum(|own| &own.rejected_objects));
+        // True of the kind once it is true in every namespace.
+        let all = |of: fn(&Own) -> &AtomicBool| {
+            !controllers.is_empty() && controllers.iter().all(|own| of(own).load(Relaxed))
+        };
+        self.synced.set(all(|own| &own.synced).into());
+        self.installed.set(all(|own| &own.installed).into());
+        self.update_busy_workers();
     }
 
-    /// Rows got a `delete_time`.
-    pub(crate) fn deleted(&self, rows: usize) {
-        self.0.deleted.inc_by(count(rows));
+    fn update_busy_workers(&self) {
+        let seconds: Vec<f64> = {
+            let busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+            busy.since.values().map(|since| since.elapsed().as_secs_f64()).collect()
+        };
+        self.unfinished_work.set(seconds.iter().sum());
+        self.longest_running.set(seconds.iter().copied().fold(0.0, f64::max));
     }
+}
 
-    /// Immutable objects left etcd.
-    pub(crate) fn evicted(&self, objects: usize) {
-        self.0.evicted.inc_by(count(objects));
-    }
+/// The metrics of a kind's backfills, of which there is one for all its controllers.
+#[derive(Clone)]
+pub struct BackfillMetrics(pub(super) Arc<KindMetrics>);
 
-    /// A batch was committed: its objects, and the time since the start of its transaction.
-    pub(crate) fn batch(&self, objects: usize, took: Duration) {
-        self.0.batch_size.observe(objects as f64);
-        self.0.batch_duration.observe(took.as_secs_f64());
-    }
-
-    /// The time from an object's event to its commit.
-    pub(crate) fn lag(&self, lag: Duration) {
-        self.0.lag.observe(lag.as_secs_f64());
-    }
-
-    /// An object could not be mirrored.
-    pub(crate) fn rejected(&self) {
-        self.0.rejects.inc();
-    }
-
+impl BackfillMetrics {
     /// Rows were read to backfill columns: some were filled, some had their values, some have objects that cannot be decoded.
-    pub fn backfilled(&self, filled: u64, unchanged: u64, failed: u64) {
+    pub fn rows(&self, filled: u64, unchanged: u64, failed: u64) {
         for (counter, rows) in self.0.backfill_rows.iter().zip([filled, unchanged, failed]) {
             counter.inc_by(rows);
-        }
-    }
-
-    /// An object had values that do not fit its protobuf message.
-    pub(crate) fn lost(&self, lost: Lost) {
-        for (counter, count) in self.0.proto_lost.iter().zip([lost.fields, lost.enums, lost.values]) {
-            counter.inc_by(count);
         }
     }
 
@@ -303,20 +268,139 @@ impl ControllerMetrics {
     pub fn incomplete_columns(&self, columns: usize) {
         self.0.incomplete_columns.set(gauge(columns));
     }
+}
+
+impl fmt::Debug for BackfillMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BackfillMetrics({})", self.0.kind)
+    }
+}
+
+impl ControllerMetrics {
+    /// What waits in the queue now: objects, and the bytes of their texts.
+    pub(crate) fn waiting(&self, objects: usize, bytes: usize) {
+        self.own.depth.store(objects, Relaxed);
+        self.own.waiting_bytes.store(bytes, Relaxed);
+    }
+
+    /// An object was added to the queue, or replaced an older version there.
+    pub(crate) fn added(&self) {
+        self.kind.adds.inc();
+    }
+
+    /// Objects went back into the queue because their work failed.
+    pub(crate) fn retried(&self, objects: usize) {
+        self.kind.retries.inc_by(count(objects));
+    }
+
+    /// An object was taken from the queue after this wait.
+    pub(crate) fn taken(&self, waited: Duration) {
+        self.kind.queue_duration.observe(waited.as_secs_f64());
+    }
+
+    /// How many workers may be busy at once.
+    pub(crate) fn workers(&self, workers: usize) {
+        self.own.max_concurrent.store(workers, Relaxed);
+    }
+
+    /// A worker starts a batch of so many objects. It is busy until the returned value is dropped. Then the time is counted
+    /// once per object, in `workqueue_work_duration_seconds` and `controller_runtime_reconcile_time_seconds`.
+    pub(crate) fn work(&self, objects: usize) -> BusyWorker {
+        let since = Instant::now();
+        let number = {
+            let mut busy = self.kind.busy.lock().unwrap_or_else(PoisonError::into_inner);
+            busy.next += 1;
+            let number = busy.next;
+            busy.since.insert(number, since);
+            number
+        };
+        self.kind.active_workers.inc();
+        BusyWorker { controller: self.clone(), number, objects, since }
+    }
+
+    /// Reconciliations ended.
+    pub(crate) fn reconciled(&self, outcome: Outcome, objects: usize) {
+        self.kind.reconciles[outcome as usize].inc_by(count(objects));
+        if outcome == Outcome::Error {
+            self.kind.reconcile_errors.inc_by(count(objects));
+        }
+    }
+
+    /// How many objects are mirrored and live now.
+    pub(crate) fn objects(&self, objects: usize) {
+        self.own.objects.store(objects, Relaxed);
+    }
+
+    /// Objects were mirrored, whether or not their rows had to change.
+    pub(crate) fn mirrored(&self, objects: usize) {
+        self.kind.mirrored.inc_by(count(objects));
+    }
+
+    /// Rows of the main table were inserted or updated.
+    pub fn written(&self, rows: usize) {
+        self.kind.written.inc_by(count(rows));
+    }
+
+    /// Rows were not written, for this reason.
+    pub(crate) fn skipped(&self, reason: Skip, rows: usize) {
+        let counter = match reason {
+            Skip::Unchanged => &self.kind.unchanged,
+            Skip::Stale => &self.kind.stale,
+        };
+        counter.inc_by(count(rows));
+    }
+
+    /// Rows got a `delete_time`.
+    pub(crate) fn deleted(&self, rows: usize) {
+        self.kind.deleted.inc_by(count(rows));
+    }
+
+    /// Immutable objects left etcd.
+    pub(crate) fn evicted(&self, objects: usize) {
+        self.kind.evicted.inc_by(count(objects));
+    }
+
+    /// A batch was committed: its objects, and the time since the start of its transaction.
+    pub(crate) fn batch(&self, objects: usize, took: Duration) {
+        self.kind.batch_size.observe(objects as f64);
+        self.kind.batch_duration.observe(took.as_secs_f64());
+    }
+
+    /// The time from an object's event to its commit.
+    pub(crate) fn lag(&self, lag: Duration) {
+        self.kind.lag.observe(lag.as_secs_f64());
+    }
+
+    /// An object could not be mirrored.
+    pub(crate) fn rejected(&self) {
+        self.kind.rejects.inc();
+    }
+
+    /// An object had values that do not fit its protobuf message.
+    pub(crate) fn lost(&self, lost: Lost) {
+        for (counter, count) in self.kind.proto_lost.iter().zip([lost.fields, lost.enums, lost.values]) {
+            counter.inc_by(count);
+        }
+    }
 
     /// How many objects have a current version that could not be mirrored.
     pub(crate) fn rejected_objects(&self, objects: usize) {
-        self.0.rejected_objects.set(gauge(objects));
+        self.own.rejected_objects.store(objects, Relaxed);
     }
 
     /// Rows were marked as deleted because a list lacked their objects.
     pub(crate) fn orphans_swept(&self, rows: usize) {
-        self.0.orphans_swept.inc_by(count(rows));
+        self.kind.orphans_swept.inc_by(count(rows));
+    }
+
+    /// A list lacked so many of the live rows that none was marked as deleted.
+    pub fn sweep_refused(&self) {
+        self.kind.sweeps_refused.inc();
     }
 
     /// The database returned an error of this class.
     pub(crate) fn database_error(&self, class: ErrorClass) {
-        for (known, counter) in CLASSES.iter().zip(&self.0.database_errors) {
+        for (known, counter) in CLASSES.iter().zip(&self.kind.database_errors) {
             if *known == class {
                 counter.inc();
             }
@@ -325,63 +409,53 @@ impl ControllerMetrics {
 
     /// A request to the API server failed with this HTTP status code, or with `network` if it gave no readable answer.
     pub(crate) fn api_error(&self, code: &str) {
-        self.0.api_errors.of([&self.0.kind, code]).inc();
+        self.kind.api_errors.of([&self.kind.kind, code]).inc();
     }
 
     /// Finalizers were added.
     pub(crate) fn finalizers_added(&self, objects: usize) {
-        self.0.finalizers_added.inc_by(count(objects));
+        self.kind.finalizers_added.inc_by(count(objects));
     }
 
     /// Finalizers were removed.
     pub(crate) fn finalizers_removed(&self, objects: usize) {
-        self.0.finalizers_removed.inc_by(count(objects));
+        self.kind.finalizers_removed.inc_by(count(objects));
     }
 
     /// A list of all objects was completed.
     pub(crate) fn listed(&self) {
-        self.0.lists.inc();
+        self.kind.lists.inc();
     }
 
     /// A watch was restarted, for this reason.
     pub(crate) fn watch_restarted(&self, reason: Restart) {
-        self.0.watch_restarts[reason as usize].inc();
+        self.kind.watch_restarts[reason as usize].inc();
     }
 
     /// The controller panicked.
     pub(crate) fn panicked(&self) {
-        self.0.panics.inc();
+        self.kind.panics.inc();
     }
 
     /// The cluster was behind SQL with these objects, and won.
     pub(crate) fn restored(&self, objects: usize) {
-        self.0.restored.inc_by(count(objects));
+        self.kind.restored.inc_by(count(objects));
     }
 
     /// Whether the first list is in SQL.
     pub(crate) fn synced(&self, synced: bool) {
-        self.0.synced.set(synced.into());
+        self.own.synced.store(synced, Relaxed);
     }
 
     /// Whether the CRD is installed.
     pub(crate) fn installed(&self, installed: bool) {
-        self.0.installed.set(installed.into());
-    }
-
-    /// Updates the gauges of unfinished work.
-    pub(super) fn update_busy_workers(&self) {
-        let seconds: Vec<f64> = {
-            let busy = self.0.busy.lock().unwrap_or_else(PoisonError::into_inner);
-            busy.since.values().map(|since| since.elapsed().as_secs_f64()).collect()
-        };
-        self.0.unfinished_work.set(seconds.iter().sum());
-        self.0.longest_running.set(seconds.iter().copied().fold(0.0, f64::max));
+        self.own.installed.store(installed, Relaxed);
     }
 }
 
 impl fmt::Debug for ControllerMetrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ControllerMetrics({})", self.0.kind)
+        write!(f, "ControllerMetrics({})", self.kind.kind)
     }
 }
 
@@ -397,7 +471,7 @@ pub(crate) struct BusyWorker {
 
 impl Drop for BusyWorker {
     fn drop(&mut self) {
-        let bound = &self.controller.0;
+        let bound = &self.controller.kind;
         let seconds = self.since.elapsed().as_secs_f64();
         bound.busy.lock().unwrap_or_else(PoisonError::into_inner).since.remove(&self.number);
         bound.active_workers.dec();

@@ -92,6 +92,7 @@ pub(super) struct Families {
     pub(super) rejected_objects: Gauges<1>,
     pub(super) proto_lost: Counters<2>,
     pub(super) orphans_swept: Counters<1>,
+    pub(super) sweeps_refused: Counters<1>,
     pub(super) backfill_rows: Counters<2>,
     pub(super) incomplete_columns: Gauges<1>,
     pub(super) database_errors: Counters<2>,
@@ -107,6 +108,7 @@ pub(super) struct Families {
     pub(super) waiting_bytes: Gauges<1>,
     // Ours, for the process.
     pub(super) events: Counters<1>,
+    pub(super) cluster_checked: Gauges<0>,
     pub(super) build_info: Gauges<1>,
 }
 
@@ -216,6 +218,11 @@ impl Families {
                 "Rows deleted because their object was gone when a list was compared with SQL",
                 BY_KIND,
             )?,
+            sweeps_refused: on.counters(
+                "ingester_sweeps_refused_total",
+                "Lists that lacked so many objects that no row was deleted",
+                BY_KIND,
+            )?,
             proto_lost: on.counters(
                 "ingester_proto_lost_total",
                 "What objects said that their message has no place for",
@@ -274,6 +281,11 @@ impl Families {
                 "ingester_events_total",
                 "Kubernetes Events: published, failed, or dropped because too many waited",
                 ["result"],
+            )?,
+            cluster_checked: on.gauges(
+                "ingester_cluster_checked",
+                "1 once the database is known to belong to this cluster",
+                [],
             )?,
             build_info: on.gauges(
                 "ingester_build_info",

@@ -11,9 +11,10 @@ mod families;
 #[cfg(test)]
 mod tests;
 
-pub use controller::ControllerMetrics;
+pub use controller::{BackfillMetrics, ControllerMetrics};
 pub(crate) use controller::{Outcome, Restart, Skip};
 
+use controller::KindMetrics;
 use families::Families;
 use ingester_store::ErrorClass;
 use prometheus::{IntCounter, Registry, TextEncoder};
@@ -29,7 +30,7 @@ struct Inner {
     registry: Registry,
     families: Families,
     events: EventCounters,
-    controllers: Mutex<BTreeMap<Box<str>, ControllerMetrics>>,
+    kinds: Mutex<BTreeMap<Box<str>, Arc<KindMetrics>>>,
 }
 
 /// The counters of Kubernetes Events.
@@ -44,39 +45,55 @@ impl Metrics {
     /// The media type of [`Metrics::render`], for the `Content-Type` header.
     pub const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// A registry with all metrics. The series of a kind exist from the first call of [`Metrics::controller`] on.
+    /// A registry with all metrics. The series of a kind exist from the first call of [`Metrics::controller`] or
+    /// [`Metrics::backfill`] on.
     ///
     /// # Errors
     /// If two metrics have the same name, which would be a defect of this crate.
     pub fn new() -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let families = Families::new(&registry)?;
+        families.cluster_checked.of([]).set(0);
         families.build_info.of([env!("CARGO_PKG_VERSION")]).set(1);
         let events = EventCounters {
             published: families.events.of(["published"]),
             failed: families.events.of(["failed"]),
             dropped: families.events.of(["dropped"]),
         };
-        Ok(Metrics(Arc::new(Inner { registry, families, events, controllers: Mutex::default() })))
+        Ok(Metrics(Arc::new(Inner { registry, families, events, kinds: Mutex::default() })))
     }
 
-    /// The metrics of a kind's controller, the same ones each time. All its series exist from then on, at 0. This takes a
-    /// lock, so get them once and keep them.
+    /// The metrics of one controller of a kind. What several controllers count is in the same series; their gauges add up as long as
+    /// each is kept. This takes a lock, so get them once.
     pub fn controller(&self, kind: &str) -> ControllerMetrics {
-        let mut controllers = self.0.controllers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = controllers.get(kind) {
+        self.kind(kind).controller()
+    }
+
+    /// The metrics of a kind's backfills.
+    pub fn backfill(&self, kind: &str) -> BackfillMetrics {
+        BackfillMetrics(self.kind(kind))
+    }
+
+    /// The series of a kind, which exist from then on, at 0.
+    fn kind(&self, kind: &str) -> Arc<KindMetrics> {
+        let mut kinds = self.0.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kinds.get(kind) {
             return known.clone();
         }
-        let controller = ControllerMetrics::new(kind, &self.0.families);
-        controllers.insert(kind.into(), controller.clone());
-        controller
+        let new = Arc::new(KindMetrics::new(kind, &self.0.families));
+        kinds.insert(kind.into(), new.clone());
+        new
+    }
+
+    /// The database is known to belong to this cluster.
+    pub fn cluster_checked(&self) {
+        self.0.families.cluster_checked.of([]).set(1);
     }
 
     /// All metrics in Prometheus' text format, sorted by name.
     pub fn render(&self) -> String {
-        let controllers: Vec<_> =
-            self.0.controllers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-        controllers.iter().for_each(ControllerMetrics::update_busy_workers);
+        let kinds: Vec<_> = self.0.kinds.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        kinds.iter().for_each(|kind| kind.update());
         let mut text = String::new();
         for family in self.0.registry.gather() {
             // One family at a time, so that an error in one does not hide the others.

@@ -92,12 +92,81 @@ fn every_series_exists_from_the_start() {
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 40);
+    assert_eq!(rendered.types.len(), 42);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 
 #[test]
-fn asking_for_a_kind_twice_gives_the_same_metrics() {
+fn the_gauges_of_a_kind_are_the_sums_of_its_controllers() {
+    let (metrics, one) = model();
+    let two = metrics.controller("Model");
+    for (controller, number) in [(&one, 3), (&two.clone(), 4)] {
+        controller.waiting(number, 100 * number);
+        controller.workers(number);
+        controller.objects(10 * number);
+        controller.rejected_objects(number);
+    }
+    let (working, also) = (one.work(1), two.work(1));
+    let series = |kind: &str| {
+        [
+            format!("workqueue_depth{{name=\"ingester_{kind}\"}}"),
+            format!("ingester_waiting_bytes{{kind=\"{kind}\"}}"),
+            format!("controller_runtime_max_concurrent_reconciles{{controller=\"ingester_{kind}\"}}"),
+            format!("ingester_objects{{kind=\"{kind}\"}}"),
+            format!("ingester_rejected_objects{{kind=\"{kind}\"}}"),
+            format!("controller_runtime_active_workers{{controller=\"ingester_{kind}\"}}"),
+        ]
+    };
+    let values = |kind: &str| {
+        let rendered = Rendered::of(&metrics);
+        series(kind).map(|series| rendered.value(&series))
+    };
+    metrics.controller("Project").objects(1);
+    assert_eq!(values("Model"), [7.0, 700.0, 7.0, 70.0, 7.0, 2.0]);
+    drop((working, also));
+    one.objects(5);
+    assert_eq!(values("Model"), [7.0, 700.0, 7.0, 45.0, 7.0, 0.0]);
+    drop(two);
+    assert_eq!(values("Model"), [3.0, 300.0, 3.0, 5.0, 3.0, 0.0], "a controller that is gone counts no longer");
+}
+
+#[test]
+fn a_kind_is_synced_and_installed_once_it_is_in_every_namespace() {
+    let (metrics, one) = model();
+    let two = metrics.controller("Model");
+    // The metrics of backfills are none of a controller.
+    metrics.backfill("Model").incomplete_columns(0);
+    let values = || {
+        let rendered = Rendered::of(&metrics);
+        ["synced", "installed"].map(|name| rendered.value(&format!("ingester_{name}{{kind=\"Model\"}}")))
+    };
+    one.synced(true);
+    one.installed(true);
+    assert_eq!(values(), [0.0, 0.0]);
+    two.installed(true);
+    assert_eq!(values(), [0.0, 1.0]);
+    two.synced(true);
+    assert_eq!(values(), [1.0, 1.0]);
+    one.synced(false);
+    assert_eq!(values(), [0.0, 1.0]);
+}
+
+#[test]
+fn backfills_count_their_rows_and_columns() {
+    let metrics = Metrics::new().unwrap();
+    let backfill = metrics.backfill("Model");
+    backfill.rows(5, 3, 1);
+    backfill.incomplete_columns(2);
+    Rendered::of(&metrics).has(&[
+        ("ingester_backfill_rows_total{kind=\"Model\",result=\"filled\"}", 5.0),
+        ("ingester_backfill_rows_total{kind=\"Model\",result=\"unchanged\"}", 3.0),
+        ("ingester_backfill_rows_total{kind=\"Model\",result=\"failed\"}", 1.0),
+        ("ingester_incomplete_columns{kind=\"Model\"}", 2.0),
+    ]);
+}
+
+#[test]
+fn the_controllers_of_a_kind_count_together() {
     let (metrics, model) = model();
     model.written(2);
     metrics.controller("Model").written(3);
@@ -142,14 +211,6 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.evicted(2), &[("ingester_objects_evicted_total", 2.0)]),
         (|m| m.rejected(), &[("ingester_rejects_total", 1.0)]),
         (
-            |m| m.backfilled(5, 3, 1),
-            &[
-                ("ingester_backfill_rows_total filled", 5.0),
-                ("ingester_backfill_rows_total unchanged", 3.0),
-                ("ingester_backfill_rows_total failed", 1.0),
-            ],
-        ),
-        (
             |m| m.lost(ingester_core::protobuf::Lost { fields: 3, enums: 2, values: 1 }),
             &[
                 ("ingester_proto_lost_total field", 3.0),
@@ -157,9 +218,9 @@ fn every_method_moves_its_own_series_and_no_other() {
                 ("ingester_proto_lost_total value", 1.0),
             ],
         ),
-        (|m| m.incomplete_columns(2), &[("ingester_incomplete_columns", 2.0)]),
         (|m| m.rejected_objects(2), &[("ingester_rejected_objects", 2.0)]),
         (|m| m.orphans_swept(2), &[("ingester_orphans_swept_total", 2.0)]),
+        (|m| m.sweep_refused(), &[("ingester_sweeps_refused_total", 1.0)]),
         (|m| m.database_error(ErrorClass::Transient), &[("ingester_database_errors_total transient", 1.0)]),
         (|m| m.database_error(ErrorClass::Object), &[("ingester_database_errors_total object", 1.0)]),
         (|m| m.database_error(ErrorClass::Operator), &[("ingester_database_errors_total operator", 1.0)]),

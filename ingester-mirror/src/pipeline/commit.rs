@@ -9,7 +9,7 @@ use crate::backoff::delay;
 use crate::lifecycle::State;
 use crate::metrics::{Outcome, Skip};
 use crate::mistakes::{self, Mistake};
-use ingester_store::{Reject, Report, RowChange, latest_of_each};
+use ingester_store::{ErrorClass, Reject, Report, RowChange, latest_of_each};
 use std::collections::{HashMap, HashSet};
 use tokio::time::Instant;
 
@@ -26,6 +26,8 @@ impl Pipeline {
         let stale: HashSet<&str> = report.stale.iter().map(AsRef::as_ref).collect();
         let mut refused: HashMap<&str, &str> =
             report.rejected.iter().map(|rejected| (&*rejected.uid, &*rejected.reason)).collect();
+        let mut postponed: HashMap<&str, &str> =
+            report.postponed.iter().map(|postponed| (&*postponed.uid, &*postponed.reason)).collect();
         let (mut done, mut acknowledgements, mut orphans) = (Vec::new(), Vec::new(), Vec::new());
         for write in writes {
             self.unit.metrics.lag(write.trail.since.elapsed());
@@ -34,11 +36,24 @@ impl Pipeline {
                 // Its row must not stay live if it is gone, whatever the last state of it was.
                 if let Becomes::Gone { .. } | Becomes::LeftOut = write.becomes {
                     orphans.push(super::prepare::forgotten(&uid, write.object.version, self.unit.clock.now()));
+                    // Nobody can mend an object that is gone.
+                    self.known().remove(&uid);
+                    done.push(uid);
+                    continue;
                 }
                 // Nothing is sent to Kubernetes for an object that is not stored.
                 let held = !matches!(write.then, Then::Nothing | Then::RequestFinalizers);
                 let reject = self.reject_at(&write.object, reason.to_owned());
-                rejections.push(Rejection { object: write.object, reject, held, trail: write.trail });
+                rejections.push(Rejection {
+                    object: write.object,
+                    reject,
+                    held,
+                    again: write.again,
+                    trail: write.trail,
+                });
+            } else if let Some(reason) = postponed.remove(&*uid) {
+                self.postpone(write.object, &write.trail, reason);
+                done.push(uid);
             } else if stale.contains(&*uid) {
                 self.look_at_stale(write.object, &write.trail);
                 done.push(uid);
@@ -65,10 +80,11 @@ impl Pipeline {
             let objects = done.len() + acknowledgements.len();
             tracing::info!(kind = self.unit.kind.kind(), objects, "Successfully synced objects to metadata storage");
         }
+        self.record(rejections, &mut done).await?;
+        // After the rejects, which it deletes: nobody can mend an object that is gone.
         if !orphans.is_empty() {
             self.write(orphans).await?;
         }
-        self.record(rejections, &mut done).await?;
         let (live, rejected) = {
             let known = self.known();
             (known.live(), known.rejected())
@@ -99,7 +115,9 @@ impl Pipeline {
             written = report.written,
             unchanged = report.unchanged,
             stale = report.stale.len(),
+            postponed = report.postponed.len(),
             rejected = report.rejected.len(),
+            postponed = report.postponed.len(),
             "Batch committed"
         );
         self.unit.metrics.batch(count, begin.elapsed());
@@ -117,6 +135,18 @@ impl Pipeline {
             return self.queue.push(item);
         }
         self.queue.push_later(item, delay(trail.attempt, self.unit.settings.requeue_period));
+    }
+
+    /// The database refused the object with an error that nobody knows. It may pass, so nothing is sent to Kubernetes.
+    fn postpone(&self, object: ObjectRef, trail: &Trail, reason: &str) {
+        let metrics = &self.unit.metrics;
+        metrics.database_error(ErrorClass::Unknown);
+        metrics.reconciled(Outcome::Error, 1);
+        metrics.retried(1);
+        tracing::warn!(kind = self.unit.kind.kind(), namespace = %object.namespace, name = %object.name, reason,
+            attempt = trail.attempt, "Object not stored, with an error that is not known: it is tried again");
+        let pause = delay(trail.attempt, self.unit.settings.requeue_period);
+        self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
     }
 
     /// Remembers the row's state after the commit.
@@ -153,7 +183,7 @@ impl Pipeline {
         }
         let rejects: &Vec<Reject> = &rejections.iter().map(|rejection| rejection.reject.clone()).collect();
         self.unit.until_done("recording rejects", move || self.unit.rows.record_rejects(rejects)).await?;
-        for Rejection { object, reject, held, trail } in rejections {
+        for Rejection { object, reject, held, again, trail } in rejections {
             self.known().set(&object.uid, object.version, RowState::Rejected, None);
             self.unit.metrics.rejected();
             self.unit.metrics.reconciled(Outcome::Error, 1);
@@ -164,9 +194,11 @@ impl Pipeline {
             self.unit.publisher.rejected(&self.unit.kind, object.subject(&api_version, &version), &reject.reason);
             if held {
                 self.unit.publisher.held(&self.unit.kind, object.subject(&api_version, &version), &reject.reason);
+            }
+            let period = self.unit.settings.requeue_period;
+            if let Some(pause) = again.or(held.then_some(period)) {
                 let attempt = trail.attempt.saturating_add(1);
-                let period = self.unit.settings.requeue_period;
-                self.queue.push_later(Item::look(object.clone(), Why::Due, attempt), period);
+                self.queue.push_later(Item::look(object.clone(), Why::Due, attempt), pause);
             }
             done.push(object.uid);
         }

@@ -59,6 +59,8 @@ pub(super) struct Rejection {
     pub(super) reject: Reject,
     /// Kubernetes waits for us to store it.
     pub(super) held: bool,
+    /// When to look at it again even if nothing changes.
+    pub(super) again: Option<Duration>,
     pub(super) trail: Trail,
 }
 
@@ -116,7 +118,7 @@ impl Pipeline {
                     version: version.unwrap_or_default(),
                 };
                 let reject = self.reject_of(&object, &identity, reason);
-                batch.rejections.push(Rejection { object, reject, held: false, trail });
+                batch.rejections.push(Rejection { object, reject, held: false, again: None, trail });
             }
         }
     }
@@ -249,7 +251,7 @@ impl Pipeline {
         let held =
             matches!(plan.then, lifecycle::Then::RemoveFinalizer) && !mistakes::made(Mistake::ForgottenWhileHeld);
         let reject = self.reject_at(&object, reason);
-        batch.rejections.push(Rejection { object, reject, held, trail });
+        batch.rejections.push(Rejection { object, reject, held, again: plan.again, trail });
     }
 
     /// What to do with the object. `seen` is what is stored of one that is to be deleted.

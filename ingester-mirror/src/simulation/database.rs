@@ -11,7 +11,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::guard::{Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
-use ingester_store::{LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -46,7 +46,12 @@ impl Kept {
 }
 
 fn version(row: &StoredRow) -> Version {
-    Version { res_version: row.res_version, deleted: row.delete_time.is_some(), evicted: row.evict_time.is_some() }
+    Version {
+        res_version: row.res_version,
+        ingest_version: row.ingest_version,
+        deleted: row.delete_time.is_some(),
+        evicted: row.evict_time.is_some(),
+    }
 }
 
 fn text(row: &StoredRow, place: usize) -> &str {
@@ -98,7 +103,7 @@ impl World {
                     self.note(who, &format!("stale: {} (stored: {told})", told_change(&change)));
                     report.stale.push(uid);
                 }
-                Verdict::Write => {
+                Verdict::Write | Verdict::Mark => {
                     report.written += 1;
                     self.note(who, &format!("row: {}", told_change(&change)));
                     self.keep(change, old);
@@ -111,11 +116,13 @@ impl World {
     fn keep(&mut self, change: RowChange, old: Option<Kept>) {
         let row = match change {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => {
-                let Row { uid, res_version, delete_time, evict_time, values, labels, annotations, .. } = row;
+                let Row {
+                    uid, res_version, ingest_version, delete_time, evict_time, values, labels, annotations, ..
+                } = row;
                 // A tombstone keeps its time.
                 let delete_time =
                     delete_time.map(|new| old.as_ref().and_then(|old| old.row.delete_time).unwrap_or(new));
-                StoredRow { uid, res_version, delete_time, evict_time, values, labels, annotations }
+                StoredRow { uid, res_version, ingest_version, delete_time, evict_time, values, labels, annotations }
             }
             RowChange::Tombstone { res_version, delete_time, .. } => {
                 let Some(Kept { mut row, .. }) = old.clone() else { return };
@@ -277,17 +284,24 @@ impl Rows for Client {
         .boxed()
     }
 
-    fn live<'a>(&'a self, after: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
+    fn live<'a>(
+        &'a self,
+        evicted: Evicted,
+        after: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
         async move {
             let after: Box<str> = after.into();
             let live = self.query("live", after.to_string(), move |world| {
                 let after = (std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded);
                 let rows = world.database.rows.range(after).map(|(_, kept)| kept);
-                let live = rows.filter(|kept| kept.row.delete_time.is_none());
+                let wanted = |kept: &&Kept| evicted == Evicted::Included || kept.row.evict_time.is_none();
+                let live = rows.filter(|kept| kept.row.delete_time.is_none()).filter(wanted);
                 live.take(limit)
                     .map(|kept| LiveRow {
                         uid: kept.row.uid.clone(),
                         res_version: kept.row.res_version,
+                        ingest_version: kept.row.ingest_version,
                         evicted: kept.row.evict_time.is_some(),
                     })
                     .collect()
@@ -306,6 +320,19 @@ impl Rows for Client {
                     .collect()
             });
             names.await
+        }
+        .boxed()
+    }
+
+    fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            let uids = owned(uids);
+            let forgotten = self.query("forget rejects", uids.join(" "), move |world| {
+                for uid in uids {
+                    world.database.rejects.remove(uid.as_str());
+                }
+            });
+            forgotten.await
         }
         .boxed()
     }

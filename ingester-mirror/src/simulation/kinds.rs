@@ -2,7 +2,7 @@
 
 use ingester_core::Kind;
 use ingester_core::json;
-use ingester_core::kind::{Definition, Functions, Plural};
+use ingester_core::kind::{Definition, Finalizer, Functions, Plural};
 use ingester_core::object::Object;
 use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
 use ingester_core::value::{Value, Values};
@@ -46,6 +46,8 @@ pub(super) const MODEL: Kind = Kind::new(
         table: &TABLE,
         immutable: false,
         protobuf: None,
+        finalizer: Finalizer::Ensure,
+        fingerprint: PARTS.fingerprint(),
     },
     Functions { plural: Plural::Literal("models"), decode, crd: None },
 );

@@ -7,10 +7,11 @@ use super::world::{Client, Sim};
 use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::config::Finalizer;
+use crate::config::SweepLimit;
 use crate::events::Publisher;
 use crate::follow::Follower;
 use crate::health::Health;
-use crate::lifecycle::{Rules, SweepLimit};
+use crate::lifecycle::Rules;
 use crate::metrics::{ControllerMetrics, Metrics};
 use crate::unit::{Settings, Unit};
 use ingester_core::object::ManagedFields;
@@ -190,7 +191,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
             requeue_period: Duration::from_secs(10),
             resync_period: Some(Duration::from_secs(40)),
             finalizer_rate: 50,
-            sweep_limit: SweepLimit::default(),
+            sweep_limit: SweepLimit::of(1000),
             managed_fields: ManagedFields::Keep,
         },
         metrics: METRICS.with(Clone::clone),

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
 use crate::health::{Health, KindState};
-use crate::lifecycle::{Rules, SweepLimit};
+use crate::lifecycle::Rules;
 use crate::metrics::Metrics;
 use crate::rows::StoreRows;
 use crate::unit::{Settings, Unit, name};
@@ -60,8 +60,8 @@ pub async fn run(context: Context, kinds: &[Kind], config: &Config, stop: Cancel
     while let Some(ended) = controllers.join_next().await {
         if let Err(error) = ended {
             let reason = panic_of(error);
+            context.health.dead("supervisor of a controller", &reason);
             tracing::error!(reason, "A supervisor panicked");
-            context.health.dead("supervisor", &reason);
         }
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], config: &Config, stop: &C
             memory: budget.part(),
             namespace,
             rules: Rules {
-                finalizer: ingester.finalizer,
+                finalizer: ingester.finalizer_of(&kind),
                 deletion_delay: config.metadata_storage.deletion_delay,
                 immutable: kind.immutable(),
             },
@@ -112,7 +112,7 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], config: &Config, stop: &C
                 requeue_period: ingester.requeue_period_of(kind.kind()).max(SHORTEST_REQUEUE),
                 resync_period: ingester.resync_period,
                 finalizer_rate: ingester.finalizer_rate,
-                sweep_limit: SweepLimit::default(),
+                sweep_limit: ingester.sweep_limit,
                 managed_fields,
             },
             metrics: metrics.controller(kind.kind()),

@@ -246,9 +246,11 @@ async fn write(
     counts.written += report.written as u64;
     counts.unchanged += report.unchanged as u64;
     counts.stale += report.stale.len() as u64;
-    counts.rejected += report.rejected.len() as u64;
+    // Nobody writes an object again after an import, so whoever reads the report decides.
+    let rejected = [report.rejected, report.postponed].concat();
+    counts.rejected += rejected.len() as u64;
     let mut rejects = Vec::new();
-    for rejected in report.rejected {
+    for rejected in rejected {
         if let Some((origin, mut reject)) = known.remove(&rejected.uid) {
             reject.reason = rejected.reason.clone();
             problem(&Problem { origin, object: read::shown(&reject), reason: rejected.reason });

@@ -1,12 +1,13 @@
-//! Backfilling: columns that were added to existing tables get their values from the stored objects, by the same decoder as new
-//! rows. This covers live, deleted and evicted rows.
+//! Backfilling: rows that an older definition of their kind wrote get their values from the stored objects, by the same decoder as
+//! new rows. This covers live, deleted and evicted rows. `ingest_version` tells them apart, whoever wrote them last; after columns
+//! were added, all rows are read once.
 //!
-//! The table `ingester_backfills` has the progress of each column, for people and for the next run. A column is complete if its
+//! The table `ingester_backfills` has the progress of each added column, for people and for the next run. A column is complete if its
 //! `complete_time` is set, or if the column has no row there because it is as old as its table.
 
 use super::lock_file::AddedColumn;
 use super::released::Released;
-use crate::store::backfill::Target;
+use crate::store::backfill::{Scope, Target};
 use crate::store::{Store, StoreError};
 use ingester_core::dialect::statements::BackfillRow;
 use ingester_core::kind::Kind;
@@ -20,7 +21,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// The rows of the first page, and the most rows of a page.
-const ROWS: (usize, usize) = (50, 500);
+const ROWS: (usize, usize) = (8, 500);
 
 /// About how many bytes of objects a page should have, because they are in memory at once.
 const BYTES: usize = 2 << 20;
@@ -33,8 +34,11 @@ pub const RATE: u32 = 5_000;
 pub struct Backfill {
     /// The kind.
     pub kind: Kind,
+    scope: Scope,
     /// The places of the columns in the kind's table.
     places: Vec<usize>,
+    /// Those whose progress is noted.
+    noted: Vec<usize>,
 }
 
 /// A name that is no column which can be backfilled.
@@ -56,7 +60,7 @@ pub struct BackfillProgress {
     pub read: u64,
     /// Rows that got other values.
     pub filled: u64,
-    /// Rows whose objects cannot be decoded; their values stay as they were.
+    /// Rows that cannot be filled; their values stay as they were, and `ingester_rejects` has the reasons.
     pub failed: u64,
     /// Whether all rows were read; otherwise the next run continues.
     pub complete: bool,
@@ -89,7 +93,7 @@ impl Backfill {
         let table = kind.table();
         let (proto, indexed) = (kind.protobuf().map(|_| base::PROTO), base::JSON + 1..table.columns.len());
         if columns.is_empty() {
-            return Ok(Backfill { kind: *kind, places: proto.into_iter().chain(indexed).collect() });
+            return Ok(Backfill { scope: Scope::Asked, noted: computed(kind), ..Backfill::older(kind) });
         }
         let name_of = |place: usize| table.columns[place].name;
         let place = |name: &String| {
@@ -100,13 +104,34 @@ impl Backfill {
                 columns: indexed.clone().chain(proto).map(|place| name_of(place).to_string()).collect(),
             })
         };
-        Ok(Backfill { kind: *kind, places: columns.iter().map(place).collect::<Result<_, _>>()? })
+        let places: Vec<usize> = columns.iter().map(place).collect::<Result<_, _>>()?;
+        Ok(Backfill { kind: *kind, scope: Scope::Asked, noted: places.clone(), places })
     }
 
-    /// The columns.
+    /// All computed columns of the rows that older definitions of the kind wrote.
+    pub fn older(kind: &Kind) -> Self {
+        Backfill { kind: *kind, scope: Scope::Older, places: computed(kind), noted: Vec::new() }
+    }
+
+    /// Columns that were added, in all rows. A kind that knows its definition fills all computed columns of them, so that the rows are
+    /// of this definition afterwards.
+    fn added(kind: &Kind, columns: &[String]) -> Result<Self, UnknownColumn> {
+        let Backfill { places, noted, .. } = Backfill::of(kind, columns)?;
+        let places = if kind.ingest_version() > 0 { computed(kind) } else { places };
+        Ok(Backfill { kind: *kind, scope: Scope::Added, places, noted })
+    }
+
+    /// The columns that were added or asked for; all computed ones for rows of older definitions.
     pub fn columns(&self) -> impl Iterator<Item = &'static Column> {
         let table = self.kind.table();
-        self.places.iter().map(|place| &table.columns[*place])
+        let places = if self.noted.is_empty() { &self.places } else { &self.noted };
+        places.iter().map(|place| &table.columns[*place])
+    }
+
+    /// The columns whose progress is noted.
+    fn noted(&self) -> impl Iterator<Item = &'static Column> {
+        let table = self.kind.table();
+        self.noted.iter().map(|place| &table.columns[*place])
     }
 }
 
@@ -144,7 +169,7 @@ impl Store {
         Ok(self.backfills().await?.into_iter().filter(known).map(progress).collect())
     }
 
-    /// What remains to be backfilled in the tables of these kinds. If another program (sqlx's own) has run migrations, the
+    /// What remains to be backfilled in the tables of these kinds: columns that were added, and rows of older definitions. If another program (sqlx's own) has run migrations, the
     /// columns that they added are noted first.
     ///
     /// # Errors
@@ -167,7 +192,9 @@ impl Store {
                 .map(|progress| progress.column.clone())
                 .collect();
             if !columns.is_empty() {
-                incomplete.extend(Backfill::of(kind, &columns));
+                incomplete.extend(Backfill::added(kind, &columns));
+            } else if self.any_older(kind).await? {
+                incomplete.push(Backfill::older(kind));
             }
         }
         Ok(incomplete)
@@ -193,13 +220,13 @@ impl Store {
         let begun = self.backfills().await?;
         let row = |column: &Column| begun.iter().find(|row| row.table == table && column.name.same_as(&row.column));
         let to_begin: Vec<(String, String, i64)> = backfill
-            .columns()
+            .noted()
             .filter(|column| row(column).is_none_or(|row| row.complete))
             .map(|column| (table.clone(), column.name.to_string(), row(column).map_or(0, |row| row.migration)))
             .collect();
         self.begin_backfill(&to_begin).await?;
         // Columns with different positions continue together from the lowest one.
-        let positions = backfill.columns().map(|column| match row(column) {
+        let positions = backfill.noted().map(|column| match row(column) {
             Some(row) if !row.complete => row.position.clone(),
             _ => String::new(),
         });
@@ -207,14 +234,25 @@ impl Store {
         let mut progress = BackfillProgress::default();
         let (mut rows, most) = ROWS;
         let begin = Instant::now();
-        let target = Target { table: backfill.kind.table(), places: &backfill.places };
+        let target = Target {
+            kind: &backfill.kind,
+            scope: backfill.scope,
+            places: &backfill.places,
+            whole: backfill.places == computed(&backfill.kind),
+            noted: &backfill.noted,
+        };
         while !stop.is_cancelled() {
             let page = self.backfill_page(target, &position, rows, |json| derived(&backfill.kind, json)).await?;
-            for (uid, reason) in &page.failed {
-                tracing::warn!(table, uid, reason, "The columns of this row cannot be filled");
+            for reject in &page.failed {
+                tracing::warn!(
+                    table,
+                    uid = reject.uid,
+                    reason = reject.reason,
+                    "The columns of this row cannot be filled"
+                );
             }
             let Some(last) = page.last else {
-                let columns: Vec<&Column> = backfill.columns().collect();
+                let columns: Vec<&Column> = backfill.noted().collect();
                 self.end_backfill(&table, &columns).await?;
                 progress.complete = true;
                 break;
@@ -237,6 +275,12 @@ impl Store {
         }
         Ok(progress)
     }
+}
+
+/// The places of the columns that are computed from an object: `proto` where the kind has it, and the indexed ones.
+fn computed(kind: &Kind) -> Vec<usize> {
+    let proto = kind.protobuf().map(|_| base::PROTO);
+    proto.into_iter().chain(base::JSON + 1..kind.table().columns.len()).collect()
 }
 
 /// The row that a stored object has today.

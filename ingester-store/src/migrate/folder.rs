@@ -4,7 +4,7 @@ use super::lock_file::{LockFile, ReleasedMigration};
 use super::released::{self, Released};
 use ingester_core::ddl::{self, Phase, Schema, SchemaChange, Step};
 use ingester_core::dialect::Dialect;
-use ingester_core::kind::Kind;
+use ingester_core::kind::{Kind, ProtobufError};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ pub struct Outcome {
     pub changed: Vec<String>,
     /// The migrations that were added, or would be.
     pub migrations: Vec<String>,
-    /// The changes of the tables, for people; empty if there are none.
+    /// The changes of the tables and definitions, for people; empty if there are none.
     pub summary: String,
 }
 
@@ -67,6 +67,9 @@ pub enum GenerateError {
     /// The changes drop data, and that is not allowed.
     #[error("these changes drop data: {}; if that is meant, say so with --allow-destructive", .0.join("; "))]
     Destructive(Vec<String>),
+    /// The message of a kind cannot be used.
+    #[error(transparent)]
+    Protobuf(#[from] ProtobufError),
     /// A text that cannot be the name of a migration.
     #[error(
         "`{0}` is no name for a migration: it has up to 60 lower-case letters, digits and underscores, such as add_owner"
@@ -165,6 +168,7 @@ impl Folder {
         if !changes.is_empty() {
             lock_file.tables = Schema { tables: code.tables.clone() };
         }
+        let definitions = lock_file.define(kinds, &changes)?;
         for dialect in Dialect::ALL {
             let text = format!("{NOTICE}\n{}", dialect.script(&dialect.create_all(&code)));
             files.insert(format!("{dialect}/schema.sql"), text);
@@ -172,7 +176,7 @@ impl Folder {
         let text = serde_json::to_string_pretty(&lock_file)
             .map_err(|error| GenerateError::LockFile { path: LOCK_FILE.into(), reason: error.to_string() })?;
         files.insert(LOCK_FILE.into(), text + "\n");
-        Ok(Plan { files, migrations, summary: ddl::summary(&changes, &code, None) })
+        Ok(Plan { files, migrations, summary: ddl::summary(&changes, &code, None) + &definitions.concat() })
     }
 
     fn lock_file(&self) -> Result<LockFile, GenerateError> {
@@ -331,7 +335,7 @@ pub(super) fn checksum(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ingester_core::kind::{Definition, Functions, Plural};
+    use ingester_core::kind::{Definition, Finalizer, Functions, Plural};
     use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
 
     // Kinds written by hand: two releases of a struct differ in its table.
@@ -350,6 +354,8 @@ mod tests {
                     table: &TABLE,
                     immutable: false,
                     protobuf: None,
+                    finalizer: Finalizer::Ensure,
+                    fingerprint: PARTS.fingerprint(),
                 },
                 Functions { plural: Plural::Literal($table), decode: |_, _| Ok(false), crd: None },
             )

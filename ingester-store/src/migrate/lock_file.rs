@@ -1,7 +1,8 @@
 //! The lock file `schema.lock.json`: the released schema as data, and the migrations that lead to it, with their checksums.
 
 use ingester_core::ddl::{Schema, SchemaChange};
-use ingester_core::schema::Ident;
+use ingester_core::kind::{IngestVersion, Kind, ProtobufError};
+use ingester_core::schema::{BASE_COLUMNS, Fingerprint, Ident, base};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -11,8 +12,23 @@ use std::collections::BTreeMap;
 pub struct LockFile {
     /// The tables, in the order in which they are created.
     pub tables: Schema,
+    /// The definitions of each kind, by the name of its main table.
+    #[serde(default)]
+    pub definitions: BTreeMap<Ident, Definitions>,
     /// The migrations, in the order in which they run.
     pub migrations: Vec<ReleasedMigration>,
+}
+
+/// The definitions that a kind has had. A row says which one wrote it: `ingest_version` is the place in this list, from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Definitions {
+    /// Whether rows that say 0 are of the first definition, because their table is older than `ingest_version` and its columns were
+    /// those of that definition.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_is_unmarked: bool,
+    /// The fingerprint of each. One that returns is another definition, because rows of those in between have to be told apart.
+    pub fingerprints: Vec<Fingerprint>,
 }
 
 /// One released migration.
@@ -40,7 +56,70 @@ pub(super) struct AddedColumn {
     pub(super) version: u32,
 }
 
+/// Whether every main table has this column. Its values are not computed from an object's text, except for `proto`.
+pub(super) fn is_base(column: Ident) -> bool {
+    BASE_COLUMNS.iter().any(|base| base.name == column)
+}
+
 impl LockFile {
+    /// Which of its kind's definitions this one is; the default if it is not the last one here.
+    ///
+    /// # Errors
+    /// If the kind's message cannot be used.
+    pub fn ingest_version(&self, kind: &Kind) -> Result<IngestVersion, ProtobufError> {
+        let fingerprint = kind.fingerprint()?;
+        Ok(match self.definitions.get(&kind.table().name) {
+            Some(definitions) if definitions.fingerprints.last() == Some(&fingerprint) => IngestVersion {
+                number: u32::try_from(definitions.fingerprints.len()).unwrap_or(u32::MAX),
+                of_unmarked: definitions.first_is_unmarked.into(),
+            },
+            _ => IngestVersion::default(),
+        })
+    }
+
+    /// Adds the definitions of these kinds that are new after `changes`, and forgets those of other kinds. Returns a line about each
+    /// that makes rows be filled again.
+    pub(super) fn define(&mut self, kinds: &[Kind], changes: &[SchemaChange]) -> Result<Vec<String>, ProtobufError> {
+        for change in changes {
+            if let SchemaChange::RenameTable { from, to } = change
+                && let Some(definitions) = self.definitions.remove(from)
+            {
+                self.definitions.insert(*to, definitions);
+            }
+        }
+        self.definitions.retain(|table, _| kinds.iter().any(|kind| kind.table().name == *table));
+        let mut lines = Vec::new();
+        for kind in kinds {
+            let (table, fingerprint) = (kind.table().name, kind.fingerprint()?);
+            let created = changes
+                .iter()
+                .any(|change| matches!(change, SchemaChange::CreateTable(created) if created.name == table));
+            let definitions = self.definitions.entry(table).or_default();
+            if definitions.fingerprints.last() == Some(&fingerprint) {
+                continue;
+            }
+            if definitions.fingerprints.is_empty() {
+                let within = || changes.iter().filter(|change| change.within() == Some(table));
+                let marked = within().any(|change| {
+                    matches!(change, SchemaChange::AddColumn { column, .. }
+                        if column.name == BASE_COLUMNS[base::INGEST_VERSION].name)
+                });
+                let filled = within()
+                    .any(|change| matches!(change, SchemaChange::AddColumn { column, .. } if !is_base(column.name)));
+                definitions.first_is_unmarked = marked && !filled;
+            }
+            definitions.fingerprints.push(fingerprint);
+            if !created && !definitions.first_is_unmarked || definitions.fingerprints.len() > 1 {
+                lines.push(format!(
+                    "definition {} of {}: the rows of earlier ones are filled again from the stored objects\n",
+                    definitions.fingerprints.len(),
+                    kind.kind()
+                ));
+            }
+        }
+        Ok(lines)
+    }
+
     /// The columns that the migrations in `applied` added to tables, by their current names, without those that were dropped
     /// later.
     pub(super) fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<AddedColumn> {
@@ -48,7 +127,7 @@ impl LockFile {
         for migration in self.migrations.iter().filter(|migration| applied(migration.version)) {
             for change in &migration.changes {
                 match change {
-                    SchemaChange::AddColumn { table, column } => {
+                    SchemaChange::AddColumn { table, column } if !is_base(column.name) => {
                         added.push(AddedColumn { table: *table, column: column.name, version: migration.version });
                     }
                     SchemaChange::DropColumn { table, column } => {

@@ -15,5 +15,5 @@ pub use apply::{Applied, ApplyError, Progress, schema_of};
 pub use backfill::{Backfill, BackfillProgress, ColumnBackfill, RATE, UnknownColumn};
 pub use drift::{Drift, drift};
 pub use folder::{Folder, GenerateError, GenerateOptions, Outcome, assert_current};
-pub use lock_file::{LockFile, ReleasedMigration};
+pub use lock_file::{Definitions, LockFile, ReleasedMigration};
 pub use released::Released;

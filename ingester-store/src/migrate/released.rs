@@ -5,6 +5,7 @@ use super::folder::{GenerateError, checksum};
 use super::lock_file::{LockFile, ReleasedMigration};
 use ingester_core::GeneratedSql;
 use ingester_core::dialect::Dialect;
+use ingester_core::kind::Kind;
 use sqlx::migrate::{Migration, MigrationType};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -33,6 +34,15 @@ impl Released {
     /// The contents of the lock file.
     pub fn lock_file(&self) -> &LockFile {
         &self.lock_file
+    }
+
+    /// These kinds, each with what its rows say in `ingest_version`: 0 for a kind that is not as it was when its last definition
+    /// was recorded.
+    ///
+    /// # Errors
+    /// If the message of a kind cannot be used.
+    pub fn versioned(&self, kinds: &[Kind]) -> Result<Vec<Kind>, GenerateError> {
+        kinds.iter().map(|kind| Ok(kind.versioned(self.lock_file.ingest_version(kind)?))).collect()
     }
 
     /// A migration for sqlx, up or down.

@@ -1,14 +1,16 @@
-//! Backfilling new columns of tables that have rows: one page of rows per transaction, and the progress of each column.
+//! Backfilling columns of rows that are stored: one page of rows per transaction, and the progress of each new column.
 //!
 //! Must not: decode an object; the caller brings the decoder.
 
+use super::batch::{MOST_ROWS, chunks, most_rows, packets, room, too_large};
 use super::transaction::Transaction;
-use super::{Store, StoreError};
+use super::{Reject, Store, StoreError, rejects};
 use ingester_core::dialect::Access;
 use ingester_core::dialect::statements::{
-    BackfillRow, BeginBackfill, EndBackfill, ForgetBackfills, ReadBackfills, ReadForBackfill, StepBackfill,
-    WriteBackfilled,
+    BackfillRow, Backfilled, BeginBackfill, EndBackfill, ForgetBackfills, Gone, MarkRows, OlderRows, ReadBackfills,
+    ReadForBackfill, RecordRejects, RowsToBackfill, SettleRejects, StepBackfill, Tombstone, WriteBackfilled,
 };
+use ingester_core::kind::Kind;
 use ingester_core::row::Row;
 use ingester_core::schema::{Column, Table};
 use ingester_core::value::{Micros, Value};
@@ -18,7 +20,7 @@ use std::sync::Arc;
 pub(super) const BACKFILLS: &str = "ingester_backfills";
 
 /// The result of backfilling one page of rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Page {
     /// The uid of the last row; `None` if no row was left.
     pub(crate) last: Option<String>,
@@ -26,18 +28,34 @@ pub(crate) struct Page {
     pub(crate) read: u64,
     /// Rows that got other values.
     pub(crate) filled: u64,
-    /// Rows whose objects cannot be decoded: uid and reason.
-    pub(crate) failed: Vec<(String, String)>,
-    /// Bytes of the objects.
+    /// Rows that cannot be filled, with their reasons. They are recorded as rejects.
+    pub(crate) failed: Vec<Reject>,
+    /// Bytes of the objects and of the values that are made from them.
     pub(crate) bytes: usize,
 }
 
-/// The columns of a table that are backfilled together.
+/// Which rows of a table are backfilled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All, because somebody asked for it.
+    Asked,
+    /// All but those of later definitions, because columns were added.
+    Added,
+    /// Those of older definitions.
+    Older,
+}
+
+/// The columns of a kind that are backfilled together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
-    pub(crate) table: &'static Table,
+    pub(crate) kind: &'a Kind,
+    pub(crate) scope: Scope,
     /// Their places in the table.
     pub(crate) places: &'a [usize],
+    /// Whether they are all columns that are computed from the object. Then the rows are of the kind's definition afterwards.
+    pub(crate) whole: bool,
+    /// Those whose progress is noted.
+    pub(crate) noted: &'a [usize],
 }
 
 impl Store {
@@ -98,6 +116,16 @@ impl Store {
         .await
     }
 
+    /// Whether any row of a kind is of an older definition.
+    pub(crate) async fn any_older(&self, kind: &Kind) -> Result<bool, StoreError> {
+        if kind.ingest_version() == 0 {
+            return Ok(false);
+        }
+        let doing = || format!("looking for rows of `{}` of older definitions", kind.table().name);
+        let first = &older(kind, "", 1);
+        Ok(!self.with_retries(doing, || async { self.pool.fetch(first).await }).await?.is_empty())
+    }
+
     /// Backfills up to `limit` rows that come after the uid `after`, in the order of their uids, and notes the progress in the
     /// same transaction.
     ///
@@ -110,61 +138,195 @@ impl Store {
         limit: usize,
         decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
     ) -> Result<Page, StoreError> {
-        self.with_retries(
-            || format!("backfilling columns of `{}`", target.table.name),
+        let page = self.with_retries(
+            || format!("backfilling columns of `{}`", target.kind.table().name),
             || async {
+                // Without locks, and outside of a transaction: most rows that it passes are none of these.
+                let found = match target.scope {
+                    Scope::Older => Some(self.pool.fetch(&older(target.kind, after, limit)).await?),
+                    Scope::Asked | Scope::Added => None,
+                };
+                let rows = match &found {
+                    Some(uids) if uids.is_empty() => return Ok(Page::default()),
+                    Some(uids) => Rows::These(uids),
+                    None => Rows::After(after, limit),
+                };
+                let settle = !self.recorded().is_empty();
                 let mut tx = self.pool.begin(Access::Write).await?;
-                let page = page(&mut tx, target, after, limit, &decode).await;
+                let page = page(&mut tx, target, rows, self.max_packet, settle, &decode).await;
                 tx.end(page).await
             },
-        )
-        .await
+        );
+        let page = page.await?;
+        if !page.failed.is_empty() {
+            self.recorded().add(page.failed.iter().map(|reject| rejects::head(&reject.uid, 64).into()));
+        }
+        Ok(page)
     }
+}
+
+/// Rows of older definitions of a kind.
+fn older<'a>(kind: &Kind, after: &'a str, limit: usize) -> OlderRows<'a> {
+    OlderRows { table: kind.table(), ingest_version: kind.ingest_version(), unmarked: kind.is_older(0), after, limit }
+}
+
+/// The rows of a page.
+enum Rows<'a> {
+    After(&'a str, usize),
+    These(&'a [String]),
+}
+
+/// What is to be done with the rows of a page.
+#[derive(Default)]
+struct Changes {
+    /// Rows with other values.
+    write: Vec<Backfilled>,
+    /// Rows that have their values already, of an older definition.
+    mark: Vec<String>,
+    /// Rows in the cluster that their kind leaves out now, with their versions.
+    gone: Vec<(String, u64)>,
+    /// Rows that can be filled, with their versions.
+    good: Vec<(String, String)>,
 }
 
 async fn page(
     tx: &mut Transaction,
-    Target { table, places }: Target<'_>,
-    after: &str,
-    limit: usize,
+    target: Target<'_>,
+    rows: Rows<'_>,
+    max_packet: usize,
+    settle: bool,
     decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
 ) -> Result<Page, sqlx::Error> {
+    let Target { kind, scope, places, whole, noted } = target;
+    let (table, number) = (kind.table(), kind.ingest_version());
     let mut page = Page::default();
-    let mut changed: Vec<(String, Row)> = Vec::new();
-    for stored in tx.fetch(&ReadForBackfill { table, places, after, limit }).await? {
-        let Value::Text(json) = stored.json else {
+    let stored = match rows {
+        Rows::After(uid, limit) => {
+            tx.fetch(&ReadForBackfill { table, places, rows: RowsToBackfill::After { uid, limit } }).await?
+        }
+        Rows::These(uids) => {
+            page.last = uids.last().cloned();
+            let uids: Vec<&str> = uids.iter().map(String::as_str).collect();
+            let mut stored = Vec::with_capacity(uids.len());
+            for uids in chunks(&uids, MOST_ROWS) {
+                stored.extend(tx.fetch(&ReadForBackfill { table, places, rows: RowsToBackfill::These(uids) }).await?);
+            }
+            stored
+        }
+    };
+    let mut changes = Changes::default();
+    for row in stored {
+        let Value::Text(json) = row.json else {
             return Err(sqlx::Error::Decode("a row without json".into()));
         };
-        page.last = Some(stored.uid.clone());
+        if page.last.as_ref().is_none_or(|last| *last < row.uid) {
+            page.last = Some(row.uid.clone());
+        }
         page.read += 1;
         page.bytes += json.len();
-        match decode(json) {
-            Ok(Some(row)) => {
-                if !places.iter().zip(stored.values).all(|(place, stored)| row.values[*place] == stored) {
-                    changed.push((stored.uid, row));
-                }
-            }
-            // The kind leaves such objects out today, so nobody needs their values.
-            Ok(None) => {}
-            Err(reason) => page.failed.push((stored.uid, reason)),
+        // Another writer may have written it since it was found.
+        let skipped = match scope {
+            Scope::Asked => false,
+            Scope::Added => row.ingest_version > number,
+            Scope::Older => !kind.is_older(row.ingest_version),
+        };
+        if skipped {
+            continue;
         }
+        // A row that gets only some of its columns from this definition is of the older one of both.
+        let ingest_version = if whole { number } else { number.min(row.ingest_version) };
+        let reason = match decode(json) {
+            Ok(Some(new)) if !places.iter().zip(&row.values).all(|(place, stored)| new.values[*place] == *stored) => {
+                let write = Backfilled { uid: row.uid.clone(), ingest_version, row: new };
+                let bytes = write.bytes(places);
+                page.bytes += bytes;
+                if bytes <= room(max_packet) {
+                    changes.good.push((row.uid, row.res_version.to_string()));
+                    changes.write.push(write);
+                    continue;
+                }
+                too_large(bytes, max_packet)
+            }
+            Ok(left) => {
+                // A row that its kind leaves out now, and whose object is in the cluster, is no live row. Of others nobody needs
+                // the values.
+                if left.is_none() && whole && number > 0 && row.in_cluster {
+                    changes.gone.push((row.uid.clone(), row.res_version));
+                }
+                if whole && row.ingest_version != number {
+                    changes.mark.push(row.uid.clone());
+                }
+                changes.good.push((row.uid, row.res_version.to_string()));
+                continue;
+            }
+            Err(reason) => reason,
+        };
+        page.failed.push(Reject {
+            uid: row.uid,
+            group_ver: row.group_ver,
+            kind: kind.kind().to_owned(),
+            namespace: row.namespace,
+            name: row.name,
+            res_version: row.res_version.to_string(),
+            reason,
+        });
     }
-    page.filled = changed.len() as u64;
-    if !changed.is_empty() {
-        tx.execute(&WriteBackfilled { table, places, rows: &changed }).await?;
+    page.filled = (changes.write.len() + changes.gone.len()) as u64;
+    write(tx, target, &changes, max_packet).await?;
+    note(tx, table, noted, &page).await?;
+    let rejected: Vec<_> = page.failed.iter().map(rejects::row).collect();
+    for rejects in rejected.chunks(100) {
+        tx.execute(&RecordRejects { rejects, reject_time: Micros::now() }).await?;
     }
-    if let Some(position) = &page.last {
-        for place in places {
-            let step = StepBackfill {
-                table: table.name.as_str(),
-                column: table.columns[*place].name.as_str(),
-                position,
-                read: page.read,
-                filled: page.filled,
-                failed: page.failed.len() as u64,
-            };
-            tx.execute(&step).await?;
+    if settle {
+        let versions: Vec<(&str, String)> = changes.good.iter().map(|(uid, v)| (uid.as_str(), v.clone())).collect();
+        for versions in chunks(&versions, MOST_ROWS) {
+            tx.execute(&SettleRejects { versions }).await?;
         }
     }
     Ok(page)
+}
+
+/// Writes what a page changes.
+async fn write(
+    tx: &mut Transaction,
+    target: Target<'_>,
+    changes: &Changes,
+    max_packet: usize,
+) -> Result<(), sqlx::Error> {
+    let Target { kind, places, .. } = target;
+    let table = kind.table();
+    let rows: Vec<&Backfilled> = changes.write.iter().collect();
+    for rows in packets(&rows, most_rows(2 + places.len()), max_packet, |row| row.bytes(places))? {
+        tx.execute(&WriteBackfilled { table, places, rows }).await?;
+    }
+    let now = Micros::now();
+    let gone = changes.gone.iter();
+    let gone: Vec<Gone<'_>> =
+        gone.map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
+    for gone in chunks(&gone, MOST_ROWS) {
+        tx.execute(&Tombstone { table, gone, update_time: now }).await?;
+    }
+    let uids: Vec<&str> = changes.mark.iter().map(String::as_str).collect();
+    for uids in chunks(&uids, MOST_ROWS) {
+        tx.execute(&MarkRows { table, ingest_version: kind.ingest_version(), uids }).await?;
+    }
+    Ok(())
+}
+
+/// Notes the progress of columns.
+async fn note(tx: &mut Transaction, table: &Table, noted: &[usize], page: &Page) -> Result<(), sqlx::Error> {
+    let Some(position) = &page.last else { return Ok(()) };
+    for place in noted {
+        let step = StepBackfill {
+            table: table.name.as_str(),
+            column: table.columns[*place].name.as_str(),
+            position,
+            read: page.read,
+            filled: page.filled,
+            failed: page.failed.len() as u64,
+        };
+        tx.execute(&step).await?;
+    }
+    Ok(())
 }

@@ -56,12 +56,14 @@ impl Batch<'_> {
                     None => absent.push(row),
                     Some((Verdict::Write, old)) if has_its_companions(row, old) => alike.push(row),
                     Some((Verdict::Write, _)) => present.push(row),
+                    Some((Verdict::Mark, _)) => gone.extend(as_gone(row)),
                     Some((Verdict::Unchanged, _)) => report.unchanged += 1,
                     Some((Verdict::Stale, _)) => report.stale.push(row.uid.clone()),
                 },
                 RowChange::Replacement { row, seen } => match old.map(|old| verdict_over(old, *seen, row.version())) {
                     None => absent.push(row),
                     Some(Verdict::Write) => present.push(row),
+                    Some(Verdict::Mark) => gone.extend(as_gone(row)),
                     Some(Verdict::Unchanged) => report.unchanged += 1,
                     Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
                 },
@@ -70,7 +72,7 @@ impl Batch<'_> {
                         // Without a row, the object was never stored, and there is nothing to mark.
                         None | Some(Verdict::Unchanged) => report.unchanged += 1,
                         Some(Verdict::Stale) => report.stale.push(uid.clone()),
-                        Some(Verdict::Write) => {
+                        Some(Verdict::Write | Verdict::Mark) => {
                             gone.push(Gone { uid, res_version: *res_version, delete_time: *delete_time });
                         }
                     }
@@ -96,6 +98,7 @@ impl Batch<'_> {
                 match stored.get(row.uid.as_ref()).map(|old| verdict(*old, row.version())) {
                     None => absent.push(row),
                     Some(Verdict::Write) => present.push(row),
+                    Some(Verdict::Mark) => gone.extend(as_gone(row)),
                     Some(Verdict::Unchanged) => report.unchanged += 1,
                     Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
                 }
@@ -153,7 +156,7 @@ impl Batch<'_> {
     }
 
     fn main_packets<'r, 'b>(&self, rows: &'r [&'b Row]) -> Result<Vec<&'r [&'b Row]>, sqlx::Error> {
-        let most = (MOST_PARAMS / self.table.columns.len()).clamp(1, MOST_ROWS);
+        let most = most_rows(self.table.columns.len());
         self.packets(rows, most, |row| row.bytes())
     }
 
@@ -195,7 +198,7 @@ impl Batch<'_> {
 
     /// How many bytes of parameters fit into one packet, beside the statement's text and the types of the parameters.
     pub(super) fn room(&self) -> usize {
-        self.max_packet.saturating_sub(self.max_packet / 16).saturating_sub(4096)
+        room(self.max_packet)
     }
 
     /// Splits rows into statements of at most `most` rows that fit into one packet of the server.
@@ -205,33 +208,63 @@ impl Batch<'_> {
         most: usize,
         bytes: impl Fn(&T) -> usize,
     ) -> Result<Vec<&'r [T]>, sqlx::Error> {
-        let room = self.room();
-        let mut packets = Vec::new();
-        let (mut start, mut size) = (0, 0);
-        for (index, row) in rows.iter().enumerate() {
-            let more = bytes(row);
-            if more > room {
-                return Err(sqlx::Error::InvalidArgument(format!(
-                    "its {more} bytes do not fit into one packet of the server, which takes {}: raise max_allowed_packet",
-                    self.max_packet
-                )));
-            }
-            if size + more > room {
-                packets.extend(chunks(&rows[start..index], most));
-                (start, size) = (index, 0);
-            }
-            size += more;
-        }
-        packets.extend(chunks(&rows[start..], most));
-        Ok(packets)
+        packets(rows, most, self.max_packet, bytes)
     }
+}
+
+/// The most rows in one statement that has so many parameters for each.
+pub(super) fn most_rows(params: usize) -> usize {
+    (MOST_PARAMS / params.max(1)).clamp(1, MOST_ROWS)
+}
+
+/// How many bytes of parameters fit into one packet of this size, beside the statement's text and the types of the parameters.
+pub(super) fn room(max_packet: usize) -> usize {
+    max_packet.saturating_sub(max_packet / 16).saturating_sub(4096)
+}
+
+/// Why a row of so many bytes cannot be written.
+pub(super) fn too_large(bytes: usize, max_packet: usize) -> String {
+    format!(
+        "its {bytes} bytes do not fit into one packet of the server, which takes {max_packet}: raise max_allowed_packet"
+    )
+}
+
+/// Splits rows into statements of at most `most` rows that fit into one packet of the server.
+pub(super) fn packets<T>(
+    rows: &[T],
+    most: usize,
+    max_packet: usize,
+    bytes: impl Fn(&T) -> usize,
+) -> Result<Vec<&[T]>, sqlx::Error> {
+    let room = room(max_packet);
+    let mut packets = Vec::new();
+    let (mut start, mut size) = (0, 0);
+    for (index, row) in rows.iter().enumerate() {
+        let more = bytes(row);
+        if more > room {
+            return Err(sqlx::Error::InvalidArgument(too_large(more, max_packet)));
+        }
+        if size + more > room {
+            packets.extend(chunks(&rows[start..index], most));
+            (start, size) = (index, 0);
+        }
+        size += more;
+    }
+    packets.extend(chunks(&rows[start..], most));
+    Ok(packets)
+}
+
+/// The mark of a row that is deleted.
+fn as_gone(row: &Row) -> Option<Gone<'_>> {
+    row.delete_time.map(|delete_time| Gone { uid: &row.uid, res_version: row.res_version, delete_time })
 }
 
 /// Whether the stored row is the expected one and already has the labels and annotations of `row`. The version of the main row
 /// vouches for its labels and annotations, because they are only written together.
 pub(super) fn has_its_companions(row: &Row, stored: Version) -> bool {
     let Some(Expected::Stored { res_version, companions }) = row.expected else { return false };
-    let live = Version { res_version, deleted: false, evicted: false };
+    // Labels and annotations do not depend on the definition.
+    let live = Version { res_version, ingest_version: stored.ingest_version, deleted: false, evicted: false };
     res_version > 0 && stored == live && companions == row.companions_hash()
 }
 

@@ -1,13 +1,16 @@
 //! Connecting to a database.
 
 use super::address::DriverOptions;
+use super::doubts::Doubts;
 use super::driver::on_driver;
+use super::rejects::Recorded;
+use super::servers::Servers;
 use super::transaction::Pool;
 use super::{Address, ErrorClass, Retry, Store, StoreError};
 use backon::Retryable as _;
 use ingester_core::dialect::statements::ReadServer;
 use std::io;
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long one attempt to connect may take.
@@ -30,6 +33,8 @@ pub struct ConnectOptions {
     pub create: bool,
     /// How transient errors are retried, while connecting and later.
     pub retry: Retry,
+    /// How long an object that the database refuses with an unknown error is tried again before it is rejected.
+    pub patience: Duration,
 }
 
 impl Default for ConnectOptions {
@@ -40,6 +45,7 @@ impl Default for ConnectOptions {
             max_lifetime: Some(Duration::from_secs(300)),
             create: true,
             retry: Retry::SHORT,
+            patience: Duration::from_secs(60),
         }
     }
 }
@@ -70,8 +76,9 @@ impl Store {
     async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
         address.check_files()?;
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
+        let servers = Arc::new(Servers::default());
         let pool = on_driver!(DriverOptions => Pool, &address.options, |connect, driver| {
-            driver::connect(connect, options).await.map_err(failed)?
+            driver::connect(connect, options, &servers).await.map_err(failed)?
         });
         let answer = pool.fetch(&ReadServer).await.map_err(failed)?;
         let (server, max_packet) = answer.into_iter().next().unwrap_or_default();
@@ -81,7 +88,9 @@ impl Store {
             server,
             max_packet: usize::try_from(max_packet).unwrap_or(usize::MAX),
             retry: options.retry,
-            any_rejects: AtomicBool::new(true),
+            recorded: Mutex::new(Recorded::Unknown),
+            servers,
+            doubts: Mutex::new(Doubts::new(options.patience)),
         })
     }
 }

@@ -69,7 +69,7 @@ macro_rules! implement_driver {
                         _ => Value::Int(number),
                     }),
                     SqlType::Int | SqlType::BigInt => row.try_get_unchecked::<Option<i64>, _>(index)?.map(Value::Int),
-                    SqlType::BigIntUnsigned => {
+                    SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
                         let number: Option<$unsigned> = row.try_get_unchecked(index)?;
                         number.map(|$value| Value::UInt($back))
                     }

@@ -12,7 +12,7 @@ pub enum ErrorClass {
     Object,
     /// Somebody must act: missing rights, a missing table, a full disk.
     Operator,
-    /// None of the known errors. It is treated as the object's, unless no object at all can be stored.
+    /// None of the known errors. It becomes the object's if it lasts while other objects are stored.
     Unknown,
 }
 
@@ -107,6 +107,12 @@ pub(super) type Classified = (ErrorClass, Option<&'static str>);
 /// The class of an error.
 pub(super) fn class_of(error: &sqlx::Error) -> ErrorClass {
     classify(error).0
+}
+
+/// Whether the connection that returned the error is of no more use, although it still answers: a new one may reach another server.
+pub(super) fn is_stale(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else { return false };
+    error.try_downcast_ref().is_some_and(mysql::is_stale)
 }
 
 fn classify(error: &sqlx::Error) -> Classified {

@@ -15,13 +15,17 @@ pub enum Verdict {
     /// The stored row is later, or it is the tombstone of this very version while the object is said to live. Only the cluster
     /// can tell which of the two is right.
     Stale,
+    /// Mark the stored row as deleted, and leave its columns alone: a later definition wrote them.
+    Mark,
 }
 
 /// The rule:
 /// - A tombstone never replaces an evicted row: the object left etcd on purpose, so its DELETED event says nothing new.
 /// - A higher resourceVersion wins.
-/// - At the same resourceVersion, deletion and eviction win over the live state; nothing else is written again. A live state
-///   of the version of a tombstone is stale: it does not revive the row, and it does not agree with it either.
+/// - At the same resourceVersion, deletion and eviction win over the live state. A deletion that an earlier definition of the kind
+///   brings leaves the columns of a later one. A live state of the version of a tombstone is stale: it does not revive the row, and
+///   it does not agree with it either.
+/// - At the same resourceVersion and in the same state, a higher definition wins; nothing else is written again.
 /// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one.
 pub fn verdict(stored: Version, new: Version) -> Verdict {
     if new.deleted && stored.evicted {
@@ -32,8 +36,12 @@ pub fn verdict(stored: Version, new: Version) -> Verdict {
         std::cmp::Ordering::Less => Verdict::Stale,
         std::cmp::Ordering::Equal => {
             let ends = (new.deleted && !stored.deleted) || (new.evicted && !stored.evicted);
+            let alike = (new.deleted, new.evicted) == (stored.deleted, stored.evicted);
             let lives = !new.deleted && !new.evicted;
-            if ends || (new.res_version == 0 && !stored.deleted) {
+            let replaces = new.res_version == 0 && !stored.deleted;
+            if ends && new.deleted && new.ingest_version < stored.ingest_version {
+                Verdict::Mark
+            } else if ends || replaces || (alike && new.ingest_version > stored.ingest_version) {
                 Verdict::Write
             } else if stored.deleted && lives {
                 Verdict::Stale
@@ -47,7 +55,9 @@ pub fn verdict(stored: Version, new: Version) -> Verdict {
 /// What to do with a row that replaces the one that its writer saw, see
 /// [`RowChange::Replacement`](super::RowChange::Replacement). If the stored row is another one by now, the usual rule decides.
 pub fn verdict_over(stored: Version, seen: Version, new: Version) -> Verdict {
-    if stored == seen { Verdict::Write } else { verdict(stored, new) }
+    // Which definition wrote it makes it no other row.
+    let same = Version { ingest_version: seen.ingest_version, ..stored } == seen;
+    if same { Verdict::Write } else { verdict(stored, new) }
 }
 
 /// What to do with a tombstone of which only the uid and the version are known.

@@ -8,6 +8,8 @@
 //! - A stale write changes nothing, neither the main table nor labels and annotations ([`guard`]).
 //! - If a database refuses a batch because of one object, only that object is rejected: the batch is halved until the
 //!   object stands alone.
+//! - An error that nobody knows is the object's only once it has lasted while others were stored (`doubts.rs`). Until then the object
+//!   is postponed, and no other waits for it.
 //! - Deadlocks, lock waits, lost connections and other transient errors are retried ([`Retry`]).
 //!
 //! Each database has a file with its driver: `mysql.rs`, `sqlite.rs`.
@@ -19,6 +21,7 @@ pub(crate) mod catalog;
 mod companions;
 pub mod compare;
 mod connect;
+mod doubts;
 mod driver;
 mod error;
 pub mod guard;
@@ -27,6 +30,8 @@ mod mysql;
 mod read;
 mod rejects;
 mod retry;
+mod servers;
+mod settings;
 mod single;
 mod sqlite;
 mod tables;
@@ -40,14 +45,17 @@ pub use address::Address;
 pub use catalog::Catalog;
 pub use connect::ConnectOptions;
 pub use error::{ErrorClass, StoreError};
-pub use read::{LiveRow, StoredRow};
+pub use read::{Evicted, LiveRow, StoredRow};
+use rejects::Recorded;
 pub use rejects::Reject;
 pub use retry::Retry;
 pub use tls::{Tls, TlsMistake, TlsMode};
 pub use write::{Rejected, Report, RowChange, latest_of_each};
 
+use doubts::Doubts;
 use ingester_core::dialect::Dialect;
-use std::sync::atomic::AtomicBool;
+use servers::Servers;
+use std::sync::{Arc, Mutex};
 use transaction::Pool;
 
 /// A connection pool to one database with the kinds' tables.
@@ -58,8 +66,11 @@ pub struct Store {
     /// The server's `max_allowed_packet`, in bytes.
     max_packet: usize,
     retry: Retry,
-    /// Whether `ingester_rejects` may have rows: while it is empty, no write has to delete from it.
-    any_rejects: AtomicBool,
+    /// The objects in `ingester_rejects`: a write of another object has nothing to delete from it.
+    recorded: Mutex<Recorded>,
+    servers: Arc<Servers>,
+    /// Objects that were refused with an unknown error.
+    doubts: Mutex<Doubts>,
 }
 
 impl Store {

@@ -2,6 +2,7 @@
 
 use super::driver::implement_driver;
 use super::error::Classified;
+use super::servers::Servers;
 use super::transaction::raw;
 use super::{ConnectOptions, ErrorClass};
 use ingester_core::dialect::Dialect;
@@ -9,6 +10,7 @@ use sqlx::mysql::{
     MySqlArguments, MySqlConnectOptions, MySqlConnection, MySqlDatabaseError, MySqlPoolOptions, MySqlRow,
 };
 use sqlx::{Connection as _, Executor as _, MySql, MySqlPool};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) const DIALECT: Dialect = Dialect::MySql;
@@ -28,7 +30,12 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 /// is lost earlier, the statement is retried like any other.
 const IDLE: Duration = Duration::from_secs(1);
 
-pub(super) async fn connect(connect: &MySqlConnectOptions, options: ConnectOptions) -> Result<MySqlPool, sqlx::Error> {
+pub(super) async fn connect(
+    connect: &MySqlConnectOptions,
+    options: ConnectOptions,
+    servers: &Arc<Servers>,
+) -> Result<MySqlPool, sqlx::Error> {
+    let [acquired, released, connected] = [servers.clone(), servers.clone(), servers.clone()];
     // The first connection is made without the pool, which would report a time-out instead of the cause.
     MySqlConnection::connect_with(connect).await?.close().await?;
     MySqlPoolOptions::new()
@@ -37,20 +44,41 @@ pub(super) async fn connect(connect: &MySqlConnectOptions, options: ConnectOptio
         .acquire_timeout(ACQUIRE)
         // sqlx would test the connection before every transaction, with one more round trip.
         .test_before_acquire(false)
-        .before_acquire(|connection, state| {
-            Box::pin(async move { Ok(state.idle_for < IDLE || connection.ping().await.is_ok()) })
+        .before_acquire(move |connection, state| {
+            let stale = acquired.is_stale(state.age);
+            Box::pin(async move { Ok(!stale && (state.idle_for < IDLE || connection.ping().await.is_ok())) })
+        })
+        .after_release(move |_, state| {
+            let stale = released.is_stale(state.age);
+            Box::pin(async move { Ok(!stale) })
         })
         .max_lifetime(options.max_lifetime)
-        .after_connect(|connection, _| {
+        .after_connect(move |connection, _| {
+            let servers = connected.clone();
             Box::pin(async move {
                 for sql in DIALECT.session() {
                     connection.execute(raw(&sql)).await?;
+                }
+                if certifies(connection).await? {
+                    servers.certify();
                 }
                 Ok(())
             })
         })
         .connect_with(connect.clone())
         .await
+}
+
+/// Whether the server certifies transactions, see [`Servers::certifies`].
+async fn certifies(connection: &mut MySqlConnection) -> Result<bool, sqlx::Error> {
+    let Some(sql) = DIALECT.certification() else { return Ok(false) };
+    match connection.fetch_optional(raw(&sql)).await {
+        Ok(Some(row)) => Ok(row.try_get_unchecked::<String, _>(1)? == "ON"),
+        Ok(None) => Ok(false),
+        // A proxy that does not know the question: it is safe to assume the worst.
+        Err(sqlx::Error::Database(_)) => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 /// MySQL's errors about its disk: disk full, table full, and errors of files, the operating system and the storage engine.
@@ -61,86 +89,132 @@ pub(super) fn is_storage(error: &MySqlDatabaseError) -> bool {
     STORAGE.contains(&error.number())
 }
 
-/// Classifies MySQL's error numbers (MySQL and MariaDB Reference Manuals, "Server Error Message Reference").
+/// Whether the connection is of no more use, although it still answers: its server is read-only now, or forgot what was prepared on
+/// it. A new connection may reach another server.
+pub(super) fn is_stale(error: &MySqlDatabaseError) -> bool {
+    READ_ONLY.contains(&error.number()) || UNPREPARED.contains(&error.number())
+}
+
+/// The server is read-only: an option of the server, the transaction, the server's mode. It was the primary before a fail-over.
+const READ_ONLY: [u16; 3] = [1290, 1792, 1836];
+
+/// A prepared statement is not what it was: it could not be prepared again (1615), or a proxy went on with another server, which
+/// does not know it (1243).
+const UNPREPARED: [u16; 2] = [1615, 1243];
+
+/// Classifies an error by its number, else by the class of its SQLSTATE.
 pub(super) fn classify(error: &MySqlDatabaseError) -> Classified {
-    match error.number() {
-        // Deadlock, lock wait, too many connections, shutting down, connection trouble, killed or interrupted query,
-        // TiDB's write conflicts.
-        1213
-        | 1205
-        | 1040
-        | 1203
-        | 1053
-        | 1152
-        | 1158..=1161
-        | 1184
-        | 1317
-        | 1927
-        | 2006
-        | 2013
-        | 3024
-        | 3169
-        | 8002
-        | 8022
-        | 9007 => (ErrorClass::Transient, None),
+    by_number(error.number()).or_else(|| by_state(error.code()?)).unwrap_or((ErrorClass::Unknown, None))
+}
+
+/// By the first two characters of the SQLSTATE.
+fn by_state(state: &str) -> Option<Classified> {
+    match state.get(..2)? {
+        // Data exceptions and violated constraints.
+        "22" | "23" => Some((ErrorClass::Object, None)),
+        // The connection; the transaction, in a state that the statement does not fit; the transaction, rolled back by the server;
+        // an interrupted statement.
+        "08" | "25" | "40" | "70" => Some((ErrorClass::Transient, None)),
+        "28" => Some((ErrorClass::Operator, None)),
+        _ => None,
+    }
+}
+
+/// By MySQL's number (MySQL and MariaDB Reference Manuals, "Server Error Message Reference"; TiDB's "Error Codes and
+/// Troubleshooting" for 8000 to 9999).
+fn by_number(number: u16) -> Option<Classified> {
+    use ErrorClass::{Object, Operator, Transient, Unknown};
+    Some(match number {
+        // A deadlock; a wait for a lock.
+        1213 | 1205 => (Transient, None),
+        // A table's definition has changed since the transaction began.
+        1412 => (Transient, None),
+        number if UNPREPARED.contains(&number) => (Transient, None),
+        // The server is stopping, was told to, is offline, or starts a plugin; it has no thread left.
+        1053 | 1077..=1079 | 3032 | 3168 | 1135 => (Transient, None),
+        // The connection: packets out of order or late, aborted, killed, gone, lost, closed because it was idle.
+        1152 | 1158..=1161 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => (Transient, None),
+        // The statement was interrupted by somebody, or took longer than the server allows (MySQL, MariaDB).
+        1317 => (Transient, None),
+        3024 | 1969 => {
+            (Transient, Some("the server ended the statement: raise its max_statement_time or max_execution_time"))
+        }
+        // Too many connections, of all users or of this one; a limit of this user's for an hour.
+        1040 | 1203 => (Transient, Some("raise the server's max_connections, or lower mysql.maxOpenConns")),
+        1226 => {
+            (Transient, Some("this user has reached a limit of its account: raise it, or wait until the hour is over"))
+        }
+        // Memory: for anything at all, for locks.
+        1037 | 1041 => (Transient, Some("the server has no memory left")),
+        1206 => (Transient, Some("the server has no memory left for locks: raise innodb_buffer_pool_size")),
+        // Galera, at a commit while a node leaves or the quorum is lost. Group replication, which rolled the commit back.
+        1180 | 3101 => (Transient, None),
+        // TiDB: write conflicts (8002, 8005, 8022, 9007); the schema changed meanwhile, or this server's is out of date (8027,
+        // 8028); a locked table (8020); memory (8001, 8175, 8176); PD, TiKV or TiFlash silent or busy, a lock that cannot be resolved,
+        // a region without a leader (9001 to 9005, 9012, 9013); a transaction older than what garbage collection keeps (8055, 9006).
+        8001 | 8002 | 8005 | 8020 | 8022 | 8027 | 8028 | 8055 | 8175 | 8176 | 9001..=9007 | 9012 | 9013 => {
+            (Transient, None)
+        }
+        // TiDB: the transaction or one entry is too large. Halving the batch finds the object.
+        8004 | 8025 => (Object, Some("raise TiDB's txn-total-size-limit or txn-entry-size-limit")),
+        // Whatever TiDB, Vitess and plugins have no number for. On Galera, also a write set that is too large, which halving the
+        // batch mends. So it is known by its number, and still says nothing.
+        1105 => (Unknown, None),
         1461 => (
-            ErrorClass::Transient,
+            Transient,
             Some(
                 "raise the server's max_prepared_stmt_count, or lower mysql.maxOpenConns or the URL's statement-cache-capacity (256)",
             ),
         ),
-        // The primary has become a replica; another server may become the primary.
-        1290 | 1836 => {
-            (ErrorClass::Transient, Some("the server is read-only: name the primary, or wait for the fail-over"))
+        number if READ_ONLY.contains(&number) => {
+            (Transient, Some("the server is read-only: name the primary, or wait for the fail-over"))
         }
-        1044 | 1142 | 1143 | 1227 | 1370 => (
-            ErrorClass::Operator,
-            Some("grant this user SELECT, INSERT, UPDATE, DELETE (and CREATE, ALTER, INDEX to make tables)"),
-        ),
-        1045 | 1698 | 1130 | 1251 | 1524 => (
-            ErrorClass::Operator,
-            Some("check user and password of the URL, and from which hosts this user may connect"),
-        ),
-        1049 => (ErrorClass::Operator, Some("create the database first: CREATE DATABASE name CHARACTER SET utf8mb4")),
-        1046 => (ErrorClass::Operator, Some("name a database: mysql://user:password@host:3306/database")),
+        1129 => (Operator, Some("the server has blocked this host: run FLUSH HOSTS there")),
+        1044 | 1142 | 1143 | 1227 | 1370 => {
+            (Operator, Some("grant this user SELECT, INSERT, UPDATE, DELETE (and CREATE, ALTER, INDEX to make tables)"))
+        }
+        1045 | 1698 | 1130 | 1251 | 1524 => {
+            (Operator, Some("check user and password of the URL, and from which hosts this user may connect"))
+        }
+        1049 => (Operator, Some("create the database first: CREATE DATABASE name CHARACTER SET utf8mb4")),
+        1046 => (Operator, Some("name a database: mysql://user:password@host:3306/database")),
         1146 => (
-            ErrorClass::Operator,
+            Operator,
             Some(
                 "the schema is not there: make it with `ingester schema apply`, or pipe `ingester schema print` into the client",
             ),
         ),
+        // A table or an index is broken, or its file is missing.
+        1034 | 1194 | 1195 | 1712 | 1812 | 1877 | 1932 => {
+            (Operator, Some("the table is damaged: see the server's log, repair it or restore it from a backup"))
+        }
         // The next four are errors of schema changes.
         1799 => (
-            ErrorClass::Transient,
+            Transient,
             Some(
                 "so much was written meanwhile that the server lost track: raise innodb_online_alter_log_max_size, or wait for a calmer hour",
             ),
         ),
         4092 => (
-            ErrorClass::Operator,
+            Operator,
             Some("the table has taken all the instant changes that it can: run OPTIMIZE TABLE on it, then go on"),
         ),
         1845 | 1846 => (
-            ErrorClass::Operator,
+            Operator,
             Some(
                 "on this server the change would cost more than was expected of it: run the statement by hand with another ALGORITHM in a quiet hour, then go on",
             ),
         ),
-        1054 | 1136 => (
-            ErrorClass::Operator,
-            Some("the tables are of another release than this ingester: see `ingester schema verify`"),
-        ),
-        number if STORAGE.contains(&number) => (ErrorClass::Operator, Some("make room on the database's disk")),
-        // Packet too large, invalid JSON (text, depth, ...), MariaDB's CHECK (json_valid).
-        1153 | 3140..=3158 | 4025 => (ErrorClass::Object, None),
-        _ => match error.code().map(|state| &state[..state.len().min(2)]) {
-            // Data exceptions and violated constraints.
-            Some("22" | "23") => (ErrorClass::Object, None),
-            Some("08") => (ErrorClass::Transient, None),
-            Some("28") => (ErrorClass::Operator, None),
-            _ => (ErrorClass::Unknown, None),
-        },
-    }
+        // An unknown column, another number of columns, a column that wants a value and is not known here.
+        1054 | 1136 | 1364 => {
+            (Operator, Some("the tables are of another release than this ingester: see `ingester schema verify`"))
+        }
+        number if STORAGE.contains(&number) => (Operator, Some("make room on the database's disk")),
+        // Packet too large; a text or value that does not fit, which has no class of its own on some servers (1265, 1366); a row
+        // that is too large for its page; invalid JSON (text, depth, ...); MySQL's and MariaDB's CHECK.
+        1153 | 1265 | 1366 | 1118 | 3140..=3158 | 3819 | 4025 => (Object, None),
+        _ => return None,
+    })
 }
 
 fn unsigned(value: u64) -> Result<u64, sqlx::Error> {

@@ -7,12 +7,14 @@ use super::batch::{MOST_ROWS, chunks};
 use super::guard::Version;
 use super::transaction::Transaction;
 use super::{Store, StoreError};
-use ingester_core::dialect::Access;
-use ingester_core::dialect::statements::{Live, Names, Newest, Peek, Read, ReadCompanion, Versions};
+use ingester_core::Kind;
+use ingester_core::dialect::statements::{Live, LiveByNamespace, Names, Newest, Peek, Read, ReadCompanion, Versions};
+use ingester_core::dialect::{Access, OfGroup};
 use ingester_core::object::StringMap;
 use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// One object's rows in its three tables. [`differences`](super::compare::differences) compares them with a row that was to be
 /// written.
@@ -22,6 +24,8 @@ pub struct StoredRow {
     pub uid: Box<str>,
     /// `res_version`
     pub res_version: u64,
+    /// `ingest_version`; 0 if the column holds something else than a number of 32 bits.
+    pub ingest_version: u32,
     /// `delete_time`; 1970 if the column holds something that is no time.
     pub delete_time: Option<Micros>,
     /// `evict_time`; 1970 if the column holds something that is no time.
@@ -42,9 +46,23 @@ pub struct LiveRow {
     pub uid: Box<str>,
     /// `res_version`
     pub res_version: u64,
+    /// `ingest_version`: which definition of its kind wrote it, see [`Kind::is_older`](ingester_core::Kind::is_older).
+    pub ingest_version: u32,
     /// Whether `evict_time` is set: the object left etcd and exists only in its row.
     pub evicted: bool,
 }
+
+/// Whether evicted rows are wanted: those of objects that left etcd and exist only in their rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evicted {
+    /// They are read as well.
+    Included,
+    /// The database leaves them out.
+    LeftOut,
+}
+
+/// How long the database may take for one page of live rows.
+const PAGE: Duration = Duration::from_secs(30);
 
 impl Store {
     /// The stored rows of these uids, live or not, in the order of the uids; uids without a row are left out.
@@ -66,29 +84,51 @@ impl Store {
         .await
     }
 
-    /// A page of live rows, including evicted ones: up to `limit` rows whose uids come after `after`, in the order of the uids.
-    /// The first page comes after the empty text; a page with fewer than `limit` rows is the last.
+    /// A page of the kind's live rows: up to `limit` rows whose uids come after `after`, in the order of the uids.
+    /// The first page comes after the empty text; a page with fewer than `limit` rows is the last. Rows of the kind's group are
+    /// its own, in whatever version they were written; rows of other groups are left out. Each page
+    /// has its own time-out and retries, so a table of any size can be read.
     ///
     /// # Errors
     /// If the table cannot be read within the retries.
     pub async fn live(
         &self,
-        table: &'static Table,
+        kind: &Kind,
         namespace: Option<&str>,
+        evicted: Evicted,
         after: &str,
         limit: usize,
     ) -> Result<Vec<LiveRow>, StoreError> {
-        let page = &Live { table, namespace, after, limit };
+        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        let page = &Live { table, group, namespace, evicted: evicted == Evicted::Included, after, limit };
         let read = self.with_retries(
             || format!("reading which rows of `{}` are live", table.name),
-            || async { self.pool.fetch(page).await },
+            || async {
+                let page = tokio::time::timeout(PAGE, self.pool.fetch(page)).await;
+                page.unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()))
+            },
         );
         let row = |(uid, version): (String, Version)| LiveRow {
             uid: uid.into(),
             res_version: version.res_version,
+            ingest_version: version.ingest_version,
             evicted: version.evicted,
         };
         Ok(read.await?.into_iter().map(row).collect())
+    }
+
+    /// The namespaces in which the kind has live rows, in their order, and how many; evicted rows are not counted. The namespace of
+    /// cluster-scoped objects is empty. No key serves this: every row is read.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub async fn live_by_namespace(&self, kind: &Kind) -> Result<Vec<(String, u64)>, StoreError> {
+        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        self.with_retries(
+            || format!("counting the live rows of `{}`", table.name),
+            || async { self.pool.fetch(&LiveByNamespace { table, group }).await },
+        )
+        .await
     }
 
     /// Which versions of these uids are stored, live or not; uids without a row are left out.
@@ -186,6 +226,7 @@ async fn read_rows(tx: &mut Transaction, table: &'static Table, uids: &[&str]) -
             Ok(StoredRow {
                 uid: (&**uid).into(),
                 res_version: *res_version,
+                ingest_version: number(values.get(base::INGEST_VERSION)),
                 delete_time: time(values.get(base::DELETE_TIME)),
                 evict_time: time(values.get(base::EVICT_TIME)),
                 labels: sorted(labels.remove(uid.as_ref())),
@@ -214,6 +255,13 @@ fn once_each<'u>(uids: &[&'u str]) -> Vec<&'u str> {
     uids.sort_unstable();
     uids.dedup();
     uids
+}
+
+fn number(value: Option<&Value>) -> u32 {
+    match value {
+        Some(Value::UInt(number)) => u32::try_from(*number).unwrap_or(0),
+        _ => 0,
+    }
 }
 
 fn time(value: Option<&Value>) -> Option<Micros> {

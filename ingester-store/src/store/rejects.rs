@@ -1,9 +1,11 @@
 //! The table `ingester_rejects`: objects that could not be mirrored.
 
-use super::{Rejected, Store, StoreError};
-use ingester_core::dialect::statements::{AnyRejects, ReadRejects, RecordRejects, RejectRow};
+use super::batch::{MOST_ROWS, chunks};
+use super::{Rejected, RowChange, Store, StoreError};
+use ingester_core::dialect::statements::{ClearRejects, ReadRejects, RecordRejects, RejectRow, RejectedUids};
 use ingester_core::value::Micros;
-use std::sync::atomic::Ordering;
+use std::collections::HashSet;
+use std::sync::{MutexGuard, PoisonError};
 
 /// The table's name.
 pub(super) const REJECTS: &str = "ingester_rejects";
@@ -30,13 +32,71 @@ pub struct Reject {
     pub reason: String,
 }
 
+/// The most uids that are remembered. With more rejects, every write looks for its own.
+const MOST: usize = 10_000;
+
+/// The objects in `ingester_rejects`, as far as this process knows.
+#[derive(Debug)]
+pub(super) enum Recorded {
+    /// Not read yet, or too many: any object may be among them.
+    Unknown,
+    /// These.
+    Only(HashSet<Box<str>>),
+}
+
+impl Recorded {
+    fn of(uids: impl IntoIterator<Item = Box<str>>) -> Self {
+        let mut recorded = Recorded::Only(HashSet::new());
+        recorded.add(uids);
+        recorded
+    }
+
+    /// Whether any of these objects may be among them.
+    pub(super) fn any(&self, changes: &[RowChange]) -> bool {
+        match self {
+            Recorded::Unknown => true,
+            Recorded::Only(uids) if uids.is_empty() => false,
+            Recorded::Only(uids) => changes.iter().any(|change| uids.contains(change.uid())),
+        }
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Recorded::Only(uids) if uids.is_empty())
+    }
+
+    pub(super) fn add(&mut self, more: impl IntoIterator<Item = Box<str>>) {
+        if let Recorded::Only(uids) = self {
+            uids.extend(more);
+            if uids.len() > MOST {
+                *self = Recorded::Unknown;
+            }
+        }
+    }
+
+    /// Their records were deleted.
+    pub(super) fn cleared<'u>(&mut self, cleared: impl IntoIterator<Item = &'u str>) {
+        if let Recorded::Only(uids) = self
+            && !uids.is_empty()
+        {
+            for uid in cleared {
+                uids.remove(uid);
+            }
+        }
+    }
+}
+
 impl Store {
+    pub(super) fn recorded(&self) -> MutexGuard<'_, Recorded> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Records objects that could not be mirrored. An object is recorded once, with its latest reason.
     ///
     /// # Errors
     /// As [`Store::write`].
     pub async fn record_rejects(&self, rejects: &[Reject]) -> Result<(), StoreError> {
-        self.any_rejects.store(true, Ordering::Relaxed);
+        self.recorded().add(rejects.iter().map(|reject| head(&reject.uid, 64).into()));
         for chunk in rejects.chunks(100) {
             let rows: Vec<RejectRow<'_>> = chunk.iter().map(row).collect();
             let record = &RecordRejects { rejects: &rows, reject_time: Micros::now() };
@@ -46,32 +106,51 @@ impl Store {
         Ok(())
     }
 
-    /// The objects of one kind that are rejected now, with their reasons, in the order of their uids.
+    /// The objects of one kind that are rejected now, with their reasons, in the order of their uids; with a namespace, only those in
+    /// it.
     ///
     /// # Errors
     /// If `ingester_rejects` cannot be read within the retries.
-    pub async fn rejects(&self, group_ver: &str, kind: &str) -> Result<Vec<Rejected>, StoreError> {
+    pub async fn rejects(
+        &self,
+        group_ver: &str,
+        kind: &str,
+        namespace: Option<&str>,
+    ) -> Result<Vec<Rejected>, StoreError> {
         let read = self.with_retries(
             || format!("reading the rejects of {kind} in ingester_rejects"),
-            || async { self.pool.fetch(&ReadRejects { group_ver, kind }).await },
+            || async { self.pool.fetch(&ReadRejects { group_ver, kind, namespace }).await },
         );
         Ok(read.await?.into_iter().map(|(uid, reason)| Rejected { uid: uid.into(), reason }).collect())
     }
 
-    /// Checks whether `ingester_rejects` has any row. While it has none, no write deletes from it.
+    /// Deletes the records of objects that are gone.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn forget_rejects(&self, uids: &[&str]) -> Result<(), StoreError> {
+        for uids in chunks(uids, MOST_ROWS) {
+            let doing = || "deleting rejects of objects that are gone".into();
+            self.with_retries(doing, || async { self.pool.execute(&ClearRejects { uids }).await }).await?;
+            self.recorded().cleared(uids.iter().copied());
+        }
+        Ok(())
+    }
+
+    /// Reads which objects are in `ingester_rejects`. Writes of other objects do not delete from it.
     ///
     /// # Errors
     /// If the table cannot be read.
     pub async fn look_for_rejects(&self) -> Result<(), StoreError> {
-        let any = self.pool.fetch(&AnyRejects).await;
-        let any = any.map_err(|error| StoreError::of("reading ingester_rejects".into(), error))?;
-        self.any_rejects.store(any.contains(&true), Ordering::Relaxed);
+        let uids = self.pool.fetch(&RejectedUids { limit: MOST + 1 }).await;
+        let uids = uids.map_err(|error| StoreError::of("reading ingester_rejects".into(), error))?;
+        *self.recorded() = Recorded::of(uids.into_iter().map(Into::into));
         Ok(())
     }
 }
 
 /// A reject as a row, each text cut to the length of its column: the database must not refuse the record itself.
-fn row(reject: &Reject) -> RejectRow<'_> {
+pub(super) fn row(reject: &Reject) -> RejectRow<'_> {
     RejectRow {
         uid: head(&reject.uid, 64),
         group_ver: head(&reject.group_ver, 128),
@@ -84,6 +163,6 @@ fn row(reject: &Reject) -> RejectRow<'_> {
 }
 
 /// The first `limit` characters.
-fn head(text: &str, limit: usize) -> &str {
+pub(super) fn head(text: &str, limit: usize) -> &str {
     text.char_indices().nth(limit).map_or(text, |(end, _)| &text[..end])
 }

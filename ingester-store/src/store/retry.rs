@@ -1,6 +1,6 @@
 //! Retries with exponential backoff, for transient errors of the database.
 
-use super::error::class_of;
+use super::error::{class_of, is_stale};
 use super::{ErrorClass, Store, StoreError};
 use backon::{ExponentialBuilder, Retryable as _};
 use std::time::{Duration, Instant};
@@ -57,6 +57,9 @@ impl Store {
         let attempt = || async {
             let begin = Instant::now();
             let result = work().await;
+            if result.as_ref().is_err_and(is_stale) {
+                self.servers.replace_connections();
+            }
             if begin.elapsed() >= SLOW {
                 tracing::warn!(doing = doing(), seconds = begin.elapsed().as_secs_f64(), "the database is slow");
             }

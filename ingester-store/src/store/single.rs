@@ -31,7 +31,9 @@ impl Batch<'_> {
             Expected::Absent if row.total_bytes() > LARGEST || 4 * LARGEST > self.max_packet => None,
             Expected::Absent => Some(OneTrip::Insert(row)),
             Expected::Stored { res_version, .. } => {
-                let stored = Version { res_version, deleted: false, evicted: false };
+                // The statement's condition sees to it that the stored row is of no later definition.
+                let ingest_version = row.ingest_version;
+                let stored = Version { res_version, ingest_version, deleted: false, evicted: false };
                 let write = verdict(stored, row.version()) == Verdict::Write && has_its_companions(row, stored);
                 // Deleting a reject as well takes a transaction.
                 if !write || self.clear_rejects || row.bytes() > self.room() {
@@ -84,10 +86,12 @@ impl Store {
         let Some(one_trip) = batch.one_trip() else { return Ok(Single::NotPossible) };
         let written = match one_trip {
             OneTrip::Update(update) => self.pool.execute(&update).await? == 1,
+            OneTrip::Insert(_) if self.servers.certifies() => return Ok(Single::NotPossible),
             OneTrip::Insert(row) => {
                 let Some(sql) = batch.insertion(self.dialect, row) else { return Ok(Single::NotPossible) };
-                match self.pool.execute_transaction(&sql).await {
-                    Ok(()) => true,
+                match self.pool.execute_transaction(&sql, &self.servers).await {
+                    Ok(true) => true,
+                    Ok(false) => return Ok(Single::NotPossible),
                     Err(error) if class_of(&error) == ErrorClass::Transient => return Err(error),
                     // Usually the row was there after all. If something is wrong with the object, the batch finds out.
                     Err(_) => false,

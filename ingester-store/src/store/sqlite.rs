@@ -2,6 +2,7 @@
 
 use super::driver::implement_driver;
 use super::error::Classified;
+use super::servers::Servers;
 use super::{ConnectOptions, ErrorClass};
 use ingester_core::dialect::Dialect;
 use sqlx::error::DatabaseError as _;
@@ -9,6 +10,7 @@ use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteError, SqlitePoolOptions, SqliteRow,
 };
 use sqlx::{Connection as _, Sqlite, SqlitePool};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) const DIALECT: Dialect = Dialect::Sqlite;
@@ -25,6 +27,7 @@ const CHECKPOINT: &str = "8192";
 pub(super) async fn connect(
     connect: &SqliteConnectOptions,
     options: ConnectOptions,
+    _: &Arc<Servers>,
 ) -> Result<SqlitePool, sqlx::Error> {
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
     let connect = connect
@@ -68,7 +71,9 @@ fn primary_code(error: &SqliteError) -> u32 {
 pub(super) fn classify(error: &SqliteError) -> Classified {
     let message = error.message();
     match primary_code(error) {
-        5 | 6 => (ErrorClass::Transient, Some("another program holds the database; close it or wait")),
+        5 | 6 | 15 => (ErrorClass::Transient, Some("another program holds the database; close it or wait")),
+        // Interrupted; out of memory; the schema was changed meanwhile.
+        4 | 7 | 9 | 17 => (ErrorClass::Transient, None),
         8 => (
             ErrorClass::Operator,
             Some(

@@ -2,16 +2,17 @@
 
 use super::backfill::BACKFILLS;
 use super::rejects::REJECTS;
+use super::settings::SETTINGS;
 use super::{Store, StoreError};
 use ingester_core::ddl::Schema;
-use ingester_core::dialect::statements::{CreateBackfills, CreateRejects, ReadTables};
+use ingester_core::dialect::statements::{CreateBackfills, CreateRejects, CreateSettings, ReadTables};
 use ingester_core::dialect::{Sql, Statement as _};
 use ingester_core::kind::Kind;
 use std::collections::HashSet;
 
 impl Store {
     /// The names of the ingester's own tables.
-    pub(crate) const OWN: [&'static str; 2] = [REJECTS, BACKFILLS];
+    pub(crate) const OWN: [&'static str; 3] = [REJECTS, BACKFILLS, SETTINGS];
 
     /// Creates the missing tables of `kinds` and the ingester's own. Returns the names of the kinds' tables it created.
     ///
@@ -42,7 +43,12 @@ impl Store {
     pub async fn create_own(&self) -> Result<(), StoreError> {
         let existing = self.tables().await?;
         let dialect = self.dialect;
-        for (table, sql) in [(REJECTS, CreateRejects.sql(dialect)), (BACKFILLS, CreateBackfills.sql(dialect))] {
+        let own = [
+            (REJECTS, CreateRejects.sql(dialect)),
+            (BACKFILLS, CreateBackfills.sql(dialect)),
+            (SETTINGS, CreateSettings.sql(dialect)),
+        ];
+        for (table, sql) in own {
             if !existing.contains(table) {
                 self.define(&sql, &format!("creating table {table}")).await?;
             }

@@ -12,6 +12,7 @@ fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
         expected: None,
         uid: uid.into(),
         res_version,
+        ingest_version: 0,
         delete_time: None,
         evict_time: None,
         values: Box::default(),

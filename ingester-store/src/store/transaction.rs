@@ -1,6 +1,7 @@
 //! The connections to one database of any dialect, and transactions on them.
 
 use super::driver::on_driver;
+use super::servers::Servers;
 use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Executor, MySql, Sqlite};
@@ -30,9 +31,10 @@ impl Pool {
         on_driver!(Pool, self, |pool, driver| driver::fetch(pool, statement).await)
     }
 
-    /// Runs a text of several statements that begins and commits a transaction.
-    pub(super) async fn execute_transaction(&self, sql: &Sql) -> Result<(), sqlx::Error> {
-        on_driver!(Pool, self, |pool, driver| execute_transaction(pool, sql).await)
+    /// Runs a text of several statements that begins and commits a transaction. Returns whether it did: not where `servers` have been
+    /// found to tear such a text.
+    pub(super) async fn execute_transaction(&self, sql: &Sql, servers: &Servers) -> Result<bool, sqlx::Error> {
+        on_driver!(Pool, self, |pool, driver| execute_transaction(pool, sql, servers).await)
     }
 
     /// Runs a definition of a table. MySQL does not prepare definitions, and ends a transaction before one.
@@ -51,14 +53,19 @@ pub(super) fn raw(sql: &Sql) -> sqlx::RawSql {
     sqlx::raw_sql(AssertSqlSafe(sql.shared()))
 }
 
-async fn execute_transaction<D>(pool: &sqlx::Pool<D>, sql: &Sql) -> Result<(), sqlx::Error>
+async fn execute_transaction<D>(pool: &sqlx::Pool<D>, sql: &Sql, servers: &Servers) -> Result<bool, sqlx::Error>
 where
     D: sqlx::Database,
     for<'c> &'c mut D::Connection: Executor<'c, Database = D>,
 {
-    let mut lent = Lent(Some(pool.acquire().await?));
+    let connection = pool.acquire().await?;
+    // Asked now, because the connection may be new.
+    if servers.certifies() {
+        return Ok(false);
+    }
+    let mut lent = Lent(Some(connection));
     let Some(connection) = &mut lent.0 else { return Err(sqlx::Error::PoolClosed) };
-    let result = connection.execute(raw(sql)).await.map(drop);
+    let result = connection.execute(raw(sql)).await.map(|_| true);
     // If even the rollback fails, the connection is lost, and with it the transaction.
     if result.is_ok() || connection.execute(Dialect::ROLLBACK).await.is_ok() {
         lent.0 = None;

@@ -1,6 +1,7 @@
 //! Writing rows: batches, and halving a batch that the database refuses.
 
 use super::batch::Batch;
+use super::doubts::Doubts;
 use super::guard::Version;
 use super::single::Single;
 use super::{ErrorClass, Store, StoreError};
@@ -8,7 +9,8 @@ use ingester_core::dialect::Access;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
 use ingester_core::value::Micros;
-use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
+use tokio::time::Instant;
 
 /// What is to be written of one object.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +65,9 @@ pub struct Report {
     pub stale: Vec<Box<str>>,
     /// Objects that the database refused.
     pub rejected: Vec<Rejected>,
+    /// Objects that could not be stored now, with an error that nobody knows: it may pass. They are to be written again later; one that
+    /// is refused for long, while others are stored, is rejected then.
+    pub postponed: Vec<Rejected>,
 }
 
 /// An object that the database refused.
@@ -80,6 +85,7 @@ impl Report {
         self.unchanged += other.unchanged;
         self.stale.extend(other.stale);
         self.rejected.extend(other.rejected);
+        self.postponed.extend(other.postponed);
     }
 }
 
@@ -87,11 +93,11 @@ impl Store {
     /// Writes changes of objects of one table; of several changes of one object, only the latest.
     ///
     /// Objects that the database refuses are in the report's `rejected`. The caller records them with
-    /// [`Store::record_rejects`].
+    /// [`Store::record_rejects`]. Those in `postponed` are to be written again after a pause.
     ///
     /// # Errors
     /// If the database cannot be reached within the retries, or if nothing can be written until somebody acts (disk full,
-    /// no rights, a missing table). Nothing of the batch is stored then.
+    /// no rights, a missing table), or if not one of several objects can be written and nobody knows the error.
     pub async fn write(&self, table: &'static Table, changes: Vec<RowChange>) -> Result<Report, StoreError> {
         self.write_latest(table, &latest_of_each(changes)).await
     }
@@ -104,41 +110,58 @@ impl Store {
         let mut report = Report::default();
         // Ranges of `changes` that are still to be written, each in its own transaction; a stack, the next one last.
         let mut ranges = vec![(0, changes.len())];
-        let mut any_stored = false;
+        let mut unproven = None;
         while let Some((start, end)) = ranges.pop() {
             if start == end {
                 continue;
             }
-            let error = match self.write_batch(table, &changes[start..end]).await {
+            let (changes, now) = (&changes[start..end], Instant::now);
+            let error = match self.write_batch(table, changes).await {
                 Ok(part) => {
-                    any_stored = true;
+                    let uids = changes.iter().map(RowChange::uid);
+                    self.doubts().passed(table.name.as_str(), uids, part.written > 0, now());
                     report.add(part);
                     continue;
                 }
                 Err(error) => error,
             };
+            let refused = || Rejected { uid: changes[0].uid().into(), reason: error.reason().to_owned() };
             match error.class() {
                 ErrorClass::Transient | ErrorClass::Operator => return Err(error),
-                ErrorClass::Object | ErrorClass::Unknown if end - start > 1 => {
+                ErrorClass::Object | ErrorClass::Unknown if changes.len() > 1 => {
                     let middle = start + (end - start) / 2;
                     // The first half is written first, so that rows are locked in the order of their uids.
                     ranges.push((middle, end));
                     ranges.push((start, middle));
                 }
-                // Not one of several objects could be written, so the reason may not be an object. Somebody should look.
-                ErrorClass::Unknown if !any_stored && changes.len() > 1 && ranges.is_empty() => return Err(error),
-                ErrorClass::Object | ErrorClass::Unknown => {
-                    let reason = error.reason().to_owned();
-                    report.rejected.push(Rejected { uid: changes[start].uid().into(), reason });
+                ErrorClass::Object => report.rejected.push(refused()),
+                ErrorClass::Unknown if self.doubts().refused(table.name.as_str(), changes[0].uid(), now()) => {
+                    report.rejected.push(refused());
+                }
+                ErrorClass::Unknown => {
+                    report.postponed.push(refused());
+                    unproven = Some(error);
                 }
             }
+        }
+        // Not one of several objects could be written, so the reason is hardly an object: the whole batch is to be tried again.
+        if let Some(error) = unproven
+            && report.postponed.len() == changes.len()
+            && changes.len() > 1
+            && self.doubts().is_outage(table.name.as_str(), changes.iter().map(RowChange::uid), Instant::now())
+        {
+            return Err(error);
         }
         Ok(report)
     }
 
+    fn doubts(&self) -> MutexGuard<'_, Doubts> {
+        self.doubts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Writes a batch in one transaction, and retries transient errors.
     async fn write_batch(&self, table: &'static Table, changes: &[RowChange]) -> Result<Report, StoreError> {
-        self.with_retries(
+        let written = self.with_retries(
             || format!("writing {} rows of `{}`", changes.len(), table.name),
             || async {
                 let mut batch = Batch {
@@ -146,7 +169,7 @@ impl Store {
                     changes,
                     now: Micros::now(),
                     max_packet: self.max_packet,
-                    clear_rejects: self.any_rejects.load(Ordering::Relaxed),
+                    clear_rejects: self.recorded().any(changes),
                     trusting: true,
                 };
                 match self.write_single(&batch).await? {
@@ -158,8 +181,10 @@ impl Store {
                 let report = batch.write(&mut tx).await;
                 tx.end(report).await
             },
-        )
-        .await
+        );
+        let report = written.await?;
+        self.recorded().cleared(changes.iter().map(RowChange::uid));
+        Ok(report)
     }
 }
 

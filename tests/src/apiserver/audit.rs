@@ -58,7 +58,7 @@ impl ApiServer {
     /// shortly after it ended. To see all of them, stop the client first.
     ///
     /// # Errors
-    /// When the audit log cannot be read.
+    /// When the audit log cannot be read; the modern edition has none.
     pub fn audit(&self) -> Result<Audit> {
         let mut audit = Audit::default();
         for file in fs::read_dir(self.folder().join(FOLDER)).context("reading the folder of the audit log")? {

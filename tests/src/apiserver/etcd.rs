@@ -20,7 +20,7 @@ impl ApiServer {
     /// # Errors
     /// When the files cannot be copied, or one of the servers does not become ready again.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        // kube-apiserver has no data of its own, so it may be killed.
+        // The API server has no data of its own, so it may be killed.
         self.kill()?;
         self.etcd().stop()?;
         let copy = tempfile::Builder::new().prefix("snapshot-").tempdir_in(self.folder()).context("making a folder")?;
@@ -42,7 +42,7 @@ impl ApiServer {
         self.restart()
     }
 
-    /// Compacts etcd up to now: older revisions are gone, and a watch from one of them gets 410. If kube-apiserver
+    /// Compacts etcd up to now: older revisions are gone, and a watch from one of them gets 410. If the API server
     /// still has the events in its watch cache, it answers from there. So restart it afterwards, or start it with
     /// `--watch-cache=false`.
     ///

@@ -40,8 +40,8 @@ impl ApiServer {
         self.folder().join("kubeconfig")
     }
 
-    /// A kubeconfig file for [`SERVICE_ACCOUNT`], which has only the rights that RBAC grants. This creates neither the
-    /// account nor its namespace.
+    /// A kubeconfig file for [`SERVICE_ACCOUNT`], which has only the rights that RBAC grants (in the modern edition all).
+    /// This creates neither the account nor its namespace.
     #[must_use]
     pub fn service_account_kubeconfig(&self) -> PathBuf {
         self.folder().join("service-account.kubeconfig")
@@ -71,7 +71,7 @@ impl ApiServer {
     }
 
     fn kubeconfig_text(&self, user: &str, token: &str) -> String {
-        // JSON is YAML, and quotes paths correctly. kube-apiserver creates this certificate at its first start.
+        // JSON is YAML, and quotes paths correctly. The API server creates this certificate at its first start.
         serde_json::json!({
             "apiVersion": "v1",
             "kind": "Config",

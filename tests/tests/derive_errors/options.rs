@@ -6,9 +6,10 @@ use serde::Deserialize;
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Widget")]
 #[ingest(tabel = "widget")] //~ ERROR `#[ingest]` has no option `tabel`: did you mean `table`?
-#[ingest(prefix = "a_")] //~ ERROR `#[ingest]` has no option `prefix`: there are table, was, immutable, protobuf, descriptors, key, filter, group, version, kind, plural, namespaced, crate
+#[ingest(prefix = "a_")] //~ ERROR `#[ingest]` has no option `prefix`: there are table, was, immutable, finalizer, protobuf, descriptors, key, filter, revision, group, version, kind, plural, namespaced, crate
 #[ingest(version = "v2")] //~ ERROR `version` is given twice
 #[ingest(immutable, immutable)] //~ ERROR `immutable` is given twice
+#[ingest(finalizer = "always")] //~ ERROR `finalizer` is one of `ensure`, `existing` and `never`
 #[ingest(namespaced = "yes")] //~ ERROR `namespaced` is a switch: write it alone
 #[ingest(protobuf)] //~ ERROR `protobuf` needs a value: `protobuf = "..."`
 #[ingest(filter = |_| true)] //~ ERROR `filter` takes the name of a function: `filter = function`

@@ -4,8 +4,8 @@ use crate::world::{change, kind, model};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
-use ingester_store::{ConnectOptions, Report, RowChange, Store};
-use ingester_tests::{MariaDb, MySql, SqlServer, skipped_without_mysql};
+use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
+use ingester_tests::{Durability, MariaDb, MySql, SqlServer, skipped_without_mysql};
 use sqlx::{Connection as _, MySqlConnection};
 use std::collections::BTreeMap;
 use std::ops::Deref as _;
@@ -28,6 +28,31 @@ fn mysql() -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// A server with Galera's certification, if only of a single node without a provider. It may end a transaction between two
+/// statements of a text.
+#[test]
+fn a_text_of_several_statements_is_never_sent_to_a_galera_node() -> Result<()> {
+    let server = MariaDb::start_with(Durability::Fast, &["--wsrep-on=ON", "--binlog-format=ROW"])?;
+    if server.process().is_none() {
+        // A server that the environment names, which has no such options.
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let url = server.create_database("galera").await?;
+        let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
+        store.create_missing(crd_specs::KINDS).await?;
+        let before = counters(&server).await?["Com_stmt_execute"];
+        let RowChange::Row(row) = change(&model("a", 1)) else { return Ok(()) };
+        let new = RowChange::Row(Row { expected: Some(Expected::Absent), ..row });
+        let report = store.write(kind("Model").table(), vec![new]).await?;
+        assert_eq!(report, Report { written: 1, ..Report::default() });
+        // The row, its labels, its annotations.
+        assert_eq!(counters(&server).await?["Com_stmt_execute"] - before, 3);
+        Ok(())
+    })
 }
 
 async fn counters(server: &SqlServer) -> Result<BTreeMap<String, u64>> {
@@ -131,6 +156,37 @@ fn on(server: &SqlServer) -> Result<()> {
             ("256 tombstones", [4, 1, 1, 0]),
         ];
         assert_eq!(seen, BTreeMap::from(expected));
+
+        // A reject of another object costs nothing, one of its own a transaction, once.
+        let reject = |uid: &str| Reject {
+            uid: uid.into(),
+            group_ver: "michelangelo.api/v2".into(),
+            kind: "Model".into(),
+            namespace: "ml".into(),
+            name: uid.into(),
+            res_version: "1".into(),
+            reason: "a reason".into(),
+        };
+        let object = |version: u64| {
+            let mut object = model("r", 1);
+            object["metadata"]["resourceVersion"] = version.to_string().into();
+            let RowChange::Row(mut row) = change(&object) else { unreachable!("a row") };
+            let companions = row.companions_hash();
+            row.expected = Some(Expected::Stored { res_version: version - 1, companions });
+            RowChange::Row(row)
+        };
+        store.write(table, vec![change(&model("r", 1))]).await?;
+        store.record_rejects(&[reject("another")]).await?;
+        for (version, begun) in [(2, 0), (3, 1), (4, 0)] {
+            if version == 3 {
+                store.record_rejects(&[reject("r")]).await?;
+            }
+            let before = counters(server).await?["Com_begin"];
+            assert_eq!(store.write(table, vec![object(version)]).await?.written, 1);
+            assert_eq!(counters(server).await?["Com_begin"] - before, begun, "version {version}");
+        }
+        let left = store.rejects("michelangelo.api/v2", "Model", None).await?;
+        assert_eq!(left.iter().map(|reject| &*reject.uid).collect::<Vec<_>>(), ["another"]);
         Ok(())
     })
 }

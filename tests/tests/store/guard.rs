@@ -14,6 +14,7 @@ on_every_database! {
     a_tombstone_is_not_revived_by_a_late_write
     a_tombstone_with_a_last_state_is_stored_even_without_a_row
     an_evicted_row_stays_live_when_its_object_is_deleted
+    a_higher_definition_writes_over_a_lower_one_at_the_same_version_and_never_the_other_way_round
     objects_without_a_version_replace_only_each_other
     versions_up_to_the_largest_compare_as_numbers
     the_guard_keeps_the_right_row_of_every_pair
@@ -105,6 +106,37 @@ async fn an_evicted_row_stays_live_when_its_object_is_deleted(world: World) -> R
     Ok(())
 }
 
+async fn a_higher_definition_writes_over_a_lower_one_at_the_same_version_and_never_the_other_way_round(
+    world: World,
+) -> Result<()> {
+    let store = world.store().await?;
+    let table = kind("Model").table();
+    let write = async |ingest_version, algorithm: &str, version| {
+        let mut object = model("a", version);
+        object["spec"]["algorithm"] = json!(algorithm);
+        let mut row = row(&object);
+        row.ingest_version = ingest_version;
+        store.write(table, vec![RowChange::Row(row)]).await
+    };
+    let stored = async || world.sql("SELECT algorithm, res_version, ingest_version FROM model").await;
+    let cells = |cells: [&str; 3]| vec![cells.map(|cell| Some(cell.to_owned())).to_vec()];
+    assert_eq!(write(1, "old", 11).await?.written, 1);
+    assert_eq!(write(2, "new", 11).await?.written, 1);
+    assert_eq!(stored().await?, cells(["new", "11", "2"]));
+    assert_eq!(write(1, "old", 11).await?.unchanged, 1);
+    assert_eq!(stored().await?, cells(["new", "11", "2"]));
+    assert_eq!(write(1, "old", 12).await?.written, 1, "a later version is news whoever brings it");
+    assert_eq!(stored().await?, cells(["old", "12", "1"]));
+    // A deletion that the old release brings is one, and the columns stay those of the new one.
+    assert_eq!(write(2, "new", 12).await?.written, 1);
+    let mut deleted = row(&model("a", 12));
+    (deleted.ingest_version, deleted.delete_time) = (1, Some(Micros::now()));
+    assert_eq!(store.write(table, vec![RowChange::Row(deleted)]).await?.written, 1);
+    assert_eq!(stored().await?, cells(["new", "12", "2"]));
+    assert_eq!(world.count("model WHERE delete_time IS NOT NULL").await?, 1);
+    Ok(())
+}
+
 async fn objects_without_a_version_replace_only_each_other(world: World) -> Result<()> {
     let store = world.store().await?;
     let table = kind("Model").table();
@@ -145,7 +177,12 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
             for evicted in [false, true] {
                 // No row is both: a tombstone never replaces an evicted row.
                 if !(deleted && evicted) {
-                    versions.push(Version { res_version, deleted, evicted });
+                    versions.extend([1, 2].map(|ingest_version| Version {
+                        res_version,
+                        ingest_version,
+                        deleted,
+                        evicted,
+                    }));
                 }
             }
         }
@@ -163,12 +200,17 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
                                   "labels": { "tier": tier.to_string() } },
                     "spec": { "tier": tier },
                 }));
+                row.ingest_version = version.ingest_version;
                 row.delete_time = version.deleted.then(Micros::now);
                 row.evict_time = version.evicted.then(Micros::now);
                 batch.push(RowChange::Row(row));
             }
             let verdict = verdict(*stored, *new);
-            let winner = if verdict == Verdict::Write { (*new, 2) } else { (*stored, 1) };
+            let winner = match verdict {
+                Verdict::Write => (*new, 2),
+                Verdict::Mark => (Version { deleted: true, ..*stored }, 1),
+                Verdict::Unchanged | Verdict::Stale => (*stored, 1),
+            };
             expected.push((uid, winner, verdict));
         }
     }
@@ -177,16 +219,19 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
     assert_eq!(store.write(table, first).await?.written, expected.len());
     let report = store.write(table, second).await?;
     let counts = (report.written, report.unchanged, report.stale.len());
-    assert_eq!(counts, (counted(Verdict::Write), counted(Verdict::Unchanged), counted(Verdict::Stale)));
+    assert!(counted(Verdict::Mark) > 0);
+    let written = counted(Verdict::Write) + counted(Verdict::Mark);
+    assert_eq!(counts, (written, counted(Verdict::Unchanged), counted(Verdict::Stale)));
     let rows = world
-        .sql("SELECT uid, tier, res_version, delete_time IS NOT NULL, evict_time IS NOT NULL, value FROM project JOIN project_labels ON obj_uid = uid ORDER BY uid")
+        .sql("SELECT uid, tier, res_version, ingest_version, delete_time IS NOT NULL, evict_time IS NOT NULL, value FROM project JOIN project_labels ON obj_uid = uid ORDER BY uid")
         .await?;
     assert_eq!(rows.len(), expected.len());
     for (row, (uid, (version, tier), _)) in rows.iter().zip(expected) {
         let cells: Vec<&str> = row.iter().flatten().map(String::as_str).collect();
         let flags = [version.deleted, version.evicted].map(|flag| u8::from(flag).to_string());
         let tier = tier.to_string();
-        assert_eq!(cells, [uid.as_str(), &tier, &version.res_version.to_string(), &flags[0], &flags[1], &tier]);
+        let numbers = [version.res_version, version.ingest_version.into()].map(|number| number.to_string());
+        assert_eq!(cells, [uid.as_str(), &tier, &numbers[0], &numbers[1], &flags[0], &flags[1], &tier]);
     }
     Ok(())
 }
@@ -199,7 +244,7 @@ async fn a_replacement_overrules_only_the_row_that_its_writer_saw(world: World) 
     store.write(table, vec![RowChange::Row(evicted), change(&model("b", 5))]).await?;
     let stored = store.versions(table, &["a", "b", "c"]).await?;
     assert_eq!(stored.len(), 2);
-    let seen = Version { res_version: 5, deleted: false, evicted: false };
+    let seen = Version { res_version: 5, ingest_version: 0, deleted: false, evicted: false };
     assert_eq!(stored["b"], seen);
     // Both writers saw a live row of version 5. The row of "a" was evicted meanwhile.
     let replace = |uid: &str| RowChange::Replacement { row: row(&model(uid, 3)), seen };

@@ -3,12 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
 mod cost;
+mod doubts;
+mod failover;
 mod guard;
 mod race;
 mod read;
 mod refusals;
 mod rows;
 mod schema;
+mod settings;
 mod single;
 mod tls;
 mod world;

@@ -2,14 +2,15 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
+use ingester_core::Kind;
 use ingester_core::documents::documents;
+use ingester_core::kind::{Definition, find};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::{Column, SqlType, base};
 use ingester_core::value::{Micros, Value};
-use ingester_core::{Kind, kind::find};
 use ingester_store::compare::{Difference, differences};
-use ingester_store::{LiveRow, Reject, RowChange, Store, StoredRow};
+use ingester_store::{Evicted, LiveRow, Reject, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
 use std::collections::HashSet;
@@ -24,6 +25,8 @@ on_every_database! {
     a_row_is_read_with_its_own_versions_labels_while_others_write
     hundreds_of_rows_are_read_once_each_in_uid_order
     pages_of_live_rows_have_no_gaps_and_no_repeats
+    rows_of_another_group_are_not_read_as_live
+    live_rows_are_counted_by_namespace
     names_include_those_of_deleted_rows
     the_newest_version_includes_deleted_rows
     rejects_are_the_current_ones_of_one_kind
@@ -97,7 +100,7 @@ fn a_row_for_each_column() -> Result<Vec<(&'static Kind, &'static Column, Row)>>
         let of_kind: Vec<&Json> =
             objects.iter().filter(|(of, _)| of.kind() == kind.kind()).map(|(_, object)| object).collect();
         for (place, column) in kind.table().columns.iter().enumerate() {
-            if [base::UID, base::UPDATE_TIME].contains(&place) {
+            if [base::UID, base::UPDATE_TIME, base::INGEST_VERSION].contains(&place) {
                 continue;
             }
             let has_a_value = |object: &&&Json| row(object).values[place] != Value::Null;
@@ -117,7 +120,9 @@ async fn a_column_altered_by_hand_is_the_only_difference_found(world: World) -> 
         let name = column.name;
         let (altered, what) = match column.ty {
             SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => ("'altered'".to_owned(), name.to_string()),
-            SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => ("424242".to_owned(), name.to_string()),
+            SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
+                ("424242".to_owned(), name.to_string())
+            }
             SqlType::Boolean => (format!("1 - COALESCE({name}, 0)"), name.to_string()),
             SqlType::Double => ("0.4242".to_owned(), name.to_string()),
             SqlType::DateTime => ("'2001-02-03 04:05:06.000001'".to_owned(), name.to_string()),
@@ -311,7 +316,12 @@ async fn pages_of_live_rows_have_no_gaps_and_no_repeats(world: World) -> Result<
         row.delete_time = (i % 7 == 0).then(Micros::now);
         row.evict_time = (i % 5 == 0 && i % 7 != 0).then(Micros::now);
         if row.delete_time.is_none() {
-            let row = LiveRow { uid: row.uid.clone(), res_version: 1 + i, evicted: row.evict_time.is_some() };
+            let row = LiveRow {
+                uid: row.uid.clone(),
+                res_version: 1 + i,
+                ingest_version: 0,
+                evicted: row.evict_time.is_some(),
+            };
             expected.push((i % 3, row));
         }
         RowChange::Row(row)
@@ -321,22 +331,27 @@ async fn pages_of_live_rows_have_no_gaps_and_no_repeats(world: World) -> Result<
     assert!(expected.iter().any(|(_, row)| row.evicted) && expected.iter().any(|(_, row)| !row.evicted));
     for limit in [1, 128, 857, 858, 5000] {
         assert_eq!(
-            pages(&store, None, limit).await?,
+            pages(&store, None, Evicted::Included, limit).await?,
             expected.iter().map(|(_, row)| row.clone()).collect::<Vec<_>>(),
             "pages of {limit}"
         );
     }
     let of_one = expected.iter().filter(|(namespace, _)| *namespace == 1).map(|(_, row)| row.clone());
-    assert_eq!(pages(&store, Some("ns-1"), 50).await?, of_one.collect::<Vec<_>>());
-    assert_eq!(pages(&store, Some("NS-1"), 50).await?, [], "namespaces are told apart by case");
+    assert_eq!(pages(&store, Some("ns-1"), Evicted::Included, 50).await?, of_one.collect::<Vec<_>>());
+    // A page without evicted rows is full nevertheless, so a short one is the last.
+    let in_etcd: Vec<LiveRow> = expected.iter().map(|(_, row)| row.clone()).filter(|row| !row.evicted).collect();
+    for limit in [1, 128, 5000] {
+        assert_eq!(pages(&store, None, Evicted::LeftOut, limit).await?, in_etcd, "pages of {limit}");
+    }
+    assert_eq!(pages(&store, Some("NS-1"), Evicted::Included, 50).await?, [], "namespaces are told apart by case");
     Ok(())
 }
 
-async fn pages(store: &Store, namespace: Option<&str>, limit: usize) -> Result<Vec<LiveRow>> {
+async fn pages(store: &Store, namespace: Option<&str>, evicted: Evicted, limit: usize) -> Result<Vec<LiveRow>> {
     let mut all: Vec<LiveRow> = Vec::new();
     loop {
         let after = all.last().map_or("", |row| &row.uid).to_owned();
-        let page = store.live(kind("Model").table(), namespace, &after, limit).await?;
+        let page = store.live(kind("Model"), namespace, evicted, &after, limit).await?;
         anyhow::ensure!(page.len() <= limit, "a page of {} rows", page.len());
         let last = page.len() < limit;
         all.extend(page);
@@ -344,6 +359,53 @@ async fn pages(store: &Store, namespace: Option<&str>, limit: usize) -> Result<V
             return Ok(all);
         }
     }
+}
+
+/// Writes a row for each of these `apiVersion`s, which is its uid too, in namespaces `a` and `b` in turn.
+async fn write_versions(store: &Store, versions: &[&str]) -> Result<()> {
+    let changes = versions.iter().enumerate().map(|(i, version)| {
+        let mut object = model(version, 1);
+        object["apiVersion"] = json!(version);
+        object["metadata"]["namespace"] = json!(["a", "b"][i % 2]);
+        change(&object)
+    });
+    store.write(kind("Model").table(), changes.collect()).await?;
+    Ok(())
+}
+
+async fn rows_of_another_group_are_not_read_as_live(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let versions =
+        ["michelangelo.api/v1", "michelangelo.api/v2", "v1", "a.michelangelo.api/v2", "michelangelo.api0/v2"];
+    write_versions(&store, &versions).await?;
+    write_versions(&store, &["Michelangelo.api/v2", "michelangelo_api/v2", "michelangelo/v2", "apps/v1"]).await?;
+    let live = async |group: &'static str, namespace: Option<&str>| -> Result<Vec<String>> {
+        let kind = kind("Model");
+        let kind = Kind::new(Definition { group, ..*kind.definition() }, *kind.functions());
+        let rows = store.live(&kind, namespace, Evicted::Included, "", 100).await?;
+        Ok(rows.into_iter().map(|row| row.uid.into()).collect())
+    };
+    // A kind's rows stay its own when its version changes.
+    assert_eq!(live("michelangelo.api", None).await?, ["michelangelo.api/v1", "michelangelo.api/v2"]);
+    assert_eq!(live("michelangelo.api", Some("b")).await?, ["michelangelo.api/v2"]);
+    assert_eq!(live("", None).await?, ["v1"], "the core group");
+    assert_eq!(live("apps", None).await?, ["apps/v1"]);
+    assert_eq!(live("batch", None).await?, [""; 0]);
+    Ok(())
+}
+
+async fn live_rows_are_counted_by_namespace(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let kind = kind("Model");
+    assert_eq!(store.live_by_namespace(kind).await?, []);
+    let versions = ["michelangelo.api/v1", "michelangelo.api/v2", "michelangelo.api/v3", "v1", "apps/v1"];
+    write_versions(&store, &versions).await?;
+    let (mut gone, mut evicted) = (row(&model("gone", 1)), row(&model("evicted", 1)));
+    gone.delete_time = Some(Micros::now());
+    evicted.evict_time = Some(Micros::now());
+    store.write(kind.table(), vec![RowChange::Row(gone), RowChange::Row(evicted)]).await?;
+    assert_eq!(store.live_by_namespace(kind).await?, [("a".to_owned(), 2), ("b".to_owned(), 1)]);
+    Ok(())
 }
 
 async fn names_include_those_of_deleted_rows(world: World) -> Result<()> {
@@ -388,7 +450,7 @@ async fn rejects_are_the_current_ones_of_one_kind(world: World) -> Result<()> {
         .record_rejects(&[reject("b", "Model", "too long"), reject("a", "Model", "Größe"), reject("c", "Pipeline", "")])
         .await?;
     let rejects = async |group_ver: &str, kind: &str| -> Result<Vec<(String, String)>> {
-        let rejects = store.rejects(group_ver, kind).await?;
+        let rejects = store.rejects(group_ver, kind, None).await?;
         Ok(rejects.into_iter().map(|rejected| (rejected.uid.into(), rejected.reason)).collect())
     };
     let pair = |uid: &str, reason: &str| (uid.to_owned(), reason.to_owned());
@@ -396,5 +458,10 @@ async fn rejects_are_the_current_ones_of_one_kind(world: World) -> Result<()> {
     assert_eq!(rejects("michelangelo.api/v1", "Model").await?, []);
     store.write(kind("Model").table(), vec![change(&model("a", 2))]).await?;
     assert_eq!(rejects("michelangelo.api/v2", "Model").await?, [pair("b", "too long")], "a good version clears it");
+    let of =
+        async |namespace| Ok::<_, anyhow::Error>(store.rejects("michelangelo.api/v2", "Model", namespace).await?.len());
+    assert_eq!((of(Some("ml")).await?, of(Some("other")).await?), (1, 0));
+    store.forget_rejects(&["b", "none"]).await?;
+    assert_eq!((of(None).await?, world.count("ingester_rejects").await?), (0, 1), "that of c stays");
     Ok(())
 }

@@ -125,7 +125,7 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
     let mut versions = Vec::new();
     for res_version in [0, 1, 2] {
         for (deleted, evicted) in [(false, false), (true, false), (false, true)] {
-            versions.push(Version { res_version, deleted, evicted });
+            versions.extend([1, 2].map(|ingest_version| Version { res_version, ingest_version, deleted, evicted }));
         }
     }
     let of = |version: &Version, uid: &str, tier: u32| {
@@ -134,6 +134,7 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
             "metadata": { "name": "p", "uid": uid, "resourceVersion": version.res_version.to_string() },
             "spec": { "tier": tier },
         }));
+        row.ingest_version = version.ingest_version;
         row.delete_time = version.deleted.then(Micros::now);
         row.evict_time = version.evicted.then(Micros::now);
         row
@@ -150,7 +151,7 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
             let verdict = verdict(*stored, *new);
             let counts = (report.written, report.unchanged, report.stale.len());
             let one = |of| usize::from(verdict == of);
-            let expected = (one(Verdict::Write), one(Verdict::Unchanged), one(Verdict::Stale));
+            let expected = (one(Verdict::Write) + one(Verdict::Mark), one(Verdict::Unchanged), one(Verdict::Stale));
             assert_eq!(counts, expected, "{new:?} over {stored:?}");
             let tier = world.cell(&format!("SELECT tier FROM project WHERE uid = '{uid}'")).await?;
             let winner = if verdict == Verdict::Write { "2" } else { "1" };
@@ -161,7 +162,8 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
 }
 
 fn name_of(version: &Version) -> String {
-    format!("{}{}{}", version.res_version, u8::from(version.deleted), u8::from(version.evicted))
+    let Version { res_version, ingest_version, deleted, evicted } = *version;
+    format!("{res_version}{ingest_version}{}{}", u8::from(deleted), u8::from(evicted))
 }
 
 async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<()> {

@@ -74,6 +74,7 @@ const IMPATIENT: ConnectOptions = ConnectOptions {
     max_lifetime: None,
     create: false,
     retry: Retry { first: Duration::from_millis(1), longest: Duration::from_millis(1), attempts: Some(1) },
+    patience: Duration::from_secs(60),
 };
 
 #[test]

@@ -27,7 +27,9 @@ pub(super) fn is_type(ty: SqlType, spelled: &str) -> bool {
     let plain = without_width(&spelled);
     match ty {
         SqlType::Boolean => plain == "tinyint",
-        SqlType::Int | SqlType::BigInt | SqlType::BigIntUnsigned => plain == ty.name().to_ascii_lowercase(),
+        SqlType::Int | SqlType::BigInt | SqlType::IntUnsigned | SqlType::BigIntUnsigned => {
+            plain == ty.name().to_ascii_lowercase()
+        }
         // MariaDB Server documentation, "JSON Data Type": an alias for LONGTEXT.
         SqlType::Json => spelled == "json" || spelled == "longtext",
         other => spelled == other.name().to_ascii_lowercase(),

@@ -6,7 +6,7 @@ use crate::schema::Ident;
 use askama::Template;
 
 mod filters {
-    pub(super) use crate::dialect::filters::{backticks, mysql_type};
+    pub(super) use crate::dialect::filters::{backticks, default_zero, mysql_type};
 }
 
 #[derive(Template)]
@@ -38,6 +38,10 @@ struct DropTable {
 #[derive(Template)]
 #[template(path = "mysql/create_rejects.sql")]
 struct CreateRejects;
+
+#[derive(Template)]
+#[template(path = "mysql/create_settings.sql")]
+struct CreateSettings;
 
 #[derive(Template)]
 #[template(path = "mysql/create_backfills.sql")]
@@ -73,6 +77,10 @@ pub(super) fn drop(name: Ident) -> Sql {
 
 pub(super) fn create_rejects() -> Sql {
     render_own(&CreateRejects)
+}
+
+pub(super) fn create_settings() -> Sql {
+    render_own(&CreateSettings)
 }
 
 pub(super) fn create_backfills() -> Sql {

@@ -111,6 +111,10 @@ impl Rules for MySql {
         ddl::create_backfills()
     }
 
+    fn create_settings(&self) -> Sql {
+        ddl::create_settings()
+    }
+
     fn session(&self) -> &'static [&'static str] {
         SESSION
     }
@@ -123,10 +127,16 @@ impl Rules for MySql {
         Some(LOCK_MIGRATIONS)
     }
 
+    fn certification(&self) -> Option<&'static str> {
+        // Unlike @@wsrep_on, it is no error on a server that does not know the variable.
+        Some("SHOW VARIABLES LIKE 'wsrep_on'")
+    }
+
     fn begin(&self, access: Access) -> &'static str {
         match access {
-            // In READ COMMITTED, the mode of our sessions, each statement would see another state of the database.
-            Access::Read => "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION READ ONLY",
+            // In READ COMMITTED, the mode of our sessions, each statement would see another state of the database. Not READ ONLY,
+            // which TiDB refuses (its "System Variables", tidb_enable_noop_functions).
+            Access::Read => "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION",
             Access::Write => "START TRANSACTION",
         }
     }

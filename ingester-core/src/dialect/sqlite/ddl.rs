@@ -6,7 +6,7 @@ use crate::schema::Ident;
 use askama::Template;
 
 mod filters {
-    pub(super) use crate::dialect::filters::{ident, sqlite_default, sqlite_type};
+    pub(super) use crate::dialect::filters::{default_zero, ident, sqlite_default, sqlite_type};
 }
 
 #[derive(Template)]
@@ -61,6 +61,10 @@ struct DropTable {
 #[derive(Template)]
 #[template(path = "sqlite/create_rejects.sql")]
 struct CreateRejects;
+
+#[derive(Template)]
+#[template(path = "sqlite/create_settings.sql")]
+struct CreateSettings;
 
 #[derive(Template)]
 #[template(path = "sqlite/create_backfills.sql")]
@@ -157,6 +161,10 @@ pub(super) fn drop(name: Ident) -> Sql {
 
 pub(super) fn create_rejects() -> Sql {
     render_own(&CreateRejects)
+}
+
+pub(super) fn create_settings() -> Sql {
+    render_own(&CreateSettings)
 }
 
 pub(super) fn create_backfills() -> Sql {

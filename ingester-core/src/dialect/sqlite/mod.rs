@@ -94,6 +94,10 @@ impl Rules for Sqlite {
         ddl::create_backfills()
     }
 
+    fn create_settings(&self) -> Sql {
+        ddl::create_settings()
+    }
+
     fn session(&self) -> &'static [&'static str] {
         &[]
     }
@@ -103,6 +107,10 @@ impl Rules for Sqlite {
     }
 
     fn lock_migrations(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn certification(&self) -> Option<&'static str> {
         None
     }
 

@@ -1,25 +1,30 @@
 //! Live rows, a page.
 
-use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
+use super::versions::version;
+use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
 use crate::row::Version;
 use crate::schema::Table;
 use askama::Template;
 
-/// Reads the uids and versions of live rows, a page in the order of their uids, without locks.
+/// Reads the uids and versions of a kind's live rows, a page in the order of their uids, without locks.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "uid", "res_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
+    source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
 FROM {{ table.name|ident }}
-WHERE "uid" > ? AND {{ "delete_time"|without_index }} IS NULL{% if namespace.is_some() %} AND {{ "namespace"|without_index }} = ?{% endif %}
+WHERE "uid" > ? AND {{ "delete_time"|without_index }} IS NULL AND {{ group|is_of_group }}{% if namespace.is_some() %} AND {{ "namespace"|without_index }} = ?{% endif %}{% if !evicted %} AND {{ "evict_time"|without_index }} IS NULL{% endif %}
 ORDER BY "uid"
 LIMIT {{ limit|number }}"#
 )]
 pub struct Live<'a> {
     /// The kind's tables.
     pub table: &'a Table,
+    /// The kind's group. Rows of another one, which a program with other kinds has left behind, are not this kind's.
+    pub group: &'a OfGroup,
     /// Only rows of this namespace.
     pub namespace: Option<&'a str>,
+    /// Whether evicted rows are among them.
+    pub evicted: bool,
     /// The uid that the page comes after; empty for the first page.
     pub after: &'a str,
     /// The most rows.
@@ -32,7 +37,7 @@ impl Statement for Live<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        [self.after].into_iter().chain(self.namespace).map(Param::Text).collect()
+        [self.after].into_iter().chain(self.group.params()).chain(self.namespace).map(Param::Text).collect()
     }
 }
 
@@ -40,8 +45,7 @@ impl Query for Live<'_> {
     type Row = (String, Version);
 
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let version = Version { res_version: row.uint(1)?, deleted: row.int(2)? != 0, evicted: row.int(3)? != 0 };
-        Ok((row.text(0)?, version))
+        Ok((row.text(0)?, version(row, 1)?))
     }
 }
 
@@ -52,8 +56,11 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        let all = Live { table: &TABLE, namespace: None, after: "", limit: 2 };
+        let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
+        let all = Live { table: &TABLE, group, namespace: None, evicted: true, after: "", limit: 2 };
         let of_namespace = Live { namespace: Some("ml"), ..all };
-        snapshot_of("Live", &[&all, &of_namespace]);
+        let of_core = Live { group: core, namespace: Some("ml"), ..all };
+        let not_evicted = Live { evicted: false, ..of_namespace };
+        snapshot_of("Live", &[&all, &of_namespace, &of_core, &not_evicted]);
     }
 }

@@ -9,7 +9,7 @@ use askama::Template;
     ext = "sql",
     source = r#"SELECT "uid", "reason"
 FROM "ingester_rejects"
-WHERE "group_ver" = ? AND "kind" = ?
+WHERE "group_ver" = ? AND "kind" = ?{% if namespace.is_some() %} AND "namespace" = ?{% endif %}
 ORDER BY "uid""#
 )]
 pub struct ReadRejects<'a> {
@@ -17,6 +17,8 @@ pub struct ReadRejects<'a> {
     pub group_ver: &'a str,
     /// `kind`
     pub kind: &'a str,
+    /// Only objects of this namespace.
+    pub namespace: Option<&'a str>,
 }
 
 impl Statement for ReadRejects<'_> {
@@ -25,7 +27,7 @@ impl Statement for ReadRejects<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        vec![Param::Text(self.group_ver), Param::Text(self.kind)]
+        [self.group_ver, self.kind].into_iter().chain(self.namespace).map(Param::Text).collect()
     }
 }
 
@@ -44,6 +46,8 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&ReadRejects { group_ver: "example.com/v1", kind: "Widget" });
+        let all = ReadRejects { group_ver: "example.com/v1", kind: "Widget", namespace: None };
+        let of_namespace = ReadRejects { namespace: Some("ml"), ..all };
+        snapshot_of("ReadRejects", &[&all, &of_namespace]);
     }
 }

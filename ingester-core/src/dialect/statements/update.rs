@@ -7,7 +7,7 @@ use crate::schema::Table;
 use crate::value::Micros;
 use askama::Template;
 
-/// Overwrites one row of the main table if it is live and has the version that the writer expects.
+/// Overwrites one row of the main table if it is live, has the version that the writer expects, and is of no later definition.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
@@ -15,7 +15,7 @@ use askama::Template;
 {%- for column in table.columns[1..] %}
   {{ column.name|ident }} = ?{% if !loop.last %},{% endif %}
 {%- endfor %}
-WHERE "uid" = ? AND "res_version" = ? AND "delete_time" IS NULL AND "evict_time" IS NULL"#
+WHERE "uid" = ? AND "res_version" = ? AND "ingest_version" <= ? AND "delete_time" IS NULL AND "evict_time" IS NULL"#
 )]
 pub struct Update<'a> {
     /// The kind's tables.
@@ -34,7 +34,8 @@ impl Statement for Update<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        let condition = [Param::Text(&self.row.uid), Param::UInt(self.expected)];
+        let ingest_version = Param::UInt(self.row.ingest_version.into());
+        let condition = [Param::Text(&self.row.uid), Param::UInt(self.expected), ingest_version];
         columns(self.row, self.update_time).skip(1).chain(condition).collect()
     }
 }

@@ -9,7 +9,7 @@ use askama::Template;
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "uid", "res_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
+    source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
 FROM {{ table.name|ident }}
 WHERE "uid" IN ({{ uids.len()|parameters }})
 ORDER BY "uid"{% if lock %}{{ table|lock_rows }}{% endif %}"#
@@ -37,9 +37,19 @@ impl Query for Versions<'_> {
     type Row = (String, Version);
 
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        let version = Version { res_version: row.uint(1)?, deleted: row.int(2)? != 0, evicted: row.int(3)? != 0 };
-        Ok((row.text(0)?, version))
+        Ok((row.text(0)?, version(row, 1)?))
     }
+}
+
+/// `res_version`, `ingest_version` and the two flags, from the column at `place` on.
+pub(super) fn version<C: Columns>(row: &C, place: usize) -> Result<Version, C::Error> {
+    Ok(Version {
+        res_version: row.uint(place)?,
+        // The column has 32 bits, unless somebody changed it.
+        ingest_version: u32::try_from(row.uint(place + 1)?).unwrap_or(u32::MAX),
+        deleted: row.int(place + 2)? != 0,
+        evicted: row.int(place + 3)? != 0,
+    })
 }
 
 #[cfg(test)]

@@ -10,11 +10,12 @@ use askama::Template;
 #[template(
     ext = "sql",
     source = r#"{#- The rows exist and are locked, so nothing is ever inserted. The placeholders are for columns that may not be NULL. -#}
-INSERT INTO {{ table.name|ident }} ("uid", "group_ver", "namespace", "name", "res_version", "update_time", "json"{% for place in places.iter().copied() %}, {{ table.columns[place].name|ident }}{% endfor %})
-VALUES {% for _ in rows %}{% if !loop.first %}, {% endif %}(?, '', '', '', 0, '1970-01-01', '{}'{% for _ in places %}, ?{% endfor %}){% endfor %}
+INSERT INTO {{ table.name|ident }} ("uid", "group_ver", "namespace", "name", "res_version", "update_time", "json", "ingest_version"{% for place in places.iter().copied() %}, {{ table.columns[place].name|ident }}{% endfor %})
+VALUES {% for _ in rows %}{% if !loop.first %}, {% endif %}(?, '', '', '', 0, '1970-01-01', '{}', ?{% for _ in places %}, ?{% endfor %}){% endfor %}
 {{ ["uid"]|on_conflict }}
-{%- for place in places.iter().copied() %}
-  {{ table.columns[place].name|write_inserted }}{% if !loop.last %},{% endif %}
+  {{ "ingest_version"|write_inserted }}
+{%- for place in places.iter().copied() %},
+  {{ table.columns[place].name|write_inserted }}
 {%- endfor %}"#
 )]
 pub struct WriteBackfilled<'a> {
@@ -22,8 +23,8 @@ pub struct WriteBackfilled<'a> {
     pub table: &'a Table,
     /// The places of the columns.
     pub places: &'a [usize],
-    /// The rows as they should be today, each with its stored uid.
-    pub rows: &'a [(String, Row)],
+    /// The rows as they should be today.
+    pub rows: &'a [&'a Backfilled],
 }
 
 impl Statement for WriteBackfilled<'_> {
@@ -32,12 +33,31 @@ impl Statement for WriteBackfilled<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        let mut params = Vec::with_capacity(self.rows.len() * (1 + self.places.len()));
-        for (uid, row) in self.rows {
+        let mut params = Vec::with_capacity(self.rows.len() * (2 + self.places.len()));
+        for Backfilled { uid, ingest_version, row } in self.rows.iter().copied() {
             params.push(Param::Text(uid));
+            params.push(Param::UInt((*ingest_version).into()));
             params.extend(self.places.iter().map(|place| Param::Value(&row.values[*place])));
         }
         params
+    }
+}
+
+/// A row with values that are to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Backfilled {
+    /// The stored uid.
+    pub uid: String,
+    /// The definition that the stored row has afterwards.
+    pub ingest_version: u32,
+    /// The row as it should be.
+    pub row: Row,
+}
+
+impl Backfilled {
+    /// About how many bytes it takes in a statement's packet that writes the columns at `places`.
+    pub fn bytes(&self, places: &[usize]) -> usize {
+        self.uid.len() + 32 + places.iter().map(|place| self.row.values[*place].bytes()).sum::<usize>()
     }
 }
 
@@ -46,12 +66,12 @@ mod tests {
     use super::*;
     use crate::dialect::tests::*;
 
+    fn backfilled(uid: &str) -> Backfilled {
+        Backfilled { uid: uid.into(), ingest_version: 3, row: row() }
+    }
+
     #[test]
     fn reads_well() {
-        snapshot(&WriteBackfilled {
-            table: &TABLE,
-            places: &[11, 12],
-            rows: &[("a".into(), row()), ("b".into(), row())],
-        });
+        snapshot(&WriteBackfilled { table: &TABLE, places: &[12, 13], rows: &[&backfilled("a"), &backfilled("b")] });
     }
 }

@@ -48,7 +48,7 @@ const NONE: &str = "(none)";
 /// Every difference between a row that was to be written and the stored row, in the order of the columns, then labels and
 /// annotations.
 ///
-/// - `update_time` is the time of writing, so it is not compared.
+/// - `update_time` is the time of writing, so it is not compared. Nor is `ingest_version`: what it stands for are the other columns.
 /// - `delete_time` and `evict_time` are compared as set or not set, because each writer sets its own time.
 /// - `json` is compared as a JSON value, because MySQL spells values and orders keys in its own way.
 /// - Everything else must be equal to the byte, microsecond or bit, except that 0.0 equals -0.0.
@@ -58,7 +58,7 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
         let name = column.name.as_str();
         let value = |values: &[Value]| values.get(place).cloned().unwrap_or(Value::Null);
         match place {
-            base::UPDATE_TIME => {}
+            base::UPDATE_TIME | base::INGEST_VERSION => {}
             base::DELETE_TIME => differences.extend(set_or_not(name, wanted.delete_time, stored.delete_time)),
             base::EVICT_TIME => differences.extend(set_or_not(name, wanted.evict_time, stored.evict_time)),
             _ => match (value(&wanted.values), value(&stored.values)) {

@@ -4,7 +4,7 @@ ALTER TABLE {{ name|backticks }}
   {%- when SchemaChange::DropKey { key, .. } %}DROP KEY {{ key.name|backticks }},
   {%- when SchemaChange::AddKey { key, .. } %}ADD KEY {{ key.name|backticks }} ({% for column in key.columns %}{% if !loop.first %}, {% endif %}{{ column|backticks }}{% endfor %}),
   {%- when SchemaChange::RenameKey { key, to, .. } %}RENAME KEY {{ key.name|backticks }} TO {{ to|backticks }},
-  {%- when SchemaChange::RenameColumn { column, to, .. } %}CHANGE COLUMN {{ column.name|backticks }} {{ to|backticks }} {{ column.ty|mysql_type }}{% if !column.nullable %} NOT NULL{% else %} NULL{% endif %},
+  {%- when SchemaChange::RenameColumn { column, to, .. } %}CHANGE COLUMN {{ column.name|backticks }} {{ to|backticks }} {{ column.ty|mysql_type }}{% if !column.nullable %} NOT NULL{{ column.ty|default_zero }}{% else %} NULL{% endif %},
   {%- when SchemaChange::DropColumn { column, .. } %}DROP COLUMN {{ column.name|backticks }},
   {%- when SchemaChange::AddColumn { column, .. } %}ADD COLUMN {% include "mysql/column.sql" %},
   {%- when SchemaChange::Retype { to, .. } %}{% let column = to %}MODIFY COLUMN {% include "mysql/column.sql" %},

@@ -1,1 +1,1 @@
-{{ column.name|backticks }} {{ column.ty|mysql_type }}{% if !column.nullable %} NOT NULL{% else %} NULL{% endif %}
+{{ column.name|backticks }} {{ column.ty|mysql_type }}{% if !column.nullable %} NOT NULL{{ column.ty|default_zero }}{% else %} NULL{% endif %}

@@ -1,0 +1,36 @@
+//! How much memory it takes to read large objects.
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::json;
+
+use crate::eventually::DEADLINE;
+use crate::objects::object;
+use crate::world::World;
+
+crate::on_servers! { Own::NOTHING =>
+    three_hundred_large_objects_take_less_than_128_mb [mariadb MARIADB] [modern MODERN]
+}
+
+const OBJECTS: u64 = 300;
+
+/// As large as an API server takes, with some room for metadata.
+const BYTES: usize = 900_000;
+
+async fn three_hundred_large_objects_take_less_than_128_mb(world: &mut World) -> Result<()> {
+    let text = "a large text ".repeat(BYTES / 13);
+    let model = |number| object("Model", &format!("large-{number}"), &json!({ "positiveLabel": text }));
+    // A few at a time: the test's own memory is bounded, too.
+    for start in (0..OBJECTS).step_by(10) {
+        world.objects.create_all((start..start + 10).map(model)).await?;
+    }
+    let settings = world.settings();
+    world.launch(&settings)?.wait_ready(4 * DEADLINE)?;
+    let rows = world.database.count(&format!("model WHERE LENGTH(json) > {BYTES}")).await?;
+    ensure!(rows == OBJECTS, "{rows} rows");
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", world.ingester().process().id().context("it runs")?))?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+    let kilobytes: u64 = peak.trim().trim_end_matches(" kB").parse()?;
+    ensure!(kilobytes < 128 << 10, "{} MB at the most", kilobytes >> 10);
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! Which rows are of a kind's API group.
+
+/// The API group of a kind's rows, whatever their version: rows that were written under an older version of the kind are followed
+/// all the same.
+#[derive(Clone, Debug)]
+pub struct OfGroup(Option<[String; 2]>);
+
+impl OfGroup {
+    /// The group; empty for the core group, whose `group_ver` is a version alone.
+    pub fn new(group: &str) -> Self {
+        // By byte, as `group_ver` compares, everything that begins with a slash lies between `/` and `0`.
+        OfGroup((!group.is_empty()).then(|| [format!("{group}/"), format!("{group}0")]))
+    }
+
+    /// Whether it is the core group.
+    pub(super) fn is_core(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The parameters of the condition: from which `group_ver` on, and below which.
+    pub(super) fn params(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flatten().map(String::as_str)
+    }
+}

@@ -1,0 +1,37 @@
+//! Rejects of stored versions, deleted.
+
+use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use askama::Template;
+
+/// Deletes rejects of these very versions, which a backfill has recorded. A reject of a later version stays.
+#[derive(Debug, Template)]
+#[template(
+    ext = "sql",
+    source = r#"DELETE FROM "ingester_rejects"
+WHERE ("uid", "res_version") IN ({{ versions.len()|row_values(2) }})"#
+)]
+pub struct SettleRejects<'a> {
+    /// Uids with `res_version` as text.
+    pub versions: &'a [(&'a str, String)],
+}
+
+impl Statement for SettleRejects<'_> {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+
+    fn params(&self) -> Vec<Param<'_>> {
+        self.versions.iter().flat_map(|(uid, version)| [Param::Text(uid), Param::Text(version)]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&SettleRejects { versions: &[("a", "1".into()), ("b", "2".into())] });
+    }
+}

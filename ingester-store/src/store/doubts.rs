@@ -1,0 +1,184 @@
+//! Objects that the database refused with an error that nobody knows. Time shows whether the object is to blame or the database.
+//!
+//! An object is to blame if it was refused alone for [`patience`](super::ConnectOptions::patience), and if other objects of its
+//! table were stored between its last two attempts. Until then it is to be tried again.
+
+use std::collections::HashMap;
+use tokio::time::{Duration, Instant};
+
+/// The most objects that are remembered. Further ones are in doubt for longer.
+const MOST: usize = 10_000;
+
+/// An object that was not tried for so long is forgotten if there is no room for another one: it is gone, or another ingester has
+/// stored it.
+const FORGOTTEN: Duration = Duration::from_secs(3600);
+
+/// How long it is an outage of the database if not one of several objects can be stored.
+const OUTAGE: Duration = Duration::from_secs(10);
+
+/// The objects in doubt of all tables.
+pub(super) struct Doubts {
+    patience: Duration,
+    /// By the name of the table.
+    tables: HashMap<&'static str, Doubted>,
+    count: usize,
+}
+
+/// The objects in doubt of one table.
+#[derive(Default)]
+struct Doubted {
+    /// When an object was last stored.
+    stored: Option<Instant>,
+    objects: HashMap<Box<str>, Doubt>,
+}
+
+/// One object in doubt.
+#[derive(Clone, Copy)]
+struct Doubt {
+    /// When it was first refused.
+    first: Instant,
+    /// When it was last refused.
+    last: Instant,
+}
+
+impl Doubts {
+    pub(super) fn new(patience: Duration) -> Self {
+        Doubts { patience, tables: HashMap::new(), count: 0 }
+    }
+
+    /// A batch with these objects went through; `written`: rows were written.
+    pub(super) fn passed<'u>(
+        &mut self,
+        table: &'static str,
+        uids: impl Iterator<Item = &'u str>,
+        written: bool,
+        now: Instant,
+    ) {
+        let doubted = self.tables.entry(table).or_default();
+        if written {
+            doubted.stored = Some(now);
+        }
+        if !doubted.objects.is_empty() {
+            self.count -= uids.filter(|uid| doubted.objects.remove(*uid).is_some()).count();
+        }
+    }
+
+    /// The database refused an object, alone, with an unknown error. Returns whether the object is to blame; it is then no longer
+    /// in doubt.
+    pub(super) fn refused(&mut self, table: &'static str, uid: &str, now: Instant) -> bool {
+        if self.count >= MOST {
+            self.forget(now);
+        }
+        let doubted = self.tables.entry(table).or_default();
+        let Some(doubt) = doubted.objects.get_mut(uid) else {
+            if self.count < MOST {
+                doubted.objects.insert(uid.into(), Doubt { first: now, last: now });
+                self.count += 1;
+            }
+            return false;
+        };
+        let others_pass = doubted.stored.is_some_and(|stored| stored > doubt.last);
+        doubt.last = now;
+        let to_blame = others_pass && now.duration_since(doubt.first) >= self.patience;
+        if to_blame {
+            doubted.objects.remove(uid);
+            self.count -= 1;
+        }
+        to_blame
+    }
+
+    /// Whether it looks like an outage that all these objects were refused just now: nothing was stored in their table since the
+    /// first refusal of any, which is not long ago.
+    pub(super) fn is_outage<'u>(
+        &self,
+        table: &'static str,
+        mut uids: impl Iterator<Item = &'u str>,
+        now: Instant,
+    ) -> bool {
+        let Some(doubted) = self.tables.get(table) else { return false };
+        uids.all(|uid| {
+            doubted.objects.get(uid).is_some_and(|doubt| {
+                now.duration_since(doubt.first) < OUTAGE && doubted.stored.is_none_or(|stored| stored < doubt.first)
+            })
+        })
+    }
+
+    fn forget(&mut self, now: Instant) {
+        for doubted in self.tables.values_mut() {
+            doubted.objects.retain(|_, doubt| now.duration_since(doubt.last) < FORGOTTEN);
+        }
+        self.count = self.tables.values().map(|doubted| doubted.objects.len()).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Doubts, FORGOTTEN, MOST, OUTAGE};
+    use tokio::time::{Duration, Instant};
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+    const T: &str = "model";
+
+    fn at(seconds: u64) -> Instant {
+        use std::sync::LazyLock;
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        *START + Duration::from_secs(seconds)
+    }
+
+    fn stored(doubts: &mut Doubts, table: &'static str, uid: &str, seconds: u64) {
+        doubts.passed(table, [uid].into_iter(), true, at(seconds));
+    }
+
+    #[test]
+    fn an_object_is_to_blame_once_others_pass_and_patience_is_over() {
+        let mut doubts = Doubts::new(PATIENCE);
+        stored(&mut doubts, T, "good", 0);
+        assert!(!doubts.refused(T, "bad", at(1)));
+        stored(&mut doubts, T, "good", 2);
+        assert!(!doubts.refused(T, "bad", at(30)), "it may pass");
+        assert!(!doubts.refused(T, "bad", at(70)), "nothing was stored since the last attempt");
+        stored(&mut doubts, "project", "good", 71);
+        assert!(!doubts.refused(T, "bad", at(80)), "another table");
+        doubts.passed(T, ["good"].into_iter(), false, at(81));
+        assert!(!doubts.refused(T, "bad", at(90)), "nothing was written");
+        stored(&mut doubts, T, "good", 91);
+        assert!(doubts.refused(T, "bad", at(100)));
+        assert!(!doubts.refused(T, "bad", at(101)), "a later version of it starts anew");
+    }
+
+    #[test]
+    fn an_object_that_is_stored_is_no_longer_in_doubt() {
+        let mut doubts = Doubts::new(PATIENCE);
+        assert!(!doubts.refused(T, "bad", at(0)));
+        stored(&mut doubts, T, "bad", 10);
+        assert!(!doubts.refused(T, "bad", at(20)));
+        stored(&mut doubts, T, "good", 21);
+        assert!(!doubts.refused(T, "bad", at(70)));
+        assert_eq!(doubts.count, 1);
+    }
+
+    #[test]
+    fn it_is_an_outage_while_nothing_passes_and_not_for_ever() {
+        let mut doubts = Doubts::new(PATIENCE);
+        let both = || ["a", "b"].into_iter();
+        stored(&mut doubts, T, "good", 0);
+        both().for_each(|uid| assert!(!doubts.refused(T, uid, at(1))));
+        assert!(doubts.is_outage(T, both(), at(2)));
+        assert!(!doubts.is_outage(T, both(), at(1) + OUTAGE), "two bad objects must not block others");
+        stored(&mut doubts, T, "good", 3);
+        assert!(!doubts.is_outage(T, both(), at(4)));
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded_and_has_room_again() {
+        let mut doubts = Doubts::new(PATIENCE);
+        for n in 0..MOST + 10 {
+            assert!(!doubts.refused(T, &n.to_string(), at(0)));
+        }
+        assert_eq!((doubts.count, doubts.tables[T].objects.len()), (MOST, MOST));
+        assert!(!doubts.is_outage(T, [(MOST + 1).to_string()].iter().map(String::as_str), at(0)));
+        let later = FORGOTTEN.as_secs();
+        assert!(!doubts.refused(T, "new", at(later)));
+        assert_eq!(doubts.count, 1);
+    }
+}

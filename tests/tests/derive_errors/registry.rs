@@ -1,0 +1,37 @@
+//! Kinds that cannot be in one registry.
+
+use ingester_core::{Ingestable, Kind, registry};
+use serde::Deserialize;
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "ConfigMap", table = "things")]
+struct ConfigMap {}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Secret", table = "things")]
+struct Secret {}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "example.com", version = "v1", kind = "Widget")]
+struct Widget {}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "example.com", version = "v2", kind = "Widget", table = "widget_v2")]
+struct WidgetV2 {}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "example.com", version = "v1", kind = "WidgetLabels", table = "widget_labels")]
+struct WidgetLabels {}
+
+const ONE_TABLE: &[Kind] = registry![&[Kind::of::<ConfigMap>(), Kind::of::<Secret>()]];
+//~^ ERROR kinds `v1 ConfigMap` and `v1 Secret` have one table, `things`: give one of them another name with `#[ingest(table = "...")]`
+
+const ONE_KIND: &[Kind] = registry![&[Kind::of::<Widget>()], &[Kind::of::<WidgetV2>()]];
+//~^ ERROR one kind is in the registry twice, as `example.com/v1 Widget` and as `example.com/v2 Widget`
+
+const COMPANION: &[Kind] = registry![&[Kind::of::<WidgetLabels>(), Kind::of::<Widget>()]];
+//~^ ERROR the table of kind `example.com/v1 WidgetLabels`, `widget_labels`, is the one for labels or annotations of kind `example.com/v1 Widget`
+
+fn main() {
+    println!("{ONE_TABLE:?} {ONE_KIND:?} {COMPANION:?}");
+}

@@ -1,0 +1,222 @@
+//! Definitions of a kind: how they are counted, and what becomes of rows that another one wrote.
+
+use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, row, second, write};
+use anyhow::{Context as _, Result, ensure};
+use ingester_core::Kind;
+use ingester_store::migrate::{BackfillProgress, Folder, GenerateOptions};
+use ingester_store::{Evicted, RowChange, Store};
+use ingester_tests::databases::Database;
+use ingester_tests::on_every_database;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+on_every_database! {
+    rows_that_an_older_release_writes_after_the_backfill_are_filled_again
+    a_changed_filter_reaches_objects_that_have_not_changed
+    large_values_are_filled_and_one_too_large_stops_nothing
+}
+
+fn shout(text: &str) -> String {
+    text.to_uppercase()
+}
+
+/// Makes a text of as many bytes as it says.
+fn blown_up(size: &str) -> String {
+    "x".repeat(size.parse().unwrap_or(0))
+}
+
+/// A kind that differs from others in one part of its definition.
+macro_rules! variant {
+    ($name:ident, [$($ingest:tt)*], [$($index:tt)*], $owner:ty) => {
+        mod $name {
+            use super::*;
+            use ingester_core::Ingestable;
+            use serde::Deserialize;
+
+            #[derive(Ingestable, Deserialize)]
+            #[ingest(group = "example.com", version = "v1", kind = "Job", plural = "jobs", namespaced, $($ingest)*)]
+            pub struct Job {
+                #[index(column = "owner", key = false, $($index)*)]
+                pub spec: Spec,
+            }
+
+            #[allow(dead_code, reason = "a column is made of one of them")]
+            #[derive(Deserialize)]
+            pub struct Spec {
+                pub owner: $owner,
+                pub priority: i64,
+            }
+
+            impl Job {
+                #[allow(dead_code, reason = "only some have a filter")]
+                fn is_even(&self) -> bool {
+                    self.spec.priority % 2 == 0
+                }
+
+                #[allow(dead_code, reason = "only some have a filter")]
+                fn is_odd(&self) -> bool {
+                    self.spec.priority % 2 != 0
+                }
+            }
+
+            pub(super) const KIND: Kind = Kind::of::<Job>();
+
+            #[allow(dead_code, unused_imports, reason = "only some use them")]
+            use {super::blown_up, super::shout};
+        }
+    };
+}
+
+variant!(plain, [], [path = "owner"], String);
+variant!(key, [key(namespace, owner)], [path = "owner"], String);
+variant!(revised, [], [path = "owner", revision = 2], String);
+variant!(kind_revised, [revision = 2], [path = "owner"], String);
+variant!(other_path, [], [path = "priority"], String);
+variant!(shouted, [], [path = "owner", with = shout], String);
+variant!(longer, [], [path = "owner", type = "VARCHAR(300)"], String);
+variant!(even, [filter = Job::is_even], [path = "owner"], String);
+variant!(odd, [filter = Job::is_odd], [path = "owner"], String);
+variant!(large, [], [path = "owner", with = blown_up, type = "MEDIUMTEXT"], String);
+
+#[test]
+fn whatever_may_change_a_value_is_another_definition() {
+    let of = |kind: Kind| kind.fingerprint().unwrap();
+    assert_eq!(of(plain::KIND), of(key::KIND), "a key changes no value");
+    let all = [plain::KIND, revised::KIND, kind_revised::KIND, other_path::KIND, shouted::KIND, longer::KIND];
+    let all: Vec<_> = all.into_iter().chain([even::KIND, odd::KIND]).map(of).collect();
+    for (place, one) in all.iter().enumerate() {
+        assert!(!all[..place].contains(one), "the {place}th");
+    }
+}
+
+#[test]
+fn the_lock_file_counts_the_definitions_of_a_kind() -> Result<()> {
+    let root = tempfile::tempdir()?;
+    let folder = Folder::new(root.path());
+    let mut versions = Vec::new();
+    // One that returns is another one: rows of the one in between are not its own.
+    for kind in [plain::KIND, key::KIND, revised::KIND, kind_revised::KIND, even::KIND, plain::KIND] {
+        let outcome = folder.generate(&[kind], &GenerateOptions::default())?;
+        let again = folder.generate(&[kind], &GenerateOptions::default())?;
+        ensure!(again.changed.is_empty(), "{again:?}");
+        let lock = folder.released()?;
+        versions.push(lock.versioned(&[kind])?[0].ingest_version());
+        ensure!(lock.versioned(&[shouted::KIND])?[0].ingest_version() == 0, "one that was not recorded is not known");
+        ensure!(outcome.summary.contains("filled again") == (versions.len() > 2), "{outcome:?}");
+    }
+    ensure!(versions == [1, 1, 2, 3, 4, 5], "{versions:?}");
+    ensure!(!folder.check(&[shouted::KIND])?.changed.is_empty(), "the lock file is behind");
+    Ok(())
+}
+
+#[test]
+fn rows_from_before_they_said_their_definition_are_of_the_first_one_if_nothing_else_changed() -> Result<()> {
+    for (kinds, older) in [(first::KINDS, false), (second::KINDS, true)] {
+        let root = tempfile::tempdir()?;
+        let folder = Folder::new(root.path());
+        folder.generate(first::KINDS, &GenerateOptions::default())?;
+        // The lock file of a release that did not have the column.
+        let path = root.path().join("schema.lock.json");
+        let mut lock: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
+        lock.as_object_mut().context("an object")?.remove("definitions");
+        let columns = lock["tables"][0]["columns"].as_array_mut().context("columns")?;
+        columns.retain(|column| column["name"] != "ingest_version");
+        std::fs::write(&path, lock.to_string())?;
+        folder.generate(kinds, &GenerateOptions::default())?;
+        let kind = folder.released()?.versioned(kinds)?[0];
+        ensure!((kind.ingest_version(), kind.is_older(0)) == (1, older), "{kind:?}");
+    }
+    Ok(())
+}
+
+/// Backfills what is to be backfilled, of at most one kind; `None` if there is nothing.
+async fn fill(store: &Store, kind: Kind) -> Result<Option<BackfillProgress>> {
+    let incomplete = store.incomplete_backfills(&[kind], None).await?;
+    let Some(backfill) = incomplete.first() else { return Ok(None) };
+    Ok(Some(store.backfill(backfill, None, &CancellationToken::new(), |_| {}).await?))
+}
+
+async fn rows_that_an_older_release_writes_after_the_backfill_are_filled_again(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let (old, new) = (releases.first.versioned(first::KINDS)?[0], releases.second.versioned(second::KINDS)?[0]);
+    ensure!((old.ingest_version(), new.ingest_version()) == (1, 2));
+    let (store, older) = (connect(&database).await?, connect(&database).await?);
+    apply(&releases.first, &store).await?;
+    write(&store, &old, (0..4).map(|number| job(number, 10))).await?;
+    apply(&releases.second, &store).await?;
+    ensure!(fill(&store, new).await?.is_some_and(|filled| filled.complete && filled.filled == 4));
+    ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 4);
+    ensure!(fill(&store, new).await?.is_none(), "nothing is left to do");
+
+    // The old release is still there. It writes later versions, without the new columns' values.
+    write(&older, &old, (0..2).map(|number| job(number, 11))).await?;
+    ensure!(database.count("job WHERE ingest_version = 1 AND owner LIKE 'owner-_-10'").await? == 2, "they are stale");
+    // Of one the new release sees the same version.
+    write(&store, &new, [job(0, 11)]).await?;
+    let report = older.write(old.table(), vec![RowChange::Row(row(&old, &job(0, 11)))]).await?;
+    ensure!(report.unchanged == 1, "never the other way round: {report:?}");
+    // The other one is found by its definition.
+    let live = store.live(&new, None, Evicted::Included, "", 10).await?;
+    ensure!(live.iter().filter(|row| new.is_older(row.ingest_version)).count() == 1, "{live:?}");
+    ensure!(fill(&store, new).await?.is_some_and(|filled| filled.complete && (filled.read, filled.filled) == (1, 1)));
+    ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-11'").await? == 2);
+    ensure!(fill(&older, old).await?.is_none(), "for the old release there is nothing older");
+    Ok(())
+}
+
+async fn a_changed_filter_reaches_objects_that_have_not_changed(database: Database) -> Result<()> {
+    let root = tempfile::tempdir()?;
+    let folder = Folder::new(root.path());
+    folder.generate(&[plain::KIND], &GenerateOptions::default())?;
+    let all = folder.released()?.versioned(&[plain::KIND])?[0];
+    let store = connect(&database).await?;
+    apply(&folder.released()?, &store).await?;
+    write(&store, &all, (0..6).map(|number| job(number, 1))).await?;
+    let mut evicted = row(&all, &job(7, 1));
+    evicted.evict_time = Some(ingester_core::value::Micros::now());
+    store.write(all.table(), vec![RowChange::Row(evicted)]).await?;
+
+    folder.generate(&[even::KIND], &GenerateOptions::default())?;
+    let even = folder.released()?.versioned(&[even::KIND])?[0];
+    let filled = fill(&store, even).await?.context("rows of an older definition")?;
+    ensure!(filled == BackfillProgress { read: 7, filled: 3, failed: 0, complete: true }, "{filled:?}");
+    let live = store.live(&even, None, Evicted::Included, "", 10).await?;
+    let live: Vec<&str> = live.iter().filter(|row| !row.evicted).map(|row| &*row.uid).collect();
+    ensure!(live == ["uid-000000", "uid-000002", "uid-000004"], "{live:?}");
+    let kept = "job WHERE uid = 'uid-000007' AND delete_time IS NULL AND evict_time IS NOT NULL";
+    ensure!(database.count(kept).await? == 1, "the only copy of an object stays");
+    ensure!(fill(&store, even).await?.is_none());
+    Ok(())
+}
+
+async fn large_values_are_filled_and_one_too_large_stops_nothing(database: Database) -> Result<()> {
+    const ROWS: usize = 40;
+    const MIB: usize = 1 << 20;
+    let root = tempfile::tempdir()?;
+    let folder = Folder::new(root.path());
+    folder.generate(first::KINDS, &GenerateOptions::default())?;
+    let store = connect(&database).await?;
+    apply(&folder.released()?, &store).await?;
+    // MEDIUMTEXT holds one byte less than MariaDB's default packet, which also has to hold the statement.
+    let sized = |number: usize| if number == 3 { 16 * MIB - 1 } else { MIB };
+    let jobs = (0..ROWS).map(|number| {
+        let mut job = job(number, 1);
+        job["spec"]["owner"] = json!(sized(number).to_string());
+        job
+    });
+    write(&store, &FIRST_KIND, jobs).await?;
+    folder.generate(&[large::KIND], &GenerateOptions { allow_destructive: true, ..GenerateOptions::default() })?;
+    apply(&folder.released()?, &store).await?;
+    let kind = folder.released()?.versioned(&[large::KIND])?[0];
+    let packet = database.cell("SELECT @@max_allowed_packet").await.ok().flatten();
+    let failed = usize::from(packet.and_then(|bytes| bytes.parse().ok()).is_some_and(|bytes: usize| bytes <= 16 * MIB));
+    let filled = fill(&store, kind).await?.context("a new column")?;
+    let (read, failed) = (ROWS as u64, failed as u64);
+    ensure!(filled == BackfillProgress { read, filled: read - failed, failed, complete: true }, "{filled:?}");
+    ensure!(database.count("job WHERE LENGTH(owner) = 1048576").await? == read - 1);
+    ensure!(database.count("ingester_rejects WHERE uid = 'uid-000003'").await? == failed);
+    let rejects = store.rejects("example.com/v1", "Job", None).await?;
+    ensure!(rejects.iter().all(|reject| reject.reason.contains("raise max_allowed_packet")), "{rejects:?}");
+    ensure!(fill(&store, kind).await?.is_some() == (failed == 1), "the row is tried again at the next start");
+    Ok(())
+}
