@@ -20,6 +20,12 @@ pub(crate) enum Mistake {
     ForgottenWhileHeld,
     /// What is stale is looked at again without a pause.
     HastyLook,
+    /// An object that is left out and to be deleted waits for the end of its row's delay, and is forgotten meanwhile.
+    LeftOutWaits,
+    /// The row of an object that is left out is only marked if it is not of a later version.
+    LeftOutStale,
+    /// A row that is live is not compared with what is remembered of its object if that is another state.
+    LiveUnnoticed,
 }
 
 /// Whether the mistake is made, in this thread.

@@ -146,7 +146,8 @@ impl Pipeline {
             (Ok(Some(row)), _) => row,
             (Ok(None), _) => {
                 // It was looked at after its row was read: so the row is out of date, whatever its version.
-                let seen = seen.filter(|_| matches!(source, Source::Look { .. }));
+                let looked = matches!(source, Source::Look { .. }) && !mistakes::made(Mistake::LeftOutStale);
+                let seen = seen.filter(|_| looked);
                 return self.leave_out(&object, gone, seen, trail, batch);
             }
             // The object is about to be gone, so its text is stored without indexed columns.
@@ -220,7 +221,8 @@ impl Pipeline {
         let meta = object.meta();
         let reference = ObjectRef::of(meta);
         // Its row is not live, so nothing waits for the end of a delay.
-        let circumstances = Circumstances { gone, deleted: true, ..Circumstances::default() };
+        let deleted = !mistakes::made(Mistake::LeftOutWaits);
+        let circumstances = Circumstances { gone, deleted, ..Circumstances::default() };
         let then = match lifecycle::plan(meta, self.unit.rules, circumstances).then {
             lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(meta.clone()),
             lifecycle::Then::Delete => Then::Delete(meta.clone()),

@@ -103,6 +103,11 @@ impl Thing {
         self.deletion.is_none() && !self.deleting && self.flavour != Flavour::LeftOut
     }
 
+    /// Whether nothing is to be done about it but to write its row.
+    pub(super) fn needs_nothing(&self) -> bool {
+        self.stays() && !self.immutable && !self.unpatchable && self.flavour == Flavour::Plain
+    }
+
     /// For the history.
     pub(super) fn told(&self) -> String {
         let mut text = format!("{} {} v{}", self.name, self.uid, self.version);

@@ -21,6 +21,8 @@ struct Life {
     now: Option<(u64, bool)>,
     /// When each earlier version ended.
     ended: HashMap<u64, Instant>,
+    /// The versions in which its row was not to be live.
+    leaving: BTreeSet<u64>,
     /// The last moment at which its row was not to be live.
     left: Option<Instant>,
 }
@@ -44,6 +46,7 @@ impl Truth {
         if life.now.is_none_or(|(_, stays)| !stays) {
             life.left = Some(now);
         }
+        life.leaving.extend(new.filter(|(_, stays)| !stays).map(|(version, _)| version));
         life.now = new;
     }
 
@@ -83,9 +86,12 @@ impl Truth {
         life.now.is_some_and(|(now, _)| now == version) || life.ended.get(&version).is_some_and(|ended| *ended >= time)
     }
 
-    /// Whether its row was not to be live at some moment since `time`.
-    fn left(&self, uid: &str, time: Instant) -> bool {
+    /// Whether its row was not to be live at some moment since `time`, or in this version, which is later than the stored one.
+    fn left(&self, uid: &str, time: Instant, later: Option<u64>) -> bool {
         let Some(life) = self.lives.get(uid) else { return true };
+        if later.is_some_and(|version| life.leaving.contains(&version)) {
+            return true;
+        }
         let time = self.relevant(time);
         life.now.is_none_or(|(_, stays)| !stays) || life.left.is_some_and(|left| left >= time)
     }
@@ -105,7 +111,7 @@ pub(super) fn before_row(world: &mut World, old: Option<&Kept>, new: &StoredRow)
         world.violate(format!("an evicted row keeps evict_time: {told}"));
     } else if stored.deleted && !deleted && !newer && !was {
         world.violate(format!("a tombstone is never revived by an older version: {told}"));
-    } else if !stored.deleted && deleted && !world.truth.left(uid, old.since) {
+    } else if !stored.deleted && deleted && !world.truth.left(uid, old.since, newer.then_some(new.res_version)) {
         world.violate(format!("no row of an object that stays is marked as deleted: {told}"));
     }
 }
@@ -234,6 +240,8 @@ pub(super) struct Pace {
     asked: HashMap<(usize, u32, String), Asked>,
     /// When an ingester learned something of an object, or of all.
     learned: HashMap<(usize, Option<String>), Instant>,
+    /// How long what arrives may wait for an answer of a server before anything is done about it.
+    waits: Duration,
 }
 
 #[derive(Default)]
@@ -243,10 +251,17 @@ struct Asked {
     /// How often in it too soon after a failure.
     hasty: u32,
     begun: Option<Instant>,
+    /// When a row was stale whose object this question is about, if that is all that can lead to it.
+    stale: Option<Instant>,
+    stale_before: Option<Instant>,
     failed: Option<Instant>,
 }
 
 impl Pace {
+    pub(super) fn new(waits: Duration) -> Self {
+        Pace { waits, ..Pace::default() }
+    }
+
     /// Returns what is too hasty about a question that is about so many `objects`, if anything is.
     pub(super) fn begin(
         &mut self,
@@ -256,6 +271,7 @@ impl Pace {
         objects: u32,
         now: Instant,
     ) -> Option<String> {
+        let of_all = self.learned.get(&(ingester, None)).copied();
         let learned = |name: Option<&str>| self.learned.get(&(ingester, name.map(str::to_owned))).copied();
         // What an event brings is worked on at once, whatever failed before. The words of a question name the objects.
         let learned = key.split([' ', ',']).map(|word| learned(Some(word))).fold(learned(None), Option::max);
@@ -267,16 +283,31 @@ impl Pace {
         if asked.times > PER_SECOND * objects {
             return Some(format!("asks more than {PER_SECOND} times within a second: {key}"));
         }
+        if let Some(stale) = asked.stale.take()
+            && objects == 1
+            && now - stale < PAUSE
+            && of_all.is_none_or(|learned| learned + self.waits < stale)
+        {
+            return Some(format!("looks {:?} after a row was stale: {key}", now - stale));
+        }
         let begun = asked.begun.replace(now)?;
         let failed = asked.failed.take()?;
-        // What arrives while the question is under way waits until it is answered.
-        let is_news = learned.is_some_and(|learned| learned + Duration::from_secs(1) > begun);
+        // What arrives while the object is worked on waits until that is done.
+        let is_news = learned.is_some_and(|learned| learned + self.waits > begun);
         asked.hasty += u32::from(now - failed < PAUSE && !is_news);
         (asked.hasty >= objects).then(|| format!("asks again after {:?}: {key}", now - failed))
     }
 
     pub(super) fn failed(&mut self, ingester: usize, life: u32, key: &str, now: Instant) {
         self.asked.entry((ingester, life, key.to_owned())).or_default().failed = Some(now);
+    }
+
+    /// A row was stale, and the object needs nothing else that could lead to this question. Only the first time in a while counts: the
+    /// question that follows another may be due at this very moment.
+    pub(super) fn stale(&mut self, ingester: usize, life: u32, key: &str, now: Instant) {
+        let asked = self.asked.entry((ingester, life, key.to_owned())).or_default();
+        let before = asked.stale_before.replace(now);
+        asked.stale = before.is_none_or(|before| now - before > Duration::from_secs(60)).then_some(now);
     }
 
     pub(super) fn learns(&mut self, ingester: usize, name: Option<&str>, now: Instant) {

@@ -244,12 +244,15 @@ impl Rows for Client {
             let key = changes.iter().map(told_change).collect::<Vec<_>>().join(", ");
             let report = self.query("write", key, move |world| {
                 let report = world.write(&who, changes);
-                let names = report.stale.iter().filter_map(|uid| world.database.rows.get(uid));
+                let needs_nothing = |uid: &&Box<str>| {
+                    world.server.things.values().any(|thing| *thing.uid == ***uid && thing.needs_nothing())
+                };
+                let names = report.stale.iter().filter(needs_nothing).filter_map(|uid| world.database.rows.get(uid));
                 let names: Vec<String> = names.map(|kept| kept.name().to_owned()).collect();
                 (report, names)
             });
             let (report, names) = report.await?;
-            names.iter().for_each(|name| self.failed(&format!("look {name}")));
+            names.iter().for_each(|name| self.stale(&format!("look {name}")));
             Ok(report)
         }
         .boxed()

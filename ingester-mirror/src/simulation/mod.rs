@@ -7,7 +7,7 @@
 //!
 //! - `cargo test -p ingester-mirror simulation` runs the seeds that CI runs;
 //! - `SIMULATION_SEEDS=1000..50000` in front of it runs these instead;
-//! - `SIMULATION_SEED=7` prints the history of one.
+//! - `SIMULATION_SEED=7` prints the history of one, `SIMULATION_MISTAKE=HastyLook` with one of [the mistakes](crate::mistakes).
 //!
 //! | file | what it has |
 //! |---|---|

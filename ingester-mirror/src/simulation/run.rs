@@ -57,7 +57,7 @@ pub(super) fn run(seed: u64) -> Outcome {
     runtime.block_on(async {
         let mut rng = fastrand::Rng::with_seed(!seed);
         let (ingesters, troubles) = (rng.usize(1..=3), Troubles::of(&mut rng));
-        let sim = Sim::new(seed, ingesters);
+        let sim = Sim::new(seed, ingesters, troubles);
         {
             let mut world = sim.world();
             let weather = world.weather;

@@ -45,13 +45,16 @@ fn range(text: &str) -> Range<u64> {
 }
 
 /// The mistakes, each of which the mirror once made.
-const MISTAKES: [Mistake; 6] = [
+const MISTAKES: [Mistake; 9] = [
     Mistake::EvictedMarkedDeleted,
     Mistake::TombstoneUnchanged,
     Mistake::BelievedNotFound,
     Mistake::RoundEnds,
     Mistake::ForgottenWhileHeld,
     Mistake::HastyLook,
+    Mistake::LeftOutWaits,
+    Mistake::LeftOutStale,
+    Mistake::LiveUnnoticed,
 ];
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) struct Troubles {
     /// The mean pause between two actions, in milliseconds.
     pause: u64,
     /// In hundredths of the actions.
-    servers: u32,
+    pub(super) servers: u32,
     hands: bool,
     restores: bool,
     clocks: bool,

@@ -3,6 +3,7 @@
 use super::api_server::ApiServer;
 use super::checks::{Pace, Truth};
 use super::database::Database;
+use super::users::Troubles;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -76,9 +77,10 @@ pub(super) struct Sim {
 }
 
 impl Sim {
-    pub(super) fn new(seed: u64, ingesters: usize) -> Self {
+    pub(super) fn new(seed: u64, ingesters: usize, troubles: Troubles) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
         let weather = Weather::of(&mut rng);
+        let prompt = weather.slow == 0 && weather.database == 0 && troubles.servers == 0;
         let world = World {
             begin: Instant::now(),
             history: Vec::new(),
@@ -87,7 +89,7 @@ impl Sim {
             server: ApiServer::new(&mut rng),
             database: Database::default(),
             truth: Truth::default(),
-            pace: Pace::default(),
+            pace: Pace::new(Duration::from_secs(if prompt { 1 } else { 120 })),
             ingesters: std::iter::repeat_with(Ingester::default).take(ingesters).collect(),
             violation: None,
             requests: 0,
@@ -234,7 +236,11 @@ impl Client {
                     world.note(&client.name(), &format!("{key}: fails"));
                     Err(0)
                 } else {
-                    effect(&mut world)
+                    let answer = effect(&mut world);
+                    if let Err(code) = &answer {
+                        world.note(&client.name(), &format!("{key}: status {code}"));
+                    }
+                    answer
                 };
                 if kills == Some(false) {
                     world.kill(client.ingester, client.life);
@@ -275,6 +281,11 @@ impl Client {
     /// What must not be tried again at once.
     pub(super) fn failed(&self, key: &str) {
         self.sim.world().pace.failed(self.ingester, self.life, key, Instant::now());
+    }
+
+    /// A row was stale whose object is looked at next, after a pause.
+    pub(super) fn stale(&self, key: &str) {
+        self.sim.world().pace.stale(self.ingester, self.life, key, Instant::now());
     }
 
     /// The ingester learns something new of an object, or of all.
