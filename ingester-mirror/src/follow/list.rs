@@ -59,6 +59,7 @@ impl Follower {
     pub(super) async fn list(&self) -> Result<u64, ApiError> {
         let mut pages = self.listing.lock().await;
         let kind = self.unit().kind.kind();
+        let rejected = self.rejected().await;
         self.pipeline.known().begin_list();
         let begin = tokio::time::Instant::now();
         let (mut behind, mut objects) = (None, 0);
@@ -97,6 +98,7 @@ impl Follower {
         };
         self.unit().metrics.listed();
         let unseen = self.sweep(version).await;
+        self.forget_rejects(&rejected).await;
         let seconds = begin.elapsed().as_secs_f32();
         tracing::info!(kind, objects, unseen, version, seconds, "Listed");
         Ok(version)

@@ -3,7 +3,7 @@
 use super::Follower;
 use crate::pipeline::{Item, ObjectRef, Why, forgotten};
 use crate::unit::in_time;
-use ingester_store::{RowChange, StoreError};
+use ingester_store::RowChange;
 
 /// Uids in one statement.
 const PORTION: usize = 500;
@@ -49,22 +49,33 @@ impl Follower {
                 tracing::warn!(kind, %error, "Rejects of objects that are gone are still recorded");
             }
         }
-        if let Err(error) = self.forget_rejects().await {
-            tracing::warn!(kind, %error, "Rejects of objects that are gone are still recorded");
-        }
         unseen.len()
     }
 
-    /// Deletes the rejects of objects that the list, which has just ended, lacks: they were deleted while no ingester ran.
-    async fn forget_rejects(&self) -> Result<(), StoreError> {
-        let rows = &self.unit().rows;
-        let rejects = in_time("reading rejects", rows.rejects()).await?;
+    /// The uids of the objects that are recorded as rejected; none if they cannot be read.
+    pub(super) async fn rejected(&self) -> Vec<Box<str>> {
+        match in_time("reading rejects", self.unit().rows.rejects()).await {
+            Ok(rejects) => rejects.into_iter().map(|reject| reject.uid).collect(),
+            Err(error) => {
+                tracing::warn!(kind = self.unit().kind.kind(), %error, "Rejects of objects that are gone are not looked for");
+                Vec::new()
+            }
+        }
+    }
+
+    /// Deletes those of these rejects whose objects the list, which has just ended, lacks: they were deleted while no ingester ran.
+    /// The rejects were read before the list. Another ingester may have recorded more since then, of objects that are newer.
+    pub(super) async fn forget_rejects(&self, recorded: &[Box<str>]) {
         let gone: Vec<&str> = {
             let known = self.pipeline.known();
             let is_gone = |uid: &&str| known.get(uid).is_none() && !self.pipeline.queue.holds(uid);
-            rejects.iter().map(|reject| reject.uid.as_ref()).filter(is_gone).collect()
+            recorded.iter().map(AsRef::as_ref).filter(is_gone).collect()
         };
-        in_time("forgetting rejects", rows.forget_rejects(&gone)).await
+        if !gone.is_empty()
+            && let Err(error) = in_time("forgetting rejects", self.unit().rows.forget_rejects(&gone)).await
+        {
+            tracing::warn!(kind = self.unit().kind.kind(), %error, "Rejects of objects that are gone are still recorded");
+        }
     }
 
     /// The fuse: whether so many objects are gone that something else must be wrong, such as an empty etcd behind the API server.
