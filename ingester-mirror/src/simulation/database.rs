@@ -1,5 +1,6 @@
 //! A model of the database: one table that all ingesters share, under the real guard.
 
+use super::api_server::Thing;
 use super::checks;
 use super::kinds::{Flavour, MODEL};
 use super::world::{Client, Service, World};
@@ -244,11 +245,9 @@ impl Rows for Client {
             let key = changes.iter().map(told_change).collect::<Vec<_>>().join(", ");
             let report = self.query("write", key, move |world| {
                 let report = world.write(&who, changes);
-                let needs_nothing = |uid: &&Box<str>| {
-                    world.server.things.values().any(|thing| *thing.uid == ***uid && thing.needs_nothing())
-                };
-                let names = report.stale.iter().filter(needs_nothing).filter_map(|uid| world.database.rows.get(uid));
-                let names: Vec<String> = names.map(|kept| kept.name().to_owned()).collect();
+                let things: Vec<&Thing> = world.server.things.values().filter(|thing| thing.needs_nothing()).collect();
+                let names = things.iter().filter(|thing| report.stale.iter().any(|uid| **uid == *thing.uid));
+                let names: Vec<String> = names.map(|thing| thing.name.clone()).collect();
                 (report, names)
             });
             let (report, names) = report.await?;
@@ -326,9 +325,10 @@ impl Rows for Client {
 
     fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
         async move {
-            let uids = owned(uids);
+            let (uids, who) = (owned(uids), self.name());
             let forgotten = self.query("forget rejects", uids.join(" "), move |world| {
                 for uid in uids {
+                    world.note(&who, &format!("reject forgotten: {uid}"));
                     world.database.rejects.remove(uid.as_str());
                 }
             });
