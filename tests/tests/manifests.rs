@@ -137,7 +137,7 @@ fn the_role_covers_exactly_the_registered_kinds() {
     let expected = json!([
         {
             "apiGroups": ["michelangelo.api"], "resources": plurals,
-            "verbs": ["get", "list", "watch", "patch", "delete"],
+            "verbs": ["list", "watch", "patch", "delete"],
         },
         {
             "apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"],
