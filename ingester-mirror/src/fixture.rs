@@ -1,6 +1,4 @@
 //! A kind for tests.
-//!
-//! May use: ingester-core.
 
 use ingester_core::Kind;
 use ingester_core::kind::{Definition, Finalizer, Functions, Plural};

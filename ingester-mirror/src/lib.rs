@@ -54,8 +54,6 @@ mod mistakes;
 mod pipeline;
 mod rows;
 #[cfg(test)]
-mod scenes;
-#[cfg(test)]
 mod simulation;
 pub mod sync;
 mod uninstall;

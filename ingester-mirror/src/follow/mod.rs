@@ -18,6 +18,8 @@ mod finalizers;
 mod list;
 mod resync;
 mod sweep;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 use crate::backoff::{API_SERVER, Backoff};

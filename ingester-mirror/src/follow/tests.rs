@@ -1,7 +1,5 @@
 //! Single histories, each of which once went wrong: one unit between a cluster and a database that do what the scene says.
 //! (`simulation` finds histories by chance; these are known.)
-//!
-//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, fixture, follow, health, lifecycle, metrics, rows, unit.
 
 use crate::budget::Budget;
 use crate::clock::SystemClock;
