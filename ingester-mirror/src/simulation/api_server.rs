@@ -3,8 +3,8 @@
 use super::checks;
 use super::kinds::{Flavour, MODEL};
 use super::world::{Client, Service, World};
-use crate::FINALIZER;
 use crate::cluster::{ApiError, Cluster, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use crate::lifecycle::finalizer::FINALIZER;
 use crate::lifecycle::{DELETING, IMMUTABLE};
 use crate::mistakes::{self, Mistake};
 use futures::future::BoxFuture;

@@ -3,7 +3,7 @@
 use super::api_server::{State, Thing};
 use super::kinds::Flavour;
 use super::world::{Sim, World};
-use crate::FINALIZER;
+use crate::lifecycle::finalizer::FINALIZER;
 use std::time::Duration;
 use tokio::time::Instant;
 
