@@ -46,7 +46,7 @@ async fn dropped_tables_are_created_again(world: World) -> Result<()> {
             world.sql(dialect(&world).drop(table.name).as_str()).await?;
         }
     }
-    // The ingester's own tables remain: rejects and backfills.
-    assert_eq!(tables(&world).await?, 2);
+    // The ingester's own tables remain: rejects, backfills and settings.
+    assert_eq!(tables(&world).await?, 3);
     Ok(())
 }
