@@ -24,8 +24,9 @@ pub(crate) enum Mistake {
     LeftOutWaits,
     /// The row of an object that is left out is only marked if it is not of a later version.
     LeftOutStale,
-    /// A row that is live is not compared with what is remembered of its object if that is another state.
-    LiveUnnoticed,
+    /// Which definition of its kind wrote a row does not count, and a backfill that is complete is never repeated.
+    #[cfg(test)]
+    DefinitionIgnored,
 }
 
 /// Whether the mistake is made, in this thread.

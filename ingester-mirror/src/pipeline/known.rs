@@ -1,7 +1,6 @@
 //! What a controller remembers of each object: its version, the state of its row, and when it was last seen. Nothing else.
 
 use crate::lifecycle::State;
-use crate::mistakes::{self, Mistake};
 use ingester_core::row::Expected;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -82,12 +81,7 @@ impl Known {
                 old.epoch = self.epoch;
                 return;
             }
-            Some(old) if old.state != live => {
-                if mistakes::made(Mistake::LiveUnnoticed) {
-                    return;
-                }
-                entry.version = 0;
-            }
+            Some(old) if old.state != live => entry.version = 0,
             _ => {}
         }
         let old = self.entries.insert(uid, entry);

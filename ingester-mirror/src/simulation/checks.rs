@@ -2,7 +2,7 @@
 
 use super::api_server::{State, Thing};
 use super::database::Kept;
-use super::kinds::{Flavour, MODEL};
+use super::kinds::{Flavour, MODEL, NEWER};
 use super::world::World;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_store::StoredRow;
@@ -217,14 +217,15 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
     if kept.row.res_version != thing.version {
         return Some("the row is of the object's version");
     }
-    let row =
-        Object::parse(thing.text(), ManagedFields::Keep).ok().and_then(|object| MODEL.row(&object).ok().flatten());
+    let kind = if world.ingesters.iter().any(|ingester| ingester.newer) { NEWER } else { MODEL };
+    let object = Object::parse(thing.text(), ManagedFields::Keep).ok();
+    let row = object.and_then(|object| kind.row(&object).ok().flatten());
     let Some(mut row) = row else { return Some("the object has a row") };
     row.evict_time = kept.row.evict_time;
     if kept.version().evicted != thing.immutable {
         return Some("a row is evicted if its object is immutable");
     }
-    (!differences(MODEL.table(), &row, &kept.row).is_empty()).then_some("the row has the object's columns")
+    (!differences(kind.table(), &row, &kept.row).is_empty()).then_some("the row has the object's columns")
 }
 
 /// The least time between a failure and the next attempt.

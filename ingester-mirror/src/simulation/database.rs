@@ -2,20 +2,25 @@
 
 use super::api_server::Thing;
 use super::checks;
-use super::kinds::{Flavour, MODEL};
+use super::kinds::{Flavour, MODEL, NEWER};
 use super::world::{Client, Service, World};
 use crate::mistakes::{self, Mistake};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use ingester_core::Kind;
+use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
-use ingester_store::guard::{Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use ingester_store::guard::{self, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// How long after a backfill rows of older definitions are looked for again.
+const BACKFILL: Duration = Duration::from_secs(60);
 
 /// A row, and when it was written.
 #[derive(Clone, Debug)]
@@ -104,7 +109,12 @@ impl World {
                     self.note(who, &format!("stale: {} (stored: {told})", told_change(&change)));
                     report.stale.push(uid);
                 }
-                Verdict::Write | Verdict::Mark => {
+                Verdict::Mark => {
+                    report.written += 1;
+                    self.note(who, &format!("marked: {}", told_change(&change)));
+                    self.mark(&change, old);
+                }
+                Verdict::Write => {
                     report.written += 1;
                     self.note(who, &format!("row: {}", told_change(&change)));
                     self.keep(change, old);
@@ -114,12 +124,50 @@ impl World {
         report
     }
 
+    /// Marks a row of a later definition as deleted.
+    fn mark(&mut self, change: &RowChange, old: Option<Kept>) {
+        if let (RowChange::Row(Row { delete_time, .. }), Some(old)) = (change, old) {
+            let row = StoredRow { delete_time: *delete_time, ..old.row.clone() };
+            checks::before_row(self, Some(&old), &row);
+            self.store(row, Some(old));
+        }
+    }
+
+    /// Gives rows of older definitions the columns of this one.
+    fn backfill(&mut self, who: &str, kind: Kind) {
+        let older: Vec<Kept> =
+            self.database.rows.values().filter(|kept| kind.is_older(kept.row.ingest_version)).cloned().collect();
+        for old in older {
+            let object = Object::parse(text(&old.row, base::JSON), ManagedFields::Keep);
+            let Ok(row) = object.map_err(drop).and_then(|object| kind.row(&object).map_err(drop)) else { continue };
+            self.note(who, &format!("backfilled: {}", old.told()));
+            let mut new = old.row.clone();
+            if let Some(row) = row {
+                let first = kind.table().columns.len() - kind.table().indexed().len();
+                new.values[first..].clone_from_slice(&row.values[first..]);
+            }
+            new.ingest_version = kind.ingest_version();
+            new.values[base::INGEST_VERSION] = Value::UInt(new.ingest_version.into());
+            if let Some(kept) = self.database.rows.get_mut(&old.row.uid) {
+                kept.row = new;
+            }
+        }
+    }
+
     fn keep(&mut self, change: RowChange, old: Option<Kept>) {
         let row = match change {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => {
                 let Row {
                     uid, res_version, ingest_version, delete_time, evict_time, values, labels, annotations, ..
                 } = row;
+                // A writer leaves columns alone that it does not know.
+                let mut values = values.into_vec();
+                let known = values.len();
+                values.resize(NEWER.table().columns.len(), Value::Null);
+                if let Some(old) = &old {
+                    values[known..].clone_from_slice(&old.row.values[known..]);
+                }
+                let values = values.into();
                 // A tombstone keeps its time.
                 let delete_time =
                     delete_time.map(|new| old.as_ref().and_then(|old| old.row.delete_time).unwrap_or(new));
@@ -183,6 +231,11 @@ impl World {
 /// The verdict with the mistake that is made.
 fn mistaken(verdict: Verdict, change: &RowChange, stored: Option<Version>) -> Verdict {
     let Some(stored) = stored else { return verdict };
+    if mistakes::made(Mistake::DefinitionIgnored)
+        && let RowChange::Row(row) = change
+    {
+        return guard::verdict(Version { ingest_version: 0, ..stored }, Version { ingest_version: 0, ..row.version() });
+    }
     let lives = match change {
         RowChange::Row(row) | RowChange::Replacement { row, .. } => {
             row.res_version == stored.res_version && row.delete_time.is_none() && row.evict_time.is_none()
@@ -218,6 +271,18 @@ fn told_change(change: &RowChange) -> String {
 }
 
 impl Client {
+    /// Backfills again and again, as the program does beside the mirror.
+    pub(super) async fn backfill(self) {
+        loop {
+            let (kind, who) = (self.kind, self.name());
+            let done = self.query("backfill", String::new(), move |world| world.backfill(&who, kind)).await;
+            if done.is_ok() && mistakes::made(Mistake::DefinitionIgnored) {
+                return;
+            }
+            tokio::time::sleep(BACKFILL).await;
+        }
+    }
+
     async fn query<T: Send + 'static>(
         &self,
         doing: &str,
@@ -271,12 +336,10 @@ impl Rows for Client {
 
     fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
         async move {
-            let uids = owned(uids);
+            let (uids, columns) = (owned(uids), self.kind.table().columns.len());
+            let seen = move |kept: &Kept| StoredRow { values: kept.row.values[..columns].into(), ..kept.row.clone() };
             let stored = self.query("stored", uids.join(" "), move |world| {
-                uids.iter()
-                    .filter_map(|uid| world.database.rows.get(uid.as_str()))
-                    .map(|kept| kept.row.clone())
-                    .collect()
+                uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str())).map(seen).collect()
             });
             stored.await
         }

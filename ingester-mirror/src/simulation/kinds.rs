@@ -1,10 +1,10 @@
-//! The kind that is mirrored.
+//! The kind that is mirrored, as two releases have it.
 
 use ingester_core::Kind;
 use ingester_core::json;
-use ingester_core::kind::{Definition, Finalizer, Functions, Plural};
+use ingester_core::kind::{Definition, Finalizer, Functions, IngestVersion, Plural};
 use ingester_core::object::Object;
-use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
+use ingester_core::schema::{Column, Field, Fingerprint, Ident, Key, Shape, SqlType, Table, TableParts};
 use ingester_core::value::{Value, Values};
 
 /// What is special about an object, if anything: the text of `spec.flavour`.
@@ -30,29 +30,61 @@ impl Flavour {
     }
 }
 
-const OWNER: &[Field] = &[Field::new("owner", Shape::scalar(SqlType::VarChar(255))).without_key()];
-const PARTS: TableParts = TableParts { fields: [OWNER, &[], &[]], keys: &[] };
-const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
-const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-const TABLE: Table = Table { name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS };
-
 /// `models` of `michelangelo.api/v2`, with one indexed column.
-pub(super) const MODEL: Kind = Kind::new(
+pub(super) const MODEL: Kind = {
+    const FIELDS: &[Field] = &[OWNER];
+    const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[] };
+    const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
+    const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
+    const TABLE: Table = Table { name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS };
+    const FUNCTIONS: Functions = Functions { plural: Plural::Literal("models"), decode, crd: None };
+    Kind::new(definition(&TABLE, PARTS.fingerprint()), FUNCTIONS).versioned(IngestVersion { number: 1, of_unmarked: 1 })
+};
+
+/// The same with one more column, as the next release has it. The table has the columns of this one.
+pub(super) const NEWER: Kind = {
+    const FIELDS: &[Field] = &[OWNER, Field::new("tier", Shape::scalar(SqlType::VarChar(255))).without_key()];
+    const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[] };
+    const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
+    const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
+    const TABLE: Table = Table { name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS };
+    const FUNCTIONS: Functions = Functions { plural: Plural::Literal("models"), decode: decode_newer, crd: None };
+    Kind::new(definition(&TABLE, PARTS.fingerprint()), FUNCTIONS).versioned(IngestVersion { number: 2, of_unmarked: 1 })
+};
+
+const OWNER: Field = Field::new("owner", Shape::scalar(SqlType::VarChar(255))).without_key();
+
+const fn definition(table: &'static Table, fingerprint: Fingerprint) -> Definition {
     Definition {
         group: "michelangelo.api",
         version: "v2",
         kind: "Model",
         namespaced: true,
-        table: &TABLE,
+        table,
         immutable: false,
         protobuf: None,
         finalizer: Finalizer::Ensure,
-        fingerprint: PARTS.fingerprint(),
-    },
-    Functions { plural: Plural::Literal("models"), decode, crd: None },
-);
+        fingerprint,
+    }
+}
 
 fn decode(object: &Object, values: &mut Values) -> Result<bool, json::Error> {
+    let owner = owner(object)?;
+    let included = owner.is_some();
+    owner.into_iter().for_each(|owner| values.push(Value::text(owner)));
+    Ok(included)
+}
+
+/// The new column has the owner's text, too: so it changes whenever that does.
+fn decode_newer(object: &Object, values: &mut Values) -> Result<bool, json::Error> {
+    let owner = owner(object)?;
+    let included = owner.is_some();
+    owner.into_iter().flat_map(|owner| [owner.clone(), owner]).for_each(|text| values.push(Value::text(text)));
+    Ok(included)
+}
+
+/// The owner; `None` of an object that is left out.
+fn owner(object: &Object) -> Result<Option<String>, json::Error> {
     let (spec, _) = object.parts()?;
     let spec: serde_json::Value =
         serde_json::from_str(spec).map_err(|error| json::Error::value(0, error.to_string()))?;
@@ -60,9 +92,5 @@ fn decode(object: &Object, values: &mut Values) -> Result<bool, json::Error> {
     if text("flavour") == Flavour::Undecodable.text() {
         return Err(json::Error::value(0, "it is undecodable"));
     }
-    if text("flavour") == Flavour::LeftOut.text() {
-        return Ok(false);
-    }
-    values.push(Value::text(text("owner")));
-    Ok(true)
+    Ok((text("flavour") != Flavour::LeftOut.text()).then(|| text("owner").to_owned()))
 }

@@ -1,7 +1,7 @@
 //! One run: ingesters that are started, killed and started again, a time of trouble, and then rest.
 
 use super::checks;
-use super::kinds::MODEL;
+use super::kinds::{MODEL, NEWER};
 use super::users::{self, Troubles};
 use super::world::{Client, Sim};
 use crate::budget::Budget;
@@ -67,6 +67,7 @@ pub(super) fn run(seed: u64) -> Outcome {
         let setup = Setup {
             deletion_delay: Duration::from_secs([0, 2, 10][rng.usize(..3)]),
             kills: [None, Some(60_000), Some(15_000)][rng.usize(..3)],
+            releases: rng.bool(),
         };
         for ingester in 0..ingesters {
             tokio::spawn(ingest(sim.clone(), ingester, setup));
@@ -121,6 +122,8 @@ struct Setup {
     deletion_delay: Duration,
     /// The longest life of an ingester, in milliseconds.
     kills: Option<u64>,
+    /// Whether there are two releases: each start is of the one or the other.
+    releases: bool,
 }
 
 /// Starts an ingester again and again.
@@ -132,9 +135,13 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
         let client = {
             let mut world = sim.world();
             world.ingesters[ingester].life += 1;
-            world.note(&format!("i{ingester}"), "starts");
-            Client { sim: sim.clone(), ingester, life: world.ingesters[ingester].life }
+            let newer = !setup.releases || world.rng.bool();
+            world.ingesters[ingester].newer = newer;
+            world.note(&format!("i{ingester}"), if newer { "starts" } else { "starts, of the former release" });
+            let kind = if newer { NEWER } else { MODEL };
+            Client { sim: sim.clone(), ingester, life: world.ingesters[ingester].life, kind }
         };
+        let backfilling = tokio::spawn(client.clone().backfill());
         let unit = unit(&client, setup, stop.clone());
         let mut running = tokio::spawn(Follower::run(unit));
         sim.world().ingesters[ingester].abort = Some(running.abort_handle());
@@ -163,6 +170,7 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
                 running.await
             }
         };
+        backfilling.abort();
         if let Ok(Err(reason)) = ended {
             sim.world().violate(format!("i{ingester} panicked: {reason}"));
             sim.report();
@@ -179,7 +187,7 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
 fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
     let client = Arc::new(client.clone());
     Unit {
-        kind: MODEL,
+        kind: client.kind,
         namespace: None,
         cluster: client.clone(),
         rows: client.clone(),

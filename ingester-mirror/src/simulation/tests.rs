@@ -54,7 +54,7 @@ const MISTAKES: [Mistake; 9] = [
     Mistake::HastyLook,
     Mistake::LeftOutWaits,
     Mistake::LeftOutStale,
-    Mistake::LiveUnnoticed,
+    Mistake::DefinitionIgnored,
 ];
 
 #[test]

@@ -4,6 +4,7 @@ use super::api_server::ApiServer;
 use super::checks::{Pace, Truth};
 use super::database::Database;
 use super::users::Troubles;
+use ingester_core::Kind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -49,6 +50,8 @@ pub(super) struct Ingester {
     pub(super) abort: Option<AbortHandle>,
     /// How far its clock is off, in microseconds.
     pub(super) clock: i64,
+    /// Whether it is of the next release.
+    pub(super) newer: bool,
 }
 
 pub(super) struct World {
@@ -185,6 +188,7 @@ pub(super) struct Client {
     pub(super) sim: Sim,
     pub(super) ingester: usize,
     pub(super) life: u32,
+    pub(super) kind: Kind,
 }
 
 impl Client {
