@@ -170,6 +170,9 @@ pub(super) enum Service {
 /// How long an ingester waits for an answer of the API server.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long a request may be under way: longer than anybody waits for its answer.
+pub(super) const LONG: Duration = Duration::from_secs(70);
+
 /// What becomes of a request.
 struct Fate {
     before: Duration,
@@ -207,7 +210,7 @@ impl Client {
         let (mut before, mut after) = (world.up_to(10), world.up_to(10));
         if world.chance(weather.slow) {
             // Longer than anybody waits, or a little less.
-            let long = world.up_to(70_000);
+            let long = world.up_to(LONG.as_secs() * 1000);
             if world.rng.bool() { before = long } else { after = long }
         }
         let (fails, is_lost) = (world.chance(trouble), world.chance(trouble / 2));
