@@ -31,7 +31,7 @@ impl Troubles {
         Troubles {
             actions: rng.u32(10..80),
             pause: [300, 1500, 4000][rng.usize(..3)],
-            servers: [0, 5, 20][rng.usize(..3)],
+            servers: [0, 10, 30][rng.usize(..3)],
             hands: rng.u32(..3) == 0,
             restores: rng.u32(..3) == 0,
             clocks: rng.u32(..3) == 0,
