@@ -72,6 +72,23 @@ fn every_module_of_a_library_is_in_a_room() -> Result<()> {
     Ok(())
 }
 
+/// A `select!` that is not biased begins with a branch at random: no history could be repeated.
+#[test]
+fn every_select_of_the_mirror_is_biased() -> Result<()> {
+    let mut unbiased = Vec::new();
+    for file in files(&root().join("ingester-mirror/src"))? {
+        let text = std::fs::read_to_string(&file)?;
+        for (at, _) in text.match_indices("select! {") {
+            if !text[at + "select! {".len()..].trim_start().starts_with("biased;") {
+                let line = text[..at].lines().count();
+                unbiased.push(format!("{}:{line}", file.strip_prefix(root())?.display()));
+            }
+        }
+    }
+    ensure!(unbiased.is_empty(), "these begin without `biased;`: {}", unbiased.join(", "));
+    Ok(())
+}
+
 #[test]
 fn forbidden_use_is_found_with_its_line() -> Result<()> {
     let mut this = Crate { name: "ingester_core".into(), ..Crate::default() };
