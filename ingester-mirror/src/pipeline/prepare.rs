@@ -220,10 +220,7 @@ impl Pipeline {
     fn leave_out(&self, object: &Object, gone: bool, seen: Option<Version>, trail: Trail, batch: &mut Batch) {
         let meta = object.meta();
         let reference = ObjectRef::of(meta);
-        // Its row is not live, so nothing waits for the end of a delay.
-        let deleted = !mistakes::made(Mistake::LeftOutWaits);
-        let circumstances = Circumstances { gone, deleted, ..Circumstances::default() };
-        let then = match lifecycle::plan(meta, self.unit.rules, circumstances).then {
+        let then = match self.plan_left_out(meta, gone) {
             lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(meta.clone()),
             lifecycle::Then::Delete => Then::Delete(meta.clone()),
             _ => Then::Nothing,
@@ -245,6 +242,13 @@ impl Pipeline {
         }
         drop(known);
         batch.done.push(reference.uid);
+    }
+
+    /// What to request for an object that is left out. Its row is not live, so nothing waits for the end of a delay.
+    fn plan_left_out(&self, meta: &Meta, gone: bool) -> lifecycle::Then {
+        let deleted = !mistakes::made(Mistake::LeftOutWaits);
+        let circumstances = Circumstances { gone, deleted, ..Circumstances::default() };
+        lifecycle::plan(meta, self.unit.rules, circumstances).then
     }
 
     fn reject(&self, object: ObjectRef, reason: String, plan: Plan, trail: Trail, batch: &mut Batch) {
@@ -296,8 +300,12 @@ impl Pipeline {
     fn is_settled(&self, meta: &Meta) -> bool {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
         let state = match entry.state {
-            // Retried when it changes; about to be deleted; left out.
-            RowState::Rejected | RowState::Released | RowState::LeftOut => return true,
+            // Retried when it changes; about to be deleted.
+            RowState::Rejected | RowState::Released => return true,
+            RowState::LeftOut => {
+                let then = self.plan_left_out(meta, false);
+                return !matches!(then, lifecycle::Then::RemoveFinalizer | lifecycle::Then::Delete);
+            }
             RowState::Stored(state) => state,
         };
         let plan = self.plan(meta, false, None);

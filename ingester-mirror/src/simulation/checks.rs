@@ -192,7 +192,9 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
         return Some("an object that is left out is deleted if that is asked for");
     }
     if thing.flavour == Flavour::LeftOut {
-        let live = stored.is_some_and(|stored| !stored.deleted && !stored.evicted);
+        // Whether an object is left out is only found out when it changes, so a row that somebody revived stays: the audit finds it.
+        let revived = world.database.by_hand.contains(thing.uid.as_str());
+        let live = stored.is_some_and(|stored| !stored.deleted && !stored.evicted) && !revived;
         return live.then_some("an object that is left out has no live row");
     }
     if !thing.stays() {

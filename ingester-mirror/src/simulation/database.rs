@@ -126,7 +126,11 @@ impl World {
 
     /// Marks a row of a later definition as deleted.
     fn mark(&mut self, change: &RowChange, old: Option<Kept>) {
-        if let (RowChange::Row(Row { delete_time, .. }), Some(old)) = (change, old) {
+        if let (
+            RowChange::Row(Row { delete_time, .. }) | RowChange::Replacement { row: Row { delete_time, .. }, .. },
+            Some(old),
+        ) = (change, old)
+        {
             let row = StoredRow { delete_time: *delete_time, ..old.row.clone() };
             checks::before_row(self, Some(&old), &row);
             self.store(row, Some(old));

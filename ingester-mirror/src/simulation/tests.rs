@@ -5,6 +5,13 @@ use std::ops::Range;
 /// The seeds that CI runs.
 const SEEDS: Range<u64> = 0..2000;
 
+/// Seeds beyond those in which something was found once. They are good for as long as the models stay as they are.
+const KEPT: [u64; 2] = [
+    // The deletion of an object that is left out failed while an older event of it waited: it was never tried again.
+    4045, // A write that was under way for a minute came after the resync that would have undone it.
+    6518,
+];
+
 /// Threads that run seeds.
 const THREADS: u64 = 2;
 
@@ -68,6 +75,10 @@ fn nothing_is_lost_in_any_history() {
         panic!("{}", told(seed, &run(seed)));
     }
     let seeds = variable("SIMULATION_SEEDS").map_or(SEEDS, |seeds| range(&seeds));
+    let kept = KEPT.into_iter().map(|seed| first_failure(seed..seed + 1, None).0);
+    if let Some((_, history)) = kept.flatten().next() {
+        panic!("{history}");
+    }
     let (failure, requests) = first_failure(seeds, None);
     if let Some((_, history)) = failure {
         panic!("{history}");
