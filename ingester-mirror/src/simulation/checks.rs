@@ -55,8 +55,12 @@ impl Truth {
         self.names.entry(thing.name.clone()).or_default().insert(thing.uid.clone());
     }
 
-    /// How many objects have had the name that a question is about. Each may be looked at by that name, with a pause of its own.
-    pub(super) fn namesakes(&self, key: &str) -> u32 {
+    /// How many things a question may be about that each have a pause of their own: the objects that have had a name, and the two
+    /// tasks that list metadata.
+    pub(super) fn askers(&self, key: &str) -> u32 {
+        if key.starts_with("list metadata") {
+            return 2;
+        }
         let uids = key.strip_prefix("look ").and_then(|name| self.names.get(name));
         uids.map_or(1, |uids| u32::try_from(uids.len()).unwrap_or(u32::MAX))
     }
@@ -265,7 +269,7 @@ impl Pace {
         Pace { waits, ..Pace::default() }
     }
 
-    /// Returns what is too hasty about a question that is about so many `objects`, if anything is.
+    /// Returns what is too hasty about a question that is that so many `objects` or tasks may ask, if anything is.
     pub(super) fn begin(
         &mut self,
         ingester: usize,

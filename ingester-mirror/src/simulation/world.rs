@@ -276,7 +276,7 @@ impl Client {
     fn begin(&self, key: &str) {
         let mut world = self.sim.world();
         let now = Instant::now();
-        let objects = world.truth.namesakes(key);
+        let objects = world.truth.askers(key);
         if let Some(hasty) = world.pace.begin(self.ingester, self.life, key, objects, now) {
             let name = self.name();
             world.violate(format!("nothing is retried without a pause: {name} {hasty}"));
