@@ -406,6 +406,27 @@ async fn a_patch_that_is_always_refused_is_tried_again_at_growing_pauses() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_evicted_row_gives_way_to_a_deletion_that_was_asked_for() {
+    let scene = Scene::new(quiet);
+    scene.put("a", |object| object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" }));
+    scene.stored("a", None);
+    // Another ingester has written it, and was killed before it took our finalizer away.
+    if let Some(row) = scene.state().rows.get_mut("uid-a") {
+        row.evict_time = Some(Micros(1));
+    }
+    scene.put("a", |object| {
+        object["metadata"]["annotations"]["michelangelo/Deleting"] = json!("true");
+        object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    });
+    let last = scene.state().version;
+    let _playing = scene.play(Duration::ZERO);
+    sleep(60 * SECOND).await;
+    assert!(!scene.state().objects.contains_key("a"), "nothing holds it any more");
+    let row = scene.row("a").unwrap();
+    assert_eq!((row.evict_time, row.delete_time.is_some(), row.res_version), (None, true, last));
+}
+
+#[tokio::test(start_paused = true)]
 async fn rows_are_read_page_by_page_each_in_its_own_time() {
     let scene = Scene::new(|call| if call == "live" { Trouble::Slow(40 * SECOND) } else { Trouble::None });
     scene.put("a", |_| {});

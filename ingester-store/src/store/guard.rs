@@ -12,15 +12,16 @@ pub enum Verdict {
     Write,
     /// The stored row is the same already.
     Unchanged,
-    /// The stored row is later, or it is the tombstone of this very version while the object is said to live. Only the cluster
-    /// can tell which of the two is right.
+    /// The stored row is later, or it contradicts the new one: the tombstone of this very version while the object is said to live,
+    /// or an evicted row while the object is said to be deleted. Only the cluster can tell which of the two is right.
     Stale,
     /// Mark the stored row as deleted, and leave its columns alone: a later definition wrote them.
     Mark,
 }
 
 /// The rule:
-/// - A tombstone never replaces an evicted row: the object left etcd on purpose, so its DELETED event says nothing new.
+/// - A tombstone never replaces an evicted row: the object left etcd on purpose, so its DELETED event says nothing new. A tombstone
+///   of another version is stale: only the cluster can tell whether the object is gone, or still there and to be deleted.
 /// - A higher resourceVersion wins.
 /// - At the same resourceVersion, deletion and eviction win over the live state. A deletion that an earlier definition of the kind
 ///   brings leaves the columns of a later one. A live state of the version of a tombstone is stale: it does not revive the row, and
@@ -29,7 +30,7 @@ pub enum Verdict {
 /// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one.
 pub fn verdict(stored: Version, new: Version) -> Verdict {
     if new.deleted && stored.evicted {
-        return if new.res_version >= stored.res_version { Verdict::Unchanged } else { Verdict::Stale };
+        return if new.res_version == stored.res_version { Verdict::Unchanged } else { Verdict::Stale };
     }
     match new.res_version.cmp(&stored.res_version) {
         std::cmp::Ordering::Greater => Verdict::Write,

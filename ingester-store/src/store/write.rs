@@ -61,7 +61,8 @@ pub struct Report {
     pub written: usize,
     /// Rows that were stored already in the same version.
     pub unchanged: usize,
-    /// The uids of objects of which a later version is stored, or a tombstone of the version that is said to live.
+    /// The uids of objects of which a later version is stored, or one that only the cluster can judge, see
+    /// [`Verdict::Stale`](super::guard::Verdict::Stale).
     pub stale: Vec<Box<str>>,
     /// Objects that the database refused.
     pub rejected: Vec<Rejected>,
