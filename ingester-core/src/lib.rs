@@ -40,6 +40,7 @@ pub mod kind;
 pub mod nearest;
 pub mod object;
 pub mod protobuf;
+pub mod query;
 mod registry;
 pub mod row;
 pub mod schema;
