@@ -3,10 +3,13 @@
 //! | file | what it has |
 //! |---|---|
 //! | `model.rs` | the query, as it is asked |
+//! | `check.rs` | the same query about a kind's table: every field is a column, every value of that column's type |
 //!
-//! May use: schema, value.
+//! May use: schema, value, nearest.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
+mod check;
 mod model;
 
+pub use check::{Checked, Comparison, Condition, Operand, PairTest, Pattern, QueryError, SortKey};
 pub use model::{Filter, Order, Query, States, Test};
