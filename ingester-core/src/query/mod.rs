@@ -3,10 +3,15 @@
 //! | file | what it has |
 //! |---|---|
 //! | `model.rs` | the query, as it is asked |
+//! | `selector/` | Kubernetes' label and field selectors |
+//! | `place.rs` | a place in a text, as errors show it |
 //!
 //! May use: schema, value.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
 mod model;
+mod place;
+mod selector;
 
 pub use model::{Filter, Order, Query, States, Test};
+pub use selector::{SelectorError, parse_field_selector, parse_label_selector};
