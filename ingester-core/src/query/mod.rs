@@ -4,14 +4,20 @@
 //! |---|---|
 //! | `model.rs` | the query, as it is asked |
 //! | `selector/` | Kubernetes' label and field selectors |
+//! | `order.rs` | orders as people write them |
+//! | `time.rs` | times as people write them |
 //! | `place.rs` | a place in a text, as errors show it |
 //!
 //! May use: schema, value.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
 mod model;
+mod order;
 mod place;
 mod selector;
+mod time;
 
 pub use model::{Filter, Order, Query, States, Test};
+pub use order::{OrderError, parse_order};
 pub use selector::{SelectorError, parse_field_selector, parse_label_selector};
+pub use time::{TimeError, parse_time};
