@@ -6,18 +6,22 @@
 //! | `selector/` | Kubernetes' label and field selectors |
 //! | `order.rs` | orders as people write them |
 //! | `time.rs` | times as people write them |
+//! | `token.rs`, `fingerprint.rs` | where the next page begins, and of which query |
 //! | `place.rs` | a place in a text, as errors show it |
 //!
 //! May use: schema, value.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
+mod fingerprint;
 mod model;
 mod order;
 mod place;
 mod selector;
 mod time;
+mod token;
 
 pub use model::{Filter, Order, Query, States, Test};
 pub use order::{OrderError, parse_order};
 pub use selector::{SelectorError, parse_field_selector, parse_label_selector};
 pub use time::{TimeError, parse_time};
+pub use token::{Continue, TokenError};
