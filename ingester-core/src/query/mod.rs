@@ -7,12 +7,14 @@
 //! | `order.rs` | orders as people write them |
 //! | `time.rs` | times as people write them |
 //! | `token.rs`, `fingerprint.rs` | where the next page begins, and of which query |
+//! | `list_options.rs` | the list options of the reference system |
 //! | `place.rs` | a place in a text, as errors show it |
 //!
 //! May use: schema, value.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
 mod fingerprint;
+mod list_options;
 mod model;
 mod order;
 mod place;
@@ -20,6 +22,7 @@ mod selector;
 mod time;
 mod token;
 
+pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Filter, Order, Query, States, Test};
 pub use order::{OrderError, parse_order};
 pub use selector::{SelectorError, parse_field_selector, parse_label_selector};
