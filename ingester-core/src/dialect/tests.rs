@@ -46,7 +46,11 @@ pub(super) fn snapshot_of(name: &str, statements: &[&dyn Statement]) {
     for dialect in Dialect::ALL {
         for statement in statements {
             let sql = statement.sql(dialect);
-            assert_eq!(statement.params().len(), sql.as_str().matches('?').count(), "parameters of {name}, {dialect}");
+            assert_eq!(
+                statement.params_in(dialect).len(),
+                sql.as_str().matches('?').count(),
+                "parameters of {name}, {dialect}"
+            );
             // A double quote within text would be replaced as if it belonged to a name.
             assert!(
                 !sql.as_str().split('\'').skip(1).step_by(2).any(|text| text.contains(['"', '`'])),

@@ -549,3 +549,76 @@ fn pair(companion: Companion, key: &str, test: &Test, holds: bool) -> Result<Con
         },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Pattern;
+    use crate::fixture::MODEL;
+    use crate::query::{Filter, Order, Query, Test};
+    use crate::value::Value;
+
+    fn error(query: Query) -> String {
+        query.check(MODEL.table()).unwrap_err().to_string()
+    }
+
+    fn about(field: &'static str, test: Test) -> Query {
+        Query { filters: vec![Filter::field(field, test)], ..Query::default() }
+    }
+
+    #[test]
+    fn a_field_without_a_column_is_named_with_the_remedy() {
+        let said = error(about("spec.colour", Test::Exists));
+        assert!(said.contains("model has no column for the field `spec.colour` (`#[index]`"), "{said}");
+        let said = error(about("create_tim", Test::Exists));
+        assert!(said.ends_with("did you mean `create_time`?"), "{said}");
+        let said =
+            error(Query { order: vec![Order { field: "nothing".into(), descending: true }], ..Query::default() });
+        assert!(said.contains("`nothing`"), "{said}");
+        // Nothing is read from JSON unless that is asked for.
+        let scanned = Query { scan: true, ..about("spec.colour", Test::Exists) };
+        assert!(scanned.check(MODEL.table()).is_ok());
+        assert!(error(Query { scan: true, ..about("spec..\"x\"", Test::Exists) }).contains("has no column"));
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_named_with_the_type() {
+        let said = error(about("create_time", Test::Less(Value::text("soon"))));
+        assert!(said.starts_with("`create_time` is DATETIME(6): `soon` is not a time"), "{said}");
+        let said = error(about("res_version", Test::Equal(Value::Int(-1))));
+        assert!(said.contains("`-1` is not a whole number from 0"), "{said}");
+        let said = error(about("name", Test::Equal(Value::Int(1))));
+        assert!(said.ends_with("`1` is not a text"), "{said}");
+        // A text stands for a value of any type, and a path for its column.
+        let text = about("metadata.creationTimestamp", Test::Less(Value::text("2026-01-31")));
+        assert!(text.check(MODEL.table()).is_ok());
+    }
+
+    #[test]
+    fn a_test_that_does_not_fit_is_refused() {
+        assert!(error(about("json", Test::Equal(Value::text("{}")))).contains("holds a whole object"));
+        assert!(error(about("create_time", Test::Like("2026%".into()))).contains("it is no text"));
+        let order = vec![Order { field: "json".into(), descending: false }];
+        assert!(error(Query { order, ..Query::default() }).contains("`json` cannot be sorted by"));
+    }
+
+    #[test]
+    fn a_query_that_is_too_large_is_refused() {
+        let deep = (0..100).fold(Filter::label("a", Test::Exists), |filter, _| Filter::And(vec![filter]));
+        assert!(error(Query { filters: vec![deep], ..Query::default() }).contains("filters within filters"));
+        let names = (0..30_000).map(|number| number.to_string()).collect();
+        assert!(error(Query { names, ..Query::default() }).contains("at most 20000"));
+    }
+
+    #[test]
+    fn a_pattern_means_the_same_in_like_and_in_glob() {
+        for (pattern, like, glob) in [
+            ("a%_", "a%_", "a*?"),
+            (r"a\%\_\\", r"a\%\_\\", r"a%_\"),
+            ("[*?", "[*?", "[[][*][?]"),
+            (r"end\", r"end\\", r"end\"),
+        ] {
+            let parsed = Pattern::new(pattern);
+            assert_eq!((parsed.text(false), parsed.text(true)), (like, glob), "{pattern}");
+        }
+    }
+}

@@ -188,8 +188,10 @@ pub mod base {
     pub const JSON: usize = 11;
 }
 
-pub(super) const BASE_KEYS: [(&str, &[u16]); 4] = [
+pub(super) const BASE_KEYS: [(&str, &[u16]); 5] = [
     ("namespace_name", &[base::NAMESPACE as u16, base::NAME as u16]),
+    // The newest objects of a namespace, whatever its share of the table.
+    ("namespace_create_time", &[base::NAMESPACE as u16, base::CREATE_TIME as u16]),
     ("create_time", &[base::CREATE_TIME as u16]),
     ("update_time", &[base::UPDATE_TIME as u16]),
     ("delete_time", &[base::DELETE_TIME as u16]),

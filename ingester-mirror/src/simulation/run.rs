@@ -216,7 +216,7 @@ async fn is_right_cluster(client: &Client) -> bool {
                 world.note(&client.name(), "refuses to mirror another cluster");
                 return false;
             }
-            Err(()) => tokio::time::sleep(Duration::from_secs(1)).await,
+            Err(()) => tokio::time::sleep(Duration::from_secs(5)).await,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::value::Value;
 use askama::Template;
 
 /// Counts the rows that a query asks for: all of them, or those of each value of a column, the most frequent first.
-#[derive(Debug, Template)]
+#[derive(Clone, Copy, Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"{{ milliseconds|select_within }} COUNT(*){% if let Some(column) = by %}, {{ column|read }}{% endif %}
@@ -48,5 +48,20 @@ impl Query for CountRows<'_> {
 
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok((row.uint(0)?, self.by.map_or(Ok(Value::Null), |column| row.value(1, column.ty))?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        let query = &crate::query::Query::default().check(&TABLE).unwrap();
+        let group = &OfGroup::new("");
+        let all = CountRows { query, group, by: None, limit: 1, milliseconds: 30_000 };
+        let by = CountRows { by: Some(&TABLE.columns[12]), limit: 20, ..all };
+        snapshot_of("CountRows", &[&all, &by]);
     }
 }

@@ -74,3 +74,67 @@ impl Query for Select<'_> {
         self.columns.iter().enumerate().map(|(place, column)| row.value(place, column.ty)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+    use crate::query::{Filter, Order, Query, States, Test};
+
+    fn checked(query: Query) -> Checked {
+        query.check(&TABLE).unwrap()
+    }
+
+    fn order(field: &'static str, descending: bool) -> Order {
+        Order { field: field.into(), descending }
+    }
+
+    #[test]
+    fn reads_well() {
+        let group = &OfGroup::new("example.com");
+        let everything = checked(Query::default());
+        let newest = checked(Query {
+            namespaces: vec!["ml".into()],
+            names: vec!["a".into(), "b".into()],
+            order: vec![order("create_time", true)],
+            ..Query::default()
+        });
+        let one = || Value::text("ann");
+        let filtered = checked(Query {
+            states: States::LIVE,
+            filters: vec![
+                Filter::field("owner", Test::Equal(one())).negated(),
+                Filter::field("tier", Test::In(vec![Value::Int(1), Value::Int(2)]))
+                    .or(Filter::field("owner", Test::Empty)),
+                Filter::field("owner", Test::Like("a%".into())),
+                Filter::label("team", Test::In(vec![one(), Value::text("bob")])),
+                Filter::label("team", Test::Equal(one())).negated(),
+                Filter::label("tier", Test::Greater(Value::Int(3))),
+                Filter::field("spec.colour", Test::Equal(Value::text("red"))),
+            ],
+            order: vec![order("owner", false), order("tier", true)],
+            scan: true,
+            ..Query::default()
+        });
+        let first = &Range { null: None, after: None };
+        let names = [Value::text("ml"), Value::text("a"), Value::text("uid")];
+        let later = &Range { null: None, after: Some(&names) };
+        let time = [Value::Time(NOW), Value::text("uid")];
+        let (times, none) =
+            (&Range { null: Some(false), after: Some(&time) }, &Range { null: Some(true), after: None });
+        let owner = [Value::text("ann"), Value::Int(1), Value::text("uid")];
+        let owners = &Range { null: Some(false), after: Some(&owner) };
+        let json = &[crate::schema::base::JSON][..];
+        snapshot_of(
+            "Select",
+            &[
+                &Select::new(&everything, group, json, first, 16, 30_000),
+                &Select::new(&everything, group, &[], later, 16, 30_000),
+                &Select::new(&newest, group, &[], times, 16, 500),
+                &Select::new(&newest, group, &[], none, 16, 500),
+                &Select::new(&filtered, group, &[], first, 16, 30_000),
+                &Select::new(&filtered, group, &[], owners, 16, 30_000),
+            ],
+        );
+    }
+}
