@@ -34,7 +34,7 @@
 
 use super::{Filter, Order, Test};
 use crate::schema::Ident;
-use crate::value::class::{Any, Textual};
+use crate::value::class::{Anything, Textual};
 use crate::value::{Literal, Scalar, value_of};
 use std::fmt;
 use std::marker::PhantomData;
@@ -49,12 +49,14 @@ pub struct Handle<S, V> {
 }
 
 /// A condition on objects, by columns of `S`.
+#[must_use = "a condition does nothing until a query has it"]
 pub struct Predicate<S> {
     filter: Filter,
     of: PhantomData<fn() -> S>,
 }
 
 /// A step of an order, by a column of `S`.
+#[must_use = "an order does nothing until a query has it"]
 pub struct Sort<S> {
     order: Order,
     of: PhantomData<fn() -> S>,
@@ -66,7 +68,7 @@ pub struct Sort<S> {
 pub enum Dynamic {}
 
 impl Scalar for Dynamic {
-    type Class = Any;
+    type Class = Anything;
 }
 
 /// A struct whose columns are in the table of `R`: the type of a kind's objects itself, and the struct of its status. Derived:
@@ -83,7 +85,7 @@ impl<R> PartOf<R> for R {}
 
 /// A Rust type that has the columns of `I` inside. Derived: `#[derive(ColumnValue)]` on a struct, and `#[derive(Indexed)]`.
 #[diagnostic::on_unimplemented(
-    message = "a value of `{Self}` has no columns of `{I}`",
+    message = "a value of `{Self}` has no columns of that struct",
     label = "the handle of another struct",
     note = "name the column by a handle of the field's own type"
 )]
@@ -128,54 +130,84 @@ impl<S, V> Handle<S, V> {
 }
 
 /// The comparisons. One with an absent value never holds, so its negation does.
-impl<S, V: Scalar> Handle<S, V> {
+impl<S, V> Handle<S, V> {
     /// The value is this one.
-    pub fn eq(self, value: impl Literal<V::Class>) -> Predicate<S> {
+    pub fn eq(self, value: impl Literal<V::Class>) -> Predicate<S>
+    where
+        V: Scalar,
+    {
         self.predicate(Test::Equal(value_of(&value)))
     }
 
     /// The value is not this one, or there is none.
-    pub fn ne(self, value: impl Literal<V::Class>) -> Predicate<S> {
+    pub fn ne(self, value: impl Literal<V::Class>) -> Predicate<S>
+    where
+        V: Scalar,
+    {
         !self.eq(value)
     }
 
     /// The value is less.
-    pub fn lt(self, value: impl Literal<V::Class>) -> Predicate<S> {
+    pub fn lt(self, value: impl Literal<V::Class>) -> Predicate<S>
+    where
+        V: Scalar,
+    {
         self.predicate(Test::Less(value_of(&value)))
     }
 
     /// The value is less, or this one.
-    pub fn le(self, value: impl Literal<V::Class>) -> Predicate<S> {
+    pub fn le(self, value: impl Literal<V::Class>) -> Predicate<S>
+    where
+        V: Scalar,
+    {
         self.predicate(Test::LessOrEqual(value_of(&value)))
     }
 
     /// The value is greater.
-    pub fn gt(self, value: impl Literal<V::Class>) -> Predicate<S> {
+    pub fn gt(self, value: impl Literal<V::Class>) -> Predicate<S>
+    where
+        V: Scalar,
+    {
         self.predicate(Test::Greater(value_of(&value)))
     }
 
     /// The value is greater, or this one.
-    pub fn ge(self, value: impl Literal<V::Class>) -> Predicate<S> {
+    pub fn ge(self, value: impl Literal<V::Class>) -> Predicate<S>
+    where
+        V: Scalar,
+    {
         self.predicate(Test::GreaterOrEqual(value_of(&value)))
     }
 
     /// The value is one of these.
-    pub fn is_in<L: Literal<V::Class>>(self, values: impl IntoIterator<Item = L>) -> Predicate<S> {
+    pub fn is_in<L: Literal<V::Class>>(self, values: impl IntoIterator<Item = L>) -> Predicate<S>
+    where
+        V: Scalar,
+    {
         self.predicate(Test::In(values.into_iter().map(|value| value_of(&value)).collect()))
     }
 
     /// The value is none of these, or there is none.
-    pub fn not_in<L: Literal<V::Class>>(self, values: impl IntoIterator<Item = L>) -> Predicate<S> {
+    pub fn not_in<L: Literal<V::Class>>(self, values: impl IntoIterator<Item = L>) -> Predicate<S>
+    where
+        V: Scalar,
+    {
         !self.is_in(values)
     }
 
     /// There is no value.
-    pub fn is_null(self) -> Predicate<S> {
+    pub fn is_null(self) -> Predicate<S>
+    where
+        V: Scalar,
+    {
         !self.is_not_null()
     }
 
     /// There is a value.
-    pub fn is_not_null(self) -> Predicate<S> {
+    pub fn is_not_null(self) -> Predicate<S>
+    where
+        V: Scalar,
+    {
         self.predicate(Test::Exists)
     }
 
@@ -183,18 +215,24 @@ impl<S, V: Scalar> Handle<S, V> {
     /// the next one.
     pub fn like(self, pattern: impl Into<String>) -> Predicate<S>
     where
-        V::Class: Textual,
+        V: Scalar<Class: Textual>,
     {
         self.predicate(Test::Like(pattern.into()))
     }
 
     /// From the least to the greatest; first what has no value.
-    pub fn asc(self) -> Sort<S> {
+    pub fn asc(self) -> Sort<S>
+    where
+        V: Scalar,
+    {
         self.order(false)
     }
 
     /// From the greatest to the least; last what has no value.
-    pub fn desc(self) -> Sort<S> {
+    pub fn desc(self) -> Sort<S>
+    where
+        V: Scalar,
+    {
         self.order(true)
     }
 }
@@ -206,13 +244,11 @@ impl<S> Predicate<S> {
     }
 
     /// This and another one.
-    #[must_use]
     pub fn and<T: PartOf<S>>(self, other: Predicate<T>) -> Self {
         Predicate::new(self.filter.and(other.filter))
     }
 
     /// This or another one.
-    #[must_use]
     pub fn or<T: PartOf<S>>(self, other: Predicate<T>) -> Self {
         Predicate::new(self.filter.or(other.filter))
     }
@@ -291,24 +327,24 @@ impl<S> fmt::Debug for Sort<S> {
 macro_rules! __base_handles {
     ($root:ty) => {
         $crate::__base_handles! { $root:
-            uid: ::std::string::String = "`uid`: `metadata.uid`.",
-            group_ver: ::std::string::String = "`group_ver`: `apiVersion`.",
-            namespace: ::std::string::String = "`namespace`: `metadata.namespace`, empty for an object without.",
-            name: ::std::string::String = "`name`: `metadata.name`.",
-            res_version: u64 = "`res_version`: `metadata.resourceVersion`.",
-            create_time: $crate::value::Micros = "`create_time`: `metadata.creationTimestamp`.",
-            update_time: $crate::value::Micros = "`update_time`: when the row was last written.",
-            delete_time: $crate::value::Micros = "`delete_time`: when the object was deleted.",
-            evict_time: $crate::value::Micros = "`evict_time`: when the object left etcd for SQL.",
+            uid: ::std::string::String = "Column `uid`: `metadata.uid`.",
+            group_ver: ::std::string::String = "Column `group_ver`: `apiVersion`.",
+            namespace: ::std::string::String = "Column `namespace`: `metadata.namespace`, empty for an object without.",
+            name: ::std::string::String = "Column `name`: `metadata.name`.",
+            res_version: u64 = "Column `res_version`: `metadata.resourceVersion`.",
+            create_time: $crate::value::Micros = "Column `create_time`: `metadata.creationTimestamp`.",
+            update_time: $crate::value::Micros = "Column `update_time`: when the row was last written.",
+            delete_time: $crate::value::Micros = "Column `delete_time`: when the object was deleted.",
+            evict_time: $crate::value::Micros = "Column `evict_time`: when the object left etcd for SQL.",
         }
     };
     ($root:ty: $($name:ident: $ty:ty = $doc:literal,)*) => {
         #[automatically_derived]
         impl $root {
             $(
-                #[doc = concat!("Column ", $doc)]
+                #[doc = $doc]
                 pub fn $name() -> $crate::query::Handle<$root, $ty> {
-                    $crate::query::Handle::named(stringify!($name))
+                    $crate::query::Handle::named(::core::stringify!($name))
                 }
             )*
         }

@@ -1,7 +1,7 @@
 //! What the values of a column can be compared with, by their Rust types.
 
 use super::{ColumnValue, Value, Values};
-use class::{Any, Integer, Moment, Named, Number, Text, Truth};
+use class::{Anything, Integers, Moments, NamesOf, Numbers, Texts, Truths};
 
 /// A Rust type that is one column, which [`Literal`]s of its class can be compared with.
 ///
@@ -32,25 +32,25 @@ pub trait Literal<C>: ColumnValue {}
 pub mod class {
     /// Text.
     #[derive(Debug)]
-    pub enum Text {}
+    pub enum Texts {}
     /// Integers.
     #[derive(Debug)]
-    pub enum Integer {}
+    pub enum Integers {}
     /// Floating-point numbers.
     #[derive(Debug)]
-    pub enum Number {}
+    pub enum Numbers {}
     /// `true` and `false`.
     #[derive(Debug)]
-    pub enum Truth {}
+    pub enum Truths {}
     /// Points in time.
     #[derive(Debug)]
-    pub enum Moment {}
+    pub enum Moments {}
     /// The names of the values of an enum.
     #[derive(Debug)]
-    pub struct Named<E>(std::marker::PhantomData<fn() -> E>);
+    pub struct NamesOf<E>(std::marker::PhantomData<fn() -> E>);
     /// Anything: only the table says what.
     #[derive(Debug)]
-    pub enum Any {}
+    pub enum Anything {}
 
     /// The classes whose columns hold text.
     #[diagnostic::on_unimplemented(
@@ -59,9 +59,9 @@ pub mod class {
     )]
     pub trait Textual {}
 
-    impl Textual for Text {}
-    impl<E> Textual for Named<E> {}
-    impl Textual for Any {}
+    impl Textual for Texts {}
+    impl<E> Textual for NamesOf<E> {}
+    impl Textual for Anything {}
 }
 
 impl<T: Scalar + ?Sized> Scalar for &T {
@@ -85,33 +85,33 @@ macro_rules! scalars {
             type Class = $class;
         }
         impl Literal<$class> for $type {}
-        impl Literal<Any> for $type {}
+        impl Literal<Anything> for $type {}
         $( impl Literal<$other> for $type {} )*
     )* };
 }
 
 scalars! {
-    str: Text;
-    String: Text;
-    std::borrow::Cow<'_, str>: Text;
-    bool: Truth;
-    i8: Integer, Number;
-    i16: Integer, Number;
-    i32: Integer, Number;
-    i64: Integer;
-    u8: Integer, Number;
-    u16: Integer, Number;
-    u32: Integer, Number;
-    u64: Integer;
-    f32: Number;
-    f64: Number;
-    super::Micros: Moment;
-    jiff::Timestamp: Moment;
+    str: Texts;
+    String: Texts;
+    std::borrow::Cow<'_, str>: Texts;
+    bool: Truths;
+    i8: Integers, Numbers;
+    i16: Integers, Numbers;
+    i32: Integers, Numbers;
+    i64: Integers;
+    u8: Integers, Numbers;
+    u16: Integers, Numbers;
+    u32: Integers, Numbers;
+    u64: Integers;
+    f32: Numbers;
+    f64: Numbers;
+    super::Micros: Moments;
+    jiff::Timestamp: Moments;
 }
 
-impl<E> Literal<Named<E>> for str {}
-impl<E> Literal<Named<E>> for String {}
-impl<E> Literal<Named<E>> for std::borrow::Cow<'_, str> {}
+impl<E> Literal<NamesOf<E>> for str {}
+impl<E> Literal<NamesOf<E>> for String {}
+impl<E> Literal<NamesOf<E>> for std::borrow::Cow<'_, str> {}
 
 /// The value of a literal, which is one.
 pub(crate) fn value_of(literal: &(impl ColumnValue + ?Sized)) -> Value {

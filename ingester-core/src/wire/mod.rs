@@ -72,8 +72,8 @@ impl ColumnValue for Int64 {
 }
 
 impl Scalar for Int64 {
-    type Class = class::Integer;
+    type Class = class::Integers;
 }
 
-impl Literal<class::Integer> for Int64 {}
-impl Literal<class::Any> for Int64 {}
+impl Literal<class::Integers> for Int64 {}
+impl Literal<class::Anything> for Int64 {}

@@ -129,11 +129,11 @@ macro_rules! moment {
         }
 
         impl Scalar for $name {
-            type Class = class::Moment;
+            type Class = class::Moments;
         }
 
-        impl Literal<class::Moment> for $name {}
-        impl Literal<class::Any> for $name {}
+        impl Literal<class::Moments> for $name {}
+        impl Literal<class::Anything> for $name {}
     };
 }
 
@@ -259,11 +259,11 @@ impl ColumnValue for Duration {
 }
 
 impl Scalar for Duration {
-    type Class = class::Integer;
+    type Class = class::Integers;
 }
 
-impl Literal<class::Integer> for Duration {}
-impl Literal<class::Any> for Duration {}
+impl Literal<class::Integers> for Duration {}
+impl Literal<class::Anything> for Duration {}
 
 #[cfg(test)]
 mod tests {

@@ -167,11 +167,11 @@ macro_rules! wire_enum {
         }
 
         impl $crate::value::Scalar for $name {
-            type Class = $crate::value::class::Named<$name>;
+            type Class = $crate::value::class::NamesOf<$name>;
         }
 
-        impl $crate::value::Literal<$crate::value::class::Named<$name>> for $name {}
-        impl $crate::value::Literal<$crate::value::class::Any> for $name {}
+        impl $crate::value::Literal<$crate::value::class::NamesOf<$name>> for $name {}
+        impl $crate::value::Literal<$crate::value::class::Anything> for $name {}
     };
 }
 

@@ -57,12 +57,12 @@ pub(super) fn of_enum(ident: &Ident) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl __ingester::Scalar for #ident {
-            type Class = __ingester::Named<#ident>;
+            type Class = __ingester::NamesOf<#ident>;
         }
         #[automatically_derived]
-        impl __ingester::Literal<__ingester::Named<#ident>> for #ident {}
+        impl __ingester::Literal<__ingester::NamesOf<#ident>> for #ident {}
         #[automatically_derived]
-        impl __ingester::Literal<__ingester::Any> for #ident {}
+        impl __ingester::Literal<__ingester::Anything> for #ident {}
     }
 }
 
