@@ -5,14 +5,32 @@
 //! | `model.rs` | the query, as it is asked |
 //! | `check.rs` | the same query about a kind's table: every field is a column, every value of that column's type |
 //! | `handle.rs` | the columns of a kind as Rust knows them, with the types of their values |
+//! | `selector/` | Kubernetes' label and field selectors |
+//! | `order.rs` | orders as people write them |
+//! | `time.rs` | times as people write them |
+//! | `token.rs`, `fingerprint.rs` | where the next page begins, and of which query |
+//! | `list_options.rs` | the list options of the reference system |
+//! | `place.rs` | a place in a text, as errors show it |
 //!
 //! May use: schema, value, nearest.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
 mod check;
+mod fingerprint;
 mod handle;
+mod list_options;
 mod model;
+mod order;
+mod place;
+mod selector;
+mod time;
+mod token;
 
 pub use check::{Checked, Comparison, Condition, Operand, PairTest, Pattern, QueryError, SortKey};
 pub use handle::{Dynamic, Handle, PartOf, Parts, Predicate, Sort};
+pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Filter, Order, Query, States, Test};
+pub use order::{OrderError, parse_order};
+pub use selector::{SelectorError, parse_field_selector, parse_label_selector};
+pub use time::{TimeError, parse_time};
+pub use token::{Continue, TokenError};

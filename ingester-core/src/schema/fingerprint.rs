@@ -54,6 +54,11 @@ impl Fingerprint {
         Fingerprint(self.0.wrapping_add(spread ^ (spread >> 33)))
     }
 
+    /// The number itself.
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+
     const fn byte(self, byte: u8) -> Self {
         Fingerprint((self.0 ^ byte as u64).wrapping_mul(PRIME))
     }

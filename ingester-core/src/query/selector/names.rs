@@ -1,0 +1,74 @@
+//! Which keys and values labels may have.
+
+/// Where a name is wrong, in bytes from its beginning, and what is wrong.
+pub(super) type Fault = (usize, String);
+
+/// Bytes of a label's value, and of its key behind the prefix.
+const NAME_LENGTH: usize = 63;
+/// Bytes of a key's prefix.
+const PREFIX_LENGTH: usize = 253;
+
+/// A key: `[prefix/]name`.
+pub(super) fn check_key(key: &str) -> Result<(), Fault> {
+    let Some((prefix, name)) = key.split_once('/') else {
+        return check_name("a key", key);
+    };
+    check_prefix(prefix)?;
+    let behind = prefix.len() + 1;
+    if let Some(at) = name.find('/') {
+        return Err((behind + at, "a key has one `/` at most".into()));
+    }
+    if name.is_empty() {
+        return Err((behind, "a key has a name behind its `/`".into()));
+    }
+    check_name("the name in a key", name).map_err(|(at, what)| (behind + at, what))
+}
+
+/// A value, which may be empty.
+pub(super) fn check_value(value: &str) -> Result<(), Fault> {
+    if value.is_empty() { Ok(()) } else { check_name("a label's value", value) }
+}
+
+fn check_name(of: &str, name: &str) -> Result<(), Fault> {
+    if name.len() > NAME_LENGTH {
+        return Err((0, format!("{of} has {NAME_LENGTH} characters at most")));
+    }
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if let Some(at) = name.find(|c| !allowed(c)) {
+        return Err((at, format!("{of} has letters, digits, `-`, `_` and `.`")));
+    }
+    ends_with_letters_or_digits(of, name)
+}
+
+/// A DNS subdomain, in lower case.
+fn check_prefix(prefix: &str) -> Result<(), Fault> {
+    if prefix.is_empty() {
+        return Err((0, "a key has a prefix before its `/`".into()));
+    }
+    if prefix.len() > PREFIX_LENGTH {
+        return Err((0, format!("the prefix of a key has {PREFIX_LENGTH} characters at most")));
+    }
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    if let Some(at) = prefix.find(|c| !allowed(c)) {
+        return Err((at, "the prefix of a key has small letters, digits, `-` and `.`".into()));
+    }
+    let mut behind = 0;
+    for part in prefix.split('.') {
+        if part.is_empty() {
+            return Err((behind, "each part of a key's prefix has a character at least".into()));
+        }
+        ends_with_letters_or_digits("each part of a key's prefix", part).map_err(|(at, what)| (behind + at, what))?;
+        behind += part.len() + 1;
+    }
+    Ok(())
+}
+
+/// `name` is not empty and ASCII.
+fn ends_with_letters_or_digits(of: &str, name: &str) -> Result<(), Fault> {
+    for at in [0, name.len().saturating_sub(1)] {
+        if !name.as_bytes().get(at).is_some_and(u8::is_ascii_alphanumeric) {
+            return Err((at, format!("{of} begins and ends with a letter or a digit")));
+        }
+    }
+    Ok(())
+}
