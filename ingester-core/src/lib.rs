@@ -57,17 +57,20 @@ pub use value::ColumnValue;
 /// What the derives' code refers to. Not for anybody else: it changes without notice.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::__base_handles as base_handles;
     pub use crate::ddl::GeneratedSql;
     pub use crate::kind::derived::{FieldsOf, NoFields, NoStatus, RowSource};
     pub use crate::kind::{Definition, Finalizer, Indexed, Ingestable, Kind, Protobuf};
     pub use crate::object::Meta;
+    pub use crate::query::{Dynamic, Handle, PartOf, Parts};
     pub use crate::registry::{count_kinds, join_registries};
     pub use crate::schema::check::{
         check_apart, check_base, check_base_of_status, check_column_count, check_composite_key, check_key,
         check_key_column, check_key_count, check_name, check_row_size, check_table_name, check_type, check_was,
     };
     pub use crate::schema::{Column, Field, Key, Part, Shape, SqlType, Table, TableParts};
+    pub use crate::value::class::{Anything, NamesOf};
     pub use crate::value::derived::{Layout, NoLayout, Probe, named, shape_of};
-    pub use crate::value::{ColumnValue, Values};
+    pub use crate::value::{ColumnValue, Literal, Scalar, Values};
     pub use {schemars, serde};
 }

@@ -4,7 +4,7 @@
 
 use crate::context::Context;
 use std::fmt;
-use syn::{Attribute, Data, DeriveInput, Fields, Ident, Type};
+use syn::{Attribute, Data, DeriveInput, Fields, Ident, Type, Visibility};
 
 /// Which derive it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,7 @@ pub(crate) enum Body<'i> {
 /// A named field.
 pub(crate) struct Field<'i> {
     pub(crate) ident: &'i Ident,
+    pub(crate) visibility: &'i Visibility,
     pub(crate) ty: &'i Type,
     pub(crate) attributes: &'i [Attribute],
 }
@@ -69,7 +70,7 @@ impl<'i> Body<'i> {
                 Fields::Named(fields) => {
                     let field = |field: &'i syn::Field| {
                         let ident = field.ident.as_ref()?;
-                        Some(Field { ident, ty: &field.ty, attributes: &field.attrs })
+                        Some(Field { ident, visibility: &field.vis, ty: &field.ty, attributes: &field.attrs })
                     };
                     return Some(Body::Struct(fields.named.iter().filter_map(field).collect()));
                 }

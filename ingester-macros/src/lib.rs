@@ -63,7 +63,14 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `filter = function`: a function from a reference to the struct to `bool`; objects for which it is false have no row;
 /// - `revision = 2`: says that the filter's body has changed, or anything else that the attributes do not show;
 /// - `group`, `version`, `kind`, `plural`, `namespaced`: for projections;
+/// - `handles = false`: no handles (see below);
 /// - `crate = "path"`: where `ingester_core` is, if it is not a direct dependency.
+///
+/// Each column gets a handle for queries, a function on the type of the kind's objects that is named after the column and as visible as
+/// its field: `Model::algorithm()`, and for the columns that every kind has `Model::create_time()`. A keyword is written raw
+/// (`Model::r#type()`); behind `self`, `new` and `default` there is an underscore (`Model::new_()`), and `$` becomes one. With `path` or
+/// `with` its values have the type `Dynamic`. Where a function of that name is there already (rustc: "duplicate definitions"), give the
+/// column another name, or write `#[ingest(handles = false)]` and make those that you need with `Handle::named`.
 #[proc_macro_derive(Ingestable, attributes(index, ingest))]
 pub fn ingestable(input: TokenStream) -> TokenStream {
     run(Derive::Ingestable, &parse_macro_input!(input as DeriveInput))
@@ -71,7 +78,8 @@ pub fn ingestable(input: TokenStream) -> TokenStream {
 
 /// Makes the `#[index]` fields of a nested or status struct columns; the options are those of `Ingestable`.
 ///
-/// A field of such a type with `#[index]` gives the columns `<field>_<column>`, each with its own key.
+/// A field of such a type with `#[index]` gives the columns `<field>_<column>`, each with its own key. The handles of a status are on
+/// its struct: `ModelStatus::state()`.
 #[proc_macro_derive(Indexed, attributes(index, ingest))]
 pub fn indexed(input: TokenStream) -> TokenStream {
     run(Derive::Indexed, &parse_macro_input!(input as DeriveInput))
@@ -79,7 +87,8 @@ pub fn indexed(input: TokenStream) -> TokenStream {
 
 /// Makes a type a value of columns: a unit enum is stored by its serde name in a VARCHAR(255), a struct is a composite of
 /// one column a field with one key over all of them. `#[index(column = "...", type = "...")]` on a field of a composite
-/// changes its suffix and type.
+/// changes its suffix and type. The handles of a composite's columns go into that of the field:
+/// `PipelineRun::pipeline().part(ResourceIdentifier::name())`.
 #[proc_macro_derive(ColumnValue, attributes(index, ingest))]
 pub fn column_value(input: TokenStream) -> TokenStream {
     run(Derive::ColumnValue, &parse_macro_input!(input as DeriveInput))

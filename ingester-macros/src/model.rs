@@ -4,7 +4,7 @@
 
 use crate::attr::{CompositeKey, FinalizerOption};
 use proc_macro2::Span;
-use syn::{ExprPath, Generics, Ident, LitStr, Path, Type};
+use syn::{ExprPath, Generics, Ident, LitStr, Path, Type, Visibility};
 
 /// What an item becomes.
 pub(crate) enum Model {
@@ -25,6 +25,8 @@ pub(crate) enum Model {
 pub(crate) struct Record {
     pub(crate) ident: Ident,
     pub(crate) columns: Vec<ColumnDeclaration>,
+    /// Whether it gets handles of its columns.
+    pub(crate) handles: bool,
 }
 
 /// One `#[index]`: a column, or those of a composite or nested struct.
@@ -33,6 +35,8 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) name: String,
     /// Where a mistake with the name is reported.
     pub(crate) name_span: Span,
+    /// Who may see its handle: who sees the field.
+    pub(crate) visibility: Visibility,
     /// Where it comes from, in words.
     pub(crate) origin: String,
     pub(crate) ty: Option<LitStr>,

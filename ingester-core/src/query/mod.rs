@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `model.rs` | the query, as it is asked |
 //! | `check.rs` | the same query about a kind's table: every field is a column, every value of that column's type |
+//! | `handle.rs` | the columns of a kind as Rust knows them, with the types of their values |
 //! | `selector/` | Kubernetes' label and field selectors |
 //! | `order.rs` | orders as people write them |
 //! | `time.rs` | times as people write them |
@@ -16,6 +17,7 @@
 
 mod check;
 mod fingerprint;
+mod handle;
 mod list_options;
 mod model;
 mod order;
@@ -25,6 +27,7 @@ mod time;
 mod token;
 
 pub use check::{Checked, Comparison, Condition, Operand, PairTest, Pattern, QueryError, SortKey};
+pub use handle::{Dynamic, Handle, PartOf, Parts, Predicate, Sort};
 pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Filter, Order, Query, States, Test};
 pub use order::{OrderError, parse_order};

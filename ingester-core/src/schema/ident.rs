@@ -46,7 +46,7 @@ impl Ident {
     ///
     /// It is for the layout of tables. The checks report a wrong name on the user's tokens; a panic here would report it a second
     /// time, on other tokens.
-    pub(super) const fn tolerant(head: &str, tail: &str) -> Self {
+    pub(crate) const fn tolerant(head: &str, tail: &str) -> Self {
         let text = joined(head, tail);
         if is_identifier(text.as_str()) {
             Self::cut(text.as_str(), IDENTIFIER_BYTES)

@@ -1,11 +1,11 @@
 //! [`ColumnValue`] and its implementations for Rust's own types.
 
 use crate::schema::{Shape, SqlType};
-use crate::value::{Value, Values};
+use crate::value::{Micros, Value, Values};
 
 /// A Rust type whose values can be stored in columns.
 ///
-/// Implemented for `String`, `&str`, `bool`, the integers up to 64 bits, `f32`, `f64`, the times in [`crate::wire`],
+/// Implemented for `String`, `&str`, `bool`, the integers up to 64 bits, `f32`, `f64`, [`Micros`], `jiff::Timestamp`, the times in [`crate::wire`],
 /// references and `Option`s of all these, and by `#[derive(ColumnValue)]` for unit enums (the variant's name) and for
 /// structs (composites: one column a field, one key over all).
 ///
@@ -86,4 +86,6 @@ scalar! {
     u64, SqlType::BigIntUnsigned, |value| Value::UInt(*value);
     f32, SqlType::Double, |value| Value::Double((*value).into());
     f64, SqlType::Double, |value| Value::Double(*value);
+    Micros, SqlType::DateTime, |value| Value::Time(*value);
+    jiff::Timestamp, SqlType::DateTime, |value| Value::Time(Micros(value.as_microsecond()));
 }

@@ -5,8 +5,11 @@
 
 mod column_value;
 pub(crate) mod derived;
+mod literal;
 
 pub use column_value::ColumnValue;
+pub(crate) use literal::value_of;
+pub use literal::{Literal, Scalar, class};
 
 use std::sync::Arc;
 

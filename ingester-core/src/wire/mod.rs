@@ -14,7 +14,7 @@ pub use time::{Duration, Time, Timestamp};
 pub use wire_enum::{EnumName, read_enum};
 
 use crate::schema::{Shape, SqlType};
-use crate::value::{ColumnValue, Value, Values};
+use crate::value::{ColumnValue, Literal, Scalar, Value, Values, class};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A 64-bit integer, which protobuf's JSON writes as a decimal string. Read from a string or a number.
@@ -70,3 +70,10 @@ impl ColumnValue for Int64 {
         out.push(Value::Int(self.0));
     }
 }
+
+impl Scalar for Int64 {
+    type Class = class::Integers;
+}
+
+impl Literal<class::Integers> for Int64 {}
+impl Literal<class::Anything> for Int64 {}

@@ -1,7 +1,7 @@
 //! Times and durations as protobuf's and Kubernetes' JSON write them.
 
 use crate::schema::{Shape, SqlType};
-use crate::value::{ColumnValue, Micros, Value, Values};
+use crate::value::{ColumnValue, Literal, Micros, Scalar, Value, Values, class};
 use serde::de::{Error, MapAccess, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -127,6 +127,13 @@ macro_rules! moment {
                 out.push(Value::Time(self.micros()));
             }
         }
+
+        impl Scalar for $name {
+            type Class = class::Moments;
+        }
+
+        impl Literal<class::Moments> for $name {}
+        impl Literal<class::Anything> for $name {}
     };
 }
 
@@ -250,6 +257,13 @@ impl ColumnValue for Duration {
         out.push(Value::Int(self.0));
     }
 }
+
+impl Scalar for Duration {
+    type Class = class::Integers;
+}
+
+impl Literal<class::Integers> for Duration {}
+impl Literal<class::Anything> for Duration {}
 
 #[cfg(test)]
 mod tests {

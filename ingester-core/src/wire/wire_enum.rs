@@ -165,6 +165,13 @@ macro_rules! wire_enum {
                 $crate::__private::named(self.name(), out);
             }
         }
+
+        impl $crate::value::Scalar for $name {
+            type Class = $crate::value::class::NamesOf<$name>;
+        }
+
+        impl $crate::value::Literal<$crate::value::class::NamesOf<$name>> for $name {}
+        impl $crate::value::Literal<$crate::value::class::Anything> for $name {}
     };
 }
 

@@ -26,6 +26,7 @@ pub(crate) struct Ingest {
     pub(crate) kind: Option<LitStr>,
     pub(crate) plural: Option<LitStr>,
     pub(crate) namespaced: Option<bool>,
+    pub(crate) handles: Option<bool>,
     pub(crate) krate: Option<syn::Path>,
     /// The names of the options that are given, where they stand.
     pub(crate) given: Vec<Ident>,
@@ -88,6 +89,7 @@ impl Ingest {
         "kind",
         "plural",
         "namespaced",
+        "handles",
         "crate",
     ];
 
@@ -121,6 +123,16 @@ impl Ingest {
             "protobuf" => setting.store(context, &mut self.protobuf, setting.string(context)),
             "descriptors" => setting.store(context, &mut self.descriptors, setting.path(context, "static")),
             "filter" => setting.store(context, &mut self.filter, setting.function(context)),
+            "handles" => {
+                let value = setting.bool();
+                if value.is_none() {
+                    context.error(
+                        &setting.name,
+                        "`handles` takes true or false: `handles = false` makes no handles of the columns",
+                    );
+                }
+                setting.store(context, &mut self.handles, value)
+            }
             "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
             "group" => setting.store(context, &mut self.group, setting.string(context)),
             "version" => setting.store(context, &mut self.version, setting.string(context)),

@@ -8,9 +8,9 @@ use crate::model::{ColumnDeclaration, Record, Source};
 use crate::span::{at, used};
 use proc_macro2::Span;
 use quote::ToTokens;
-use syn::LitStr;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
+use syn::{LitStr, parse_quote};
 
 /// A struct under `Indexed`, or a composite.
 pub(super) fn nested(
@@ -56,7 +56,7 @@ pub(super) fn record(
             add(&Index::plain(field.ident.span()));
         }
     }
-    Record { ident: used(item.ident), columns }
+    Record { ident: used(item.ident), columns, handles: attributes.ingest.handles.unwrap_or(true) }
 }
 
 /// The field, with all that says what serde calls it.
@@ -121,7 +121,8 @@ fn of_field(field: &Field<'_>, json_name: &str, path: Option<String>, index: &In
     };
     let name = index.column.as_ref().map_or_else(|| plain.clone(), LitStr::value);
     let from = format!("{json_name}: {}", compact(field.ty));
-    declaration(index, name, format!("field `{plain}`"), field.ident.span(), source, path, from)
+    let declared = declaration(index, name, format!("field `{plain}`"), field.ident.span(), source, path, from);
+    ColumnDeclaration { visibility: field.visibility.clone(), ..declared }
 }
 
 /// The column that an `#[index]` on the struct makes from the metadata; `None`, with errors, without path or name.
@@ -187,6 +188,7 @@ fn declaration(
     ColumnDeclaration {
         name,
         name_span: at(index.column.as_ref().map_or(span, LitStr::span)),
+        visibility: parse_quote!(pub),
         origin,
         ty: index.ty.clone(),
         key: index.key.unwrap_or(true),

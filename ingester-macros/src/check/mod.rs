@@ -59,7 +59,7 @@ fn members(context: &Context, members: &[MemberAttributes]) {
 
 /// Reports options of a table where there is none.
 fn no_table(context: &Context, derive: Derive, ingest: &Ingest) {
-    for option in ingest.given.iter().filter(|option| *option != "crate") {
+    for option in ingest.given.iter().filter(|option| *option != "crate" && *option != "handles") {
         context.error(option, format!("`{option}` is for the table that Ingestable makes; {derive} makes none"));
     }
 }

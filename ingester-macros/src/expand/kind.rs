@@ -1,7 +1,7 @@
 //! `#[derive(Ingestable)]`: the columns of the struct, the table that they make, and the kind.
 
 use super::columns::{Column, Columns, Names};
-use super::indexed;
+use super::{handles, indexed};
 use crate::model::{Form, KindDeclaration, Record};
 use crate::span::{at, placed};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -21,7 +21,8 @@ pub(super) fn expand(record: &Record, kind: Option<&KindDeclaration>) -> TokenSt
     let metadata = Columns::new(&kind.metadata, &mut names);
     let (row_source, table) = (row_source(record, kind, &metadata), table(record, kind, &metadata));
     let (ingestable, checks) = (ingestable(record, kind), checks(record, kind, &columns, &metadata));
-    quote!(#indexed #row_source #table #ingestable #checks)
+    let handles = handles::of_kind(record, kind);
+    quote!(#indexed #row_source #table #ingestable #handles #checks)
 }
 
 /// The filter, and the columns from the metadata.

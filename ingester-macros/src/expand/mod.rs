@@ -6,6 +6,7 @@
 //! May use: model, span.
 
 mod columns;
+mod handles;
 mod kind;
 mod refused;
 
@@ -76,6 +77,7 @@ fn nested(record: &Record) -> TokenStream {
     let ident = &record.ident;
     let columns = Columns::new(&record.columns, &mut Names::default());
     let (indexed, checks) = (indexed(record, &columns), columns.checks(|column| column.check_key()));
+    let handles = handles::of_struct(record);
     quote! {
         #indexed
         const __FIELDS: &[__ingester::Field] = <#ident as __ingester::Indexed>::FIELDS;
@@ -87,6 +89,7 @@ fn nested(record: &Record) -> TokenStream {
                 __ingester::Indexed::write(self, __out);
             }
         }
+        #handles
         #checks
     }
 }
@@ -97,6 +100,7 @@ fn composite(record: &Record) -> TokenStream {
     let columns = Columns::new(&record.columns, &mut Names::default());
     let (constants, names) = (columns.constants(&quote!(#ident)), columns.names());
     let (writes, checks) = (columns.writes(&quote!(self)), columns.checks(|_| TokenStream::new()));
+    let handles = handles::of_struct(record);
     quote! {
         #constants
         const __FIELDS: &[__ingester::Field] = &[#(#names),*];
@@ -108,6 +112,7 @@ fn composite(record: &Record) -> TokenStream {
                 #writes
             }
         }
+        #handles
         #checks
     }
 }
@@ -115,6 +120,7 @@ fn composite(record: &Record) -> TokenStream {
 /// A unit enum is one column with the variant's name.
 fn column_value_of_enum(unit_enum: &UnitEnum) -> TokenStream {
     let ident = &unit_enum.ident;
+    let handles = handles::of_enum(ident);
     let arms = unit_enum.variants.iter().map(|variant| {
         let NamedVariant { ident: variant, name, data } = variant;
         let data = data.then(|| quote!({ .. }));
@@ -131,5 +137,6 @@ fn column_value_of_enum(unit_enum: &UnitEnum) -> TokenStream {
                 __ingester::named(__name, __out);
             }
         }
+        #handles
     }
 }

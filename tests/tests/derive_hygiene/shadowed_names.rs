@@ -39,6 +39,13 @@ struct Layout;
 struct NoLayout;
 struct NoStatus;
 struct Shape;
+struct Handle;
+struct Dynamic;
+struct Parts;
+struct PartOf;
+struct Scalar;
+struct Literal;
+struct Micros;
 
 // Of primitive types, but for those that serde's derive would stumble over.
 struct bool;
@@ -53,9 +60,17 @@ trait InTheWay {
     fn named(&self) {}
     fn has_row(&self) {}
     fn of(&self) {}
+    fn uid(&self) {}
+    fn role(&self) {}
 }
 impl<T: ?Sized> InTheWay for T {}
 
+macro_rules! base_handles {
+    ($($tokens:tt)*) => {};
+}
+macro_rules! concat {
+    ($($tokens:tt)*) => {};
+}
 macro_rules! panic {
     ($($tokens:tt)*) => {};
 }

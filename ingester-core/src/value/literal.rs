@@ -1,0 +1,121 @@
+//! What the values of a column can be compared with, by their Rust types.
+
+use super::{ColumnValue, Value, Values};
+use class::{Anything, Integers, Moments, NamesOf, Numbers, Texts, Truths};
+
+/// A Rust type that is one column, which [`Literal`]s of its class can be compared with.
+///
+/// Implemented for all types of the library that are one column, by `#[derive(ColumnValue)]` for unit enums, and by
+/// [`wire_enum!`](crate::wire_enum). A type with a [`ColumnValue`] by hand says by this which literals it takes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not one column that could be compared or ordered by",
+    label = "this is several columns, or nobody says what it can be compared with",
+    note = "name one of the columns of a composite or nested struct with `.part(...)`",
+    note = "of a type with a `ColumnValue` of its own, implement `ingester_core::value::Scalar`, or take the handle's `.dynamic()`"
+)]
+pub trait Scalar {
+    /// One of [`class`].
+    type Class;
+}
+
+/// A value that columns of class `C` can be compared with.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be compared with a column of `{C}`",
+    label = "no value that the column could have",
+    note = "a column of text takes `&str` and `String`, that of an enum also the enum's own values, one of integers all integers up \
+            to 64 bits, one of times `Micros`, `wire::Timestamp`, `wire::Time` and `jiff::Timestamp`",
+    note = "for an absent value there are `is_null()` and `is_not_null()`"
+)]
+pub trait Literal<C>: ColumnValue {}
+
+/// What columns hold, as far as comparisons care: types without values.
+pub mod class {
+    /// Text.
+    #[derive(Debug)]
+    pub enum Texts {}
+    /// Integers.
+    #[derive(Debug)]
+    pub enum Integers {}
+    /// Floating-point numbers.
+    #[derive(Debug)]
+    pub enum Numbers {}
+    /// `true` and `false`.
+    #[derive(Debug)]
+    pub enum Truths {}
+    /// Points in time.
+    #[derive(Debug)]
+    pub enum Moments {}
+    /// The names of the values of an enum.
+    #[derive(Debug)]
+    pub struct NamesOf<E>(std::marker::PhantomData<fn() -> E>);
+    /// Anything: only the table says what.
+    #[derive(Debug)]
+    pub enum Anything {}
+
+    /// The classes whose columns hold text.
+    #[diagnostic::on_unimplemented(
+        message = "a column of `{Self}` is no text, and a pattern is for text",
+        label = "not a column of text"
+    )]
+    pub trait Textual {}
+
+    impl Textual for Texts {}
+    impl<E> Textual for NamesOf<E> {}
+    impl Textual for Anything {}
+}
+
+impl<T: Scalar + ?Sized> Scalar for &T {
+    type Class = T::Class;
+}
+
+impl<T: Scalar + ?Sized> Scalar for Box<T> {
+    type Class = T::Class;
+}
+
+impl<T: Scalar> Scalar for Option<T> {
+    type Class = T::Class;
+}
+
+impl<C, T: Literal<C> + ?Sized> Literal<C> for &T {}
+
+/// The class of each type, and what else takes it as a literal.
+macro_rules! scalars {
+    ($($type:ty: $class:ty $(, $other:ty)*;)*) => { $(
+        impl Scalar for $type {
+            type Class = $class;
+        }
+        impl Literal<$class> for $type {}
+        impl Literal<Anything> for $type {}
+        $( impl Literal<$other> for $type {} )*
+    )* };
+}
+
+scalars! {
+    str: Texts;
+    String: Texts;
+    std::borrow::Cow<'_, str>: Texts;
+    bool: Truths;
+    i8: Integers, Numbers;
+    i16: Integers, Numbers;
+    i32: Integers, Numbers;
+    i64: Integers;
+    u8: Integers, Numbers;
+    u16: Integers, Numbers;
+    u32: Integers, Numbers;
+    u64: Integers;
+    f32: Numbers;
+    f64: Numbers;
+    super::Micros: Moments;
+    jiff::Timestamp: Moments;
+}
+
+impl<E> Literal<NamesOf<E>> for str {}
+impl<E> Literal<NamesOf<E>> for String {}
+impl<E> Literal<NamesOf<E>> for std::borrow::Cow<'_, str> {}
+
+/// The value of a literal, which is one.
+pub(crate) fn value_of(literal: &(impl ColumnValue + ?Sized)) -> Value {
+    let mut values = Values::default();
+    literal.write(&mut values);
+    values.into_vec().pop().unwrap_or(Value::Null)
+}

@@ -1,0 +1,163 @@
+//! The handles of columns: a function for each, which says the struct and the type of the column's values. What they can do is in
+//! `ingester_core::query`.
+
+use crate::model::{ColumnDeclaration, KindDeclaration, Record, Source};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use std::collections::HashSet;
+use syn::Ident;
+
+/// The columns that every kind has, whose handles come from the library.
+const BASE: [&str; 12] = [
+    "uid",
+    "group_ver",
+    "namespace",
+    "name",
+    "res_version",
+    "create_time",
+    "update_time",
+    "delete_time",
+    "evict_time",
+    "ingest_version",
+    "proto",
+    "json",
+];
+
+/// Of a kind, on the type of its objects; and whose columns the status has.
+pub(super) fn of_kind(record: &Record, kind: &KindDeclaration) -> TokenStream {
+    let root = &kind.root;
+    let part = kind.status().map(|status| {
+        quote! {
+            #[automatically_derived]
+            impl __ingester::PartOf<#root> for #status {}
+        }
+    });
+    let handles = record.handles.then(|| {
+        // A column with the name of one of these is reported by its check.
+        let taken = BASE.iter().map(|name| (*name).to_owned()).collect();
+        let own = handles(root, record.columns.iter().chain(&kind.metadata), taken);
+        quote!(__ingester::base_handles! { #root } #own)
+    });
+    quote!(#part #handles)
+}
+
+/// Of a status, a nested struct or a composite: for its own columns, and for those of a field of its type.
+pub(super) fn of_struct(record: &Record) -> TokenStream {
+    let ident = &record.ident;
+    let handles = record.handles.then(|| handles(ident, &record.columns, HashSet::new()));
+    quote! {
+        #[automatically_derived]
+        impl __ingester::Parts<#ident> for #ident {}
+        #handles
+    }
+}
+
+/// Of an enum: its values, and the text of its names, are what a column of it is compared with.
+pub(super) fn of_enum(ident: &Ident) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl __ingester::Scalar for #ident {
+            type Class = __ingester::NamesOf<#ident>;
+        }
+        #[automatically_derived]
+        impl __ingester::Literal<__ingester::NamesOf<#ident>> for #ident {}
+        #[automatically_derived]
+        impl __ingester::Literal<__ingester::Anything> for #ident {}
+    }
+}
+
+fn handles<'m>(
+    owner: &Ident,
+    columns: impl IntoIterator<Item = &'m ColumnDeclaration>,
+    mut taken: HashSet<String>,
+) -> TokenStream {
+    let mut functions = TokenStream::new();
+    for column in columns {
+        let ty = match &column.source {
+            Source::Field { ty, .. } => quote!(#ty),
+            // A type that has no name.
+            Source::Computed { .. } => quote!(__ingester::Dynamic),
+            Source::Unknown => continue,
+        };
+        let function = function(column);
+        // Two columns of one name are reported by their check.
+        if !taken.insert(function.to_string()) {
+            continue;
+        }
+        let (visibility, name) = (&column.visibility, &column.name);
+        let doc = match &column.path {
+            Some(path) => format!("Column `{name}`: `{path}`."),
+            None => format!("Column `{name}`."),
+        };
+        functions.extend(quote_spanned! {column.name_span=>
+            #[doc = #doc]
+            #visibility fn #function() -> __ingester::Handle<#owner, #ty> {
+                __ingester::Handle::named(#name)
+            }
+        });
+    }
+    if functions.is_empty() {
+        return functions;
+    }
+    quote! {
+        #[automatically_derived]
+        impl #owner {
+            #functions
+        }
+    }
+}
+
+/// The name of a column's handle: that of the column, or of its field where the names of its columns begin with nothing.
+fn function(column: &ColumnDeclaration) -> Ident {
+    let field = match &column.source {
+        Source::Field { ident, .. } => Some(ident),
+        Source::Computed { fields, .. } => fields.first(),
+        Source::Unknown => None,
+    };
+    let name = match field {
+        Some(field) if column.name.is_empty() => syn::ext::IdentExt::unraw(field).to_string(),
+        _ => column.name.clone(),
+    };
+    rust_name(&name, column.name_span)
+}
+
+/// A name of a function: raw for a keyword, with an underscore behind it where even that is none, and where every type may have a
+/// function of the name already.
+fn rust_name(name: &str, span: proc_macro2::Span) -> Ident {
+    let letters = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' });
+    let mut name: String = letters.collect();
+    if name.starts_with(|c: char| c.is_numeric()) || name.is_empty() {
+        name.insert(0, '_');
+    }
+    if ["self", "Self", "super", "crate", "_", "new", "default"].contains(&name.as_str()) {
+        name.push('_');
+    }
+    let mut ident = match syn::parse_str::<Ident>(&name) {
+        Ok(ident) => ident,
+        Err(_) => Ident::new_raw(&name, span),
+    };
+    ident.set_span(span);
+    ident
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rust_name;
+    use proc_macro2::Span;
+
+    #[test]
+    fn every_column_gets_a_name_that_rust_takes() {
+        for (column, function) in [
+            ("owner_name", "owner_name"),
+            ("type", "r#type"),
+            ("self", "self_"),
+            ("new", "new_"),
+            ("default", "default_"),
+            ("a$b", "a_b"),
+            ("2nd", "_2nd"),
+            ("_", "__"),
+        ] {
+            assert_eq!(rust_name(column, Span::call_site()).to_string(), function);
+        }
+    }
+}
