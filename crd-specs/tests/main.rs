@@ -6,6 +6,7 @@ mod current;
 mod generator;
 mod golden;
 mod objects;
+mod paths;
 mod places;
 mod proto;
 mod python;

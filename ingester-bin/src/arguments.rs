@@ -320,6 +320,19 @@ pub(crate) struct Crds {
 
 #[derive(Debug, Args)]
 pub(crate) struct Kinds {
-    #[command(flatten)]
-    pub(crate) output: Output,
+    /// The output format.
+    #[arg(short, long, value_enum, default_value_t = KindsFormat::Table)]
+    pub(crate) output: KindsFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindsFormat {
+    /// A line for each kind.
+    Table,
+    /// A line for each column, with its type and where its value is in an object.
+    Wide,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
 }

@@ -1,5 +1,5 @@
-//! Names that follow from names: serde's `rename_all`, so that a derived enum's column holds what its JSON holds, and
-//! the plural of a kind.
+//! Names that follow from names: serde's `rename_all`, so that a derived enum's column holds what its JSON holds and a field is
+//! found in it, and the plural of a kind.
 //!
 //! May use: nothing.
 
@@ -31,6 +31,39 @@ pub(crate) fn rename_variant(rule: &str, variant: &str) -> Option<String> {
     })
 }
 
+/// The name of a field under a rule of serde; `None` when there is no such rule. serde takes fields to be in snake case and variants
+/// in Pascal case, so one rule does different things to them.
+pub(crate) fn rename_field(rule: &str, field: &str) -> Option<String> {
+    let pascal = || {
+        let mut out = String::new();
+        let mut first = true;
+        for c in field.chars() {
+            match c {
+                '_' => first = true,
+                c if first => {
+                    out.push(c.to_ascii_uppercase());
+                    first = false;
+                }
+                c => out.push(c),
+            }
+        }
+        out
+    };
+    Some(match rule {
+        "lowercase" | "snake_case" => field.to_owned(),
+        "UPPERCASE" | "SCREAMING_SNAKE_CASE" => field.to_ascii_uppercase(),
+        "PascalCase" => pascal(),
+        "camelCase" => {
+            let pascal = pascal();
+            let mut letters = pascal.chars();
+            letters.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(letters).collect()
+        }
+        "kebab-case" => field.replace('_', "-"),
+        "SCREAMING-KEBAB-CASE" => field.to_ascii_uppercase().replace('_', "-"),
+        _ => return None,
+    })
+}
+
 /// The plural of a kind in lower case, by kube's rules for kinds of which it knows nothing else.
 pub(crate) fn plural(kind: &str) -> String {
     let word = kind.to_lowercase();
@@ -51,7 +84,7 @@ pub(crate) fn plural(kind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{plural, rename_variant};
+    use super::{plural, rename_field, rename_variant};
 
     #[test]
     fn the_rules_are_serdes() {
@@ -68,6 +101,25 @@ mod tests {
             assert_eq!(rename_variant(rule, "VeryTasty").as_deref(), Some(name));
         }
         assert_eq!(rename_variant("Train-Case", "VeryTasty"), None);
+    }
+
+    #[test]
+    fn the_rules_for_fields_are_serdes() {
+        for (rule, name) in [
+            ("lowercase", "very_tasty_2"),
+            ("UPPERCASE", "VERY_TASTY_2"),
+            ("PascalCase", "VeryTasty2"),
+            ("camelCase", "veryTasty2"),
+            ("snake_case", "very_tasty_2"),
+            ("SCREAMING_SNAKE_CASE", "VERY_TASTY_2"),
+            ("kebab-case", "very-tasty-2"),
+            ("SCREAMING-KEBAB-CASE", "VERY-TASTY-2"),
+        ] {
+            assert_eq!(rename_field(rule, "very_tasty_2").as_deref(), Some(name));
+        }
+        assert_eq!(rename_field("camelCase", "größe").as_deref(), Some("größe"));
+        assert_eq!(rename_field("camelCase", "_private__x").as_deref(), Some("privateX"));
+        assert_eq!(rename_field("Train-Case", "very_tasty"), None);
     }
 
     #[test]

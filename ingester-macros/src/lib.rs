@@ -45,6 +45,9 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `with = function`: a function from a reference to the field (or what `path` reaches) to a `ColumnValue`;
 /// - `was = "old_name"`: the column's former name, which the migration renames;
 /// - `key = false`: a column without a key;
+/// - `json = "owner.displayName"`: how the JSON calls the steps of `path`, for queries by field. Without it they are taken to follow
+///   the `rename_all` of the struct that has the attribute, or else Kubernetes' camelCase; `rename` on their own fields is not seen
+///   from here. Under `with` alone: what the function reads of the field;
 /// - `revision = 2`: says that the function's body has changed, so that the column is computed again in every row.
 ///
 /// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata, and

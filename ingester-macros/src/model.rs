@@ -39,6 +39,8 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) key: bool,
     pub(crate) was: Option<LitStr>,
     pub(crate) source: Source,
+    /// Where its value is in JSON, from the object, or in a status or nested struct from there; `None` where that is not known.
+    pub(crate) path: Option<String>,
     /// What its value is made of, in words: whenever they change, so may the value.
     pub(crate) made_of: String,
 }

@@ -95,6 +95,7 @@ expands!(
 pub struct WidgetSpec {
     #[index(column = "colour", type = "VARCHAR(64)", was = "color", key = false)]
     pub shade: String,
+    #[index(path = "address.zip_code", json = "address.ZIP", column = "zip")]
     #[index(path = "address.street", with = shorten, column = "street", type = "VARCHAR(100)", was = "road")]
     pub owner: Option<Owner>,
     #[index]
@@ -134,6 +135,10 @@ pub struct ResourceIdentifier {
     pub name: String,
     #[index(key = false)]
     pub r#type: Option<String>,
+    #[serde(rename = "app/version")]
+    pub version: String,
+    #[serde(skip)]
+    pub cached: bool,
 }
 "#
 );

@@ -22,6 +22,10 @@ pub(crate) enum Mistake {
     HastyLook,
     /// An object that is left out and to be deleted waits for the end of its row's delay, and is forgotten meanwhile.
     LeftOutWaits,
+    /// A sweep marks as many rows as there are.
+    NoFuse,
+    /// A database is used for any cluster.
+    AnyCluster,
     /// The row of an object that is left out is only marked if it is not of a later version.
     LeftOutStale,
     /// Which definition of its kind wrote a row does not count, and a backfill that is complete is never repeated.

@@ -1,9 +1,10 @@
 //! `ingester kinds`: lists kinds, tables and columns.
 
-use crate::arguments::Kinds;
+use crate::arguments::{Format, Kinds, KindsFormat};
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, show};
 use ingester_core::Kind;
+use ingester_core::schema::{self, BASE_COLUMNS, Path};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -23,6 +24,28 @@ struct Column {
     name: String,
     #[serde(rename = "type")]
     ty: String,
+    /// Where its value is in an object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Path>,
+    /// Whether a function makes it of what is there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    computed: bool,
+}
+
+impl Column {
+    fn of(column: &schema::Column) -> Self {
+        let schema::Column { name, ty, path, computed, .. } = column;
+        Column { name: name.to_string(), ty: ty.to_string(), path: *path, computed: *computed }
+    }
+
+    /// The cells of a line for it.
+    fn cells(&self, kind: &str) -> [String; 4] {
+        let path = self.path.map(|path| match self.computed {
+            true => format!("computed from {path}"),
+            false => path.to_string(),
+        });
+        [kind.to_owned(), self.name.clone(), self.ty.clone(), path.unwrap_or_default()]
+    }
 }
 
 pub(crate) fn run(arguments: &Kinds, kinds: &[Kind]) -> Result<Ending, Failure> {
@@ -35,21 +58,40 @@ pub(crate) fn run(arguments: &Kinds, kinds: &[Kind]) -> Result<Ending, Failure> 
             namespaced: kind.namespaced(),
             immutable: kind.immutable(),
             table: kind.table().name.to_string(),
-            columns: kind
-                .table()
-                .indexed()
-                .iter()
-                .map(|column| Column { name: column.name.to_string(), ty: column.ty.to_string() })
-                .collect(),
+            columns: kind.table().indexed().iter().map(Column::of).collect(),
         })
         .collect();
-    show(arguments.output.output, &entries, || {
-        let mut table = Table::new(["kind", "apiversion", "table", "indexed columns"]);
-        for entry in &entries {
-            let columns: Vec<&str> = entry.columns.iter().map(|column| column.name.as_str()).collect();
-            table.row([entry.kind.clone(), entry.api_version.clone(), entry.table.clone(), columns.join(", ")]);
-        }
-        table.to_string()
+    let format = match arguments.output {
+        KindsFormat::Table | KindsFormat::Wide => Format::Table,
+        KindsFormat::Json => Format::Json,
+        KindsFormat::Yaml => Format::Yaml,
+    };
+    show(format, &entries, || match arguments.output {
+        KindsFormat::Wide => wide(&entries),
+        _ => table(&entries),
     })?;
     Ok(Ending::Done)
+}
+
+fn table(entries: &[KindLine]) -> String {
+    let mut table = Table::new(["kind", "apiversion", "table", "indexed columns"]);
+    for entry in entries {
+        let columns: Vec<&str> = entry.columns.iter().map(|column| column.name.as_str()).collect();
+        table.row([entry.kind.clone(), entry.api_version.clone(), entry.table.clone(), columns.join(", ")]);
+    }
+    table.to_string()
+}
+
+/// The columns that every kind has, then those of each.
+fn wide(entries: &[KindLine]) -> String {
+    let mut table = Table::new(["kind", "column", "type", "path"]);
+    for column in &BASE_COLUMNS {
+        table.row(Column::of(column).cells("*"));
+    }
+    for entry in entries {
+        for column in &entry.columns {
+            table.row(column.cells(&entry.kind));
+        }
+    }
+    table.to_string()
 }

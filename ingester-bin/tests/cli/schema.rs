@@ -60,9 +60,28 @@ fn kinds_are_listed_with_their_columns() {
     let family = json.as_array().unwrap().iter().find(|kind| kind["kind"] == "ModelFamily").unwrap();
     let expected = serde_json::json!({
         "kind": "ModelFamily", "apiVersion": "michelangelo.api/v2", "plural": "modelfamilys", "namespaced": true,
-        "immutable": false, "table": "modelfamily", "columns": [{"name": "model_family_name", "type": "VARCHAR(255)"}],
+        "immutable": false, "table": "modelfamily", "columns": [{"name": "model_family_name", "type": "VARCHAR(255)", "path": "spec.name"}],
     });
     assert_eq!(*family, expected);
+}
+
+#[test]
+fn wide_kinds_show_where_each_columns_value_is() {
+    let wide = Folder::new().run(&["kinds", "-o", "wide"]).exits(0).out;
+    let lines: Vec<Vec<&str>> = wide.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["KIND", "COLUMN", "TYPE", "PATH"]);
+    for line in [
+        ["*", "create_time", "DATETIME(6)", "metadata.creationTimestamp"].as_slice(),
+        &["*", "delete_time", "DATETIME(6)"],
+        &["Model", "src_pipeline_run_name", "VARCHAR(255)", "spec.sourcePipelineRun.name"],
+        &["PipelineRun", "end_time", "DATETIME(6)", "status.endTime"],
+        &["Deployment", "deletion_requested_timestamp", "DATETIME(6)", "metadata.deletionTimestamp"],
+    ] {
+        assert!(lines.iter().any(|found| found == line), "{line:?} is not in:\n{wide}");
+    }
+    let base = lines.iter().filter(|line| line[0] == "*").count();
+    let indexed: usize = crd_specs::KINDS.iter().map(|kind| kind.table().indexed().len()).sum();
+    assert_eq!((base, lines.len()), (12, 1 + 12 + indexed), "one line for each column");
 }
 
 #[test]

@@ -5,8 +5,10 @@
 #![allow(unreachable_pub)]
 
 use super::Dialect;
+use super::conditions::{Within, Writer};
 use super::of_group::OfGroup;
 use super::rules::Rules;
+use crate::query::Checked;
 use crate::schema::{Column, Ident, SqlType, Table};
 use askama::filters::Safe;
 use askama::{Result, Values};
@@ -197,4 +199,35 @@ pub(super) fn sqlite_default(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'stat
         "BLOB" => "x''",
         _ => "''",
     }))
+}
+
+/// See [`Rules::select_within`].
+#[askama::filter_fn]
+pub(super) fn select_within<N: Borrow<u64>>(milliseconds: N, values: &dyn Values) -> Result<Safe<Cow<'static, str>>> {
+    Ok(Safe(rules(values)?.select_within(*milliseconds.borrow())))
+}
+
+/// What a query requires of a row.
+#[askama::filter_fn]
+pub(super) fn holds(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
+    let mut writer = Writer { rules: rules(values)?, table: query.table(), sql: String::new() };
+    writer.condition(query.condition());
+    Ok(Safe(writer.sql))
+}
+
+/// What a range of a query's order requires of a row, with ` AND ` in front of it; nothing if it is everything.
+#[askama::filter_fn]
+pub(super) fn is_within<W: Within>(query: W, values: &dyn Values) -> Result<Safe<String>> {
+    let (query, range) = query.within();
+    let mut writer = Writer { rules: rules(values)?, table: query.table(), sql: String::new() };
+    writer.range(query.order(), range);
+    Ok(Safe(writer.sql))
+}
+
+/// A query's order.
+#[askama::filter_fn]
+pub(super) fn order_of(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
+    let mut writer = Writer { rules: rules(values)?, table: query.table(), sql: String::new() };
+    writer.order(query.order());
+    Ok(Safe(writer.sql))
 }

@@ -1,13 +1,14 @@
 //! SQL text, which is nowhere else: the [`statements`] that all databases share, one file each, and a folder for what each dialect
 //! writes in its own way. Nothing here runs anything.
 //!
-//! May use: schema, value, row, ddl.
+//! May use: schema, value, row, query, ddl.
 //!
 //! Shared statements are askama templates in standard SQL, with names in double quotes and text in single quotes. `Dialect::render`
 //! replaces the double quotes by those of the dialect, and filters write what differs. An interpolation without a filter does not
 //! compile.
 
 mod catalog;
+mod conditions;
 mod filters;
 mod mysql;
 mod of_group;
@@ -18,6 +19,7 @@ pub mod statements;
 use crate::ddl::{Schema, Step, TableDef};
 use crate::schema::{Ident, SqlType};
 use crate::value::{Micros, Value};
+pub use conditions::Range;
 pub use of_group::OfGroup;
 use rules::Rules;
 use std::sync::Arc;
@@ -90,6 +92,11 @@ pub trait Statement {
     /// The values of the text's question marks, in their order.
     fn params(&self) -> Vec<Param<'_>> {
         Vec::new()
+    }
+
+    /// The same in one dialect: that of most statements is the same in all.
+    fn params_in(&self, _: Dialect) -> Vec<Param<'_>> {
+        self.params()
     }
 }
 

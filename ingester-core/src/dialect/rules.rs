@@ -33,6 +33,23 @@ pub(super) trait Rules: Sync {
     /// A column of this type as the driver reads it.
     fn read(&self, column: &str, ty: SqlType) -> String;
 
+    // Parts of queries.
+
+    /// The beginning of a SELECT that the server ends after so many milliseconds.
+    fn select_within(&self, milliseconds: u64) -> Cow<'static, str>;
+    /// The comparison of a text with a pattern.
+    fn like(&self) -> &'static str;
+    /// Whether [`Rules::like`] takes the pattern as GLOB has it.
+    fn globs(&self) -> bool;
+    /// The condition that the column `value` is a whole number of at most 18 digits, and that number.
+    fn whole_number(&self) -> (&'static str, &'static str);
+    /// What the column `json` has at a path, as text or NULL. The path is its parameter, twice.
+    fn json_text(&self) -> &'static str;
+    /// Whether a range of a key is found by `(a, b) > (?, ?)`; else by `a > ? OR a = ? AND b > ?`.
+    fn compares_rows(&self) -> bool;
+    /// What asks for a statement's plan, and the place of the column that tells it.
+    fn explain(&self) -> (&'static str, usize);
+
     // Names of types and keys.
 
     /// The type in a definition.

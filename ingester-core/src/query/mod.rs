@@ -3,6 +3,7 @@
 //! | file | what it has |
 //! |---|---|
 //! | `model.rs` | the query, as it is asked |
+//! | `check.rs` | the same query about a kind's table: every field is a column, every value of that column's type |
 //! | `selector/` | Kubernetes' label and field selectors |
 //! | `order.rs` | orders as people write them |
 //! | `time.rs` | times as people write them |
@@ -10,9 +11,10 @@
 //! | `list_options.rs` | the list options of the reference system |
 //! | `place.rs` | a place in a text, as errors show it |
 //!
-//! May use: schema, value.
+//! May use: schema, value, nearest.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
+mod check;
 mod fingerprint;
 mod list_options;
 mod model;
@@ -22,6 +24,7 @@ mod selector;
 mod time;
 mod token;
 
+pub use check::{Checked, Comparison, Condition, Operand, PairTest, Pattern, QueryError, SortKey};
 pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Filter, Order, Query, States, Test};
 pub use order::{OrderError, parse_order};

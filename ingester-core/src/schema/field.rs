@@ -2,7 +2,7 @@
 
 use super::check::{check_base, check_name, check_type, check_was};
 use super::text::Text;
-use super::{Fingerprint, Ident, SqlType};
+use super::{Fingerprint, Ident, Path, SqlType};
 
 /// How a column takes part in keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,25 @@ pub struct Part {
     pub key: PartKey,
     /// Where the part's value comes from; [`Fingerprint::NONE`] if that is not told.
     pub source: Fingerprint,
+    /// Where the part is in the JSON of the value; `None` if that is not known.
+    pub path: Option<Path>,
+    /// Whether a function makes the part's value from what is at the path.
+    pub computed: bool,
+}
+
+impl Part {
+    /// The one part of a scalar.
+    const fn scalar(ty: SqlType) -> Self {
+        Part {
+            suffix: None,
+            was: None,
+            ty,
+            key: PartKey::Own,
+            source: Fingerprint::NONE,
+            path: Some(Path::HERE),
+            computed: false,
+        }
+    }
 }
 
 /// The columns of a Rust type that is a [`ColumnValue`](crate::value::ColumnValue).
@@ -44,9 +63,7 @@ impl Shape {
         // One constant per type, because constant evaluation cannot return a reference to a value that it makes here.
         macro_rules! one {
             ($ty:expr) => {
-                Shape {
-                    parts: &[Part { suffix: None, was: None, ty: $ty, key: PartKey::Own, source: Fingerprint::NONE }],
-                }
+                Shape { parts: const { &[Part::scalar($ty)] } }
             };
         }
         match ty {
@@ -89,6 +106,10 @@ pub struct Field {
     was: Option<&'static str>,
     /// Where the value comes from: the Rust field, its type, the path, the function, the revision.
     source: Fingerprint,
+    /// Where the value is in the JSON of what holds the field: names with dots between them. `None` if that is not known.
+    path: Option<&'static str>,
+    /// Whether a function makes the value from what is there.
+    computed: bool,
 }
 
 impl Field {
@@ -98,7 +119,7 @@ impl Field {
     /// If the name of a column is not an identifier, or is one of [`BASE_COLUMNS`](super::BASE_COLUMNS); in a constant that is a
     /// compile error.
     pub const fn new(column: &'static str, shape: Shape) -> Self {
-        let field = Field { column, shape, known: true, ty: None, key: true, was: None, source: Fingerprint::NONE };
+        let field = Field::derived(column, Some(shape));
         check_name(&field);
         check_base(&field);
         field
@@ -143,8 +164,17 @@ impl Field {
 
     /// A field of unknown columns, because its attribute could not be read.
     pub const fn unknown(column: &'static str) -> Self {
-        let shape = Shape { parts: &[] };
-        Field { column, shape, known: false, ty: None, key: true, was: None, source: Fingerprint::NONE }
+        Field {
+            column,
+            shape: Shape { parts: &[] },
+            known: false,
+            ty: None,
+            key: true,
+            was: None,
+            source: Fingerprint::NONE,
+            path: None,
+            computed: false,
+        }
     }
 
     /// Where the value comes from, in any words that change whenever the value might.
@@ -152,6 +182,20 @@ impl Field {
     pub const fn from(mut self, source: &str) -> Self {
         self.source = Fingerprint::NONE.text(source);
         self
+    }
+
+    /// Where the value is in the JSON: names with dots between them, from the object, or in a status or a nested struct from there.
+    #[must_use]
+    pub const fn at(mut self, path: &'static str) -> Self {
+        self.path = Some(path);
+        self
+    }
+
+    /// As [`Field::at`], for a value that a function makes from what is there.
+    #[must_use]
+    pub const fn computed_at(mut self, path: &'static str) -> Self {
+        self.computed = true;
+        self.at(path)
     }
 
     /// As [`Field::ty`], without checks.
@@ -228,6 +272,25 @@ impl Field {
         self.source.and(self.shape.parts[i].source)
     }
 
+    /// Where the value of part `i` is in the JSON of an object that has these fields at `root`.
+    pub(super) const fn part_path(&self, i: usize, root: &'static str) -> Option<Path> {
+        let Some(path) = self.path else { return None };
+        // The parts of what a function returns are nowhere in the JSON.
+        if self.computed {
+            return Some(Path::joined(root, path, None));
+        }
+        let parts: &'static [Part] = self.shape.parts;
+        match &parts[i].path {
+            Some(rest) => Some(Path::joined(root, path, Some(rest))),
+            None => None,
+        }
+    }
+
+    /// Whether a function makes the value of part `i`.
+    pub(super) const fn part_computed(&self, i: usize) -> bool {
+        self.computed || self.shape.parts[i].computed
+    }
+
     /// What part `i`'s column is, and where its value comes from.
     pub(super) const fn part_fingerprint(&self, i: usize) -> Fingerprint {
         let length = match self.part_type(i) {
@@ -301,9 +364,7 @@ impl Field {
     }
 
     const fn parts<const N: usize>(fields: &[Field], joint: bool) -> [Part; N] {
-        let none =
-            Part { suffix: None, was: None, ty: SqlType::Boolean, key: PartKey::None, source: Fingerprint::NONE };
-        let mut parts = [none; N];
+        let mut parts = [Part::scalar(SqlType::Boolean); N];
         let (mut i, mut n) = (0, 0);
         while i < fields.len() {
             let mut p = 0;
@@ -320,6 +381,8 @@ impl Field {
                     ty: fields[i].part_type(p),
                     key,
                     source: fields[i].part_source(p),
+                    path: fields[i].part_path(p, ""),
+                    computed: fields[i].part_computed(p),
                 };
                 n += 1;
                 p += 1;

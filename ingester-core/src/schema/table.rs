@@ -4,7 +4,7 @@ use super::field::Field;
 use super::fingerprint::Fingerprint;
 use super::limits;
 use super::text::Text;
-use super::{Ident, SqlType};
+use super::{Ident, Path, SqlType};
 
 /// One column.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +17,10 @@ pub struct Column {
     pub nullable: bool,
     /// Its former name (`was = "..."`).
     pub was: Option<Ident>,
+    /// Where its value is in the JSON of the object; `None` if it is not there, or nobody knows where.
+    pub path: Option<Path>,
+    /// Whether a function makes its value from what is at the path (`with = function`).
+    pub computed: bool,
 }
 
 /// A secondary key: its name, and the places of its columns in [`Table::columns`].
@@ -113,7 +117,14 @@ impl Companion {
 }
 
 const fn column(name: &str, ty: SqlType, nullable: bool) -> Column {
-    Column { name: Ident::new(name), ty, nullable, was: None }
+    Column { name: Ident::new(name), ty, nullable, was: None, path: None, computed: false }
+}
+
+/// A column whose value is in the object at `path`.
+const fn column_at(path: &'static str, name: &str, ty: SqlType, nullable: bool) -> Column {
+    let mut column = column(name, ty, nullable);
+    column.path = Some(Path::new(path));
+    column
 }
 
 /// The columns of every labels table.
@@ -134,13 +145,13 @@ const ANNOTATION_COLUMNS: [Column; 3] = [
 
 /// The first columns of every main table.
 pub const BASE_COLUMNS: [Column; 12] = [
-    column("uid", SqlType::VarChar(64), false),
-    column("group_ver", SqlType::VarChar(128), false),
-    column("namespace", SqlType::VarChar(256), false),
-    column("name", SqlType::VarChar(256), false),
-    column("res_version", SqlType::BigIntUnsigned, false),
+    column_at("metadata.uid", "uid", SqlType::VarChar(64), false),
+    column_at("apiVersion", "group_ver", SqlType::VarChar(128), false),
+    column_at("metadata.namespace", "namespace", SqlType::VarChar(256), false),
+    column_at("metadata.name", "name", SqlType::VarChar(256), false),
+    column_at("metadata.resourceVersion", "res_version", SqlType::BigIntUnsigned, false),
     // NULL for objects of hand-written files, which have no `creationTimestamp`.
-    column("create_time", SqlType::DateTime, true),
+    column_at("metadata.creationTimestamp", "create_time", SqlType::DateTime, true),
     column("update_time", SqlType::DateTime, false),
     column("delete_time", SqlType::DateTime, true),
     column("evict_time", SqlType::DateTime, true),
@@ -183,6 +194,10 @@ pub(super) const BASE_KEYS: [(&str, &[u16]); 4] = [
     ("update_time", &[base::UPDATE_TIME as u16]),
     ("delete_time", &[base::DELETE_TIME as u16]),
 ];
+
+/// Where in the object the three groups of fields have their paths from. Fields of a spec and of the metadata say it themselves; a
+/// status struct may also be used elsewhere, so its fields cannot know it.
+const ROOTS: [&str; 3] = ["", "status", ""];
 
 /// What a derive knows about a table. [`TableParts::columns`] and [`TableParts::keys`] make the table of it.
 #[derive(Clone, Copy)]
@@ -269,6 +284,8 @@ impl TableParts {
                         ty: field.part_type(p),
                         nullable: true,
                         was: field.former_name(p),
+                        path: field.part_path(p, ROOTS[group]),
+                        computed: field.part_computed(p),
                     };
                     n += 1;
                     p += 1;
@@ -393,5 +410,16 @@ impl Table {
     /// The indexed columns, without the base columns.
     pub fn indexed(&self) -> &'static [Column] {
         &self.columns[BASE_COLUMNS.len()..]
+    }
+    /// The place of the column of this name in [`Table::columns`]. Upper and lower case are the same, as in SQL.
+    pub fn by_name(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name.same_as(name))
+    }
+
+    /// The place of the column that has what is in the JSON at `path`: `spec.owner.name`, names as they are in the JSON. Of several,
+    /// the first one. A column that a function makes of what is there has something else.
+    pub fn by_path(&self, path: &str) -> Option<usize> {
+        let has = |column: &Column| !column.computed && column.path.is_some_and(|its| its.is(path));
+        self.columns.iter().position(has)
     }
 }

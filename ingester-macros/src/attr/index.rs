@@ -18,6 +18,8 @@ pub(crate) struct Index {
     pub(crate) with: Option<ExprPath>,
     pub(crate) was: Option<LitStr>,
     pub(crate) key: Option<bool>,
+    /// What the steps of `path` are called in JSON, with dots between them.
+    pub(crate) json: Option<LitStr>,
     pub(crate) revision: Option<u32>,
     /// Whether a part of it could not be read. Then nothing else of it is checked.
     pub(crate) broken: bool,
@@ -30,7 +32,7 @@ pub(crate) struct Path {
 }
 
 impl Index {
-    const OPTIONS: &'static [&'static str] = &["column", "type", "path", "with", "was", "key", "revision"];
+    const OPTIONS: &'static [&'static str] = &["column", "type", "path", "with", "was", "key", "json", "revision"];
 
     pub(super) fn read_all(context: &Context, attributes: &[Attribute]) -> Vec<Self> {
         named(attributes, "index").map(|attribute| Self::read(context, attribute)).collect()
@@ -46,6 +48,7 @@ impl Index {
             with: None,
             was: None,
             key: None,
+            json: None,
             revision: None,
             broken: false,
         }
@@ -75,6 +78,10 @@ impl Index {
                 let path = setting.string(context).and_then(|literal| Path::read(context, literal));
                 setting.store(context, &mut self.path, path)
             }
+            "json" => {
+                let names = setting.string(context).filter(|names| is_json_path(context, names));
+                setting.store(context, &mut self.json, names)
+            }
             "key" => {
                 let value = setting.bool();
                 if value.is_none() {
@@ -89,6 +96,21 @@ impl Index {
             }
         }
     }
+}
+
+/// Whether these are names with dots between them; an error if not.
+fn is_json_path(context: &Context, literal: &LitStr) -> bool {
+    let text = literal.value();
+    let path = text.split('.').all(|name| !name.is_empty() && !name.contains(char::is_whitespace));
+    if !path {
+        context.error(
+            literal,
+            format!(
+                "`{text}` is not a path in JSON: write its names with dots between them, such as \"owner.displayName\""
+            ),
+        );
+    }
+    path
 }
 
 impl Path {

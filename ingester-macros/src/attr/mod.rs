@@ -3,7 +3,7 @@
 //!
 //! It reports what it cannot read. The next pass judges whether an option is allowed where it stands.
 //!
-//! May use: ast, context, span.
+//! May use: ast, case, context, span.
 
 mod index;
 mod ingest;
@@ -11,6 +11,7 @@ mod kube;
 mod serde;
 mod setting;
 
+pub(crate) use self::serde::{FieldName, FieldNames};
 pub(crate) use index::Index;
 pub(crate) use ingest::{CompositeKey, FinalizerOption, Ingest};
 pub(crate) use kube::Kube;
@@ -26,6 +27,8 @@ pub(crate) struct Attributes {
     pub(crate) ingest: Ingest,
     pub(crate) kube: Option<Kube>,
     pub(crate) rename_all: Option<LitStr>,
+    /// What the JSON calls the fields, for a struct.
+    pub(crate) field_names: FieldNames,
     /// Of each field or variant, in their order.
     pub(crate) members: Vec<MemberAttributes>,
 }
@@ -36,6 +39,8 @@ pub(crate) struct MemberAttributes {
     /// Where `#[ingest]` stands, which belongs on the item.
     pub(crate) ingest: Vec<syn::Path>,
     pub(crate) rename: Option<LitStr>,
+    /// What else says how the JSON calls it, for a field.
+    pub(crate) field_name: FieldName,
 }
 
 impl Attributes {
@@ -49,6 +54,7 @@ impl Attributes {
             ingest: Ingest::read(context, item.attributes),
             kube: Kube::read(item.attributes),
             rename_all: serde::text(item.attributes, "rename_all"),
+            field_names: FieldNames::read(item.attributes),
             members: members.iter().map(|attributes| MemberAttributes::read(context, attributes)).collect(),
         }
     }
@@ -60,6 +66,7 @@ impl MemberAttributes {
             index: Index::read_all(context, attributes),
             ingest: named(attributes, "ingest").map(|attribute| attribute.path().clone()).collect(),
             rename: serde::text(attributes, "rename"),
+            field_name: FieldName::read(attributes),
         }
     }
 }

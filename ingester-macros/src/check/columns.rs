@@ -2,6 +2,7 @@
 
 use crate::ast::{Derive, Field, Item};
 use crate::attr::{Attributes, Index, MemberAttributes};
+use crate::case::rename_field;
 use crate::context::Context;
 use crate::model::{ColumnDeclaration, Record, Source};
 use crate::span::{at, used};
@@ -25,20 +26,34 @@ pub(super) fn nested(
             format!("`#[index]` on the struct is for Ingestable; {derive} takes it on fields only"),
         );
     }
-    let record = record(derive, item, fields, attributes);
+    let record = record(context, derive, item, fields, attributes);
     former_names(context, &record.columns, &[]);
     record
 }
 
 /// The columns that the fields make.
-pub(super) fn record(derive: Derive, item: &Item<'_>, fields: &[Field<'_>], attributes: &Attributes) -> Record {
+pub(super) fn record(
+    context: &Context,
+    derive: Derive,
+    item: &Item<'_>,
+    fields: &[Field<'_>],
+    attributes: &Attributes,
+) -> Record {
+    let root = match (derive, &attributes.kube) {
+        (Derive::Ingestable, Some(_)) => "spec",
+        _ => "",
+    };
     let mut columns = Vec::new();
     for (field, member) in fields.iter().zip(&attributes.members) {
         let name = json_name(field, member, attributes);
-        columns.extend(member.index.iter().map(|index| of_field(field, &name, index)));
+        let mut add = |index: &Index| {
+            let path = json_path(context, root, field, member, attributes, index);
+            columns.push(of_field(field, &name, path, index));
+        };
+        member.index.iter().for_each(&mut add);
         // Every field of a composite is a column; `#[index]` only changes how.
         if derive == Derive::ColumnValue && member.index.is_empty() {
-            columns.push(of_field(field, &name, &Index::plain(field.ident.span())));
+            add(&Index::plain(field.ident.span()));
         }
     }
     Record { ident: used(item.ident), columns }
@@ -55,13 +70,43 @@ fn json_name(field: &Field<'_>, member: &MemberAttributes, attributes: &Attribut
     name
 }
 
+/// Where the column's value is in JSON, from `root`; `None` where that is not known.
+fn json_path(
+    context: &Context,
+    root: &str,
+    field: &Field<'_>,
+    member: &MemberAttributes,
+    attributes: &Attributes,
+    index: &Index,
+) -> Option<String> {
+    let names = &attributes.field_names;
+    if let (Some(json), None, None) = (&index.json, &index.path, &index.with) {
+        context.error(
+            json,
+            "`json` says how the JSON calls the steps of `path`; what it calls the field itself is serde's to say, with `rename`",
+        );
+    }
+    let mut path = vec![root.to_owned(), names.of(&field.ident.unraw().to_string(), &member.field_name)?];
+    match (&index.json, &index.path) {
+        (Some(json), _) => path.push(json.value()),
+        (None, Some(inner)) => {
+            for step in &inner.steps {
+                path.push(names.of_another(&step.unraw().to_string())?);
+            }
+        }
+        (None, None) => {}
+    }
+    path.retain(|names| !names.is_empty());
+    Some(path.join("."))
+}
+
 /// Tokens without the blanks between them, which differ between compilers.
 fn compact(tokens: impl ToTokens) -> String {
     tokens.to_token_stream().to_string().split_whitespace().collect()
 }
 
 /// The column that an `#[index]` on a field makes.
-fn of_field(field: &Field<'_>, json_name: &str, index: &Index) -> ColumnDeclaration {
+fn of_field(field: &Field<'_>, json_name: &str, path: Option<String>, index: &Index) -> ColumnDeclaration {
     let plain = field.ident.unraw().to_string();
     let ident = used(field.ident);
     let source = match (&index.path, &index.with) {
@@ -76,7 +121,7 @@ fn of_field(field: &Field<'_>, json_name: &str, index: &Index) -> ColumnDeclarat
     };
     let name = index.column.as_ref().map_or_else(|| plain.clone(), LitStr::value);
     let from = format!("{json_name}: {}", compact(field.ty));
-    declaration(index, name, format!("field `{plain}`"), field.ident.span(), source, from)
+    declaration(index, name, format!("field `{plain}`"), field.ident.span(), source, path, from)
 }
 
 /// The column that an `#[index]` on the struct makes from the metadata; `None`, with errors, without path or name.
@@ -105,6 +150,9 @@ pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDecl
     if index.column.is_none() && !index.broken {
         context.error_at(index.span, "`#[index]` on the struct needs a name: `column = \"...\"`");
     }
+    if let Some(json) = &index.json {
+        context.error(json, "`json` is for the paths of fields: what the JSON calls the metadata is known");
+    }
     let ((path, leaf), column) = leaf.zip(index.column.as_ref())?;
     let source = if index.broken {
         Source::Unknown
@@ -112,16 +160,18 @@ pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDecl
         Source::Computed { fields: vec![leaf.clone()], span: path.literal.span(), with: index.with.clone() }
     };
     let origin = format!("`{}`", path.literal.value());
-    Some(declaration(index, column.value(), origin, column.span(), source, String::new()))
+    let json = rename_field("camelCase", &leaf.unraw().to_string()).map(|leaf| format!("metadata.{leaf}"));
+    Some(declaration(index, column.value(), origin, column.span(), source, json, String::new()))
 }
 
-/// `from` is the field, in words.
+/// `path` is where it is in JSON, `from` is the field, in words.
 fn declaration(
     index: &Index,
     name: String,
     origin: String,
     span: Span,
     source: Source,
+    path: Option<String>,
     from: String,
 ) -> ColumnDeclaration {
     let mut made_of = from;
@@ -142,6 +192,7 @@ fn declaration(
         key: index.key.unwrap_or(true),
         was: index.was.clone(),
         source,
+        path,
         made_of,
     }
 }

@@ -11,7 +11,7 @@ use syn::ext::IdentExt as _;
 use syn::{Ident, LitStr};
 
 pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>], attributes: Attributes) -> Model {
-    let record = record(Derive::Ingestable, item, fields, &attributes);
+    let record = record(context, Derive::Ingestable, item, fields, &attributes);
     let Attributes { index, ingest, kube, .. } = attributes;
     let metadata: Vec<ColumnDeclaration> = index.iter().filter_map(|index| of_metadata(context, index)).collect();
     former_names(context, &record.columns, &metadata);

@@ -115,9 +115,14 @@ impl Column<'_> {
         let was = self.declared.was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
         let key = (!self.declared.key).then(|| quote!(.without_key()));
         let made_of = &self.declared.made_of;
+        let computed = matches!(&self.declared.source, Source::Computed { with: Some(_), .. });
+        let at = self.declared.path.as_ref().map(|path| match computed {
+            true => quote!(.computed_at(#path)),
+            false => quote!(.at(#path)),
+        });
         quote! {
             const #constant: __ingester::Field =
-                __ingester::Field::derived(#name, #shape).from(#made_of) #ty #was #key;
+                __ingester::Field::derived(#name, #shape).from(#made_of) #at #ty #was #key;
         }
     }
 

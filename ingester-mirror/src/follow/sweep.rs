@@ -1,6 +1,7 @@
 //! What a list lacks: objects that are gone. Each is looked at before its row is marked as deleted.
 
 use super::Follower;
+use crate::mistakes::{self, Mistake};
 use crate::pipeline::{Item, ObjectRef, Why, forgotten};
 use crate::unit::in_time;
 use ingester_store::RowChange;
@@ -82,7 +83,7 @@ impl Follower {
     fn is_too_many(&self, gone: usize) -> bool {
         let unit = self.unit();
         let live = self.pipeline.known().live();
-        if !unit.settings.sweep_limit.refuses(gone as u64, live as u64) {
+        if !unit.settings.sweep_limit.refuses(gone as u64, live as u64) || mistakes::made(Mistake::NoFuse) {
             return false;
         }
         tracing::error!(

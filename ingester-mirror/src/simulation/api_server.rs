@@ -153,6 +153,7 @@ struct Listed {
 }
 
 pub(super) struct ApiServer {
+    cluster: String,
     pub(super) state: State,
     /// Whether this version of the kind is served.
     pub(super) served: bool,
@@ -173,9 +174,10 @@ pub(super) struct ApiServer {
 }
 
 impl ApiServer {
-    pub(super) fn new(rng: &mut fastrand::Rng) -> Self {
+    pub(super) fn new(cluster: &str, rng: &mut fastrand::Rng) -> Self {
         let version = rng.u64(5..50);
         ApiServer {
+            cluster: cluster.to_owned(),
             state: State::Up,
             served: true,
             version,
@@ -231,6 +233,12 @@ impl ApiServer {
 
 /// What happens to objects.
 impl World {
+    /// What identifies the cluster.
+    pub(super) fn cluster(&self) -> Result<String, u16> {
+        self.server.changes()?;
+        Ok(self.server.cluster.clone())
+    }
+
     fn next_version(&mut self, uid: &str) -> u64 {
         loop {
             // Other kinds change, too.
@@ -292,7 +300,7 @@ impl World {
 
     /// Brings the cluster back to the state of a backup. Versions are given again from there on.
     pub(super) fn restore(&mut self) {
-        if self.server.backups.is_empty() {
+        if self.server.backups.is_empty() || self.lost {
             return;
         }
         let choice = self.rng.usize(..self.server.backups.len());
@@ -306,6 +314,33 @@ impl World {
             self.truth.present(thing);
         }
         self.truth.restored();
+        (self.server.version, self.server.things) = (version, things);
+        self.server.compact();
+        self.server.disconnect();
+    }
+
+    /// All objects are lost, until they are [found](World::find) again.
+    pub(super) fn lose(&mut self) -> (u64, BTreeMap<String, Thing>) {
+        let things = std::mem::take(&mut self.server.things);
+        self.note("etcd", &format!("all {} objects are lost", things.len()));
+        for thing in things.values() {
+            self.truth.absent(&thing.uid);
+        }
+        self.lost = true;
+        let version = std::mem::replace(&mut self.server.version, 1);
+        self.server.compact();
+        self.server.disconnect();
+        (version, things)
+    }
+
+    /// The objects are there again, as they were.
+    pub(super) fn find(&mut self, (version, things): (u64, BTreeMap<String, Thing>)) {
+        self.note("etcd", &format!("all {} objects are there again", things.len()));
+        for thing in things.values() {
+            self.truth.present(thing);
+        }
+        self.truth.restored();
+        self.lost = false;
         (self.server.version, self.server.things) = (version, things);
         self.server.compact();
         self.server.disconnect();
@@ -562,7 +597,7 @@ impl Watching {
             if self.ended {
                 return None;
             }
-            let changed = client.sim.world().server.changed.clone();
+            let changed = client.sim.world().server_of(client.ingester).changed.clone();
             let changed = changed.notified();
             if self.dies.is_some_and(|dies| dies <= Instant::now()) {
                 tokio::time::sleep_until(self.begin + SILENCE).await;
@@ -593,7 +628,7 @@ impl Watching {
         let mut world = client.sim.world();
         let (weather, now) = (world.weather, Instant::now());
         let delay = if world.chance(weather.slow) { world.up_to(20_000) } else { world.up_to(20) };
-        let server = &world.server;
+        let server = world.server_of(client.ingester);
         if server.epoch != self.epoch {
             // Some connections are closed, some are cut.
             return if world.rng.bool() { Step::End } else { Step::Send(Err(0), delay) };

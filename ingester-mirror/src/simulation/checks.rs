@@ -3,6 +3,7 @@
 use super::api_server::{State, Thing};
 use super::database::Kept;
 use super::kinds::{Flavour, MODEL, NEWER};
+use super::users::SWEEP_LIMIT;
 use super::world::World;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_store::StoredRow;
@@ -117,6 +118,13 @@ pub(super) fn before_row(world: &mut World, old: Option<&Kept>, new: &StoredRow)
         world.violate(format!("a tombstone is never revived by an older version: {told}"));
     } else if !stored.deleted && deleted && !world.truth.left(uid, old.since, newer.then_some(new.res_version)) {
         world.violate(format!("no row of an object that stays is marked as deleted: {told}"));
+    }
+}
+
+/// An ingester sweeps so many rows.
+pub(super) fn before_sweep(world: &mut World, rows: usize) {
+    if world.lost && rows as u64 > SWEEP_LIMIT {
+        world.violate(format!("no sweep marks more rows than the limit: {rows}"));
     }
 }
 

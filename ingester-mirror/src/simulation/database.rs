@@ -4,6 +4,7 @@ use super::api_server::Thing;
 use super::checks;
 use super::kinds::{Flavour, MODEL, NEWER};
 use super::world::{Client, Service, World};
+use crate::identity::judge;
 use crate::mistakes::{self, Mistake};
 use crate::rows::{Names, Rows};
 use futures::FutureExt as _;
@@ -74,6 +75,8 @@ pub(super) struct Database {
     pub(super) rejects: BTreeMap<Box<str>, (String, String)>,
     /// Nobody answers before this time.
     pub(super) down: Option<Instant>,
+    /// The cluster that it belongs to.
+    pub(super) cluster: Option<String>,
     /// Rows that somebody changed by hand.
     pub(super) by_hand: BTreeSet<Box<str>>,
 }
@@ -287,6 +290,15 @@ impl Client {
         }
     }
 
+    /// Whether the database may be used for the cluster; an error if one of the two does not tell.
+    pub(super) async fn is_own_database(&self) -> Result<bool, ()> {
+        let found = self.request(Service::ApiServer, "identity".into(), |world| world.cluster()).await.map_err(drop)?;
+        let claimed = found.clone();
+        let claim = |world: &mut World| world.database.cluster.get_or_insert(claimed).clone();
+        let recorded = self.query("claim", String::new(), claim).await.map_err(drop)?;
+        Ok(judge(recorded, found).is_ok())
+    }
+
     async fn query<T: Send + 'static>(
         &self,
         doing: &str,
@@ -381,6 +393,7 @@ impl Rows for Client {
         async move {
             let uids = owned(uids);
             let names = self.query("names", uids.join(" "), move |world| {
+                checks::before_sweep(world, uids.len());
                 let kept = uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str()));
                 kept.map(|kept| (kept.row.uid.clone(), text(&kept.row, base::NAMESPACE).into(), kept.name().into()))
                     .collect()

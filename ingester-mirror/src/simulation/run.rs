@@ -2,7 +2,7 @@
 
 use super::checks;
 use super::kinds::{MODEL, NEWER};
-use super::users::{self, Troubles};
+use super::users::{self, SWEEP_LIMIT, Troubles};
 use super::world::{Client, LONG, Sim};
 use crate::budget::Budget;
 use crate::clock::Clock;
@@ -56,7 +56,7 @@ pub(super) fn run(seed: u64) -> Outcome {
     };
     runtime.block_on(async {
         let mut rng = fastrand::Rng::with_seed(!seed);
-        let (ingesters, troubles) = (rng.usize(1..=3), Troubles::of(&mut rng));
+        let (ingesters, troubles) = (rng.usize(1..=3), Troubles::of(seed, &mut rng));
         let sim = Sim::new(seed, ingesters, troubles);
         {
             let mut world = sim.world();
@@ -68,6 +68,7 @@ pub(super) fn run(seed: u64) -> Outcome {
             deletion_delay: Duration::from_secs([0, 2, 10][rng.usize(..3)]),
             kills: [None, Some(60_000), Some(15_000)][rng.usize(..3)],
             releases: rng.bool(),
+            clusters: troubles.clusters,
         };
         for ingester in 0..ingesters {
             tokio::spawn(ingest(sim.clone(), ingester, setup));
@@ -90,10 +91,20 @@ async fn all(sim: &Sim, troubles: Troubles) {
     users::act(sim.clone(), troubles).await;
     // What has begun, ends.
     tokio::time::sleep(Duration::from_secs(20)).await;
+    while sim.world().lost {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
     let slow = {
         let mut world = sim.world();
         world.calm = true;
         world.note("world", "calm");
+        for ingester in 0..world.ingesters.len() {
+            if troubles.clusters {
+                let life = world.ingesters[ingester].life;
+                world.ingesters[ingester].elsewhere = false;
+                world.kill(ingester, life);
+            }
+        }
         world.weather.slow > 0
     };
     if slow {
@@ -128,6 +139,8 @@ struct Setup {
     kills: Option<u64>,
     /// Whether there are two releases: each start is of the one or the other.
     releases: bool,
+    /// Whether there is trouble with clusters: each start asks which one it is, and there is a low limit for sweeps.
+    clusters: bool,
 }
 
 /// Starts an ingester again and again.
@@ -145,6 +158,9 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             let kind = if newer { NEWER } else { MODEL };
             Client { sim: sim.clone(), ingester, life: world.ingesters[ingester].life, kind }
         };
+        if setup.clusters && !is_right_cluster(&client).await {
+            continue;
+        }
         let backfilling = tokio::spawn(client.clone().backfill());
         let unit = unit(&client, setup, stop.clone());
         let mut running = tokio::spawn(Follower::run(unit));
@@ -188,7 +204,25 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
     }
 }
 
+/// Asks until both servers answer. Somebody corrects the configuration that named another cluster.
+async fn is_right_cluster(client: &Client) -> bool {
+    loop {
+        match client.is_own_database().await {
+            Ok(true) => return true,
+            Ok(false) => {
+                let mut world = client.sim.world();
+                world.note(&client.name(), "refuses to mirror another cluster");
+                world.ingesters[client.ingester].elsewhere = false;
+                return false;
+            }
+            Err(()) => tokio::time::sleep(Duration::from_secs(1)).await,
+        }
+    }
+}
+
 fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
+    // In the end, somebody sees that the objects are really gone, and raises the limit.
+    let low = setup.clusters && !client.sim.world().calm;
     let client = Arc::new(client.clone());
     Unit {
         kind: client.kind,
@@ -203,7 +237,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
             requeue_period: Duration::from_secs(10),
             resync_period: Some(Duration::from_secs(40)),
             finalizer_rate: 50,
-            sweep_limit: SweepLimit::of(1000),
+            sweep_limit: SweepLimit::of(if low { SWEEP_LIMIT } else { 1000 }),
             managed_fields: ManagedFields::Keep,
         },
         metrics: METRICS.with(Clone::clone),

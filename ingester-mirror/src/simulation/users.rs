@@ -13,6 +13,9 @@ const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 /// A finalizer of somebody else.
 const OTHER: &str = "example.com/other";
 
+/// How many rows a sweep may mark in any case, where the API server loses objects.
+pub(super) const SWEEP_LIMIT: u64 = 1;
+
 /// Which troubles a seed has, besides its weather.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Troubles {
@@ -24,11 +27,14 @@ pub(super) struct Troubles {
     hands: bool,
     restores: bool,
     clocks: bool,
+    /// The API server loses all objects for a while, and an ingester is told to ask another cluster.
+    pub(super) clusters: bool,
 }
 
 impl Troubles {
-    pub(super) fn of(rng: &mut fastrand::Rng) -> Self {
+    pub(super) fn of(seed: u64, rng: &mut fastrand::Rng) -> Self {
         Troubles {
+            clusters: seed.is_multiple_of(4),
             actions: rng.u32(10..80),
             pause: [300, 1500, 4000][rng.usize(..3)],
             servers: [0, 10, 30][rng.usize(..3)],
@@ -68,10 +74,28 @@ pub(super) async fn act(sim: Sim, troubles: Troubles) {
             let name = NAMES[world.rng.usize(..NAMES.len())];
             change(&mut world, name);
         }
-        if world.rng.u32(..10) == 0 {
+        if world.rng.u32(..10) == 0 && !world.lost {
             world.server.back_up();
         }
+        if troubles.clusters && !world.lost && world.rng.u32(..20) == 0 {
+            let pause = world.up_to(60_000);
+            tokio::spawn(lose(sim.clone(), pause));
+        } else if troubles.clusters && world.database.cluster.is_some() && world.rng.u32(..20) == 0 {
+            let ingesters = world.ingesters.len();
+            let ingester = world.rng.usize(..ingesters);
+            world.note("world", &format!("the configuration of i{ingester} names another cluster"));
+            let life = world.ingesters[ingester].life;
+            world.kill(ingester, life);
+            world.ingesters[ingester].elsewhere = true;
+        }
     }
+}
+
+/// Loses all objects for a while.
+async fn lose(sim: Sim, pause: Duration) {
+    let lost = sim.world().lose();
+    tokio::time::sleep(pause).await;
+    sim.world().find(lost);
 }
 
 fn befall(sim: &Sim, world: &mut World, troubles: Troubles) {
@@ -135,7 +159,7 @@ async fn withdraw(sim: Sim, pause: Duration) {
 
 /// A user does something with the object of a name.
 fn change(world: &mut World, name: &str) {
-    if world.server.state != State::Up || !world.server.served {
+    if world.server.state != State::Up || !world.server.served || world.lost {
         return;
     }
     let Some(mut thing) = world.server.things.get(name).cloned() else { return create(world, name) };

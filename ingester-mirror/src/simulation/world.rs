@@ -52,6 +52,8 @@ pub(super) struct Ingester {
     pub(super) clock: i64,
     /// Whether it is of the next release.
     pub(super) newer: bool,
+    /// Its configuration names another cluster, which has no objects.
+    pub(super) elsewhere: bool,
 }
 
 pub(super) struct World {
@@ -62,6 +64,10 @@ pub(super) struct World {
     pub(super) calm: bool,
     pub(super) weather: Weather,
     pub(super) server: ApiServer,
+    /// The API server of another cluster.
+    pub(super) other: ApiServer,
+    /// The API server has lost all objects.
+    pub(super) lost: bool,
     pub(super) database: Database,
     pub(super) truth: Truth,
     pub(super) pace: Pace,
@@ -89,7 +95,9 @@ impl Sim {
             history: Vec::new(),
             calm: false,
             weather,
-            server: ApiServer::new(&mut rng),
+            server: ApiServer::new("this", &mut rng),
+            other: ApiServer::new("other", &mut fastrand::Rng::with_seed(seed)),
+            lost: false,
             database: Database::default(),
             truth: Truth::default(),
             pace: Pace::new(Duration::from_secs(if prompt { 1 } else { 120 })),
@@ -146,6 +154,11 @@ impl World {
     /// From 1 to so many milliseconds.
     pub(super) fn up_to(&mut self, milliseconds: u64) -> Duration {
         Duration::from_millis(self.rng.u64(1..=milliseconds))
+    }
+
+    /// The API server that an ingester asks.
+    pub(super) fn server_of(&self, ingester: usize) -> &ApiServer {
+        if self.ingesters[ingester].elsewhere { &self.other } else { &self.server }
     }
 
     /// Ends an ingester as the kernel does: nothing of it goes on but what it has sent already.
@@ -243,7 +256,16 @@ impl Client {
                     world.note(&client.name(), &format!("{key}: fails"));
                     Err(0)
                 } else {
+                    let elsewhere = service == Service::ApiServer && world.ingesters[client.ingester].elsewhere;
+                    let World { server, other, .. } = &mut *world;
+                    if elsewhere {
+                        std::mem::swap(server, other);
+                    }
                     let answer = effect(&mut world);
+                    let World { server, other, .. } = &mut *world;
+                    if elsewhere {
+                        std::mem::swap(server, other);
+                    }
                     if let Err(code) = &answer {
                         world.note(&client.name(), &format!("{key}: status {code}"));
                     }

@@ -94,7 +94,7 @@ macro_rules! implement_driver {
             statement: &impl Statement,
         ) -> Result<u64, ::sqlx::Error> {
             let text = ::sqlx::AssertSqlSafe(statement.sql(DIALECT).shared());
-            let query = ::sqlx::query_with::<$database, _>(text, arguments(&statement.params())?);
+            let query = ::sqlx::query_with::<$database, _>(text, arguments(&statement.params_in(DIALECT))?);
             Ok(query.execute(executor).await?.rows_affected())
         }
 
@@ -104,7 +104,7 @@ macro_rules! implement_driver {
             statement: &Q,
         ) -> Result<Vec<Q::Row>, ::sqlx::Error> {
             let text = ::sqlx::AssertSqlSafe(statement.sql(DIALECT).shared());
-            let query = ::sqlx::query_with::<$database, _>(text, arguments(&statement.params())?);
+            let query = ::sqlx::query_with::<$database, _>(text, arguments(&statement.params_in(DIALECT))?);
             let rows = query.fetch_all(executor).await?;
             rows.iter().map(|row| statement.read(&Fetched(row))).collect()
         }

@@ -19,8 +19,8 @@ pub struct Pod {
     pub spec: PodSpec,
     /// What became of it.
     #[index(column = "phase", path = "phase")]
-    #[index(column = "host_ip", path = "host_ip", type = "VARCHAR(45)")]
-    #[index(column = "pod_ip", path = "pod_ip", type = "VARCHAR(45)")]
+    #[index(column = "host_ip", path = "host_ip", json = "hostIP", type = "VARCHAR(45)")]
+    #[index(column = "pod_ip", path = "pod_ip", json = "podIP", type = "VARCHAR(45)")]
     pub status: PodStatus,
 }
 

@@ -297,6 +297,40 @@ fn the_program_imports_what_kubectl_prints() {
 }
 
 #[test]
+fn each_column_knows_where_its_value_is() {
+    let paths = |name: &str| -> Vec<String> {
+        let path = |column: &ingester_core::schema::Column| match (column.path, column.computed) {
+            (Some(path), true) => format!("{} of {path}", column.name),
+            (Some(path), false) => path.to_string(),
+            (None, _) => String::from("-"),
+        };
+        kind(name).table().indexed().iter().map(path).collect()
+    };
+    assert_eq!(
+        paths("Experiment"),
+        [
+            "spec.owner.name",
+            "spec.owner.team",
+            "spec.dataset.namespace",
+            "spec.dataset.name",
+            "spec.deadline",
+            "status.phase",
+            "status.bestValue"
+        ]
+    );
+    assert_eq!(
+        paths("Pod"),
+        ["owner_uid of metadata", "spec.nodeName", "image of spec", "status.phase", "status.hostIP", "status.podIP"]
+    );
+    assert_eq!(
+        paths("PyTorchJob"),
+        ["replicas of spec", "state of status", "status.startTime", "status.completionTime"]
+    );
+    // What a function makes of a value is not the value.
+    assert_eq!(kind("Pod").table().by_path("spec"), None);
+}
+
+#[test]
 fn the_program_lists_its_own_kinds() {
     let folder = tempfile::tempdir().unwrap();
     let listed: serde_json::Value = serde_json::from_str(&output(folder.path(), &["kinds", "-o", "json"])).unwrap();

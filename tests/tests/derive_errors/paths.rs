@@ -6,6 +6,7 @@ use serde::Deserialize;
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Widget")]
 #[index(path = "metadata.deletionTimestamp", column = "deletion")] //~ ERROR no field `deletionTimestamp` on type `&Meta`
+#[index(path = "metadata.uid", column = "id", json = "metadata.uid")] //~ ERROR `json` is for the paths of fields: what the JSON calls the metadata is known
 struct Widget {
     #[index(path = "nam")] //~ ERROR no field `nam` on type `&Owner`
     owner: Owner,
@@ -27,7 +28,9 @@ struct Widget {
     all: Vec<Owner>,
     #[index(path = "private", column = "private")] //~ ERROR field `private` of struct `Closed` is private
     closed: elsewhere::Closed,
-    #[index]
+    #[index(path = "name", column = "called", json = "name.")] //~ ERROR `name.` is not a path in JSON: write its names with dots between them, such as "owner.displayName"
+    f: Owner,
+    #[index(json = "theColour")] //~ ERROR `json` says how the JSON calls the steps of `path`; what it calls the field itself is serde's to say, with `rename`
     colour: String,
     // Found despite the wrong paths above.
     #[index(column = "colour", type = "FLOAT")] //~ ERROR column `colour` is made by field `colour` already

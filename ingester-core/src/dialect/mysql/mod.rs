@@ -75,6 +75,38 @@ impl Rules for MySql {
         }
     }
 
+    fn select_within(&self, milliseconds: u64) -> Cow<'static, str> {
+        // The first comment is read by MariaDB alone, the second by MySQL.
+        let seconds = format!("{}.{:03}", milliseconds / 1000, milliseconds % 1000);
+        format!("/*M!100102 SET STATEMENT max_statement_time={seconds} FOR */ SELECT /*+ MAX_EXECUTION_TIME({milliseconds}) */")
+            .into()
+    }
+
+    fn like(&self) -> &'static str {
+        "LIKE ?"
+    }
+
+    fn globs(&self) -> bool {
+        false
+    }
+
+    fn whole_number(&self) -> (&'static str, &'static str) {
+        ("\"value\" REGEXP '^[0-9]{1,18}$'", "CAST(\"value\" AS SIGNED)")
+    }
+
+    fn json_text(&self) -> &'static str {
+        "IF(JSON_TYPE(JSON_EXTRACT(\"json\", ?)) = 'NULL', NULL, JSON_UNQUOTE(JSON_EXTRACT(\"json\", ?)))"
+    }
+
+    fn compares_rows(&self) -> bool {
+        // It would read the whole index.
+        false
+    }
+
+    fn explain(&self) -> (&'static str, usize) {
+        ("EXPLAIN FORMAT=JSON ", 0)
+    }
+
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
         ty.name()
     }

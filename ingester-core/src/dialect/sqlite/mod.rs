@@ -58,6 +58,36 @@ impl Rules for Sqlite {
         format!("\"{column}\"")
     }
 
+    fn select_within(&self, _: u64) -> Cow<'static, str> {
+        // The connection itself ends it.
+        "SELECT".into()
+    }
+
+    fn like(&self) -> &'static str {
+        // LIKE takes upper and lower case for the same.
+        "GLOB ?"
+    }
+
+    fn globs(&self) -> bool {
+        true
+    }
+
+    fn whole_number(&self) -> (&'static str, &'static str) {
+        ("\"value\" <> '' AND LENGTH(\"value\") <= 18 AND \"value\" NOT GLOB '*[^0-9]*'", "CAST(\"value\" AS INTEGER)")
+    }
+
+    fn json_text(&self) -> &'static str {
+        "CASE JSON_TYPE(\"json\", ?) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(JSON_EXTRACT(\"json\", ?) AS TEXT) END"
+    }
+
+    fn compares_rows(&self) -> bool {
+        true
+    }
+
+    fn explain(&self) -> (&'static str, usize) {
+        ("EXPLAIN QUERY PLAN ", 3)
+    }
+
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
         storage_class(ty).into()
     }

@@ -1,17 +1,19 @@
 //! The statements, one file each: parameters, template, columns of the result, and a test with a snapshot of its text in each
 //! dialect.
 //!
-//! May use: schema, value, row, dialect.
+//! May use: schema, value, row, query, dialect.
 
 mod begin_backfill;
 mod catalog_columns;
 mod catalog_keys;
 mod clear_rejects;
+mod count_rows;
 mod create_backfills;
 mod create_rejects;
 mod create_settings;
 mod delete_companion;
 mod end_backfill;
+mod explain;
 mod forget_backfills;
 mod forget_migration;
 mod insert;
@@ -34,6 +36,7 @@ mod read_tables;
 mod record_rejects;
 mod record_setting;
 mod rejected_uids;
+mod select;
 mod settle_migration;
 mod settle_rejects;
 mod step_backfill;
@@ -47,11 +50,13 @@ pub use begin_backfill::BeginBackfill;
 pub use catalog_columns::{CatalogColumn, CatalogColumns};
 pub use catalog_keys::{CatalogKey, CatalogKeys};
 pub use clear_rejects::ClearRejects;
+pub use count_rows::CountRows;
 pub use create_backfills::CreateBackfills;
 pub use create_rejects::CreateRejects;
 pub use create_settings::CreateSettings;
 pub use delete_companion::DeleteCompanion;
 pub use end_backfill::EndBackfill;
+pub use explain::Explain;
 pub use forget_backfills::ForgetBackfills;
 pub use forget_migration::ForgetMigration;
 pub use insert::Insert;
@@ -74,6 +79,7 @@ pub use read_tables::ReadTables;
 pub use record_rejects::{RecordRejects, RejectRow};
 pub use record_setting::RecordSetting;
 pub use rejected_uids::RejectedUids;
+pub use select::Select;
 pub use settle_migration::SettleMigration;
 pub use settle_rejects::SettleRejects;
 pub use step_backfill::StepBackfill;

@@ -1,0 +1,101 @@
+//! Where a column's value is in the JSON of its object.
+
+/// The names of fields that lead to a value, from the object inwards: `spec.owner.name`.
+///
+/// The derives join such paths in constant evaluation: what a struct says of its fields is behind what another one says of the
+/// field that holds it.
+#[derive(Clone, Copy)]
+pub struct Path {
+    /// Names with dots between them. Each text may be empty.
+    names: [&'static str; 2],
+    /// What comes behind them.
+    rest: Option<&'static Path>,
+}
+
+impl Path {
+    /// The value itself.
+    pub const HERE: Path = Path::new("");
+
+    /// A path of names with dots between them.
+    pub const fn new(names: &'static str) -> Self {
+        Path { names: [names, ""], rest: None }
+    }
+
+    /// `rest`, inside what is at `names` in `root`.
+    pub(super) const fn joined(root: &'static str, names: &'static str, rest: Option<&'static Path>) -> Self {
+        Path { names: [root, names], rest }
+    }
+
+    /// The names, from the object inwards.
+    pub fn steps(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::successors(Some(*self), |path| path.rest.copied())
+            .flat_map(|path| path.names)
+            .flat_map(|names| names.split('.'))
+            .filter(|name| !name.is_empty())
+    }
+
+    /// Whether this is the path that `text` writes with dots.
+    pub fn is(&self, text: &str) -> bool {
+        self.steps().eq(text.split('.'))
+    }
+}
+
+impl PartialEq for Path {
+    fn eq(&self, other: &Self) -> bool {
+        self.steps().eq(other.steps())
+    }
+}
+
+impl Eq for Path {}
+
+impl std::fmt::Display for Path {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (place, step) in self.steps().enumerate() {
+            if place > 0 {
+                f.write_str(".")?;
+            }
+            f.write_str(step)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Path {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+impl serde::Serialize for Path {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Path;
+
+    static NAME: Path = Path::new("name");
+    static OWNER: Path = Path::joined("", "owner", Some(&NAME));
+
+    #[test]
+    fn joined_paths_read_from_the_object_inwards() {
+        let path = Path::joined("spec", "", Some(&OWNER));
+        assert_eq!(path.to_string(), "spec.owner.name");
+        assert_eq!(path, Path::new("spec.owner.name"));
+        assert_eq!(path.steps().collect::<Vec<_>>(), ["spec", "owner", "name"]);
+        assert_eq!(Path::HERE.to_string(), "");
+    }
+
+    #[test]
+    fn a_path_is_its_text_and_no_other() {
+        let path = Path::joined("spec", "owner", Some(&NAME));
+        assert!(path.is("spec.owner.name"));
+        for other in
+            ["", "spec", "spec.owner", "spec.owner.name.", ".spec.owner.name", "spec..owner.name", "spec.Owner.name"]
+        {
+            assert!(!path.is(other), "{other}");
+        }
+    }
+}
