@@ -15,10 +15,12 @@
 //!
 //! - [`Store`] writes batches of rows under the [`guard`], and reads them back.
 //! - [`migrate`] brings a database to the schema of the structs, finds drift, and backfills new columns.
+//! - [`query`] reads objects.
 //! - [`import`] stores the objects of files.
 
 pub mod import;
 pub mod migrate;
+pub mod query;
 mod store;
 
 pub use store::{

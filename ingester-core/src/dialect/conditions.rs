@@ -18,6 +18,9 @@ pub struct Range<'a> {
     pub after: Option<&'a [Value]>,
 }
 
+/// More conditions in one expression are nested.
+const MANY: usize = 100;
+
 /// A query and a range of its order.
 pub(super) trait Within {
     fn within(&self) -> (&Checked, &Range<'_>);
@@ -57,6 +60,15 @@ impl Writer<'_> {
         match conditions {
             [] => self.push(none),
             [one] => self.condition(one),
+            many if many.len() > MANY => {
+                // In halves, because databases bound how deep an expression is.
+                let (first, second) = many.split_at(many.len() / 2);
+                self.push("(");
+                self.joined(first, word, none);
+                self.push(word);
+                self.joined(second, word, none);
+                self.push(")");
+            }
             several => {
                 self.push("(");
                 for (place, condition) in several.iter().enumerate() {

@@ -2,6 +2,7 @@
 //! test of its own. Only what was checked is rendered.
 
 use super::model::{Filter, Order, Query, States, Test};
+use super::time::parse_time;
 use crate::nearest::nearest;
 use crate::schema::{Companion, SqlType, Table, base};
 use crate::value::{Micros, Value};
@@ -379,11 +380,14 @@ impl Context {
     }
 
     fn place(&self, field: &str) -> Option<usize> {
-        self.table.columns.iter().position(|column| column.name.as_str() == field)
+        self.table.by_name(field).or_else(|| self.table.by_path(field))
     }
 
     fn no_such_field(&self, field: &str) -> QueryError {
-        let known: Vec<&str> = self.table.columns.iter().map(|column| column.name.as_str()).collect();
+        let paths: Vec<String> =
+            self.table.columns.iter().filter_map(|column| column.path).map(|path| path.to_string()).collect();
+        let names = self.table.columns.iter().map(|column| column.name.as_str());
+        let known: Vec<&str> = names.chain(paths.iter().map(String::as_str)).collect();
         let hint = match nearest(field, &known) {
             Some(near) => format!("; did you mean `{near}`?"),
             None => match field.rsplit_once('.') {
@@ -498,9 +502,9 @@ fn converted(field: &str, ty: SqlType, value: &Value) -> Result<Value, QueryErro
         }
         SqlType::DateTime => match value {
             Value::Time(_) => Ok(value.clone()),
-            _ => match text.and_then(time) {
+            _ => match text.and_then(|text| parse_time(text, Micros::now()).ok()) {
                 Some(time) => Ok(Value::Time(time)),
-                None => wrong("a time such as 2026-01-31T12:00:00Z"),
+                None => wrong("a time such as 2026-01-31T12:00:00Z, or 7d for that long ago"),
             },
         },
         SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::Json => match value {
@@ -509,13 +513,6 @@ fn converted(field: &str, ty: SqlType, value: &Value) -> Result<Value, QueryErro
         },
         SqlType::LongBlob => wrong("comparable"),
     }
-}
-
-/// An RFC 3339 time within the years of a `DATETIME`.
-fn time(text: &str) -> Option<Micros> {
-    let time: jiff::Timestamp = text.parse().ok()?;
-    let micros = Micros(time.as_microsecond());
-    (0..=9999).contains(&time.to_zoned(jiff::tz::TimeZone::UTC).year()).then_some(micros)
 }
 
 /// The condition that a label or annotation passes a test, or does not.

@@ -101,7 +101,7 @@ async fn all(sim: &Sim, troubles: Troubles) {
         for ingester in 0..world.ingesters.len() {
             if troubles.clusters {
                 let life = world.ingesters[ingester].life;
-                world.ingesters[ingester].elsewhere = false;
+                world.ingesters[ingester].misled = false;
                 world.kill(ingester, life);
             }
         }
@@ -152,6 +152,8 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
         let client = {
             let mut world = sim.world();
             world.ingesters[ingester].life += 1;
+            let misled = std::mem::take(&mut world.ingesters[ingester].misled);
+            world.ingesters[ingester].elsewhere = misled;
             let newer = !setup.releases || world.rng.bool();
             world.ingesters[ingester].newer = newer;
             world.note(&format!("i{ingester}"), if newer { "starts" } else { "starts, of the former release" });
@@ -212,7 +214,6 @@ async fn is_right_cluster(client: &Client) -> bool {
             Ok(false) => {
                 let mut world = client.sim.world();
                 world.note(&client.name(), "refuses to mirror another cluster");
-                world.ingesters[client.ingester].elsewhere = false;
                 return false;
             }
             Err(()) => tokio::time::sleep(Duration::from_secs(1)).await,

@@ -86,7 +86,7 @@ pub(super) async fn act(sim: Sim, troubles: Troubles) {
             world.note("world", &format!("the configuration of i{ingester} names another cluster"));
             let life = world.ingesters[ingester].life;
             world.kill(ingester, life);
-            world.ingesters[ingester].elsewhere = true;
+            world.ingesters[ingester].misled = true;
         }
     }
 }

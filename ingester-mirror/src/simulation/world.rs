@@ -52,8 +52,10 @@ pub(super) struct Ingester {
     pub(super) clock: i64,
     /// Whether it is of the next release.
     pub(super) newer: bool,
-    /// Its configuration names another cluster, which has no objects.
+    /// It began with a configuration that names another cluster, which has no objects.
     pub(super) elsewhere: bool,
+    /// Its next life begins with one.
+    pub(super) misled: bool,
 }
 
 pub(super) struct World {

@@ -115,6 +115,12 @@ pub(super) fn is_stale(error: &sqlx::Error) -> bool {
     error.try_downcast_ref().is_some_and(mysql::is_stale)
 }
 
+/// Whether the server ended the statement because it took too long.
+pub(super) fn is_ended(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else { return false };
+    error.try_downcast_ref().is_some_and(mysql::is_ended) || error.try_downcast_ref().is_some_and(sqlite::is_ended)
+}
+
 fn classify(error: &sqlx::Error) -> Classified {
     use sqlx::Error as E;
     match error {

@@ -15,6 +15,7 @@
 //! Each database has a file with its driver: `mysql.rs`, `sqlite.rs`.
 
 mod address;
+mod ask;
 pub(crate) mod backfill;
 mod batch;
 pub(crate) mod catalog;

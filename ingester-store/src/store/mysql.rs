@@ -95,6 +95,14 @@ pub(super) fn is_stale(error: &MySqlDatabaseError) -> bool {
     READ_ONLY.contains(&error.number()) || UNPREPARED.contains(&error.number())
 }
 
+/// The server ended the statement because it took too long: MySQL, MariaDB.
+const ENDED: [u16; 2] = [3024, 1969];
+
+/// Whether the server ended the statement because it took too long.
+pub(super) fn is_ended(error: &MySqlDatabaseError) -> bool {
+    ENDED.contains(&error.number())
+}
+
 /// The server is read-only: an option of the server, the transaction, the server's mode. It was the primary before a fail-over.
 const READ_ONLY: [u16; 3] = [1290, 1792, 1836];
 
@@ -136,7 +144,7 @@ fn by_number(number: u16) -> Option<Classified> {
         1152 | 1158..=1161 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => (Transient, None),
         // The statement was interrupted by somebody, or took longer than the server allows (MySQL, MariaDB).
         1317 => (Transient, None),
-        3024 | 1969 => {
+        number if ENDED.contains(&number) => {
             (Transient, Some("the server ended the statement: raise its max_statement_time or max_execution_time"))
         }
         // Too many connections, of all users or of this one; a limit of this user's for an hour.
@@ -219,6 +227,15 @@ fn by_number(number: u16) -> Option<Classified> {
 
 fn unsigned(value: u64) -> Result<u64, sqlx::Error> {
     Ok(value)
+}
+
+/// Runs a query. Its text says after how long the server ends it.
+pub(super) async fn fetch_within<Q: Query>(
+    pool: &MySqlPool,
+    query: &Q,
+    _: Duration,
+) -> Result<Vec<Q::Row>, sqlx::Error> {
+    fetch(pool, query).await
 }
 
 implement_driver!(MySql, MySqlArguments, MySqlRow, unsigned, u64, |value| value);

@@ -11,7 +11,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{Connection as _, Sqlite, SqlitePool};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(super) const DIALECT: Dialect = Dialect::Sqlite;
 
@@ -109,6 +109,34 @@ fn signed(value: u64) -> Result<i64, sqlx::Error> {
     i64::try_from(value).map_err(|_| {
         sqlx::Error::InvalidArgument(format!("{value} is larger than SQLite's integers, which end at {}", i64::MAX))
     })
+}
+
+/// SQLITE_INTERRUPT.
+const INTERRUPTED: u32 = 9;
+
+/// Whether the statement took too long.
+pub(super) fn is_ended(error: &SqliteError) -> bool {
+    primary_code(error) == INTERRUPTED
+}
+
+/// After how many of its operations a statement is asked whether it has taken too long.
+const OPERATIONS: i32 = 10_000;
+
+/// Runs a query, and ends it after `time`.
+pub(super) async fn fetch_within<Q: Query>(
+    pool: &SqlitePool,
+    query: &Q,
+    time: Duration,
+) -> Result<Vec<Q::Row>, sqlx::Error> {
+    let mut connection = pool.acquire().await?;
+    let deadline = Arc::new(Instant::now() + time);
+    // If this future is dropped, the next statement on the connection has no deadline.
+    let asked = Arc::downgrade(&deadline);
+    let in_time = move || asked.upgrade().is_none_or(|deadline| Instant::now() < *deadline);
+    connection.lock_handle().await?.set_progress_handler(OPERATIONS, in_time);
+    let result = fetch(&mut *connection, query).await;
+    drop(deadline);
+    result
 }
 
 implement_driver!(Sqlite, SqliteArguments, SqliteRow, signed, i64, |value| value.cast_unsigned());

@@ -5,6 +5,7 @@ use super::servers::Servers;
 use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Executor, MySql, Sqlite};
+use std::time::Duration;
 
 /// The connections to one database.
 pub(super) enum Pool {
@@ -29,6 +30,11 @@ impl Pool {
     /// Runs one query as a transaction by itself.
     pub(super) async fn fetch<Q: Query>(&self, statement: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
         on_driver!(Pool, self, |pool, driver| driver::fetch(pool, statement).await)
+    }
+
+    /// Runs one query, which the server ends after `time`.
+    pub(super) async fn fetch_within<Q: Query>(&self, query: &Q, time: Duration) -> Result<Vec<Q::Row>, sqlx::Error> {
+        on_driver!(Pool, self, |pool, driver| driver::fetch_within(pool, query, time).await)
     }
 
     /// Runs a text of several statements that begins and commits a transaction. Returns whether it did: not where `servers` have been

@@ -6,6 +6,8 @@ mod cost;
 mod doubts;
 mod failover;
 mod guard;
+mod plans;
+mod query;
 mod race;
 mod read;
 mod refusals;

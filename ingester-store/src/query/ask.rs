@@ -1,0 +1,314 @@
+//! A query about one kind: its pages, its counts, its plan.
+
+use super::cursor::Cursor;
+use super::found::FoundRow;
+use crate::store::{Store, StoreError};
+use ingester_core::Kind;
+use ingester_core::dialect::statements::{CountRows, Explain, Select};
+use ingester_core::dialect::{OfGroup, Range};
+use ingester_core::query::{Checked, Continue, Query, QueryError, TokenError};
+use ingester_core::schema::{Companion, base};
+use ingester_core::value::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What bounds the cost of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How long the database may take for one statement. Then the server ends it.
+    pub time: Duration,
+    /// The most rows of a page.
+    pub rows: usize,
+    /// The most bytes of a page: it ends with the row that reaches them.
+    pub bytes: usize,
+}
+
+impl Default for Limits {
+    /// 30 seconds, 1,000 rows and 16 MiB.
+    fn default() -> Self {
+        Limits { time: Duration::from_secs(30), rows: 1000, bytes: 16 << 20 }
+    }
+}
+
+/// What is read of each row, besides its uid and the columns of the order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The places of columns in the table.
+    pub places: Vec<usize>,
+    /// The labels, from their own table. The stored JSON has them, too.
+    pub labels: bool,
+}
+
+impl Wanted {
+    /// The whole object, as it is stored.
+    pub fn object() -> Self {
+        Wanted { places: vec![base::JSON], labels: false }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The query cannot be asked.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The token of a page is none of this query's.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The database took too long.
+    #[error(
+        "the database took longer than {0:?} for `{1}` and was told to stop (ask for less, or by columns that have keys; \
+         `--explain` shows the plan)"
+    )]
+    TooSlow(Duration, String),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A page of rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// The rows, in the query's order.
+    pub rows: Vec<FoundRow>,
+    /// The token of the next page; `None` if this is the last one.
+    pub next: Option<String>,
+}
+
+/// A query about one kind, ready to be asked.
+pub struct Asked<'s> {
+    store: &'s Store,
+    checked: Checked,
+    group: OfGroup,
+    limits: Limits,
+    fingerprint: u64,
+}
+
+/// Rows of the first portion of a page: nobody knows yet how large they are.
+const FIRST: usize = 16;
+
+/// The bytes that a portion is meant to have.
+const PORTION: usize = 4 << 20;
+
+impl Store {
+    /// Prepares a query about a kind.
+    ///
+    /// # Errors
+    /// [`QueryError`] when a field has no column, a value is not of its column's type, or the query is too large.
+    pub fn ask_about(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<Asked<'_>, QueryError> {
+        let checked = query.check(kind.table())?;
+        let group = OfGroup::new(kind.group());
+        Ok(Asked { store: self, checked, group, limits, fingerprint: query.fingerprint() })
+    }
+}
+
+impl Asked<'_> {
+    /// The query as it was checked.
+    pub fn checked(&self) -> &Checked {
+        &self.checked
+    }
+
+    /// A page of up to `limit` rows, the first one or that of a token. It has fewer rows where the limits of rows or bytes say so.
+    ///
+    /// # Errors
+    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    pub async fn page(&self, wanted: &Wanted, limit: usize, token: Option<&str>) -> Result<Page, AskError> {
+        let mut reader = self.reader(wanted, token)?;
+        let most = limit.clamp(1, self.limits.rows);
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        // A row more than wanted tells that this is not the last page.
+        while rows.len() <= most && bytes <= self.limits.bytes {
+            let portion = reader.portion(most + 1 - rows.len()).await?;
+            let Some(last) = portion.last() else { break };
+            reader.go_on_after(last);
+            bytes += portion.iter().map(FoundRow::bytes).sum::<usize>();
+            rows.extend(portion);
+        }
+        let mut taken = 0;
+        let mut fits = |row: &FoundRow| {
+            taken += row.bytes();
+            taken <= self.limits.bytes
+        };
+        // One row is given, however large it is.
+        let fitting = rows.iter().take(most).take_while(|row: &&FoundRow| fits(row)).count().max(1);
+        if rows.len() <= fitting {
+            return Ok(Page { rows, next: None });
+        }
+        rows.truncate(fitting);
+        if let Some(last) = rows.last() {
+            reader.go_on_after(last);
+        }
+        Ok(Page { next: reader.token()?, rows })
+    }
+
+    /// Reads all rows, in portions that are small in memory, one statement each.
+    ///
+    /// # Errors
+    /// [`TokenError`] when the token is none of this query's.
+    pub fn reader(&self, wanted: &Wanted, token: Option<&str>) -> Result<Reader<'_>, TokenError> {
+        let cursor = match token {
+            None => Cursor::begin(&self.checked),
+            Some(token) => {
+                let Continue { mut values, uid, .. } = Continue::decode(token, self.fingerprint)?;
+                values.push(Value::text(uid));
+                Cursor::after(&self.checked, values.into()).ok_or(TokenError::OtherQuery)?
+            }
+        };
+        let places = Select::places(&self.checked, &wanted.places).into();
+        Ok(Reader { asked: self, wanted: wanted.clone(), places, cursor, rows: FIRST })
+    }
+
+    /// How many rows the query asks for. Nothing is read but keys, but all of them.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn count(&self) -> Result<u64, AskError> {
+        let counted = self.in_time(&self.counted(None, 1)).await?;
+        Ok(counted.first().map_or(0, |(count, _)| *count))
+    }
+
+    /// How many rows there are of each value of the column at this place, the most frequent first; of at most `limit` values.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn count_by(&self, place: usize, limit: usize) -> Result<Vec<(Value, u64)>, AskError> {
+        let counted = self.in_time(&self.counted(Some(place), limit)).await?;
+        Ok(counted.into_iter().map(|(count, value)| (value, count)).collect())
+    }
+
+    fn counted(&self, place: Option<usize>, limit: usize) -> CountRows<'_> {
+        let by = place.map(|place| &self.checked.table().columns[place]);
+        CountRows { query: &self.checked, group: &self.group, by, limit, milliseconds: self.milliseconds() }
+    }
+
+    /// The SQL of the first page of up to `limit` rows, its parameters, and how the database would run it: lines of text, or JSON.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long.
+    pub async fn explain(&self, wanted: &Wanted, limit: usize) -> Result<Explained, AskError> {
+        self.explain_page(wanted, limit, &Cursor::begin(&self.checked)).await
+    }
+
+    /// The same of the page of a token.
+    ///
+    /// # Errors
+    /// [`AskError`] when the token is none of this query's, or the database fails or takes too long.
+    pub async fn explain_after(&self, wanted: &Wanted, limit: usize, token: &str) -> Result<Explained, AskError> {
+        let cursor = self.reader(wanted, Some(token))?.cursor;
+        self.explain_page(wanted, limit, &cursor).await
+    }
+
+    async fn explain_page(&self, wanted: &Wanted, limit: usize, cursor: &Cursor) -> Result<Explained, AskError> {
+        use ingester_core::dialect::Statement as _;
+        let range = &cursor.range().unwrap_or(Range { null: None, after: None });
+        let statement = &self.select(wanted, range, limit);
+        let dialect = self.store.dialect();
+        let plan = self.in_time(&Explain { statement, dialect }).await?;
+        let parameters = statement.params_in(dialect).iter().map(|param| format!("{param:?}")).collect();
+        Ok(Explained { sql: statement.sql(dialect).as_str().to_owned(), parameters, plan })
+    }
+
+    fn select<'a>(&'a self, wanted: &Wanted, range: &'a Range<'a>, limit: usize) -> Select<'a> {
+        Select::new(&self.checked, &self.group, &wanted.places, range, limit, self.milliseconds())
+    }
+
+    fn milliseconds(&self) -> u64 {
+        u64::try_from(self.limits.time.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    async fn in_time<Q: ingester_core::dialect::Query>(&self, query: &Q) -> Result<Vec<Q::Row>, AskError> {
+        let table = self.checked.table().name;
+        let answer = self.store.ask(|| format!("asking `{table}`"), query, self.limits.time).await?;
+        answer.ok_or_else(|| AskError::TooSlow(self.limits.time, table.to_string()))
+    }
+}
+
+/// A statement, and how the database would run it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// Its text.
+    pub sql: String,
+    /// Its parameters, for people.
+    pub parameters: Vec<String>,
+    /// The plan, as the database tells it.
+    pub plan: Vec<String>,
+}
+
+/// Reads the rows of a query, portion by portion.
+pub struct Reader<'a> {
+    asked: &'a Asked<'a>,
+    wanted: Wanted,
+    places: Arc<[usize]>,
+    cursor: Cursor,
+    /// How many rows the next portion has.
+    rows: usize,
+}
+
+impl Reader<'_> {
+    /// The next rows, as many as fit into a few megabytes; none at the end.
+    ///
+    /// # Errors
+    /// [`AskError`] when the database fails or takes too long. The same portion can then be asked for again.
+    pub async fn next(&mut self) -> Result<Vec<FoundRow>, AskError> {
+        let rows = self.portion(usize::MAX).await?;
+        if let Some(last) = rows.last() {
+            self.go_on_after(last);
+        }
+        Ok(rows)
+    }
+
+    /// The token of what comes after the rows that were read; `None` before the first.
+    ///
+    /// # Errors
+    /// [`TokenError`] when the values of the order are too long for one.
+    pub fn token(&self) -> Result<Option<String>, TokenError> {
+        let Some((Value::Text(uid), values)) = self.cursor.values().and_then(<[Value]>::split_last) else {
+            return Ok(None);
+        };
+        let token = Continue { query: self.asked.fingerprint, values: values.to_vec(), uid: uid.to_string() };
+        token.encode().map(Some)
+    }
+
+    async fn portion(&mut self, most: usize) -> Result<Vec<FoundRow>, AskError> {
+        while let Some(range) = self.cursor.range() {
+            let limit = self.rows.min(most).max(1);
+            let read = self.asked.in_time(&self.asked.select(&self.wanted, &range, limit)).await?;
+            if read.is_empty() {
+                self.cursor.next_part();
+                continue;
+            }
+            let places = &self.places;
+            let row = |values| FoundRow { places: places.clone(), values, labels: None };
+            let mut rows: Vec<FoundRow> = read.into_iter().map(row).collect();
+            let bytes = rows.iter().map(FoundRow::bytes).sum::<usize>() / rows.len();
+            self.rows = (PORTION / bytes.max(1)).clamp(1, 4 * self.rows).min(1000);
+            if self.wanted.labels {
+                self.add_labels(&mut rows).await?;
+            }
+            return Ok(rows);
+        }
+        Ok(Vec::new())
+    }
+
+    fn go_on_after(&mut self, row: &FoundRow) {
+        let order = self.asked.checked.order();
+        let values = order.iter().map(|key| row.get(key.place).cloned().unwrap_or(Value::Null)).collect();
+        self.cursor.advance(values);
+    }
+
+    async fn add_labels(&self, rows: &mut [FoundRow]) -> Result<(), AskError> {
+        let uids: Vec<&str> = rows.iter().map(FoundRow::uid).collect();
+        let pairs = self.asked.store.pairs(self.asked.checked.table(), Companion::Labels, &uids).await?;
+        let mut of_uid: HashMap<String, Vec<(Box<str>, Box<str>)>> = HashMap::new();
+        for (uid, key, value) in pairs {
+            of_uid.entry(uid).or_default().push((key.into(), value.into()));
+        }
+        for row in rows {
+            let mut pairs = of_uid.remove(row.uid()).unwrap_or_default();
+            pairs.sort_unstable();
+            row.labels = Some(pairs.into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! A row that was found.
+
+use ingester_core::object::StringMap;
+use ingester_core::schema::base;
+use ingester_core::value::{Micros, Value};
+use std::sync::Arc;
+
+/// The columns of one row that were asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundRow {
+    pub(super) places: Arc<[usize]>,
+    pub(super) values: Box<[Value]>,
+    pub(super) labels: Option<StringMap>,
+}
+
+impl FoundRow {
+    /// The value of the column at this place of its table; `None` if it was not asked for.
+    pub fn get(&self, place: usize) -> Option<&Value> {
+        let index = self.places.iter().position(|other| *other == place)?;
+        self.values.get(index)
+    }
+
+    /// The text of the column at this place; empty if it is NULL, no text, or was not asked for.
+    pub fn text(&self, place: usize) -> &str {
+        match self.get(place) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// The time of the column at this place.
+    pub fn time(&self, place: usize) -> Option<Micros> {
+        match self.get(place) {
+            Some(Value::Time(time)) => Some(*time),
+            _ => None,
+        }
+    }
+
+    /// The object's uid.
+    pub fn uid(&self) -> &str {
+        self.text(base::UID)
+    }
+
+    /// The labels, sorted by key; `None` if they were not asked for.
+    pub fn labels(&self) -> Option<&StringMap> {
+        self.labels.as_ref()
+    }
+
+    /// About how many bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let of = |value: &Value| match value {
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        self.values.iter().map(|value| size_of::<Value>() + of(value)).sum()
+    }
+}

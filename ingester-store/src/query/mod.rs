@@ -1,0 +1,18 @@
+//! Reading objects: what a [`Query`] asks for, in pages, as a stream, as counts.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `ask.rs` | a query about one kind: pages, counts, plans |
+//! | `cursor.rs` | where a page ends and the next one begins |
+//! | `found.rs` | a row that was found |
+//! | `typed.rs` | the same for a Rust type |
+//!
+//! May use: ingester-core, store.
+//! Must not: hold SQL text (that is `ingester_core::dialect`).
+
+mod ask;
+mod cursor;
+mod found;
+
+pub use ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
+pub use found::FoundRow;

@@ -1,0 +1,169 @@
+//! The plans of common questions about 200,000 rows: none reads the whole table, and none sorts where a key has the order.
+
+use crate::world::{On, Stores as _, World, kind, model, row};
+use anyhow::{Context as _, Result, ensure};
+use ingester_core::query::{Filter, Order, Query, States, Test};
+use ingester_core::value::{Micros, Value};
+use ingester_store::RowChange;
+use ingester_store::query::{Explained, Limits, Wanted};
+use ingester_tests::on_every_database;
+use serde_json::{Value as Json, json};
+
+on_every_database! {
+    common_questions_are_answered_by_keys
+}
+
+/// How often the rows are doubled: 2^18 of them in the end.
+const DOUBLINGS: u32 = 18;
+
+/// What is asked, and whether a key has the order.
+struct Question {
+    name: &'static str,
+    query: Query,
+    in_order: bool,
+}
+
+fn questions() -> Vec<Question> {
+    let query = |order: &str, filters: Vec<Filter>| Query {
+        order: if order.is_empty() {
+            Vec::new()
+        } else {
+            vec![Order { field: order.trim_start_matches('-').to_owned().into(), descending: order.starts_with('-') }]
+        },
+        filters,
+        ..Query::default()
+    };
+    let in_ml = |query: Query| Query { namespaces: vec!["ns-7".into()], ..query };
+    let label = |key: &str, value: &str| Filter::label(key, Test::Equal(Value::text(value)));
+    let field = |name: &'static str, value: &str| Filter::field(name, Test::Equal(Value::text(value)));
+    let since = |name: &'static str| Filter::field(name, Test::Greater(Value::Time(Micros(1_767_225_600_000_000))));
+    let ask = |name, query, in_order| Question { name, query, in_order };
+    let named = Query { names: vec!["name-77".into()], ..Query::default() };
+    let deleted = Query { states: States::DELETED, ..query("-delete_time", vec![since("delete_time")]) };
+    vec![
+        ask("by name", in_ml(named), true),
+        ask("everything, as kubectl lists it", query("", vec![]), true),
+        ask("a namespace", in_ml(query("", vec![])), true),
+        ask("the newest", query("-create_time", vec![]), true),
+        ask("a namespace, newest first", in_ml(query("-create_time", vec![])), true),
+        ask("by label", query("-create_time", vec![label("team", "team-77")]), false),
+        ask("by two labels", query("", vec![label("team", "team-77"), label("tier", "tier-1")]), false),
+        ask("by owner", query("-create_time", vec![field("actor", "actor-77")]), false),
+        ask("by state and time", query("-end_time", vec![field("state", "state-1"), since("end_time")]), true),
+        ask("deleted since", deleted.clone(), true),
+        ask("deleted in a namespace since", in_ml(deleted), true),
+        ask("by uid", Query { uids: vec!["uid-00077".into()], ..Query::default() }, true),
+    ]
+}
+
+async fn common_questions_are_answered_by_keys(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let kind = kind("PipelineRun");
+    let mut first = model("uid", 1);
+    first["kind"] = json!("PipelineRun");
+    store.write(kind.table(), vec![RowChange::Row(row(&first))]).await?;
+    fill(&world).await?;
+    let limits = Limits::default();
+    let mut wrong = Vec::new();
+    for Question { name, query, in_order } in questions() {
+        let asked = store.ask_about(kind, &query, limits)?;
+        let wanted = Wanted::object();
+        let page = asked.page(&wanted, 50, None).await?;
+        ensure!(!page.rows.is_empty(), "{name}: there is nothing to be found");
+        let mut plans = vec![("first page", asked.explain(&wanted, 50).await?)];
+        if let Some(next) = &page.next {
+            plans.push(("next page", asked.explain_after(&wanted, 50, next).await?));
+        }
+        for (which, explained) in plans {
+            let told = told(world.on, &explained).with_context(|| format!("{explained:#?}"))?;
+            if told.scans || told.sorts && in_order {
+                wrong.push(format!("{name}, {which}: {told:?}\n{}\n{}", explained.sql, explained.plan.join("\n")));
+            }
+        }
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    Ok(())
+}
+
+/// Rows by doubling: of 50 namespaces and states as they are in life.
+async fn fill(world: &World) -> Result<()> {
+    let number = "CAST(SUBSTR(uid, 5) AS %)".replace('%', if world.on == On::Sqlite { "INTEGER" } else { "UNSIGNED" });
+    let concat = |text: &str, number: &str| match world.on {
+        On::Sqlite => format!("'{text}' || ({number})"),
+        _ => format!("CONCAT('{text}', {number})"),
+    };
+    let time = |seconds: &str| match world.on {
+        On::Sqlite => format!("STRFTIME('%Y-%m-%d %H:%M:%f000', '2026-01-01', '+' || ({seconds}) || ' seconds')"),
+        _ => format!("TIMESTAMPADD(SECOND, {seconds}, '2026-01-01')"),
+    };
+    world.sql("UPDATE pipelinerun SET uid = 'uid-0', proto = NULL, json = '{}'").await?;
+    let columns = "group_ver, namespace, name, res_version, update_time, ingest_version, json";
+    for doubling in 0..DOUBLINGS {
+        let uid = concat("uid-", &format!("{number} + {}", 1_u32 << doubling));
+        world
+            .sql(&format!("INSERT INTO pipelinerun (uid, {columns}) SELECT {uid}, {columns} FROM pipelinerun"))
+            .await?;
+    }
+    let part = |by: u32| format!("{number} % {by}");
+    world
+        .sql(&format!(
+            "UPDATE pipelinerun SET namespace = {}, name = {}, actor = {}, state = {}, create_time = {}, end_time = {},
+             delete_time = CASE WHEN {number} % 20 = 3 THEN {} END",
+            concat("ns-", &part(50)),
+            concat("name-", &number),
+            concat("actor-", &part(500)),
+            concat("state-", &format!("CASE WHEN {number} % 10 = 0 THEN 1 ELSE 2 END")),
+            time(&number),
+            time(&format!("{number} + 60")),
+            time(&format!("{number} + 90")),
+        ))
+        .await?;
+    world.sql("DELETE FROM pipelinerun_labels").await?;
+    for (key, by) in [("team", 500), ("tier", 3)] {
+        let value = concat(&format!("{key}-"), &part(by));
+        let key = if world.on == On::Sqlite { format!("'{key}'") } else { format!("'{key}'") };
+        let columns =
+            if world.on == On::Sqlite { "\"obj_uid\", \"key\", \"value\"" } else { "`obj_uid`, `key`, `value`" };
+        world
+            .sql(&format!("INSERT INTO pipelinerun_labels ({columns}) SELECT uid, {key}, {value} FROM pipelinerun"))
+            .await?;
+    }
+    let analyze = if world.on == On::Sqlite { "ANALYZE" } else { "ANALYZE TABLE pipelinerun, pipelinerun_labels" };
+    world.sql(analyze).await?;
+    Ok(())
+}
+
+/// What a plan tells.
+#[derive(Debug)]
+struct Told {
+    /// It reads a whole table.
+    scans: bool,
+    /// It sorts.
+    sorts: bool,
+}
+
+fn told(on: On, explained: &Explained) -> Result<Told> {
+    if on == On::Sqlite {
+        let scans = |line: &String| line.starts_with("SCAN pipelinerun") && !line.contains(" USING ");
+        let sorts = |line: &String| line.contains("TEMP B-TREE FOR ORDER BY");
+        return Ok(Told { scans: explained.plan.iter().any(scans), sorts: explained.plan.iter().any(sorts) });
+    }
+    let plan: Json = serde_json::from_str(&explained.plan.join("\n"))?;
+    let mut told = Told { scans: false, sorts: false };
+    look(&plan, &mut told);
+    Ok(told)
+}
+
+fn look(plan: &Json, told: &mut Told) {
+    match plan {
+        Json::Object(members) => {
+            for (key, value) in members {
+                told.scans |= key == "access_type" && value == "ALL";
+                told.sorts |= key == "using_filesort" && value == true || key == "filesort";
+                look(value, told);
+            }
+        }
+        Json::Array(values) => values.iter().for_each(|value| look(value, told)),
+        _ => {}
+    }
+}
