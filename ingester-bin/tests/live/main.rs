@@ -10,6 +10,7 @@
 //! | `cost`, `memory` | how much is written, and how much memory it takes |
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
 //! | `rejects` | objects that cannot be stored |
+//! | `selectors` | label and field selectors, compared with the API server's answers |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
 //! | `identity` | the database of another cluster |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
@@ -40,6 +41,7 @@ mod rejects;
 mod report;
 mod restore;
 mod secrets;
+mod selectors;
 mod settings;
 mod sweep;
 mod uninstall;
