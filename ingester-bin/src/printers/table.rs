@@ -1,6 +1,12 @@
 //! Columns for people as kubectl prints them: three spaces between the columns, no lines. Rows come in portions, so the widths are
 //! those of what was printed so far, and no column becomes narrower.
 
+/// The spaces between two columns.
+const GAP: usize = 3;
+
+/// The least width of a column.
+const NARROWEST: usize = 3;
+
 /// The columns of a table that is printed in portions.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
@@ -21,7 +27,7 @@ impl Columns {
         for row in &rows {
             for (i, (cell, width)) in row.iter().zip(&self.widths).enumerate() {
                 // The last column needs no padding.
-                let width = if i + 1 == row.len() { 0 } else { width + 3 };
+                let width = if i + 1 == row.len() { 0 } else { width.max(&NARROWEST) + GAP };
                 out.push_str(&format!("{cell:<width$}"));
             }
             out.push('\n');
@@ -66,6 +72,14 @@ mod tests {
         );
         assert_eq!(columns.lines(&rows(&[&["b", "3d"]])), "b             3d\n");
         assert_eq!(columns.lines(&rows(&[&["a-longer-name", "3d"]])), "a-longer-name   3d\n");
+    }
+
+    #[test]
+    fn narrow_columns_are_as_wide_as_those_of_kubectl() {
+        assert_eq!(
+            Columns::default().lines(&rows(&[&["N", "NAME", "X"], &["a", "b", "c"]])),
+            "N     NAME   X\na     b      c\n"
+        );
     }
 
     #[test]

@@ -123,7 +123,10 @@ fn formats_for_programs() {
     );
     assert_eq!(get("jsonpath={.kind}: {.items[?(@.spec.owner.name==\"o1\")].metadata.uid}"), "List: uid-1");
     assert_eq!(get("jsonpath-as-json={.items[*].metadata.name}"), "[\n    \"m0\",\n    \"m1\",\n    \"m2\"\n]\n");
-    assert_eq!(get("custom-columns=N:.metadata.name,X:.spec.none"), "N    X\nm0   <none>\nm1   <none>\nm2   <none>\n");
+    assert_eq!(
+        get("custom-columns=N:.metadata.name,X:.spec.none"),
+        "N     X\nm0    <none>\nm1    <none>\nm2    <none>\n"
+    );
     let csv = get("csv");
     let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
     assert!(lines[0].starts_with("namespace,name,owner,description,model_kind,algorithm,"), "{csv}");

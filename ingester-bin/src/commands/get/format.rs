@@ -52,6 +52,11 @@ impl Format {
         matches!(self, Format::Table | Format::Wide)
     }
 
+    /// Whether its columns are as wide as what is in them.
+    pub(super) fn has_columns(&self) -> bool {
+        self.is_table() || matches!(self, Format::Custom(_))
+    }
+
     /// Whether it needs the stored objects.
     pub(super) fn needs_object(&self) -> bool {
         !matches!(self, Format::Table | Format::Wide | Format::Csv | Format::Name)

@@ -132,7 +132,7 @@ async fn list(
         let mut rows = Rows::new(asked, view.wanted(), arguments, question).map_err(failed)?;
         // One row more than one tells whether it is the only one.
         let first =
-            rows.first(if format.is_table() { FIRST } else { 1 + usize::from(single) }).await.map_err(failed)?;
+            rows.first(if format.has_columns() { FIRST } else { 1 + usize::from(single) }).await.map_err(failed)?;
         sources.push((rows, first));
     }
     let kinds_with_rows = sources.iter().filter(|(_, first)| !first.is_empty()).count();
