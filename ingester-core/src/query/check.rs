@@ -27,6 +27,15 @@ impl Checked {
         self.table
     }
 
+    /// The place of the column of this name or path.
+    ///
+    /// # Errors
+    /// [`QueryError::NoSuchField`] without one.
+    pub fn place(&self, field: &str) -> Result<usize, QueryError> {
+        let context = Context { table: self.table, scan: false };
+        context.place(field).ok_or_else(|| context.no_such_field(field))
+    }
+
     /// What must hold of a row.
     pub fn condition(&self) -> &Condition {
         &self.condition

@@ -1,17 +1,17 @@
 //! The fingerprint of a query: which query a continue token belongs to.
 
 use super::{Filter, Order, Query, States, Test};
-use crate::schema::Fingerprint;
+use crate::schema::{Fingerprint, Table};
 use crate::value::Value;
 
 impl Query {
-    /// A number that is the same for the same query, in any process on any platform. A query that differs in anything, even in the
-    /// order of its filters, has another one.
-    pub fn fingerprint(&self) -> u64 {
+    /// A number that is the same for the same query about the same table, in any process on any platform. A query that differs in
+    /// anything, even in the order of its filters, has another one.
+    pub fn fingerprint(&self, table: &Table) -> u64 {
         // Every field is named here, so that a new one is not forgotten.
         let Query { namespaces, names, uids, states, filters, order, scan } = self;
         let States { live, evicted, deleted } = *states;
-        let mut all = Fingerprint::NONE;
+        let mut all = Fingerprint::NONE.text(table.name.as_str());
         for list in [namespaces, names, uids] {
             all = list.iter().fold(all.number(list.len() as u64), |all, text| all.text(text));
         }
@@ -70,6 +70,7 @@ fn with_value(all: Fingerprint, value: &Value) -> Fingerprint {
 
 #[cfg(test)]
 mod tests {
+    use crate::fixture::MODEL;
     use crate::query::{Filter, Order, Query, States, Test};
     use crate::value::{Micros, Value};
     use std::collections::HashMap;
@@ -87,8 +88,8 @@ mod tests {
             ..Query::default()
         };
         // Another number would end the paging of those who hold a token while they update.
-        assert_eq!(format!("{:016x}", query.fingerprint()), "095825b9c0b06942");
-        assert_eq!(query.clone().fingerprint(), query.fingerprint());
+        assert_eq!(format!("{:016x}", query.fingerprint(MODEL.table())), "095825b9c0b06942");
+        assert_eq!(query.clone().fingerprint(MODEL.table()), query.fingerprint(MODEL.table()));
     }
 
     #[test]
@@ -161,7 +162,7 @@ mod tests {
         );
         let mut seen = HashMap::new();
         for query in &queries {
-            if let Some(other) = seen.insert(query.fingerprint(), query) {
+            if let Some(other) = seen.insert(query.fingerprint(MODEL.table()), query) {
                 panic!("{query:?} and {other:?} have one fingerprint");
             }
         }

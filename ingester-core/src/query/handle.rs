@@ -326,7 +326,7 @@ impl<S> fmt::Debug for Sort<S> {
 #[macro_export]
 macro_rules! __base_handles {
     ($root:ty) => {
-        $crate::__base_handles! { $root:
+        $crate::__private::base_handles! { $root:
             uid: ::std::string::String = "Column `uid`: `metadata.uid`.",
             group_ver: ::std::string::String = "Column `group_ver`: `apiVersion`.",
             namespace: ::std::string::String = "Column `namespace`: `metadata.namespace`, empty for an object without.",

@@ -99,8 +99,10 @@ fn handles<'m>(
     if functions.is_empty() {
         return functions;
     }
+    // A program uses some of them, and not those of a private struct that it never asks about.
     quote! {
         #[automatically_derived]
+        #[allow(dead_code)]
         impl #owner {
             #functions
         }

@@ -81,7 +81,8 @@ impl Known {
                 old.epoch = self.epoch;
                 return;
             }
-            Some(old) if old.state != live => entry.version = 0,
+            // It stays so until the object was looked at: the cluster may not answer before the rows are read again.
+            Some(old) if old.state != live || old.version == 0 => entry.version = 0,
             _ => {}
         }
         let old = self.entries.insert(uid, entry);
@@ -193,6 +194,20 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::{Known, RowState, State};
+
+    #[test]
+    fn a_row_that_contradicts_memory_is_of_no_known_version_until_its_object_was_looked_at() {
+        let mut known = Known::default();
+        known.set("a", 7, RowState::Stored(State::Deleted), None);
+        for _ in 0..2 {
+            known.begin_rows();
+            known.load("a".into(), 7);
+            assert_eq!(known.live_version("a"), Some(0));
+        }
+        known.set("a", 7, RowState::Stored(State::Live), None);
+        known.load("a".into(), 7);
+        assert_eq!(known.live_version("a"), Some(7));
+    }
 
     #[test]
     fn an_object_missing_from_a_list_is_checked_unless_it_was_leaving() {

@@ -65,6 +65,16 @@ pub enum AskError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A stored object is not of the type that it is to be read as.
+    #[error("{object} (uid {uid}): {error}")]
+    Object {
+        /// Its namespace and name.
+        object: String,
+        /// Its uid.
+        uid: String,
+        /// What is wrong with it.
+        error: ingester_core::json::Error,
+    },
 }
 
 /// A page of rows.
@@ -77,6 +87,7 @@ pub struct Page {
 }
 
 /// A query about one kind, ready to be asked.
+#[derive(Clone)]
 pub struct Asked<'s> {
     store: &'s Store,
     checked: Checked,
@@ -99,11 +110,11 @@ impl Store {
     pub fn ask_about(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<Asked<'_>, QueryError> {
         let checked = query.check(kind.table())?;
         let group = OfGroup::new(kind.group());
-        Ok(Asked { store: self, checked, group, limits, fingerprint: query.fingerprint() })
+        Ok(Asked { store: self, checked, group, limits, fingerprint: query.fingerprint(kind.table()) })
     }
 }
 
-impl Asked<'_> {
+impl<'s> Asked<'s> {
     /// The query as it was checked.
     pub fn checked(&self) -> &Checked {
         &self.checked
@@ -146,7 +157,7 @@ impl Asked<'_> {
     ///
     /// # Errors
     /// [`TokenError`] when the token is none of this query's.
-    pub fn reader(&self, wanted: &Wanted, token: Option<&str>) -> Result<Reader<'_>, TokenError> {
+    pub fn reader(&self, wanted: &Wanted, token: Option<&str>) -> Result<Reader<'s>, TokenError> {
         let cursor = match token {
             None => Cursor::begin(&self.checked),
             Some(token) => {
@@ -156,7 +167,7 @@ impl Asked<'_> {
             }
         };
         let places = Select::places(&self.checked, &wanted.places).into();
-        Ok(Reader { asked: self, wanted: wanted.clone(), places, cursor, rows: FIRST })
+        Ok(Reader { asked: self.clone(), wanted: wanted.clone(), places, cursor, rows: FIRST })
     }
 
     /// How many rows the query asks for. Nothing is read but keys, but all of them.
@@ -236,8 +247,8 @@ pub struct Explained {
 }
 
 /// Reads the rows of a query, portion by portion.
-pub struct Reader<'a> {
-    asked: &'a Asked<'a>,
+pub struct Reader<'s> {
+    asked: Asked<'s>,
     wanted: Wanted,
     places: Arc<[usize]>,
     cursor: Cursor,

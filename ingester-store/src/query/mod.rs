@@ -13,6 +13,8 @@
 mod ask;
 mod cursor;
 mod found;
+mod typed;
 
 pub use ask::{AskError, Asked, Explained, Limits, Page, Reader, Wanted};
 pub use found::FoundRow;
+pub use typed::{Stored, TypedPage, TypedQuery};

@@ -16,4 +16,5 @@ mod schema;
 mod settings;
 mod single;
 mod tls;
+mod typed;
 mod world;

@@ -1,0 +1,302 @@
+//! Queries in Rust's own terms: the kind is a type, and so are its columns.
+
+use super::ask::{AskError, Asked, Limits, Reader, Wanted};
+use super::found::FoundRow;
+use crate::store::Store;
+use futures::future;
+use futures::stream::{self, Stream, StreamExt as _, TryStreamExt as _};
+use ingester_core::query::{
+    Filter, Handle, PartOf, Predicate, Query, SelectorError, Sort, States, Test, parse_field_selector,
+    parse_label_selector,
+};
+use ingester_core::schema::base;
+use ingester_core::value::{Micros, Value};
+use ingester_core::{Ingestable, Kind, json};
+use serde::de::DeserializeOwned;
+use std::marker::PhantomData;
+
+/// A query for objects of the type `K`. It asks for everything that exists, in the order of Kubernetes, until it is told otherwise.
+///
+/// ```no_run
+/// # use ingester_core::Ingestable;
+/// # #[derive(Ingestable, serde::Deserialize)]
+/// # #[ingest(group = "example.com", version = "v1", kind = "House")]
+/// # struct House {
+/// #     #[index]
+/// #     colour: String,
+/// # }
+/// # async fn example(store: &ingester_store::Store) -> Result<(), ingester_store::query::AskError> {
+/// use futures::TryStreamExt as _;
+///
+/// let query = store.query::<House>().namespace("town").label("street", "main").filter(House::colour().eq("red"));
+/// let mut houses = std::pin::pin!(query.order_by(House::create_time().desc()).limit(50).stream());
+/// while let Some(house) = houses.try_next().await? {
+///     println!("{} {}", house.name, house.object.colour);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a query does nothing until it is asked"]
+pub struct TypedQuery<'s, K> {
+    store: &'s Store,
+    query: Query,
+    limits: Limits,
+    limit: Option<usize>,
+    after: Option<String>,
+    of: PhantomData<fn() -> K>,
+}
+
+/// An object as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored<T> {
+    /// The object.
+    pub object: T,
+    /// Its uid.
+    pub uid: Box<str>,
+    /// Its namespace; empty if it is in none.
+    pub namespace: Box<str>,
+    /// Its name.
+    pub name: Box<str>,
+    /// The resourceVersion that is stored.
+    pub res_version: u64,
+    /// When it was created.
+    pub create_time: Option<Micros>,
+    /// When its row was written.
+    pub update_time: Option<Micros>,
+    /// When it was deleted.
+    pub delete_time: Option<Micros>,
+    /// When it was moved from etcd to SQL.
+    pub evict_time: Option<Micros>,
+}
+
+/// A page of objects.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypedPage<T> {
+    /// The objects, in the query's order.
+    pub items: Vec<Stored<T>>,
+    /// The token of the next page; `None` if this is the last one.
+    pub next: Option<String>,
+}
+
+/// What is read of each row.
+const PLACES: [usize; 8] = [
+    base::NAMESPACE,
+    base::NAME,
+    base::RES_VERSION,
+    base::CREATE_TIME,
+    base::UPDATE_TIME,
+    base::DELETE_TIME,
+    base::EVICT_TIME,
+    base::JSON,
+];
+
+impl Store {
+    /// A query for objects of a kind.
+    pub fn query<K: Ingestable>(&self) -> TypedQuery<'_, K> {
+        let (query, limits) = (Query::default(), Limits::default());
+        TypedQuery { store: self, query, limits, limit: None, after: None, of: PhantomData }
+    }
+}
+
+impl<'s, K: Ingestable> TypedQuery<'s, K> {
+    /// Of this namespace, too.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.query.namespaces.push(namespace.into());
+        self
+    }
+
+    /// Of this name, too. Several objects may have had it, one after the other.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.query.names.push(name.into());
+        self
+    }
+
+    /// Of this uid, too.
+    pub fn uid(mut self, uid: impl Into<String>) -> Self {
+        self.query.uids.push(uid.into());
+        self
+    }
+
+    /// In these states, instead of live and evicted.
+    pub fn states(mut self, states: States) -> Self {
+        self.query.states = states;
+        self
+    }
+
+    /// With this label.
+    pub fn label(self, key: impl Into<String>, value: &str) -> Self {
+        self.matching(Filter::label(key, Test::Equal(Value::text(value))))
+    }
+
+    /// With labels that a selector of Kubernetes selects: `team in (a, b), !legacy`.
+    ///
+    /// # Errors
+    /// [`SelectorError`] with the place, when it is none.
+    pub fn label_selector(mut self, selector: &str) -> Result<Self, SelectorError> {
+        self.query.filters.extend(parse_label_selector(selector)?);
+        Ok(self)
+    }
+
+    /// With fields that a selector of Kubernetes selects: `spec.owner.name=ann,status.state!=FAILED`. Each field has a column, or the
+    /// query cannot be asked.
+    ///
+    /// # Errors
+    /// [`SelectorError`] with the place, when it is none.
+    pub fn field_selector(mut self, selector: &str) -> Result<Self, SelectorError> {
+        self.query.filters.extend(parse_field_selector(selector)?);
+        Ok(self)
+    }
+
+    /// With columns for which this holds.
+    pub fn filter<S: PartOf<K>>(self, predicate: Predicate<S>) -> Self {
+        self.matching(predicate.into())
+    }
+
+    /// For which this holds: a filter that is made at run time.
+    pub fn matching(mut self, filter: Filter) -> Self {
+        self.query.filters.push(filter);
+        self
+    }
+
+    /// In this order; after those that were said before.
+    pub fn order_by<S: PartOf<K>>(mut self, sort: Sort<S>) -> Self {
+        self.query.order.push(sort.into());
+        self
+    }
+
+    /// At most so many objects.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Those after a page, by its token.
+    pub fn after(mut self, token: impl Into<String>) -> Self {
+        self.after = Some(token.into());
+        self
+    }
+
+    /// Within these limits, instead of the usual ones.
+    pub fn within(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    fn asked(&self) -> Result<Asked<'s>, AskError> {
+        Ok(self.store.ask_about(&Kind::of::<K>(), &self.query, self.limits)?)
+    }
+
+    /// The objects, one after the other. Few are in memory at a time, however many there are. An object that cannot be read as a `K` is
+    /// an error of its own, after which the others follow.
+    pub fn stream(self) -> impl Stream<Item = Result<Stored<K>, AskError>> + use<'s, K>
+    where
+        K: DeserializeOwned,
+    {
+        self.stream_json().map(|stored| stored.and_then(Stored::read))
+    }
+
+    /// The same as JSON, as it is stored.
+    pub fn stream_json(self) -> impl Stream<Item = Result<Stored<Box<str>>, AskError>> + use<'s, K> {
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let begin = self.asked().and_then(|asked| Ok(asked.reader(&wanted(), self.after.as_deref())?));
+        let portions = |reader: Reader<'s>| {
+            stream::try_unfold(reader, async |mut reader| {
+                let rows = reader.next().await?;
+                let portion = stream::iter(rows.into_iter().map(Ok::<_, AskError>));
+                Ok::<_, AskError>((portion.size_hint().0 > 0).then_some((portion, reader)))
+            })
+            .try_flatten()
+        };
+        stream::once(future::ready(begin)).map_ok(portions).try_flatten().take(limit).map_ok(|row| Stored::of(&row))
+    }
+
+    /// A page of up to the limit, or of 1,000 objects without one.
+    ///
+    /// # Errors
+    /// [`AskError`] when the query cannot be asked, the database fails or takes too long, or an object cannot be read as a `K`.
+    pub async fn page(self) -> Result<TypedPage<K>, AskError>
+    where
+        K: DeserializeOwned,
+    {
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let page = self.asked()?.page(&wanted(), limit, self.after.as_deref()).await?;
+        let items = page.rows.iter().map(|row| Stored::of(row).read()).collect::<Result<_, _>>()?;
+        Ok(TypedPage { items, next: page.next })
+    }
+
+    /// The first object; `None` without any.
+    ///
+    /// # Errors
+    /// As [`TypedQuery::page`].
+    pub async fn first(self) -> Result<Option<Stored<K>>, AskError>
+    where
+        K: DeserializeOwned,
+    {
+        Ok(self.limit(1).page().await?.items.pop())
+    }
+
+    /// How many objects there are. All their keys are read.
+    ///
+    /// # Errors
+    /// [`AskError`] when the query cannot be asked, or the database fails or takes too long.
+    pub async fn count(self) -> Result<u64, AskError> {
+        self.asked()?.count().await
+    }
+
+    /// How many objects there are of each value of a column, the most frequent value first; of at most 1,000 values.
+    ///
+    /// # Errors
+    /// As [`TypedQuery::count`].
+    pub async fn count_by<S: PartOf<K>, V>(self, column: Handle<S, V>) -> Result<Vec<(Value, u64)>, AskError> {
+        let asked = self.asked()?;
+        let place = asked.checked().place(column.column())?;
+        asked.count_by(place, self.limit.unwrap_or(1000)).await
+    }
+}
+
+fn wanted() -> Wanted {
+    Wanted { places: PLACES.to_vec(), labels: false }
+}
+
+impl Stored<Box<str>> {
+    fn of(row: &FoundRow) -> Self {
+        let res_version = match row.get(base::RES_VERSION) {
+            Some(Value::UInt(version)) => *version,
+            _ => 0,
+        };
+        Stored {
+            object: row.text(base::JSON).into(),
+            uid: row.uid().into(),
+            namespace: row.text(base::NAMESPACE).into(),
+            name: row.text(base::NAME).into(),
+            res_version,
+            create_time: row.time(base::CREATE_TIME),
+            update_time: row.time(base::UPDATE_TIME),
+            delete_time: row.time(base::DELETE_TIME),
+            evict_time: row.time(base::EVICT_TIME),
+        }
+    }
+
+    /// Reads the object, as tolerantly as the mirror does: a null, for example, is the default.
+    ///
+    /// # Errors
+    /// [`AskError::Object`] with its name and uid.
+    pub fn read<T: DeserializeOwned>(self) -> Result<Stored<T>, AskError> {
+        let Stored { object, uid, namespace, name, res_version, create_time, update_time, delete_time, evict_time } =
+            self;
+        match json::from_str(&object) {
+            Ok(object) => Ok(Stored {
+                object,
+                uid,
+                namespace,
+                name,
+                res_version,
+                create_time,
+                update_time,
+                delete_time,
+                evict_time,
+            }),
+            Err(error) => Err(AskError::Object { object: format!("{namespace}/{name}"), uid: uid.into(), error }),
+        }
+    }
+}
