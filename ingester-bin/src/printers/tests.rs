@@ -44,6 +44,11 @@ fn numbers_are_written_as_go_writes_them() {
 }
 
 #[test]
+fn a_last_text_with_several_ends_of_lines_needs_no_marker() {
+    assert_eq!(yaml::document(&tree(r#"{"a":"b\n\n"}"#)), "a: |+\n  b\n\n");
+}
+
+#[test]
 fn a_list_in_portions_is_the_list() {
     for count in 0..3 {
         let items: Vec<Tree> = (0..count).map(|_| tree(r#"{"kind":"M","spec":{"l":[1,{}],"t":"a: b"}}"#)).collect();

@@ -26,9 +26,6 @@ pub(crate) fn document(tree: &Tree) -> String {
     let mut emitter = Emitter::new();
     emitter.node(tree, None, Place::Root);
     emitter.write_indent(0);
-    if emitter.open_ended {
-        emitter.out.push_str("...\n");
-    }
     emitter.out
 }
 
@@ -74,13 +71,11 @@ struct Emitter {
     whitespace: bool,
     /// The line has nothing but indentation and `-`, `?` and `:`.
     indention: bool,
-    /// The document ends with a scalar whose end only a marker shows.
-    open_ended: bool,
 }
 
 impl Emitter {
     fn new() -> Self {
-        Emitter { out: String::new(), column: 0, whitespace: true, indention: true, open_ended: false }
+        Emitter { out: String::new(), column: 0, whitespace: true, indention: true }
     }
 
     fn put(&mut self, character: char) {
@@ -117,7 +112,6 @@ impl Emitter {
         text.chars().for_each(|character| self.put(character));
         self.whitespace = false;
         self.indention &= indention;
-        self.open_ended = false;
     }
 
     /// Writes a value. `indent` is that of the collection around it.
@@ -323,14 +317,10 @@ impl Emitter {
         if text.starts_with(|first| first == ' ' || is_break(first)) {
             self.indicator("2", Space::None, false);
         }
-        self.open_ended = false;
         let mut end = text.chars().rev();
         match (end.next().map(is_break), end.next().map(is_break)) {
             (Some(true), Some(false)) => {}
-            (Some(true), _) => {
-                self.indicator("+", Space::None, false);
-                self.open_ended = true;
-            }
+            (Some(true), _) => self.indicator("+", Space::None, false),
             _ => self.indicator("-", Space::None, false),
         }
         self.put_break();
