@@ -63,10 +63,10 @@ pub(crate) struct Import {
 /// named as for kubectl: `model`, `models`, `Model` and `models.michelangelo.api` are the same one. Exits with 1 if a NAME is not
 /// found.
 #[derive(Debug, Args)]
-#[command(after_help = GET_EXAMPLES)]
+#[command(after_help = GET_EXAMPLES, override_usage = GET_USAGE)]
 pub(crate) struct Get {
-    /// Kinds, separated by commas, and the names of objects; or KIND/NAME, any number of them.
-    #[arg(required = true, value_name = "KIND[,KIND...] [NAME...]", hide_default_value = true)]
+    /// Kinds, separated by commas, then names of objects; or KIND/NAME for each object.
+    #[arg(required = true, value_name = "KIND")]
     pub(crate) resources: Vec<String>,
     #[command(flatten)]
     pub(crate) target: Target,
@@ -143,6 +143,10 @@ pub(crate) struct Get {
     #[arg(long, help_heading = "How")]
     pub(crate) explain: bool,
 }
+
+const GET_USAGE: &str = "\
+ingester get [OPTIONS] KIND[,KIND...] [NAME...]
+       ingester get [OPTIONS] KIND/NAME...";
 
 const GET_EXAMPLES: &str = "\
 Examples:

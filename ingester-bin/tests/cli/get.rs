@@ -319,6 +319,18 @@ fn many_objects_stream_out_as_one_list() {
 }
 
 #[test]
+fn a_reader_who_has_enough_ends_it() {
+    let folder = Folder::new();
+    let metadata = |i: u32| json!({"name": format!("m{i}"), "annotations": {"a": "x".repeat(1000)}});
+    folder.write("many.ndjson", (0..2000).map(|i| model_json(metadata(i), json!({}))).collect::<String>());
+    folder.import(&["many.ndjson"]).exits(0);
+    let mut child = folder.get_command(&["models", "-o", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!((line.as_str(), child.wait().unwrap().code()), ("{\n", Some(0)));
+}
+
+#[test]
 fn counts_and_groups() {
     let folder = models();
     assert_eq!(folder.get(&["models", "--count", "-l", "team=pricing"]).exits(0).out, "3\n");

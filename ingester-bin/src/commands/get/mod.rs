@@ -322,6 +322,6 @@ fn failed(error: AskError) -> Failure {
     match error {
         AskError::Query(_) | AskError::Token(_) => Failure::Usage(error.into()),
         AskError::Store(error) => error.into(),
-        AskError::TooSlow(..) => Failure::Work(error.into()),
+        error => Failure::Work(error.into()),
     }
 }
