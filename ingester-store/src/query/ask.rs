@@ -316,9 +316,10 @@ impl Reader<'_> {
     async fn add_labels(&self, rows: &mut [FoundRow]) -> Result<(), AskError> {
         let uids: Vec<&str> = rows.iter().map(FoundRow::uid).collect();
         let pairs = self.asked.store.pairs(self.asked.checked.table(), Companion::Labels, &uids).await?;
-        let mut of_uid: HashMap<String, Vec<(Box<str>, Box<str>)>> = HashMap::new();
+        let mut of_uid = HashMap::new();
         for (uid, key, value) in pairs {
-            of_uid.entry(uid).or_default().push((key.into(), value.into()));
+            let of_uid: &mut Vec<_> = of_uid.entry(uid).or_default();
+            of_uid.push((key.into_boxed_str(), value.into_boxed_str()));
         }
         for row in rows {
             let mut pairs = of_uid.remove(row.uid()).unwrap_or_default();

@@ -77,16 +77,18 @@ fn query(arguments: &Get, now: Micros) -> Result<Query, Failure> {
     for selector in &arguments.field_selector {
         filters.extend(parse_field_selector(selector).map_err(|error| wrong("--field-selector", &error))?);
     }
-    let (from, before): (fn(Value) -> Test, fn(Value) -> Test) = (Test::GreaterOrEqual, Test::Less);
-    for (flag, time, place, test) in [
-        ("--created-after", &arguments.created_after, base::CREATE_TIME, from),
-        ("--created-before", &arguments.created_before, base::CREATE_TIME, before),
-        ("--deleted-after", &arguments.deleted_after, base::DELETE_TIME, from),
-        ("--deleted-before", &arguments.deleted_before, base::DELETE_TIME, before),
+    for (flag, time, place, from) in [
+        ("--created-after", &arguments.created_after, base::CREATE_TIME, true),
+        ("--created-before", &arguments.created_before, base::CREATE_TIME, false),
+        ("--deleted-after", &arguments.deleted_after, base::DELETE_TIME, true),
+        ("--deleted-before", &arguments.deleted_before, base::DELETE_TIME, false),
     ] {
         if let Some(time) = time {
-            let time = parse_time(time, now).map_err(|error| wrong(flag, &error))?;
-            filters.push(Filter::field(BASE_COLUMNS[place].name.as_str(), test(Value::Time(time))));
+            parse_time(time, now).map_err(|error| wrong(flag, &error))?;
+            // As it was written: the token of a page is good for the same question a minute later.
+            let time = Value::text(time.as_str());
+            let test = if from { Test::GreaterOrEqual(time) } else { Test::Less(time) };
+            filters.push(Filter::field(BASE_COLUMNS[place].name.as_str(), test));
         }
     }
     let order = match &arguments.sort_by {
