@@ -14,7 +14,6 @@ use ingester_store::query::{Limits, Wanted};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::{Durability, MariaDb};
 use sqlx::{AssertSqlSafe, Connection, Executor, IntoArguments, Row as _};
-use std::cell::RefCell;
 use std::ops::Deref;
 
 #[derive(Args)]
@@ -133,7 +132,6 @@ where
         "\n{name}, {} rows: the first 50 rows, ms at the median, and the ratio to the SQL by hand",
         arguments.rows
     );
-    let connection = RefCell::new(connection);
     for Question { name, query, by_hand } in questions() {
         let asked = store.ask_about(kind, &query, Limits::default())?;
         let wanted = Wanted::object();
@@ -142,8 +140,7 @@ where
         let found = runtime.block_on(asked.page(&wanted, 50, None))?.rows.len();
         let by_hand = || {
             let read = async {
-                let rows =
-                    sqlx::query::<D>(AssertSqlSafe(sql.as_str())).fetch_all(&mut *connection.borrow_mut()).await?;
+                let rows = sqlx::query::<D>(AssertSqlSafe(sql.as_str())).fetch_all(&mut connection).await?;
                 rows.iter().map(|row| Ok((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?))).collect()
             };
             let rows: Result<Vec<(String, String)>, sqlx::Error> = runtime.block_on(read);

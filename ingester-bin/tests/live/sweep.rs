@@ -11,12 +11,14 @@ use crate::mirror::Row;
 use crate::objects::{kinds, model, object};
 use crate::settings::Settings;
 use crate::world::World;
-use crate::{on_both_api_servers, on_both_databases};
+use crate::{on_both_api_servers, on_both_databases, on_servers};
 
 on_both_api_servers! { Own::NOTHING =>
     only_objects_deleted_while_the_ingester_was_down_are_swept
     rows_changed_by_hand_are_corrected_at_the_next_start
 }
+
+on_servers! { Own::NOTHING => hundreds_of_differences_are_read_again_and_repaired_together [mariadb MARIADB] [modern MODERN] }
 
 on_both_databases! { Own::NOTHING =>
     a_sweep_beyond_the_limit_marks_nothing_and_says_so
@@ -120,5 +122,22 @@ async fn a_sweep_beyond_the_limit_marks_nothing_and_says_so(world: &mut World) -
     let audit = world.audit(&["--repair"])?;
     ensure!(audit.code == Some(0), "{audit:?}");
     assert_eq!(world.database.count("model WHERE delete_time IS NULL").await?, 2);
+    world.audit_is_clean()
+}
+
+async fn hundreds_of_differences_are_read_again_and_repaired_together(world: &mut World) -> Result<()> {
+    world.start()?;
+    world.objects.create_all((0..185).map(|number| model(&format!("m{number:03}"), "x"))).await?;
+    world.settled().await?;
+    world.stop()?;
+    world.database.sql("UPDATE model SET algorithm = 'y'").await?;
+    let begin = std::time::Instant::now();
+    let audit = world.audit(&[])?;
+    let audited = begin.elapsed();
+    ensure!(audit.code == Some(1) && audit.out.contains("185"), "{audit:?}");
+    let repair = world.audit(&["--repair"])?;
+    eprintln!("185 differences: {audited:?}, with their repair: {:?}", begin.elapsed() - audited);
+    ensure!(repair.code == Some(0), "{repair:?}");
+    assert_eq!(world.database.count("model WHERE algorithm = 'x'").await?, 185);
     world.audit_is_clean()
 }

@@ -71,7 +71,7 @@ fn handles<'m>(
     columns: impl IntoIterator<Item = &'m ColumnDeclaration>,
     mut taken: HashSet<String>,
 ) -> TokenStream {
-    let mut functions = TokenStream::new();
+    let (mut functions, mut names) = (TokenStream::new(), Vec::new());
     for column in columns {
         let ty = match &column.source {
             Source::Field { ty, .. } => quote!(#ty),
@@ -89,6 +89,7 @@ fn handles<'m>(
             Some(path) => format!("Column `{name}`: `{path}`."),
             None => format!("Column `{name}`."),
         };
+        names.push(function.clone());
         functions.extend(quote_spanned! {column.name_span=>
             #[doc = #doc]
             #visibility fn #function() -> __ingester::Handle<#owner, #ty> {
@@ -99,13 +100,13 @@ fn handles<'m>(
     if functions.is_empty() {
         return functions;
     }
-    // A program uses some of them, and not those of a private struct that it never asks about.
+    // A program uses some of them, and not those of a private struct that it never asks about: named here, none is dead code.
     quote! {
         #[automatically_derived]
-        #[allow(dead_code)]
         impl #owner {
             #functions
         }
+        const _: () = { #(let _ = #owner::#names;)* };
     }
 }
 

@@ -158,6 +158,12 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
         self
     }
 
+    /// Fields without a column are read from the stored JSON. No key serves them: every row is read.
+    pub fn scan(mut self) -> Self {
+        self.query.scan = true;
+        self
+    }
+
     /// In this order; after those that were said before.
     pub fn order_by<S: PartOf<K>>(mut self, sort: Sort<S>) -> Self {
         self.query.order.push(sort.into());

@@ -103,6 +103,7 @@ fn wrong(widgets: Query<Widget>) {
 struct Part {
     #[index]
     name: String, //~ ERROR duplicate definitions with name `name`
+    //~| ERROR multiple applicable items in scope
 }
 
 impl Part {

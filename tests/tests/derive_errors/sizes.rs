@@ -68,9 +68,9 @@ struct Long {
     b: String,
 }
 
-// 61 keys, besides the 4 that every table has.
+// 61 keys, besides the 5 that every table has.
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Keyed")] //~ ERROR table `keyed` has 65 keys, InnoDB allows 64: put `key = false` on columns that are not searched alone
+#[ingest(group = "", version = "v1", kind = "Keyed")] //~ ERROR table `keyed` has 66 keys, InnoDB allows 64: put `key = false` on columns that are not searched alone
 struct Keyed {
     #[index]
     one: Twenty,
