@@ -9,9 +9,10 @@ mod objects;
 mod questions;
 
 use anyhow::{Context as _, Result, ensure};
+use crd_specs::model::Model;
 use document::Document;
 use ingester_store::{ConnectOptions, Store};
-use ingester_tests::databases::Database;
+use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
 use questions::QUESTIONS;
 use std::path::Path;
@@ -20,6 +21,8 @@ use std::process::Command;
 on_every_database! {
     every_question_has_its_answer_by_sql_and_in_rust
     every_question_has_its_answer_on_the_command_line
+    text_compares_by_byte_but_for_spaces_at_the_end_on_servers
+    no_value_and_empty_values_are_told_apart
 }
 
 /// A database with the objects that the questions are about.
@@ -95,6 +98,32 @@ fn on_the_command_line(url: &str, command: &str) -> Result<Vec<String>> {
     let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
     ensure!(output.status.success(), "{command}: {}{err}", output.status);
     Ok(out.lines().map(|line| line.trim().replace(',', "|")).filter(|line| !line.is_empty()).collect())
+}
+
+async fn text_compares_by_byte_but_for_spaces_at_the_end_on_servers(database: Database) -> Result<()> {
+    let store = filled(&database).await?;
+    let ignored = u64::from(database.on != On::Sqlite);
+    for (name, found) in [("churn-2", 1), ("Churn-2", 0), ("churn-2\u{301}", 0), ("churn-2 ", ignored)] {
+        assert_eq!(database.count(&format!("model WHERE name = '{name}'")).await?, found, "`{name}` by SQL");
+        assert_eq!(store.query::<Model>().name(name).count().await?, found, "`{name}` in Rust");
+    }
+    Ok(())
+}
+
+async fn no_value_and_empty_values_are_told_apart(database: Database) -> Result<()> {
+    let store = filled(&database).await?;
+    for (from, found) in [
+        ("model WHERE uid = 'fraud-1' AND owner IS NULL", 1),
+        ("model WHERE uid = 'fraud-2' AND owner = ''", 1),
+        ("model WHERE uid = 'churn-1' AND revision_id = 0 AND algorithm = ''", 1),
+        ("inferenceserver WHERE uid = 'server-3' AND state = 'INFERENCE_SERVER_STATE_INVALID'", 1),
+        ("model WHERE delete_time IS NULL AND owner <> 'ada'", 3),
+        ("model WHERE delete_time IS NULL AND (owner IS NULL OR owner <> 'ada')", 4),
+    ] {
+        assert_eq!(database.count(from).await?, found, "{from}");
+    }
+    assert_eq!(store.query::<Model>().filter(Model::owner().ne("ada")).count().await?, 4);
+    Ok(())
 }
 
 #[test]
