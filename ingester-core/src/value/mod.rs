@@ -23,6 +23,12 @@ impl Micros {
         Micros(jiff::Timestamp::now().as_microsecond())
     }
 
+    /// The time so long before now, by this machine's clock.
+    pub fn ago(age: std::time::Duration) -> Self {
+        let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
+        Micros(Self::now().0.saturating_sub(age))
+    }
+
     /// The time as SQL text in UTC, `2026-03-09 20:36:46.000000`. SQLite stores and compares this text.
     pub fn sql(self) -> String {
         match jiff::Timestamp::from_microsecond(self.0) {
@@ -116,5 +122,19 @@ impl Values {
     /// The values.
     pub(crate) fn into_vec(self) -> Vec<Value> {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_time_ago_is_before_now_by_its_age() {
+        let before = Micros::now().0;
+        let ago = Micros::ago(Duration::from_hours(24)).0 + 86_400_000_000;
+        assert!((before..=Micros::now().0).contains(&ago));
+        assert!(Micros::ago(Duration::MAX).0 < Micros::from_sql("0001-01-01 00:00:00").unwrap().0);
     }
 }
