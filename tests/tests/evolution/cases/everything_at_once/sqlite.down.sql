@@ -15,6 +15,8 @@ CREATE INDEX IF NOT EXISTS "worker_labels__key_value" ON "worker_labels" ("key",
 
 DROP INDEX IF EXISTS "machine__namespace_name";
 
+DROP INDEX IF EXISTS "machine__namespace_create_time";
+
 DROP INDEX IF EXISTS "machine__create_time";
 
 DROP INDEX IF EXISTS "machine__update_time";
@@ -30,6 +32,8 @@ DROP INDEX IF EXISTS "machine__cpus";
 ALTER TABLE "machine" RENAME TO "worker";
 
 CREATE INDEX IF NOT EXISTS "worker__namespace_name" ON "worker" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "worker__namespace_create_time" ON "worker" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "worker__create_time" ON "worker" ("create_time");
 

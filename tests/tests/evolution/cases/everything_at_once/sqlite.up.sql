@@ -7,6 +7,8 @@
 
 DROP INDEX IF EXISTS "worker__namespace_name";
 
+DROP INDEX IF EXISTS "worker__namespace_create_time";
+
 DROP INDEX IF EXISTS "worker__create_time";
 
 DROP INDEX IF EXISTS "worker__update_time";
@@ -22,6 +24,8 @@ DROP INDEX IF EXISTS "worker__cpus";
 ALTER TABLE "worker" RENAME TO "machine";
 
 CREATE INDEX IF NOT EXISTS "machine__namespace_name" ON "machine" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "machine__namespace_create_time" ON "machine" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "machine__create_time" ON "machine" ("create_time");
 

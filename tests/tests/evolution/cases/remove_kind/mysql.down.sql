@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS `worker` (
   `cpus` INT NULL,
   PRIMARY KEY (`uid`),
   KEY `namespace_name` (`namespace`, `name`),
+  KEY `namespace_create_time` (`namespace`, `create_time`),
   KEY `create_time` (`create_time`),
   KEY `update_time` (`update_time`),
   KEY `delete_time` (`delete_time`),

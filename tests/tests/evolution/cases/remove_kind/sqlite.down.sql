@@ -37,6 +37,8 @@ CREATE TABLE IF NOT EXISTS "worker" (
 
 CREATE INDEX IF NOT EXISTS "worker__namespace_name" ON "worker" ("namespace", "name");
 
+CREATE INDEX IF NOT EXISTS "worker__namespace_create_time" ON "worker" ("namespace", "create_time");
+
 CREATE INDEX IF NOT EXISTS "worker__create_time" ON "worker" ("create_time");
 
 CREATE INDEX IF NOT EXISTS "worker__update_time" ON "worker" ("update_time");

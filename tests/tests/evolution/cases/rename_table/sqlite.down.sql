@@ -15,6 +15,8 @@ CREATE INDEX IF NOT EXISTS "job_labels__key_value" ON "job_labels" ("key", "valu
 
 DROP INDEX IF EXISTS "batch_job__namespace_name";
 
+DROP INDEX IF EXISTS "batch_job__namespace_create_time";
+
 DROP INDEX IF EXISTS "batch_job__create_time";
 
 DROP INDEX IF EXISTS "batch_job__update_time";
@@ -28,6 +30,8 @@ DROP INDEX IF EXISTS "batch_job__owner";
 ALTER TABLE "batch_job" RENAME TO "job";
 
 CREATE INDEX IF NOT EXISTS "job__namespace_name" ON "job" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "job__namespace_create_time" ON "job" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "job__create_time" ON "job" ("create_time");
 

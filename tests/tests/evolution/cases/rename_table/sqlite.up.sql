@@ -7,6 +7,8 @@
 
 DROP INDEX IF EXISTS "job__namespace_name";
 
+DROP INDEX IF EXISTS "job__namespace_create_time";
+
 DROP INDEX IF EXISTS "job__create_time";
 
 DROP INDEX IF EXISTS "job__update_time";
@@ -20,6 +22,8 @@ DROP INDEX IF EXISTS "job__owner";
 ALTER TABLE "job" RENAME TO "batch_job";
 
 CREATE INDEX IF NOT EXISTS "batch_job__namespace_name" ON "batch_job" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "batch_job__namespace_create_time" ON "batch_job" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "batch_job__create_time" ON "batch_job" ("create_time");
 
