@@ -2,6 +2,7 @@
 //!
 //!     cargo run --release -p ingester-bench -- pure
 //!     cargo run --release -p ingester-bench -- store
+//!     cargo run --release -p ingester-bench -- query
 //!     cargo run --release -p ingester-bench -- live
 //!     cargo run --release -p ingester-bench -- synthetic
 //!     cargo run --release -p ingester-bench -- derive
@@ -16,6 +17,7 @@ mod etcd;
 mod live;
 mod objects;
 mod pure;
+mod query;
 mod reference;
 mod rounds;
 mod store;
@@ -37,6 +39,8 @@ enum What {
     Pure(pure::Pure),
     /// Writes to databases, beside the reference system's statements and beside a loop without semantics.
     Store(store::Databases),
+    /// Questions about many rows, beside the same SQL by hand.
+    Query(query::Questions),
     /// The whole mirror with a real API server: first fill, restart, memory, latency of updates.
     Live(live::Live),
     /// The whole mirror with a source that costs almost nothing: first fill, a burst of updates, memory.
@@ -69,6 +73,7 @@ fn measure() -> anyhow::Result<()> {
     match Arguments::parse().what {
         What::Pure(arguments) => pure::run(&arguments),
         What::Store(arguments) => store::run(&arguments),
+        What::Query(arguments) => query::run(&arguments),
         What::Live(arguments) => live::run(&arguments),
         What::Synthetic(arguments) => synthetic::run(&arguments),
         What::Derive(arguments) => derive::run(&arguments),

@@ -39,6 +39,7 @@ mod ending;
 mod logging;
 mod output;
 mod parts;
+mod printers;
 mod program;
 mod server;
 
@@ -102,6 +103,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
     match command {
         Command::Import(arguments) => wait_for(commands::import::run(arguments, program)),
+        Command::Get(arguments) => wait_for(commands::get::run(*arguments, program)),
         Command::Run(_) => Ok(Ending::Done),
         Command::Audit(arguments) => {
             let config = configuration(&arguments.config, kinds)?;

@@ -12,12 +12,19 @@ use std::io::{self, Write};
 /// # Errors
 /// If it cannot be written for another reason.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    print_on(text).map(|_| ())
+}
+
+/// The same; returns whether somebody still reads.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_on(text: &str) -> anyhow::Result<bool> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(anyhow!("cannot write to standard output: {error}"))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(anyhow!("cannot write to standard output: {error}")),
     }
 }
 

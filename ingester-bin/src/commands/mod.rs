@@ -1,11 +1,12 @@
 //! The commands, one file each.
 //!
-//! May use: arguments, cluster, database, ending, output, parts, program, server, ingester-core, ingester-mirror, ingester-store.
+//! May use: arguments, cluster, database, ending, output, parts, printers, program, server, ingester-core, ingester-mirror, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
 pub(crate) mod crds;
 pub(crate) mod finalizers;
+pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod kinds;
 pub(crate) mod proto;
@@ -18,28 +19,41 @@ use crate::program::Program;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::ddl::{Schema, diff};
+use ingester_core::nearest::nearest;
 use ingester_mirror::identity::Identity;
 use ingester_store::Store;
 use ingester_store::migrate::{Folder, Released};
 
-/// The named kinds, in upper or lower case; all kinds if no name is given.
+/// The named kinds; all kinds if no name is given.
 fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure> {
     if names.is_empty() {
         return Ok(kinds.to_vec());
     }
-    names
-        .iter()
-        .map(|name| {
-            let known = |kind: &&Kind| {
-                let names = [kind.kind().to_lowercase(), kind.plural().into_owned(), kind.table().name.to_string()];
-                names.contains(&name.to_lowercase())
-            };
-            kinds.iter().find(known).copied().ok_or_else(|| {
-                let known: Vec<&str> = kinds.iter().map(Kind::kind).collect();
-                Failure::Usage(anyhow!("there is no kind `{name}`; there are {}", known.join(", ")))
-            })
+    names.iter().map(|name| named(kinds, name)).collect()
+}
+
+/// The kind with this name, as kubectl resolves one: kind, plural or table, with or without version and group, in upper or lower
+/// case.
+fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
+    let asked = name.to_lowercase();
+    let has = |kind: &&Kind| {
+        let names = [kind.kind().to_lowercase(), kind.plural().into_owned(), kind.table().name.to_string()];
+        names.iter().any(|name| {
+            let rest = asked.strip_prefix(name.as_str());
+            let suffixes =
+                [String::new(), format!(".{}", kind.group()), format!(".{}.{}", kind.version(), kind.group())];
+            rest.is_some_and(|rest| suffixes.iter().any(|suffix| suffix == rest))
         })
-        .collect()
+    };
+    kinds.iter().find(has).copied().ok_or_else(|| {
+        let known: Vec<&str> = kinds.iter().map(Kind::kind).collect();
+        let singular = asked.strip_suffix('s').unwrap_or(&asked);
+        let meant = match nearest(singular, &known).or_else(|| nearest(&asked, &known)) {
+            Some(meant) => format!(", did you mean `{meant}`? There"),
+            None => "; there".to_owned(),
+        };
+        Failure::Usage(anyhow!("there is no kind `{name}`{meant} are {}", known.join(", ")))
+    })
 }
 
 /// Warns if nobody can know whether the database belongs to the cluster.

@@ -6,6 +6,7 @@
 
 mod database;
 mod full_disk;
+mod get;
 mod import;
 mod logging;
 mod program;

@@ -1,17 +1,25 @@
 //! Changes made while the ingester was down.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::events::v1::Event;
+use kube::Api;
+use kube::api::ListParams;
 use serde_json::json;
 
+use crate::eventually::eventually;
 use crate::mirror::Row;
 use crate::objects::{kinds, model, object};
-use crate::on_both_api_servers;
 use crate::settings::Settings;
 use crate::world::World;
+use crate::{on_both_api_servers, on_both_databases};
 
 on_both_api_servers! { Own::NOTHING =>
     only_objects_deleted_while_the_ingester_was_down_are_swept
     rows_changed_by_hand_are_corrected_at_the_next_start
+}
+
+on_both_databases! { Own::NOTHING =>
+    a_sweep_beyond_the_limit_marks_nothing_and_says_so
 }
 
 async fn only_objects_deleted_while_the_ingester_was_down_are_swept(world: &mut World) -> Result<()> {
@@ -39,7 +47,7 @@ async fn only_objects_deleted_while_the_ingester_was_down_are_swept(world: &mut 
         anyhow::Ok(rows)
     };
     let look = "the other namespace to be mirrored";
-    crate::eventually::eventually(look, async || elsewhere().await, |rows| rows.len() == 39).await?;
+    eventually(look, async || elsewhere().await, |rows| rows.len() == 39).await?;
 
     world.stop()?;
     for objects in [&world.objects, &world.elsewhere] {
@@ -82,4 +90,35 @@ async fn rows_changed_by_hand_are_corrected_at_the_next_start(world: &mut World)
     world.settled().await?;
     assert_eq!(world.database.count("model WHERE algorithm = 'x' AND delete_time IS NULL").await?, 2);
     world.row("Model", "moved").await?.context("its row again").map(drop)
+}
+
+async fn a_sweep_beyond_the_limit_marks_nothing_and_says_so(world: &mut World) -> Result<()> {
+    let settings = world.settings();
+    let limited = Settings { ingester: [settings.ingester.clone(), vec!["sweepLimit: 1"]].concat(), ..settings };
+    world.start_with(&limited)?;
+    let names = ["a", "b", "c", "d", "e"];
+    for name in names {
+        world.objects.create(model(name, "x")).await?;
+    }
+    world.settled().await?;
+    world.stop()?;
+    for name in &names[..3] {
+        world.objects.delete_by_force("Model", name).await?;
+    }
+    world.start_with(&limited)?;
+    let refused = async || Ok(world.metrics()?.sum("ingester_sweeps_refused_total", &["kind=\"Model\""]));
+    eventually("the sweep to be refused", refused, |refused| *refused > 0.5).await?;
+    let events: Api<Event> = Api::namespaced(world.objects.client.clone(), "default");
+    let published = async || {
+        let events = events.list(&ListParams::default()).await?.items;
+        Ok(events.into_iter().filter(|event| event.reason.as_deref() == Some("SweepRefused")).count())
+    };
+    eventually("the Event", published, |count| *count > 0).await?;
+    ensure!(!world.log_lines(&["ingester audit --repair", "sweepLimit"])?.is_empty(), "{}", world.ingester().logs()?);
+    assert_eq!(world.database.count("model WHERE delete_time IS NULL").await?, 5);
+    // Somebody has looked: they are really gone.
+    let audit = world.audit(&["--repair"])?;
+    ensure!(audit.code == Some(0), "{audit:?}");
+    assert_eq!(world.database.count("model WHERE delete_time IS NULL").await?, 2);
+    world.audit_is_clean()
 }

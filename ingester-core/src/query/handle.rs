@@ -412,7 +412,8 @@ mod tests {
         let red = || Test::Equal(Value::text("red"));
         is(COLOUR.eq("red"), "colour", red());
         is(COLOUR.eq(String::from("red")), "colour", red());
-        is(COLOUR.eq(&String::from("red")), "colour", red());
+        let owned = String::from("red");
+        is(COLOUR.eq(&owned), "colour", red());
         let on = || Test::Equal(Value::text("PHASE_ON"));
         is(PHASE.eq(Phase::On), "phase", on());
         is(PHASE.eq(&Phase::On), "phase", on());

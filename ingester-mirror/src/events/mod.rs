@@ -296,10 +296,14 @@ async fn send(client: Client, mut receiver: mpsc::Receiver<Outgoing>, counters: 
     while let Some(Outgoing { regarding, event }) = receiver.recv().await {
         tokio::time::sleep(bucket.take(Instant::now())).await;
         let publish = async {
-            if regarding.name.as_deref().is_some_and(names_an_event) {
-                recorder.publish(&event, &regarding).await
-            } else {
-                publish_unnamed(&client, &reporter, &event, &regarding).await
+            let done = publish(&recorder, &client, &reporter, &event, &regarding).await;
+            match done {
+                Err(kube::Error::Api(status)) if status.code == 422 && regarding.namespace.is_none() => {
+                    // Old API servers want an event on a cluster-scoped object in the namespace that the reference names.
+                    let regarding = ObjectReference { namespace: Some("default".into()), ..regarding.clone() };
+                    publish(&recorder, &client, &reporter, &event, &regarding).await
+                }
+                done => done,
             }
         };
         let trouble = match tokio::time::timeout(TIMEOUT, publish).await {
@@ -312,6 +316,20 @@ async fn send(client: Client, mut receiver: mpsc::Receiver<Outgoing>, counters: 
         };
         counters.failed.inc();
         warnings.log(&trouble, &regarding);
+    }
+}
+
+async fn publish(
+    recorder: &Recorder,
+    client: &Client,
+    reporter: &Reporter,
+    event: &Event,
+    regarding: &ObjectReference,
+) -> kube::Result<()> {
+    if regarding.name.as_deref().is_some_and(names_an_event) {
+        recorder.publish(event, regarding).await
+    } else {
+        publish_unnamed(client, reporter, event, regarding).await
     }
 }
 

@@ -96,8 +96,11 @@ pub struct Asked<'s> {
     fingerprint: u64,
 }
 
-/// Rows of the first portion of a page: nobody knows yet how large they are.
-const FIRST: usize = 16;
+/// Objects of the first portion: nobody knows yet how large they are.
+const FIRST: usize = 64;
+
+/// The most rows of a portion.
+const ROWS: usize = 1000;
 
 /// The bytes that a portion is meant to have.
 const PORTION: usize = 4 << 20;
@@ -167,7 +170,9 @@ impl<'s> Asked<'s> {
             }
         };
         let places = Select::places(&self.checked, &wanted.places).into();
-        Ok(Reader { asked: self.clone(), wanted: wanted.clone(), places, cursor, rows: FIRST })
+        let large = [base::JSON, base::PROTO].iter().any(|place| wanted.places.contains(place));
+        let rows = if large { FIRST } else { ROWS };
+        Ok(Reader { asked: self.clone(), wanted: wanted.clone(), places, cursor, rows })
     }
 
     /// How many rows the query asks for. Nothing is read but keys, but all of them.
@@ -293,7 +298,7 @@ impl Reader<'_> {
             let row = |values| FoundRow { places: places.clone(), values, labels: None };
             let mut rows: Vec<FoundRow> = read.into_iter().map(row).collect();
             let bytes = rows.iter().map(FoundRow::bytes).sum::<usize>() / rows.len();
-            self.rows = (PORTION / bytes.max(1)).clamp(1, 4 * self.rows).min(1000);
+            self.rows = (PORTION / bytes.max(1)).clamp(1, 4 * self.rows).min(ROWS);
             if self.wanted.labels {
                 self.add_labels(&mut rows).await?;
             }
@@ -311,9 +316,10 @@ impl Reader<'_> {
     async fn add_labels(&self, rows: &mut [FoundRow]) -> Result<(), AskError> {
         let uids: Vec<&str> = rows.iter().map(FoundRow::uid).collect();
         let pairs = self.asked.store.pairs(self.asked.checked.table(), Companion::Labels, &uids).await?;
-        let mut of_uid: HashMap<String, Vec<(Box<str>, Box<str>)>> = HashMap::new();
+        let mut of_uid = HashMap::new();
         for (uid, key, value) in pairs {
-            of_uid.entry(uid).or_default().push((key.into(), value.into()));
+            let of_uid: &mut Vec<_> = of_uid.entry(uid).or_default();
+            of_uid.push((key.into_boxed_str(), value.into_boxed_str()));
         }
         for row in rows {
             let mut pairs = of_uid.remove(row.uid()).unwrap_or_default();

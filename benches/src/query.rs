@@ -1,0 +1,256 @@
+//! Questions about many rows: our query beside the same SQL by hand, on one connection of the same driver. Both read the uid and the
+//! object of the first 50 rows. And the memory in which all objects are read.
+
+use crate::rounds::{Candidate, measure};
+use anyhow::{Context as _, Result};
+use clap::{Args, ValueEnum};
+use crd_specs::KINDS;
+use futures::TryStreamExt as _;
+use ingester_core::Kind;
+use ingester_core::kind::find;
+use ingester_core::query::{Filter, Order, Query, States, Test};
+use ingester_core::value::{Micros, Value};
+use ingester_store::query::{Limits, Wanted};
+use ingester_store::{ConnectOptions, Store};
+use ingester_tests::{Durability, MariaDb};
+use sqlx::{AssertSqlSafe, Connection, Executor, IntoArguments, Row as _};
+use std::cell::RefCell;
+use std::ops::Deref;
+
+#[derive(Args)]
+pub(crate) struct Questions {
+    /// Which databases; both by default.
+    #[arg(long, value_enum)]
+    database: Vec<Which>,
+    /// Rows in the table.
+    #[arg(long, default_value_t = 1_000_000)]
+    rows: u32,
+    /// Rounds, after one that does not count.
+    #[arg(long, default_value_t = 15)]
+    rounds: usize,
+    /// Objects that are read for the figure of memory.
+    #[arg(long, default_value_t = 100_000)]
+    streamed: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Which {
+    Mariadb,
+    Sqlite,
+}
+
+pub(crate) fn run(arguments: &Questions) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let wanted = |which| arguments.database.is_empty() || arguments.database.contains(&which);
+    if wanted(Which::Mariadb) {
+        let server = MariaDb::start_with(Durability::Durable, &["--innodb-buffer-pool-size=2G"])?;
+        let url = runtime.block_on(crate::store::url(server.deref(), "query"))?;
+        on::<sqlx::MySql>("MariaDB", &url, arguments, &runtime)?;
+    }
+    if wanted(Which::Sqlite) {
+        let folder = tempfile::tempdir()?;
+        let url = format!("sqlite://{}?mode=rwc", folder.path().join("query.db").display());
+        on::<sqlx::Sqlite>("SQLite", &url, arguments, &runtime)?;
+    }
+    Ok(())
+}
+
+/// A question, and the condition and order that somebody would write by hand.
+struct Question {
+    name: &'static str,
+    query: Query,
+    by_hand: &'static str,
+}
+
+fn questions() -> Vec<Question> {
+    let query = |order: &'static str, filters: Vec<Filter>| Query {
+        order: (!order.is_empty()).then(|| Order { field: order.into(), descending: true }).into_iter().collect(),
+        filters,
+        ..Query::default()
+    };
+    let in_ns = |query: Query| Query { namespaces: vec!["ns-7".into()], ..query };
+    let label = |key: &str, value: &str| Filter::label(key, Test::Equal(Value::text(value)));
+    let actor = Filter::field("actor", Test::Equal(Value::text("actor-77")));
+    let state = Filter::field("state", Test::Equal(Value::text("state-1")));
+    let since = |field: &'static str| Filter::field(field, Test::Greater(Value::Time(Micros(1_767_225_600_000_000))));
+    let ask = |name, query, by_hand| Question { name, query, by_hand };
+    vec![
+        ask(
+            "by name",
+            in_ns(Query { names: vec!["name-107".into()], ..Query::default() }),
+            "namespace = 'ns-7' AND name = 'name-107' AND delete_time IS NULL",
+        ),
+        ask(
+            "a namespace, newest first",
+            in_ns(query("create_time", vec![])),
+            "namespace = 'ns-7' AND delete_time IS NULL ORDER BY create_time DESC, uid DESC",
+        ),
+        ask(
+            "by label",
+            query("", vec![label("team", "team-77")]),
+            "delete_time IS NULL AND uid IN (SELECT obj_uid FROM pipelinerun_labels WHERE `key` = 'team' AND `value` = 'team-77')
+             ORDER BY namespace, name, uid",
+        ),
+        ask(
+            "by two labels",
+            query("", vec![label("team", "team-77"), label("tier", "tier-1")]),
+            "delete_time IS NULL AND uid IN (SELECT obj_uid FROM pipelinerun_labels WHERE `key` = 'team' AND `value` = 'team-77')
+             AND uid IN (SELECT obj_uid FROM pipelinerun_labels WHERE `key` = 'tier' AND `value` = 'tier-1')
+             ORDER BY namespace, name, uid",
+        ),
+        ask(
+            "by owner",
+            query("create_time", vec![actor]),
+            "delete_time IS NULL AND actor = 'actor-77' ORDER BY create_time DESC, uid DESC",
+        ),
+        ask(
+            "by state and time",
+            query("end_time", vec![state, since("end_time")]),
+            "delete_time IS NULL AND state = 'state-1' AND end_time > '2026-01-01' ORDER BY end_time DESC, uid DESC",
+        ),
+        ask(
+            "deleted since",
+            Query { states: States::DELETED, ..query("delete_time", vec![since("delete_time")]) },
+            "delete_time > '2026-01-01' ORDER BY delete_time DESC, uid DESC",
+        ),
+        ask("everything, first page", query("", vec![]), "delete_time IS NULL ORDER BY namespace, name, uid"),
+    ]
+}
+
+fn on<D: sqlx::Database>(name: &str, url: &str, arguments: &Questions, runtime: &tokio::runtime::Runtime) -> Result<()>
+where
+    for<'c> &'c mut D::Connection: Executor<'c, Database = D>,
+    D::Arguments: IntoArguments<D>,
+    usize: sqlx::ColumnIndex<D::Row>,
+    for<'r> String: sqlx::Decode<'r, D> + sqlx::Type<D>,
+{
+    let kind = find(KINDS, "michelangelo.api/v2", "PipelineRun").context("a kind of the manifest")?;
+    let store = runtime.block_on(Store::connect(&url.parse()?, ConnectOptions::default()))?;
+    runtime.block_on(store.create_missing(KINDS))?;
+    let mut connection = runtime.block_on(D::Connection::connect(url))?;
+    runtime.block_on(fill::<D>(&mut connection, name == "SQLite", arguments.rows))?;
+    println!(
+        "\n{name}, {} rows: the first 50 rows, ms at the median, and the ratio to the SQL by hand",
+        arguments.rows
+    );
+    let connection = RefCell::new(connection);
+    for Question { name, query, by_hand } in questions() {
+        let asked = store.ask_about(kind, &query, Limits::default())?;
+        let wanted = Wanted::object();
+        let sql = format!("SELECT uid, json FROM pipelinerun WHERE {by_hand} LIMIT 51");
+        let sql = if url.starts_with("sqlite") { sql.replace('`', "\"") } else { sql };
+        let found = runtime.block_on(asked.page(&wanted, 50, None))?.rows.len();
+        let by_hand = || {
+            let read = async {
+                let rows =
+                    sqlx::query::<D>(AssertSqlSafe(sql.as_str())).fetch_all(&mut *connection.borrow_mut()).await?;
+                rows.iter().map(|row| Ok((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?))).collect()
+            };
+            let rows: Result<Vec<(String, String)>, sqlx::Error> = runtime.block_on(read);
+            assert!(rows.is_ok_and(|rows| rows.len() >= found), "{name}: by hand");
+        };
+        let ours = || {
+            let page = runtime.block_on(asked.page(&wanted, 50, None));
+            assert!(page.is_ok_and(|page| page.rows.len() == found), "{name}: ours");
+        };
+        let candidates = vec![
+            Candidate { name: "by hand", run: Box::new(by_hand) },
+            Candidate { name: "ours", run: Box::new(ours) },
+        ];
+        let [hand, ours] = &measure(candidates, arguments.rounds)[..] else { continue };
+        let ms = |took: &crate::rounds::Took| took.median.as_secs_f64() * 1000.0;
+        let (low, high) = ours.spread;
+        println!(
+            "{name:28} {:8.2} by hand {:8.2} ours  {:.2}x ({low:.2} to {high:.2}), {found} rows",
+            ms(hand),
+            ms(ours),
+            ours.ratio
+        );
+    }
+    runtime.block_on(stream(&store, kind, arguments.streamed))
+}
+
+/// Reads many objects, and tells by how much the memory grew.
+async fn stream(store: &Store, kind: &Kind, objects: usize) -> Result<()> {
+    let asked = store.ask_about(kind, &Query::default(), Limits::default())?;
+    let mut reader = asked.reader(&Wanted::object(), None)?;
+    // The first portions tell how large objects are.
+    let (mut count, mut bytes) = (0, 0);
+    let mut first = 0;
+    let begin = std::time::Instant::now();
+    while count < objects {
+        let rows = reader.next().await?;
+        if rows.is_empty() {
+            break;
+        }
+        count += rows.len();
+        bytes += rows.iter().map(|row| row.text(ingester_core::schema::base::JSON).len()).sum::<usize>();
+        if first == 0 && count > 5000 {
+            first = resident()?;
+        }
+    }
+    let seconds = begin.elapsed().as_secs_f64();
+    println!(
+        "{count} objects of {} bytes in {seconds:.1} s; resident after 5,000: {} MB, after all: {} MB",
+        bytes / count.max(1),
+        first >> 20,
+        resident()? >> 20
+    );
+    Ok(())
+}
+
+/// The resident memory of this process, in bytes.
+fn resident() -> Result<usize> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
+    Ok(line.trim().trim_end_matches(" kB").trim().parse::<usize>()? << 10)
+}
+
+/// Rows of 50 namespaces, 500 owners and teams; every twentieth is deleted.
+async fn fill<D: sqlx::Database>(connection: &mut D::Connection, sqlite: bool, rows: u32) -> Result<()>
+where
+    for<'c> &'c mut D::Connection: Executor<'c, Database = D>,
+{
+    let concat = |text: &str, number: &str| match sqlite {
+        true => format!("'{text}' || ({number})"),
+        false => format!("CONCAT('{text}', {number})"),
+    };
+    let time = |seconds: &str| match sqlite {
+        true => format!("STRFTIME('%Y-%m-%d %H:%M:%f000', '2026-01-01', '+' || ({seconds}) || ' seconds')"),
+        false => format!("TIMESTAMPADD(SECOND, {seconds}, '2026-01-01')"),
+    };
+    let (quote, text) = if sqlite { ("\"", "PRINTF('%.*c', 1000, 'x')") } else { ("`", "REPEAT('x', 1000)") };
+    let json = match sqlite {
+        true => format!("'{{\"a\":\"' || {text} || '\"}}'"),
+        false => format!("CONCAT('{{\"a\":\"', {text}, '\"}}')"),
+    };
+    let (uid, namespace, name) = (concat("uid-", "n"), concat("ns-", "n % 50"), concat("name-", "n"));
+    let (actor, state) = (concat("actor-", "n % 500"), concat("state-", "CASE WHEN n % 10 = 0 THEN 1 ELSE 2 END"));
+    let (created, ended, deleted) = (time("n"), time("n + 60"), time("n + 90"));
+    let mut statements =
+        vec!["CREATE TABLE numbers (n INTEGER NOT NULL)".to_owned(), "INSERT INTO numbers VALUES (0)".to_owned()];
+    for doubling in 0..32 - rows.leading_zeros() {
+        let next = 1_u32 << doubling;
+        statements.push(format!("INSERT INTO numbers SELECT n + {next} FROM numbers WHERE n + {next} < {rows}"));
+    }
+    statements.push(format!(
+        "INSERT INTO pipelinerun (uid, group_ver, namespace, name, res_version, create_time, update_time, delete_time,
+         ingest_version, json, actor, state, end_time)
+         SELECT {uid}, 'michelangelo.api/v2', {namespace}, {name}, 1, {created}, {created},
+         CASE WHEN n % 20 = 3 THEN {deleted} END, 1, {json}, {actor}, {state}, {ended} FROM numbers"
+    ));
+    for (key, by) in [("team", 500), ("tier", 3)] {
+        let value = concat(&format!("{key}-"), &format!("n % {by}"));
+        statements.push(format!(
+            "INSERT INTO pipelinerun_labels ({quote}obj_uid{quote}, {quote}key{quote}, {quote}value{quote})
+             SELECT {uid}, '{key}', {value} FROM numbers"
+        ));
+    }
+    statements.push(if sqlite { "ANALYZE".into() } else { "ANALYZE TABLE pipelinerun, pipelinerun_labels".into() });
+    for statement in statements {
+        // Unprepared, because ANALYZE TABLE cannot be prepared everywhere.
+        let mut results = connection.execute_many(sqlx::raw_sql(AssertSqlSafe(statement)));
+        while results.try_next().await?.is_some() {}
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! Rows into text, in every format. Text is made portion by portion; only a template that looks at a list as a whole has to have it.
+
+use super::view::{NONE, View};
+use crate::arguments::GetFormat;
+use crate::ending::Failure;
+use crate::printers::columns::CustomColumns;
+use crate::printers::jsonpath::{ByItem, Template, TemplateError};
+use crate::printers::table::Columns;
+use crate::printers::{Tree, csv, json, yaml};
+use anyhow::anyhow;
+use ingester_core::schema::base;
+use ingester_core::value::Micros;
+use ingester_store::query::FoundRow;
+
+/// What is printed.
+pub(super) enum Format {
+    Table,
+    Wide,
+    Json,
+    Yaml,
+    Name,
+    Csv,
+    /// A template, and what it does with a single item of a list if that is all that it needs.
+    JsonPath(Template, Option<ByItem>),
+    /// The results of a template as JSON.
+    JsonPathAsJson(Template),
+    Custom(CustomColumns),
+}
+
+impl Format {
+    /// What was asked for.
+    pub(super) fn of(format: Option<&GetFormat>) -> Result<Self, TemplateError> {
+        Ok(match format {
+            None => Format::Table,
+            Some(GetFormat::Wide) => Format::Wide,
+            Some(GetFormat::Json) => Format::Json,
+            Some(GetFormat::Yaml) => Format::Yaml,
+            Some(GetFormat::Name) => Format::Name,
+            Some(GetFormat::Csv) => Format::Csv,
+            Some(GetFormat::JsonPath(template)) => {
+                let template = Template::parse(template)?;
+                let by_item = template.by_item();
+                Format::JsonPath(template, by_item)
+            }
+            Some(GetFormat::JsonPathAsJson(template)) => Format::JsonPathAsJson(Template::parse(template)?),
+            Some(GetFormat::CustomColumns(columns)) => Format::Custom(CustomColumns::parse(columns)?),
+        })
+    }
+
+    /// Whether it is for people.
+    pub(super) fn is_table(&self) -> bool {
+        matches!(self, Format::Table | Format::Wide)
+    }
+
+    /// Whether its columns are as wide as what is in them.
+    pub(super) fn has_columns(&self) -> bool {
+        self.is_table() || matches!(self, Format::Custom(_))
+    }
+
+    /// Whether it needs the stored objects.
+    pub(super) fn needs_object(&self) -> bool {
+        !matches!(self, Format::Table | Format::Wide | Format::Csv | Format::Name)
+    }
+}
+
+/// Prints rows in a format.
+pub(super) struct Printer<'f> {
+    format: &'f Format,
+    headers: bool,
+    /// An object on its own is printed, not a list.
+    pub(super) single: bool,
+    /// Objects are printed one by one, not as a list.
+    pub(super) one_by_one: bool,
+    /// The kind stands before each name.
+    pub(super) with_kind: bool,
+    /// So many objects were printed.
+    printed: usize,
+    /// Nothing of this kind was printed yet.
+    new_kind: bool,
+    columns: Columns,
+    items: Vec<Tree>,
+}
+
+impl<'f> Printer<'f> {
+    pub(super) fn new(format: &'f Format, headers: bool) -> Self {
+        Printer {
+            format,
+            headers,
+            single: false,
+            one_by_one: false,
+            with_kind: false,
+            printed: 0,
+            new_kind: true,
+            columns: Columns::default(),
+            items: Vec::new(),
+        }
+    }
+
+    pub(super) fn format(&self) -> &'f Format {
+        self.format
+    }
+
+    /// Rows of another kind follow.
+    pub(super) fn next_kind(&mut self) {
+        self.new_kind = true;
+    }
+
+    /// The text of these rows.
+    pub(super) fn rows(&mut self, view: &View, rows: &[FoundRow], now: Micros) -> Result<String, Failure> {
+        let mut out = String::new();
+        let new_kind = std::mem::replace(&mut self.new_kind, false);
+        match self.format {
+            Format::Table | Format::Wide => {
+                let mut lines = Vec::with_capacity(rows.len() + 1);
+                if new_kind {
+                    self.columns = Columns::default();
+                    if self.headers {
+                        out.push_str(if self.printed > 0 { "\n" } else { "" });
+                        lines.push(view.headers());
+                    }
+                }
+                let cell = |cell: Option<String>| cell.unwrap_or_else(|| NONE.to_owned());
+                let cells = |row| view.cells(row, self.with_kind, now).into_iter().map(cell).collect();
+                lines.extend(rows.iter().map(cells));
+                out.push_str(&self.columns.lines(&lines));
+            }
+            Format::Csv => {
+                if new_kind && self.headers {
+                    out.push_str(&csv::record(view.fields().iter().map(String::as_str)));
+                }
+                for row in rows {
+                    let cells = view.cells(row, false, now);
+                    out.push_str(&csv::record(cells.iter().map(|cell| cell.as_deref().unwrap_or_default())));
+                }
+            }
+            Format::Name => rows.iter().for_each(|row| out.push_str(&(view.prefixed(row) + "\n"))),
+            Format::Custom(columns) => {
+                let mut lines = Vec::with_capacity(rows.len() + 1);
+                if self.printed == 0 && self.headers {
+                    lines.push(columns.headers());
+                }
+                for row in rows {
+                    lines.push(columns.cells(&object(row)?).map_err(|error| self.failed(&error))?);
+                }
+                out.push_str(&self.columns.lines(&lines));
+            }
+            Format::Json | Format::Yaml | Format::JsonPath(..) | Format::JsonPathAsJson(_) => {
+                for (i, row) in rows.iter().enumerate() {
+                    out.push_str(&self.object(object(row)?, self.printed + i)?);
+                }
+            }
+        }
+        self.printed += rows.len();
+        Ok(out)
+    }
+
+    /// The text of an object, the `nth` one.
+    fn object(&mut self, tree: Tree, nth: usize) -> Result<String, Failure> {
+        let alone = self.single || self.one_by_one;
+        let begin = |text: &str| if nth == 0 { text.to_owned() } else { String::new() };
+        Ok(match self.format {
+            Format::Json if alone => json::pretty(&tree),
+            Format::Json => begin(json::LIST_BEGIN) + &json::item(&tree, nth == 0),
+            Format::Yaml if alone => format!("{}{}", if nth == 0 { "" } else { "---\n" }, yaml::document(&tree)),
+            Format::Yaml => begin(yaml::LIST_BEGIN) + &yaml::item(&tree),
+            Format::JsonPath(_, Some(template)) if !alone => {
+                match template.print(&tree).map_err(|error| self.failed(&error))? {
+                    // The first that prints anything has nothing before it.
+                    Some(text) if self.items.is_empty() => {
+                        self.items.push(Tree::Null);
+                        text
+                    }
+                    Some(text) => format!("{}{text}", template.separator),
+                    None => String::new(),
+                }
+            }
+            Format::JsonPathAsJson(template) if alone => {
+                json::pretty(&Tree::List(template.found(&tree).map_err(|error| self.failed(&error))?))
+            }
+            Format::JsonPath(template, _) if alone => template.print(&tree).map_err(|error| self.failed(&error))?,
+            _ => {
+                self.items.push(tree);
+                String::new()
+            }
+        })
+    }
+
+    /// The text behind all rows.
+    pub(super) fn end(&mut self) -> Result<String, Failure> {
+        let whole = |printer: &mut Self| Tree::list_of(std::mem::take(&mut printer.items));
+        let empty = self.printed == 0;
+        Ok(match self.format {
+            _ if self.one_by_one || self.single => String::new(),
+            Format::Json if empty => [json::LIST_BEGIN, json::EMPTY_LIST_END].concat(),
+            Format::Json => json::LIST_END.to_owned(),
+            Format::Yaml if empty => [yaml::EMPTY_LIST_BEGIN, yaml::LIST_END].concat(),
+            Format::Yaml => yaml::LIST_END.to_owned(),
+            Format::JsonPath(template, None) => template.print(&whole(self)).map_err(|error| self.failed(&error))?,
+            Format::JsonPathAsJson(template) => {
+                let found = template.found(&whole(self)).map_err(|error| self.failed(&error))?;
+                json::pretty(&Tree::List(found))
+            }
+            Format::Custom(columns) if empty && self.headers => self.columns.lines(&[columns.headers()]),
+            _ => String::new(),
+        })
+    }
+
+    fn failed(&self, error: &TemplateError) -> Failure {
+        let flag = if matches!(self.format, Format::Custom(_)) { "custom-columns" } else { "jsonpath" };
+        Failure::Work(anyhow!("-o {flag}: {error}"))
+    }
+}
+
+/// The stored object.
+fn object(row: &FoundRow) -> Result<Tree, Failure> {
+    let parsed = Tree::parse(row.text(base::JSON));
+    parsed.map_err(|error| Failure::Work(anyhow!("the stored object {} is no JSON: {error}", row.uid())))
+}

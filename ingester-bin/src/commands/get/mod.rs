@@ -1,0 +1,327 @@
+//! `ingester get`: prints objects out of SQL, as kubectl prints them out of a cluster.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `question.rs` | the kinds and the query that the arguments mean |
+//! | `view.rs` | the columns of a kind that are printed |
+//! | `format.rs` | rows into text, in every format |
+//! | `rows.rs` | the rows, in portions |
+//! | `watch.rs` | what has changed since it was printed |
+
+mod format;
+mod question;
+mod rows;
+mod view;
+mod watch;
+
+use super::lacks;
+use crate::arguments::Get;
+use crate::ending::{Ending, Failure};
+use crate::output::{Table, note, print, print_on};
+use crate::printers::csv;
+use crate::program::Program;
+use anyhow::anyhow;
+use format::{Format, Printer};
+use ingester_core::Kind;
+use ingester_core::nearest::nearest;
+use ingester_core::schema::base;
+use ingester_core::value::{Micros, Value};
+use ingester_store::query::{AskError, Asked, Limits};
+use ingester_store::{ConnectOptions, Store};
+use question::Question;
+use rows::Rows;
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, IsTerminal as _};
+use view::View;
+use watch::Seen;
+
+/// The rows that are read before the first is printed, so that the columns have their widths.
+const FIRST: usize = 500;
+
+/// The values of a column that are counted if no limit is given.
+const GROUPS: usize = 1000;
+
+pub(crate) async fn run(arguments: Get, program: Program) -> Result<Ending, Failure> {
+    let kinds = program.kinds;
+    let questions = Question::of(&arguments, kinds, Micros::now())?;
+    let format = Format::of(arguments.output.as_ref()).map_err(|error| Failure::Usage(anyhow!("-o: {error}")))?;
+    check(&arguments, &format, &questions)?;
+    let store = open(&arguments, program, &questions).await?;
+    let ending = answer(&arguments, &format, &questions, &store).await;
+    store.close().await;
+    ending
+}
+
+/// What fits together only for one kind.
+fn check(arguments: &Get, format: &Format, questions: &[Question]) -> Result<(), Failure> {
+    let one_kind = [
+        (arguments.token.is_some(), "--continue"),
+        (arguments.watch, "--watch"),
+        (arguments.group_by.is_some(), "--group-by"),
+        (matches!(format, Format::Csv), "-o csv"),
+    ];
+    for (given, flag) in one_kind {
+        if given && questions.len() > 1 {
+            return Err(Failure::Usage(anyhow!("{flag} is for one kind")));
+        }
+    }
+    Ok(())
+}
+
+/// Opens the database, which must have the tables.
+async fn open(arguments: &Get, program: Program, questions: &[Question]) -> Result<Store, Failure> {
+    let address = arguments.target.address(program.kinds)?;
+    let options = ConnectOptions { create: false, ..ConnectOptions::default() };
+    let store = Store::connect(&address, options).await.map_err(|error| {
+        Failure::Usage(anyhow!("{error}; name a database with --database-url, or fill one with `ingester import`"))
+    })?;
+    let asked: Vec<Kind> = questions.iter().map(|question| question.kind).collect();
+    let missing = store.missing(&asked).await?;
+    if missing.is_empty() {
+        return Ok(store);
+    }
+    store.close().await;
+    let released = super::built_in(program)?;
+    Err(Failure::Usage(anyhow!(lacks(&missing, program.kinds, released.as_ref()))))
+}
+
+async fn answer(arguments: &Get, format: &Format, questions: &[Question], store: &Store) -> Result<Ending, Failure> {
+    let limits = match arguments.chunk_size {
+        0 => Limits::default(),
+        rows => Limits { rows: rows as usize, ..Limits::default() },
+    };
+    let mut asked = Vec::with_capacity(questions.len());
+    for question in questions {
+        let ready = store.ask_about(&question.kind, &question.query, limits);
+        asked.push(ready.map_err(|error| Failure::Usage(error.into()))?);
+    }
+    if arguments.count {
+        return count(questions, &asked).await;
+    }
+    if let (Some(column), [question], [asked]) = (&arguments.group_by, questions, asked.as_slice()) {
+        return group(arguments, format, question, asked, column).await;
+    }
+    let views: Vec<View> = questions.iter().map(|question| View::of(question, arguments, format)).collect();
+    if arguments.explain {
+        return explain(arguments, questions, &views, &asked).await;
+    }
+    let mut printer = Printer::new(format, !arguments.no_headers);
+    let mut seen = Seen::new();
+    let ending = list(arguments, &mut printer, questions, &views, &asked, &mut seen).await?;
+    match (questions, views.as_slice(), asked.as_slice()) {
+        ([question], [view], [asked]) if arguments.watch && ending == Some(Ending::Done) => {
+            watch::watch(&mut printer, question, view, asked, store, limits, seen).await
+        }
+        _ => Ok(ending.unwrap_or(Ending::Done)),
+    }
+}
+
+/// Prints all objects, kind after kind, and keeps what it has seen if that is watched; `None` if nobody reads any more.
+async fn list(
+    arguments: &Get,
+    printer: &mut Printer<'_>,
+    questions: &[Question],
+    views: &[View],
+    asked: &[Asked<'_>],
+    seen: &mut Seen,
+) -> Result<Option<Ending>, Failure> {
+    let format = printer.format();
+    let single = questions.len() == 1 && questions[0].names.len() == 1 && questions[0].query.uids.is_empty();
+    let mut sources = Vec::with_capacity(asked.len());
+    for ((asked, view), question) in asked.iter().zip(views).zip(questions) {
+        let mut rows = Rows::new(asked, view.wanted(), arguments, question).map_err(failed)?;
+        // One row more than one tells whether it is the only one.
+        let first =
+            rows.first(if format.has_columns() { FIRST } else { 1 + usize::from(single) }).await.map_err(failed)?;
+        sources.push((rows, first));
+    }
+    let kinds_with_rows = sources.iter().filter(|(_, first)| !first.is_empty()).count();
+    printer.single = single && !arguments.watch && sources.iter().all(|(_, first)| first.len() == 1);
+    printer.with_kind = kinds_with_rows > 1;
+    printer.one_by_one = arguments.watch;
+    let mut ending = Ending::Done;
+    let mut nothing_found = true;
+    for (((mut rows, mut portion), view), question) in sources.into_iter().zip(views).zip(questions) {
+        let mut missing: BTreeSet<&str> = question.names.iter().map(String::as_str).collect();
+        printer.next_kind();
+        loop {
+            while !portion.is_empty() {
+                nothing_found = false;
+                if arguments.watch {
+                    watch::see(&portion, seen);
+                }
+                for row in &portion {
+                    missing.remove(row.text(base::NAME));
+                }
+                let text = printer.rows(view, &portion, Micros::now())?;
+                if !text.is_empty() && !print_on(&text)? {
+                    return Ok(None);
+                }
+                portion = rows.next().await.map_err(failed)?;
+            }
+            match rows.more() {
+                Some(token) if interactive() && format.is_table() => {
+                    if !wants_more() {
+                        break;
+                    }
+                    rows.go_on(token);
+                    portion = rows.next().await.map_err(failed)?;
+                }
+                Some(token) => {
+                    note(&format!("there are more: repeat this with --continue={token}"));
+                    missing.clear();
+                    break;
+                }
+                None => break,
+            }
+        }
+        for name in missing {
+            note(&format!("Error (NotFound): {} \"{name}\" not found", resource(&question.kind)));
+            ending = Ending::Problem;
+        }
+    }
+    // As kubectl, which prints no list for one object that is not there.
+    if !(single && nothing_found) {
+        print(&printer.end()?)?;
+    }
+    if nothing_found && ending == Ending::Done && format.is_table() {
+        match arguments.namespace.as_slice() {
+            [] => note("No resources found"),
+            namespaces => note(&format!("No resources found in {} namespace.", namespaces.join(", "))),
+        }
+    }
+    Ok(Some(ending))
+}
+
+/// `models.michelangelo.api`
+fn resource(kind: &Kind) -> String {
+    match kind.group() {
+        "" => kind.plural().into_owned(),
+        group => format!("{}.{group}", kind.plural()),
+    }
+}
+
+/// Whether a person can be asked.
+fn interactive() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// Asks whether to go on.
+fn wants_more() -> bool {
+    note("-- more: Enter; end: q --");
+    let mut line = String::new();
+    matches!(std::io::stdin().lock().read_line(&mut line), Ok(read) if read > 0) && line.trim().is_empty()
+}
+
+async fn count(questions: &[Question], asked: &[Asked<'_>]) -> Result<Ending, Failure> {
+    let mut table = Table::new(["kind", "count"]);
+    for (question, asked) in questions.iter().zip(asked) {
+        let count = asked.count().await.map_err(failed)?;
+        if questions.len() == 1 {
+            print(&format!("{count}\n"))?;
+            return Ok(Ending::Done);
+        }
+        table.row([question.kind.kind().to_owned(), count.to_string()]);
+    }
+    print(&table.to_string())?;
+    Ok(Ending::Done)
+}
+
+/// Prints how many rows there are of each value of a column.
+async fn group(
+    arguments: &Get,
+    format: &Format,
+    question: &Question,
+    asked: &Asked<'_>,
+    column: &str,
+) -> Result<Ending, Failure> {
+    let table = question.kind.table();
+    let path = column.trim_start_matches('.');
+    let Some(place) = table.by_name(column).or_else(|| table.by_path(path)) else {
+        let known: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        let meant = nearest(column, &known).map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
+        return Err(Failure::Usage(anyhow!(
+            "--group-by: {} has no column `{column}`{meant} (`ingester kinds -o wide` lists them)",
+            table.name
+        )));
+    };
+    let limit = arguments.limit.map_or(GROUPS, |limit| limit as usize);
+    let groups = asked.count_by(place, limit).await.map_err(failed)?;
+    let name = table.columns[place].name.as_str();
+    let cell = |value: &Value| match value {
+        Value::Null => None,
+        value => Some(value.to_string()),
+    };
+    let text = match format {
+        Format::Json | Format::Yaml => {
+            let groups: Vec<serde_json::Value> = groups
+                .iter()
+                .map(|(value, count)| serde_json::json!({ "value": cell(value), "count": count }))
+                .collect();
+            match format {
+                Format::Json => serde_json::to_string_pretty(&groups).map_err(anyhow::Error::from)? + "\n",
+                _ => ingester_core::yaml::to_string(&groups).map_err(anyhow::Error::from)?,
+            }
+        }
+        Format::Csv => {
+            let header = if arguments.no_headers { String::new() } else { csv::record([name, "count"]) };
+            let record = |(value, count): &(Value, u64)| {
+                csv::record([cell(value).unwrap_or_default().as_str(), count.to_string().as_str()])
+            };
+            header + &groups.iter().map(record).collect::<String>()
+        }
+        Format::Table | Format::Wide => {
+            let mut table = Table::new([name, "count"]);
+            for (value, count) in &groups {
+                table.row([cell(value).unwrap_or_else(|| view::NONE.to_owned()), count.to_string()]);
+            }
+            let text = table.to_string();
+            match text.split_once('\n') {
+                Some((_, rows)) if arguments.no_headers => rows.to_owned(),
+                _ => text,
+            }
+        }
+        _ => return Err(Failure::Usage(anyhow!("--group-by prints a table, csv, json or yaml"))),
+    };
+    print(&text)?;
+    Ok(Ending::Done)
+}
+
+async fn explain(
+    arguments: &Get,
+    questions: &[Question],
+    views: &[View],
+    asked: &[Asked<'_>],
+) -> Result<Ending, Failure> {
+    for (i, ((question, view), asked)) in questions.iter().zip(views).zip(asked).enumerate() {
+        let limit = arguments.limit.map_or(Limits::default().rows, |limit| limit as usize);
+        let explained = match &arguments.token {
+            Some(token) => asked.explain_after(&view.wanted(), limit, token).await,
+            None => asked.explain(&view.wanted(), limit).await,
+        };
+        let explained = explained.map_err(failed)?;
+        let mut text = String::from(if i == 0 { "" } else { "\n" });
+        if questions.len() > 1 {
+            text.push_str(&format!("{}\n", question.kind.kind()));
+        }
+        text.push_str(&format!("{}\n\nParameters\n", explained.sql.trim_end()));
+        for (i, parameter) in explained.parameters.iter().enumerate() {
+            text.push_str(&format!("  {} {parameter}\n", i + 1));
+        }
+        text.push_str("\nPlan\n");
+        for line in explained.plan.iter().flat_map(|lines| lines.lines()) {
+            text.push_str(&format!("  {line}\n"));
+        }
+        print(&text)?;
+    }
+    Ok(Ending::Done)
+}
+
+/// How a question that was not answered ends.
+fn failed(error: AskError) -> Failure {
+    match error {
+        AskError::Query(_) | AskError::Token(_) => Failure::Usage(error.into()),
+        AskError::Store(error) => error.into(),
+        error => Failure::Work(error.into()),
+    }
+}

@@ -1,0 +1,120 @@
+//! What the arguments ask for.
+
+use crate::arguments::{Get, State};
+use crate::commands::named;
+use crate::ending::Failure;
+use anyhow::anyhow;
+use ingester_core::Kind;
+use ingester_core::query::{
+    Filter, Query, States, Test, parse_field_selector, parse_label_selector, parse_order, parse_time,
+};
+use ingester_core::schema::BASE_COLUMNS;
+use ingester_core::schema::base;
+use ingester_core::value::{Micros, Value};
+
+/// A query about one kind.
+pub(super) struct Question {
+    pub(super) kind: Kind,
+    /// The names that must be found.
+    pub(super) names: Vec<String>,
+    pub(super) query: Query,
+    /// Of several objects with one name, only the newest is meant.
+    pub(super) newest: bool,
+}
+
+impl Question {
+    /// The questions of a command line.
+    pub(super) fn of(arguments: &Get, kinds: &'static [Kind], now: Micros) -> Result<Vec<Self>, Failure> {
+        let template = query(arguments, now)?;
+        let by_name = arguments.state.is_empty() && arguments.sort_by.is_none() && template.uids.is_empty();
+        let question = |(kind, names): (Kind, Vec<String>)| {
+            let newest = by_name && !names.is_empty() && !template.states.deleted;
+            let query = Query { names: names.clone(), ..template.clone() };
+            Question { kind, names, query, newest }
+        };
+        Ok(resources(&arguments.resources, kinds)?.into_iter().map(question).collect())
+    }
+}
+
+/// The kinds with the names that are asked for: `KIND,KIND NAME NAME` or `KIND/NAME KIND/NAME`.
+fn resources(words: &[String], kinds: &'static [Kind]) -> Result<Vec<(Kind, Vec<String>)>, Failure> {
+    let usage = |message: String| Err(Failure::Usage(anyhow!(message)));
+    let Some((first, rest)) = words.split_first() else { return Ok(Vec::new()) };
+    if !first.contains('/') {
+        if let Some(mixed) = rest.iter().find(|word| word.contains('/')) {
+            return usage(format!("`{mixed}`: give KIND NAME..., or KIND/NAME for each"));
+        }
+        let mut asked: Vec<(Kind, Vec<String>)> = Vec::new();
+        for name in first.split(',').filter(|name| !name.is_empty()) {
+            let kind = named(kinds, name)?;
+            if !asked.iter().any(|(other, _)| other.table().name == kind.table().name) {
+                asked.push((kind, rest.to_vec()));
+            }
+        }
+        return if asked.is_empty() { usage("name a kind".to_owned()) } else { Ok(asked) };
+    }
+    let mut asked: Vec<(Kind, Vec<String>)> = Vec::new();
+    for word in words {
+        let Some((kind, name)) = word.split_once('/').filter(|(_, name)| !name.is_empty()) else {
+            return usage(format!("`{word}`: give KIND/NAME for each"));
+        };
+        let kind = named(kinds, kind)?;
+        match asked.iter_mut().find(|(other, _)| other.table().name == kind.table().name) {
+            Some((_, names)) => names.push(name.to_owned()),
+            None => asked.push((kind, vec![name.to_owned()])),
+        }
+    }
+    Ok(asked)
+}
+
+/// The query, without names.
+fn query(arguments: &Get, now: Micros) -> Result<Query, Failure> {
+    let wrong = |flag: &str, error: &dyn std::fmt::Display| Failure::Usage(anyhow!("{flag}: {error}"));
+    let mut filters = Vec::new();
+    for selector in &arguments.selector {
+        filters.extend(parse_label_selector(selector).map_err(|error| wrong("--selector", &error))?);
+    }
+    for selector in &arguments.field_selector {
+        filters.extend(parse_field_selector(selector).map_err(|error| wrong("--field-selector", &error))?);
+    }
+    for (flag, time, place, from) in [
+        ("--created-after", &arguments.created_after, base::CREATE_TIME, true),
+        ("--created-before", &arguments.created_before, base::CREATE_TIME, false),
+        ("--deleted-after", &arguments.deleted_after, base::DELETE_TIME, true),
+        ("--deleted-before", &arguments.deleted_before, base::DELETE_TIME, false),
+    ] {
+        if let Some(time) = time {
+            parse_time(time, now).map_err(|error| wrong(flag, &error))?;
+            // As it was written: the token of a page is good for the same question a minute later.
+            let time = Value::text(time.as_str());
+            let test = if from { Test::GreaterOrEqual(time) } else { Test::Less(time) };
+            filters.push(Filter::field(BASE_COLUMNS[place].name.as_str(), test));
+        }
+    }
+    let order = match &arguments.sort_by {
+        Some(order) => parse_order(order).map_err(|error| wrong("--sort-by", &error))?,
+        None => Vec::new(),
+    };
+    Ok(Query {
+        namespaces: arguments.namespace.clone(),
+        names: Vec::new(),
+        uids: arguments.uid.clone(),
+        states: states(arguments),
+        filters,
+        order,
+        scan: arguments.scan,
+    })
+}
+
+/// The states: those that are named, else those that the other flags are about, else what exists.
+fn states(arguments: &Get) -> States {
+    if arguments.state.is_empty() {
+        return match arguments {
+            Get { deleted_after: Some(_), .. } | Get { deleted_before: Some(_), .. } => States::DELETED,
+            Get { uid, .. } if !uid.is_empty() => States::ALL,
+            _ => States::default(),
+        };
+    }
+    let has = |state| arguments.state.contains(&state) || arguments.state.contains(&State::All);
+    States { live: has(State::Live), evicted: has(State::Evicted), deleted: has(State::Deleted) }
+}

@@ -1,0 +1,132 @@
+//! The rows of a question, in portions.
+
+use super::question::Question;
+use crate::arguments::Get;
+use ingester_core::schema::base;
+use ingester_store::query::{AskError, Asked, FoundRow, Reader, Wanted};
+
+/// Reads rows until the limit or the end.
+pub(super) struct Rows<'a> {
+    asked: &'a Asked<'a>,
+    wanted: Wanted,
+    source: Source<'a>,
+    /// The row that was read last, as long as a newer one of its name may follow.
+    held: Option<FoundRow>,
+    newest: bool,
+}
+
+/// Where rows come from.
+enum Source<'a> {
+    /// All that there are.
+    All(Box<Reader<'a>>),
+    /// Pages, of which the next one begins at the token.
+    Pages { limit: Option<usize>, left: usize, next: Next },
+}
+
+/// What comes after a page.
+enum Next {
+    /// The page of this token, or the first one.
+    Page(Option<String>),
+    Nothing,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(
+        asked: &'a Asked<'a>,
+        wanted: Wanted,
+        arguments: &Get,
+        question: &Question,
+    ) -> Result<Self, AskError> {
+        let limit = arguments.limit.map(|limit| limit as usize);
+        let source = if limit.is_some() || arguments.chunk_size > 0 {
+            Source::Pages { limit, left: limit.unwrap_or(usize::MAX), next: Next::Page(arguments.token.clone()) }
+        } else {
+            Source::All(Box::new(asked.reader(&wanted, arguments.token.as_deref())?))
+        };
+        let newest = question.newest && limit.is_none() && !arguments.watch;
+        Ok(Rows { asked, wanted, source, held: None, newest })
+    }
+
+    /// The first portion, of at least so many rows if there are.
+    pub(super) async fn first(&mut self, least: usize) -> Result<Vec<FoundRow>, AskError> {
+        let mut rows = Vec::new();
+        while rows.len() < least {
+            let portion = self.next().await?;
+            if portion.is_empty() {
+                break;
+            }
+            rows.extend(portion);
+        }
+        Ok(rows)
+    }
+
+    /// The next portion; empty at the end.
+    pub(super) async fn next(&mut self) -> Result<Vec<FoundRow>, AskError> {
+        loop {
+            let rows = self.read().await?;
+            if !self.newest {
+                return Ok(rows);
+            }
+            if rows.is_empty() {
+                return Ok(self.held.take().into_iter().collect());
+            }
+            let kept = self.newest_of(rows);
+            if !kept.is_empty() {
+                return Ok(kept);
+            }
+        }
+    }
+
+    /// Of the rows that have the same namespace and name, which follow each other, the newest.
+    fn newest_of(&mut self, rows: Vec<FoundRow>) -> Vec<FoundRow> {
+        let version = |row: &FoundRow| match row.get(base::RES_VERSION) {
+            Some(ingester_core::value::Value::UInt(version)) => *version,
+            _ => 0,
+        };
+        let age = |row: &FoundRow| (row.time(base::CREATE_TIME), version(row));
+        let name = |row: &FoundRow| (row.text(base::NAMESPACE).to_owned(), row.text(base::NAME).to_owned());
+        let mut kept = Vec::with_capacity(rows.len());
+        for row in rows {
+            match self.held.take() {
+                Some(held) if name(&held) == name(&row) => {
+                    self.held = Some(if age(&held) > age(&row) { held } else { row });
+                }
+                held => {
+                    kept.extend(held);
+                    self.held = Some(row);
+                }
+            }
+        }
+        kept
+    }
+
+    async fn read(&mut self) -> Result<Vec<FoundRow>, AskError> {
+        match &mut self.source {
+            Source::All(reader) => reader.next().await,
+            Source::Pages { left: 0, .. } | Source::Pages { next: Next::Nothing, .. } => Ok(Vec::new()),
+            Source::Pages { left, next, .. } => {
+                let Next::Page(token) = &*next else { return Ok(Vec::new()) };
+                let page = self.asked.page(&self.wanted, *left, token.as_deref()).await?;
+                *left = left.saturating_sub(page.rows.len());
+                *next = page.next.map_or(Next::Nothing, |token| Next::Page(Some(token)));
+                Ok(page.rows)
+            }
+        }
+    }
+
+    /// The token of what comes after the limit, if there is more.
+    pub(super) fn more(&self) -> Option<String> {
+        match &self.source {
+            Source::Pages { next: Next::Page(token), .. } => token.clone(),
+            _ => None,
+        }
+    }
+
+    /// Goes on after the limit, up to the limit again.
+    pub(super) fn go_on(&mut self, token: String) {
+        if let Source::Pages { limit, left, next } = &mut self.source {
+            *left = limit.unwrap_or(usize::MAX);
+            *next = Next::Page(Some(token));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! `custom-columns=NAME:.metadata.name,...`, as kubectl reads and prints them.
+
+use super::jsonpath::{Template, TemplateError};
+use super::tree::Tree;
+
+/// The columns that were asked for.
+#[derive(Debug)]
+pub(crate) struct CustomColumns {
+    columns: Vec<(String, Template)>,
+}
+
+impl CustomColumns {
+    /// Reads `HEADER:PATH,...`.
+    ///
+    /// # Errors
+    /// When it is written otherwise.
+    pub(crate) fn parse(text: &str) -> Result<Self, TemplateError> {
+        if text.is_empty() {
+            return Err(TemplateError("custom-columns format specified but no custom columns given".to_owned()));
+        }
+        let column = |part: &str| {
+            let Some((header, path)) = part.split_once(':') else {
+                return Err(TemplateError(format!(
+                    "unexpected custom-columns spec: {part}, expected <header>:<json-path-expr>"
+                )));
+            };
+            Ok((header.to_owned(), Template::parse(&relaxed(path)?)?))
+        };
+        Ok(CustomColumns { columns: text.split(',').map(column).collect::<Result<_, _>>()? })
+    }
+
+    /// The headers.
+    pub(crate) fn headers(&self) -> Vec<String> {
+        self.columns.iter().map(|(header, _)| header.clone()).collect()
+    }
+
+    /// The cells of an object; `<none>` where it has nothing.
+    ///
+    /// # Errors
+    /// When a path asks for what the object cannot have.
+    pub(crate) fn cells(&self, tree: &Tree) -> Result<Vec<String>, TemplateError> {
+        let cell = |(_, path): &(String, Template)| {
+            let values = path.values(tree)?;
+            Ok(if values.is_empty() { "<none>".to_owned() } else { values.join(",") })
+        };
+        self.columns.iter().map(cell).collect()
+    }
+}
+
+/// The template of a path that may lack its braces and its first dot.
+///
+/// # Errors
+/// When it has other braces.
+pub(crate) fn relaxed(path: &str) -> Result<String, TemplateError> {
+    let inner = path.strip_prefix('{').and_then(|path| path.strip_suffix('}')).unwrap_or(path);
+    let inner = inner.strip_prefix('.').unwrap_or(inner);
+    if path.is_empty() {
+        return Ok(String::new());
+    }
+    if inner.is_empty() || inner.contains(['{', '}']) {
+        return Err(TemplateError(
+            "unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'"
+                .to_owned(),
+        ));
+    }
+    Ok(format!("{{.{inner}}}"))
+}

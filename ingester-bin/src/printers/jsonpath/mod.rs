@@ -1,0 +1,146 @@
+//! kubectl's JSONPath templates: text with expressions in braces, which are paths of fields, indexes and slices, unions, wildcards,
+//! recursion, filters, and `range ... end`. `parse.rs` reads a template, `find.rs` finds what it means in an object.
+//!
+//! The rules, odd ones too, are those of `k8s.io/client-go/util/jsonpath`. Where Go goes through a map in any order, this goes by key.
+
+mod find;
+mod parse;
+
+use super::json;
+use super::number;
+use super::tree::Tree;
+use parse::Node;
+
+/// A template that was read.
+#[derive(Debug)]
+pub(crate) struct Template {
+    nodes: Vec<Node>,
+}
+
+/// Why a template cannot be read, or what it asks for cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TemplateError(pub(crate) String);
+
+impl std::fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for TemplateError {}
+
+impl Template {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// When it breaks the grammar.
+    pub(crate) fn parse(text: &str) -> Result<Self, TemplateError> {
+        Ok(Template { nodes: parse::parse(text)? })
+    }
+
+    /// What it prints for a value. A field that is not there prints nothing, as kubectl has it by default.
+    ///
+    /// # Errors
+    /// When it asks for what the value cannot have, such as an element of a text.
+    pub(crate) fn print(&self, tree: &Tree) -> Result<String, TemplateError> {
+        let mut out = String::new();
+        for results in find::find(&self.nodes, tree, true)? {
+            let texts: Vec<String> = results.iter().map(|found| shown(found)).collect();
+            out.push_str(&texts.join(" "));
+        }
+        Ok(out)
+    }
+
+    /// What it finds in a value, as Go prints it in a line, each result on its own.
+    ///
+    /// # Errors
+    /// As [`Template::print`].
+    pub(super) fn values(&self, tree: &Tree) -> Result<Vec<String>, TemplateError> {
+        let results = find::find(&self.nodes, tree, true)?;
+        Ok(results.iter().flatten().map(|found| go(found)).collect())
+    }
+
+    /// What it finds in a value.
+    ///
+    /// # Errors
+    /// As [`Template::print`].
+    pub(crate) fn found(&self, tree: &Tree) -> Result<Vec<Tree>, TemplateError> {
+        Ok(find::find(&self.nodes, tree, true)?.into_iter().flatten().map(std::borrow::Cow::into_owned).collect())
+    }
+
+    /// The same template for single items, if it is `{range .items[*]}...{end}` and text behind it, or `{.items[*]...}`: then a list
+    /// need not be held as a whole.
+    pub(crate) fn by_item(&self) -> Option<ByItem> {
+        let is_items = |nodes: &[Node]| matches!(nodes, [Node::Field(field), Node::Slice(slice)] if field == "items" && slice.is_whole());
+        let is_word = |node: &Node, word: &str| matches!(node, Node::List(nodes) if matches!(nodes.as_slice(), [Node::Word(found)] if found == word));
+        match self.nodes.as_slice() {
+            [Node::List(first), body @ .., end] if is_word(end, "end") => {
+                let [Node::Word(word), path @ ..] = first.as_slice() else { return None };
+                let nested =
+                    |node: &Node| matches!(node, Node::List(nodes) if matches!(nodes.first(), Some(Node::Word(_))));
+                // A range within the range is closed by the first end.
+                if word != "range" || !is_items(path) || body.iter().any(nested) {
+                    return None;
+                }
+                Some(ByItem { template: Template { nodes: body.to_vec() }, separator: "" })
+            }
+            [Node::List(path)] if path.len() >= 2 && is_items(&path[..2]) => {
+                let plain = |node: &Node| matches!(node, Node::Field(_));
+                let rest = &path[2..];
+                // What follows gives at most one result an item, each of which is found without the others.
+                rest.iter()
+                    .all(plain)
+                    .then(|| ByItem { template: Template { nodes: vec![Node::List(rest.to_vec())] }, separator: " " })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A template for the items of a list.
+#[derive(Debug)]
+pub(crate) struct ByItem {
+    /// What is printed for an item; nothing if it has no results.
+    pub(crate) template: Template,
+    /// What is printed between two items that have results.
+    pub(crate) separator: &'static str,
+}
+
+impl ByItem {
+    /// What is printed for an item; `None` if it has no results.
+    ///
+    /// # Errors
+    /// As [`Template::print`].
+    pub(crate) fn print(&self, item: &Tree) -> Result<Option<String>, TemplateError> {
+        let found = find::find(&self.template.nodes, item, true)?;
+        if found.iter().all(Vec::is_empty) {
+            return Ok(None);
+        }
+        self.template.print(item).map(Some)
+    }
+}
+
+/// A result as text: collections as JSON.
+fn shown(tree: &Tree) -> String {
+    match tree {
+        Tree::List(_) | Tree::Map(_) => json::compact(tree),
+        Tree::Null => "null".to_owned(),
+        tree => go(tree),
+    }
+}
+
+/// A value as Go's `fmt.Sprint` writes it.
+fn go(tree: &Tree) -> String {
+    match tree {
+        Tree::Null => "<nil>".to_owned(),
+        Tree::Bool(value) => value.to_string(),
+        Tree::Int(value) => value.to_string(),
+        Tree::Float(value) => number::general(*value),
+        Tree::Text(text) => text.clone(),
+        Tree::List(values) => format!("[{}]", values.iter().map(go).collect::<Vec<_>>().join(" ")),
+        Tree::Map(entries) => {
+            let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key}:{}", go(value))).collect();
+            format!("map[{}]", entries.join(" "))
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The grammar of templates.
+
+use super::TemplateError;
+
+/// One step of a template.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Node {
+    /// An expression in braces.
+    List(Vec<Node>),
+    Text(String),
+    /// `range` or `end`.
+    Word(String),
+    Field(String),
+    Slice(Slice),
+    Filter {
+        left: Vec<Node>,
+        operator: String,
+        right: Vec<Node>,
+    },
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+    Wildcard,
+    Recursive,
+    Union(Vec<Vec<Node>>),
+}
+
+/// `[from:to:step]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Slice {
+    pub(super) from: Option<i64>,
+    pub(super) to: Option<i64>,
+    /// There was no colon: `to` is one more than `from`.
+    pub(super) single: bool,
+    pub(super) step: Option<i64>,
+}
+
+impl Slice {
+    /// Whether it is `[*]`.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self, Slice { from: None, to: None, single: false, step: None })
+    }
+}
+
+/// Reads a template.
+pub(super) fn parse(text: &str) -> Result<Vec<Node>, TemplateError> {
+    let mut parser = Parser { rest: text };
+    let mut nodes = Vec::new();
+    while !parser.rest.is_empty() {
+        match parser.rest.find('{') {
+            Some(0) => {
+                parser.rest = &parser.rest[1..];
+                nodes.push(Node::List(parser.action()?));
+            }
+            end => nodes.push(Node::Text(parser.take(end.unwrap_or(parser.rest.len())).to_owned())),
+        }
+    }
+    Ok(nodes)
+}
+
+/// Reads an expression as if it were in braces. What follows a closing brace is text, and is left out.
+fn expression(text: &str) -> Result<Vec<Node>, TemplateError> {
+    let text = format!("{text}}}");
+    Parser { rest: &text }.action()
+}
+
+fn error<T>(message: impl Into<String>) -> Result<T, TemplateError> {
+    Err(TemplateError(message.into()))
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Parser<'a> {
+    /// Takes so many bytes.
+    fn take(&mut self, len: usize) -> &'a str {
+        let (head, tail) = self.rest.split_at(len);
+        self.rest = tail;
+        head
+    }
+
+    /// Reads what is between braces, and the closing one.
+    fn action(&mut self) -> Result<Vec<Node>, TemplateError> {
+        let mut nodes = Vec::new();
+        loop {
+            if self.rest.starts_with("[?(") {
+                nodes.push(self.filter()?);
+                continue;
+            }
+            if self.rest.starts_with("..") {
+                if nodes.last() == Some(&Node::Recursive) {
+                    return error("invalid multiple recursive descent");
+                }
+                self.take(2);
+                nodes.push(Node::Recursive);
+                if self.rest.starts_with(is_alphanumeric) {
+                    nodes.push(self.field());
+                }
+                continue;
+            }
+            let Some(first) = self.rest.chars().next() else { return error("unclosed action") };
+            match first {
+                '}' => {
+                    self.take(1);
+                    return Ok(nodes);
+                }
+                '\r' | '\n' => return error("unclosed action"),
+                ' ' | '@' | '$' => {
+                    self.take(1);
+                }
+                '[' => self.array(&mut nodes)?,
+                '"' | '\'' => nodes.push(self.quoted(first)?),
+                '.' => {
+                    self.take(1);
+                    nodes.push(self.field());
+                }
+                '+' | '-' | '0'..='9' => nodes.push(self.number()?),
+                first if is_alphanumeric(first) => nodes.push(self.word()),
+                first => {
+                    let shown = if first.is_control() { String::new() } else { format!(" '{first}'") };
+                    return error(format!("unrecognized character in action: U+{:04X}{shown}", u32::from(first)));
+                }
+            }
+        }
+    }
+
+    fn word(&mut self) -> Node {
+        let end = self.rest.find(is_terminator).unwrap_or(self.rest.len());
+        match self.take(end) {
+            "true" => Node::Bool(true),
+            "false" => Node::Bool(false),
+            word => Node::Word(word.to_owned()),
+        }
+    }
+
+    /// Reads a name to its end. A backslash takes a character in that would end it.
+    fn field(&mut self) -> Node {
+        let mut escaped = false;
+        let end = self.rest.find(|character| {
+            let ends = !escaped && is_terminator(character);
+            escaped = !escaped && character == '\\';
+            ends
+        });
+        match self.take(end.unwrap_or(self.rest.len())) {
+            "*" => Node::Wildcard,
+            name => Node::Field(name.replace('\\', "")),
+        }
+    }
+
+    fn number(&mut self) -> Result<Node, TemplateError> {
+        let sign = usize::from(self.rest.starts_with(['+', '-']));
+        let digits = self.rest[sign..].find(|c: char| c != '.' && !c.is_ascii_digit());
+        let text = self.take(digits.map_or(self.rest.len(), |digits| digits + sign));
+        if let Ok(value) = text.parse() {
+            return Ok(Node::Int(value));
+        }
+        match text.parse() {
+            Ok(value) => Ok(Node::Float(value)),
+            Err(_) => error(format!("cannot parse number {text}")),
+        }
+    }
+
+    fn quoted(&mut self, quote: char) -> Result<Node, TemplateError> {
+        let mut end = 1;
+        loop {
+            let Some(found) = self.rest[end..].find([quote, '\n']) else { return error("unterminated quoted string") };
+            end += found + 1;
+            if self.rest.as_bytes()[end - 1] == b'\n' {
+                return error("unterminated quoted string");
+            }
+            if self.rest.as_bytes()[end - 2] != b'\\' {
+                break;
+            }
+        }
+        let text = self.take(end);
+        match unquote(&text[1..text.len() - 1], quote) {
+            Some(text) => Ok(Node::Text(text)),
+            None => error(format!("unquote string {text} error invalid syntax")),
+        }
+    }
+
+    /// Reads `[...]`: a union, a key in quotes, an index or a slice.
+    fn array(&mut self, nodes: &mut Vec<Node>) -> Result<(), TemplateError> {
+        let text = match self.rest.find([']', '\n']) {
+            Some(end) if self.rest.as_bytes()[end] == b']' => self.take(end + 1),
+            _ => return error("unterminated array"),
+        };
+        let text = match &text[1..text.len() - 1] {
+            "*" => ":",
+            text => text,
+        };
+        if text.contains(',') {
+            let parts = text.split(',').map(|part| expression(&format!("[{}]", part.trim_matches(' '))));
+            nodes.push(Node::Union(parts.collect::<Result<_, _>>()?));
+            return Ok(());
+        }
+        let key = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+        if let Some(key) = key.filter(|key| !key.contains('\'')) {
+            nodes.extend(expression(&format!(".{key}"))?);
+            return Ok(());
+        }
+        let Some(slice) = slice(text) else { return error(format!("invalid array index {text}")) };
+        nodes.push(Node::Slice(slice?));
+        Ok(())
+    }
+
+    fn filter(&mut self) -> Result<Node, TemplateError> {
+        let bytes = self.rest.as_bytes();
+        let (mut quote, mut closed) = (None, false);
+        let mut at = 3;
+        let end = loop {
+            match bytes.get(at) {
+                None | Some(b'\n') => return error("unterminated filter"),
+                Some(byte @ (b'"' | b'\'')) => match quote {
+                    None => quote = Some(*byte),
+                    Some(first) if first == *byte && bytes[at - 1] != b'\\' => closed = true,
+                    Some(_) => {}
+                },
+                Some(b')') if quote.is_some() == closed => break at,
+                Some(_) => {}
+            }
+            at += 1;
+        };
+        if bytes.get(end + 1) != Some(&b']') {
+            return error("unclosed array expect ]");
+        }
+        let text = &self.take(end + 2)[3..end];
+        let is_operator = |character: char| matches!(character, '!' | '<' | '>' | '=');
+        let start = text.find(is_operator).filter(|start| *start > 0);
+        let parts = start.and_then(|start| {
+            let (left, rest) = text.split_at(start);
+            let mut len = rest.find(|c| !is_operator(c)).unwrap_or(rest.len());
+            // Something is left for the right side.
+            if len == rest.len() {
+                len -= 1;
+            }
+            (len > 0).then(|| (left, &rest[..len], &rest[len..]))
+        });
+        match parts {
+            Some((left, operator, right)) => {
+                Ok(Node::Filter { left: expression(left)?, operator: operator.to_owned(), right: expression(right)? })
+            }
+            None => Ok(Node::Filter { left: expression(text)?, operator: "exists".to_owned(), right: Vec::new() }),
+        }
+    }
+}
+
+/// An index or a slice; `None` if it is neither.
+fn slice(text: &str) -> Option<Result<Slice, TemplateError>> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let digits = |part: &&str| part.strip_prefix('-').unwrap_or(part).bytes().all(|byte| byte.is_ascii_digit());
+    if parts.len() > 3 || !parts.iter().all(digits) {
+        return None;
+    }
+    let number = |i: usize| match parts.get(i) {
+        None | Some(&"") => Ok(None),
+        Some(part) => match part.parse() {
+            Ok(value) => Ok(Some(value)),
+            Err(_) => error(format!("array index {part} is not a number")),
+        },
+    };
+    let read = || Ok(Slice { from: number(0)?, to: number(1)?, single: parts.len() == 1, step: number(2)? });
+    Some(read())
+}
+
+fn is_alphanumeric(character: char) -> bool {
+    character == '_' || character.is_alphanumeric()
+}
+
+fn is_terminator(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}')
+}
+
+/// What a text in quotes means, by Go's escapes; `None` if it breaks their rules.
+fn unquote(text: &str, quote: char) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        if character == quote {
+            return None;
+        }
+        if character != '\\' {
+            out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            continue;
+        }
+        let escape = characters.next()?;
+        let mut code = |digits: usize, radix: u32, first: Option<char>| {
+            let digits = first.into_iter().chain(characters.by_ref().take(digits)).collect::<String>();
+            u32::from_str_radix(&digits, radix).ok().map(|code| (code, digits.len()))
+        };
+        match escape {
+            'a' => out.push(7),
+            'b' => out.push(8),
+            'f' => out.push(12),
+            'n' => out.push(b'\n'),
+            'r' => out.push(b'\r'),
+            't' => out.push(b'\t'),
+            'v' => out.push(11),
+            '\\' => out.push(b'\\'),
+            'x' => out.push(u8::try_from(code(2, 16, None).filter(|(_, len)| *len == 2)?.0).ok()?),
+            '0'..='7' => out.push(u8::try_from(code(2, 8, Some(escape)).filter(|(_, len)| *len == 3)?.0).ok()?),
+            'u' | 'U' => {
+                let digits = if escape == 'u' { 4 } else { 8 };
+                let (code, _) = code(digits, 16, None).filter(|(_, len)| *len == digits)?;
+                out.extend_from_slice(char::from_u32(code)?.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            escape if escape == quote => out.extend_from_slice(escape.encode_utf8(&mut [0; 4]).as_bytes()),
+            _ => return None,
+        }
+    }
+    Some(String::from_utf8_lossy(&out).into_owned())
+}

@@ -1,0 +1,221 @@
+//! What kubectl prints. `kubectl/object.json` and `object.yaml` are what kubectl 1.33 made of one object with every odd text, key and
+//! number that came to mind (`kubectl label --local -f object.json a=b -o yaml`).
+
+use super::columns::{CustomColumns, relaxed};
+use super::jsonpath::Template;
+use super::{Tree, json, yaml};
+
+const JSON: &str = include_str!("kubectl/object.json");
+const YAML: &str = include_str!("kubectl/object.yaml");
+
+fn tree(text: &str) -> Tree {
+    Tree::parse(text).expect("JSON")
+}
+
+/// Checks two texts line by line, so that a difference is found.
+#[track_caller]
+fn same(text: &str, expected: &str) {
+    for (i, (line, expected)) in text.lines().zip(expected.lines()).enumerate() {
+        assert_eq!(line, expected, "line {}", i + 1);
+    }
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn json_is_that_of_kubectl() {
+    same(&json::pretty(&tree(JSON)), JSON);
+}
+
+#[test]
+fn yaml_is_that_of_kubectl() {
+    same(&yaml::document(&tree(JSON)), YAML);
+}
+
+#[test]
+fn numbers_are_written_as_go_writes_them() {
+    let spec =
+        r#"{"a":1.0,"b":1e3,"c":12345678901234567890,"d":1e21,"e":1.5e-7,"f":-0.0,"g":9007199254740993,"h":1234567.5}"#;
+    let expected =
+        r#"{"a":1,"b":1000,"c":12345678901234567000,"d":1e+21,"e":1.5e-7,"f":-0,"g":9007199254740993,"h":1234567.5}"#;
+    assert_eq!(json::compact(&tree(spec)), expected);
+    let expected =
+        "a: 1\nb: 1000\nc: 12345678901234567000\nd: 1e+21\ne: 1.5e-07\nf: 0\ng: 9007199254740993\nh: 1.2345675e+06\n";
+    assert_eq!(yaml::document(&tree(spec)), expected);
+}
+
+#[test]
+fn a_last_text_with_several_ends_of_lines_needs_no_marker() {
+    assert_eq!(yaml::document(&tree(r#"{"a":"b\n\n"}"#)), "a: |+\n  b\n\n");
+}
+
+#[test]
+fn a_list_in_portions_is_the_list() {
+    for count in 0..3 {
+        let items: Vec<Tree> = (0..count).map(|_| tree(r#"{"kind":"M","spec":{"l":[1,{}],"t":"a: b"}}"#)).collect();
+        let mut text = String::from(json::LIST_BEGIN);
+        items.iter().enumerate().for_each(|(i, item)| text.push_str(&json::item(item, i == 0)));
+        text.push_str(if items.is_empty() { json::EMPTY_LIST_END } else { json::LIST_END });
+        assert_eq!(text, json::pretty(&Tree::list_of(items.clone())), "{count}");
+
+        let mut text = String::from(if items.is_empty() { yaml::EMPTY_LIST_BEGIN } else { yaml::LIST_BEGIN });
+        items.iter().for_each(|item| text.push_str(&yaml::item(item)));
+        text.push_str(yaml::LIST_END);
+        assert_eq!(text, yaml::document(&Tree::list_of(items)), "{count}");
+    }
+}
+
+/// What a template prints, or the error.
+fn printed(template: &str, value: &str) -> Result<String, String> {
+    let print = || Template::parse(template)?.print(&tree(value));
+    print().map_err(|error| error.to_string())
+}
+
+/// Kubernetes' documentation of JSONPath, and its tests.
+#[test]
+fn templates_print_what_kubectl_prints() {
+    const NODES: &str = r#"{
+        "kind": "List",
+        "items": [
+            {"kind": "None", "metadata": {"name": "127.0.0.1", "labels": {"kubernetes.io/hostname": "127.0.0.1"}},
+             "status": {"capacity": {"cpu": "4"}, "ready": true, "addresses": [{"type": "LegacyHostIP", "address": "127.0.0.1"}]}},
+            {"kind": "None", "metadata": {"name": "127.0.0.2", "labels": {"kubernetes.io/hostname": "127.0.0.2"}},
+             "status": {"capacity": {"cpu": "8"}, "ready": false, "addresses": [
+                {"type": "LegacyHostIP", "address": "127.0.0.2"}, {"type": "another", "address": "127.0.0.3"}]}}
+        ],
+        "users": [{"name": "myself", "user": {}}, {"name": "e2e", "user": {"username": "admin", "password": "secret"}}]
+    }"#;
+    for (template, expected) in [
+        ("kind is {.kind}", "kind is List"),
+        ("{.kind}", "List"),
+        ("{['kind']}", "List"),
+        (r"{.items[0].metadata.labels.kubernetes\.io/hostname}", "127.0.0.1"),
+        (r"{.items[0].metadata.labels['kubernetes\.io/hostname']}", "127.0.0.1"),
+        ("{..name}", "127.0.0.1 127.0.0.2 myself e2e"),
+        ("{.items[*].metadata.name}", "127.0.0.1 127.0.0.2"),
+        ("{.users[0].name}", "myself"),
+        ("{.items[*]['metadata.name', 'status.capacity']}", r#"127.0.0.1 127.0.0.2 {"cpu":"4"} {"cpu":"8"}"#),
+        (r#"{.users[?(@.name=="e2e")].user.password}"#, "secret"),
+        (
+            r#"{range .items[*]}[{.metadata.name}, {.status.capacity}] {end}"#,
+            r#"[127.0.0.1, {"cpu":"4"}] [127.0.0.2, {"cpu":"8"}] "#,
+        ),
+        (r#"{range .items[*]}{.metadata.name}{"\t"}{end}"#, "127.0.0.1\t127.0.0.2\t"),
+        ("{range .items[*]}{.metadata.name}, {end}{.kind}", "127.0.0.1, 127.0.0.2, List"),
+        ("{.items[*].status.addresses[*].address}", "127.0.0.1 127.0.0.2 127.0.0.3"),
+        ("{range .items[*]}{range .status.addresses[*]}{.address}, {end}{end}", "127.0.0.1, 127.0.0.2, 127.0.0.3, "),
+        (r#"{.items[?(@.metadata.labels.kubernetes\.io/hostname=="127.0.0.1")].kind}"#, "None"),
+        ("{.items[?(@..ready==true)].metadata.name}", "127.0.0.1"),
+        ("{.items[?(.status.ready!=true)].metadata.name}", "127.0.0.2"),
+        ("{.nothing}-{.items[*].nothing.at.all}-", "--"),
+        ("{.items[-1].metadata.name} {.items[:1].metadata.name} {.items[9:9].kind}", "127.0.0.2 127.0.0.1 "),
+        ("{range .items[?(.nothing)]}{.kind}{end}{range .none[*]}{.x}{range @.y[*]}{.z}{end}{end}.", "."),
+        (r#"{"{"}{'}'}{"a\u0041\x42\"'"}"#, "{}aAB\"'"),
+    ] {
+        assert_eq!(printed(template, NODES).as_deref(), Ok(expected), "{template}");
+    }
+
+    const POINTS: &str =
+        r#"[{"id":"i1","x":4},{"id":"i2","x":-2,"z":1},{"id":"i5","x":0,"z":1},{"id":"i7","x":null,"f":1.5}]"#;
+    for (template, expected) in [
+        ("{[?(@.z)].id}", "i2 i5"),
+        ("{[0]['id']}", "i1"),
+        ("{[-1]['x']}", "null"),
+        ("{[0,2].id}", "i1 i5"),
+        ("{[0:-1].id}", "i1 i2 i5"),
+        ("{[::2].id}", "i1 i5"),
+        ("{[1::2].id}", "i2 i7"),
+        ("{[-2:].id}", "i5 i7"),
+        ("{[?(@.id>='i5')].id}", "i5 i7"),
+        ("{[1].*}", "i2 -2 1"),
+        ("{[?(@.f>1.25)]}", r#"{"f":1.5,"id":"i7","x":null}"#),
+    ] {
+        assert_eq!(printed(template, POINTS).as_deref(), Ok(expected), "{template}");
+    }
+    assert_eq!(printed("{..}", "[1,2,3]").as_deref(), Ok("[1,2,3]"));
+    assert_eq!(printed("{[?(@<5)]}", "[2,6,3,7]").as_deref(), Ok("2 3"));
+    assert_eq!(
+        printed("{.}{@.*}{}", r#"{"a":{"<":1e6}}"#).as_deref(),
+        Ok(r#"{"\u003c":1000000}{"a":{"\u003c":1000000}}"#)
+    );
+    let nested = r#"{"items":[{"n":"pod1","c":[{"n":"foo","v":["a","b"]},{"n":"bar","v":["c"]}]},{"n":"pod2","c":[{"n":"baz","v":[]}]}]}"#;
+    let template =
+        r##"{range .items[*]}{.n}{"~"}{range @.c[*]}{.n}{":"}{range @.v[*]}{@}{","}{end}{"+"}{end}{"#"}{end}"##;
+    assert_eq!(printed(template, nested).as_deref(), Ok("pod1~foo:a,b,+bar:c,+#pod2~baz:+#"));
+}
+
+#[test]
+fn wrong_templates_are_refused_as_kubectl_does() {
+    const VALUE: &str = r#"{"labels":{"a":1},"books":[{"price":9},{"price":"x"}]}"#;
+    for (template, expected) in [
+        ("{.hello", "unclosed action"),
+        ("{*}", "unrecognized character in action: U+002A '*'"),
+        ("{+12.3.0}", "cannot parse number +12.3.0"),
+        ("{[1}", "unterminated array"),
+        ("{[a]}", "invalid array index a"),
+        ("{[?(.price]}", "unterminated filter"),
+        ("{[?(.price)}", "unclosed array expect ]"),
+        ("{........}", "invalid multiple recursive descent"),
+        ("{\"a}", "unterminated quoted string"),
+        ("{hello}", "unrecognized identifier hello"),
+        ("{.labels[0]}", "map[string]interface {} is not array or slice"),
+        ("{.books[2].price}", "array index out of bounds: index 2, length 2"),
+        ("{.books[-3].price}", "array index out of bounds: index -1, length 2"),
+        ("{.books[1:0].price}", "starting index 1 is greater than ending index 0"),
+        ("{.books[0:2:0]}", "step must be > 0"),
+        ("{.books[?(@.price<>10)]}", "unrecognized filter operator <>"),
+        ("{.books[?(@.price<10)]}", "incompatible types for comparison"),
+        ("{.labels[?(@.a==1)]}", "map[a:1] is not array or slice and cannot be filtered"),
+        ("{range .labels.*}{@}{end}{end}", "not in range, nothing to end"),
+    ] {
+        assert_eq!(printed(template, VALUE), Err(expected.to_owned()), "{template}");
+    }
+}
+
+#[test]
+fn a_template_by_item_prints_what_it_prints_for_the_list() {
+    const ITEMS: [&str; 3] =
+        [r#"{"n":"a","o":{"p":1},"l":[1,2]}"#, r#"{"n":"b","l":[]}"#, r#"{"n":"c","o":{"p":""},"l":[3]}"#];
+    let items: Vec<Tree> = ITEMS.map(tree).into();
+    let list = Tree::list_of(items.clone());
+    for (text, by_item) in [
+        ("{.items[*].n}", true),
+        ("{.items[*].o.p}", true),
+        ("{.items[*].none}", true),
+        ("{.items[*]}", true),
+        (r#"{range .items[*]}{.n}{"\t"}{.o.p}{"\n"}{end}"#, true),
+        ("{range .items[*]}{.l[*]},{end}", true),
+        ("{range .items[*]}{range .l[*]}{@}{end};{end}", false),
+        ("{.items[0].n}", false),
+        ("{.items[*].l[*]}", false),
+        ("{.items[*].n} {.items[*].n}", false),
+        ("{range .items[*]}{.n}{end}{.kind}", false),
+    ] {
+        let template = Template::parse(text).expect(text);
+        let Some(single) = template.by_item() else {
+            assert!(!by_item, "{text}");
+            continue;
+        };
+        assert!(by_item, "{text}");
+        let texts: Vec<String> = items.iter().filter_map(|item| single.print(item).expect(text)).collect();
+        assert_eq!(texts.join(single.separator), template.print(&list).expect(text), "{text}");
+    }
+}
+
+#[test]
+fn custom_columns_are_read_and_filled_as_kubectl_does() {
+    let columns =
+        CustomColumns::parse("NAME:.metadata.name,L:{metadata.l},X:spec.x,N:.n,ALL:.spec.list[*]").expect("columns");
+    assert_eq!(columns.headers(), ["NAME", "L", "X", "N", "ALL"]);
+    let object = r#"{"metadata":{"name":"a","l":{"b":[1,"c"]}},"spec":{"list":[1.5,null,"z"]},"n":null}"#;
+    let cells = columns.cells(&tree(object)).expect("cells");
+    assert_eq!(cells, ["a", "map[b:[1 c]]", "<none>", "<nil>", "1.5,<nil>,z"]);
+
+    for path in ["foo.bar", "{foo.bar}", ".foo.bar", "{.foo.bar}"] {
+        assert_eq!(relaxed(path).as_deref(), Ok("{.foo.bar}"));
+    }
+    for wrong in
+        ["", "invalid", "invalid=foobar", "invalid,foobar:blah", "A:{foo.bar", "A:foo.bar}", "A:{foo.bar}}", "A:{{foo}"]
+    {
+        assert!(CustomColumns::parse(wrong).is_err(), "{wrong}");
+    }
+}

@@ -1,0 +1,108 @@
+//! A JSON value as Go's client holds an object without a type: integers of 64 bits, everything else a float, keys in the order of
+//! their bytes.
+
+use ingester_core::json;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::collections::BTreeMap;
+
+/// A JSON value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Tree {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<Tree>),
+    Map(BTreeMap<String, Tree>),
+}
+
+impl Tree {
+    /// Reads a JSON text.
+    ///
+    /// # Errors
+    /// When it is no JSON.
+    pub(crate) fn parse(text: &str) -> Result<Self, json::Error> {
+        json::from_str(text)
+    }
+
+    /// A text.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Tree::Text(text.into())
+    }
+
+    /// A map of these entries.
+    pub(crate) fn map<const N: usize>(entries: [(&str, Tree); N]) -> Self {
+        Tree::Map(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
+    /// The `List` of these objects, as kubectl makes it.
+    pub(crate) fn list_of(items: Vec<Tree>) -> Self {
+        Tree::map([
+            ("apiVersion", Tree::text("v1")),
+            ("items", Tree::List(items)),
+            ("kind", Tree::text("List")),
+            ("metadata", Tree::map([("resourceVersion", Tree::text(""))])),
+        ])
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Builder)
+    }
+}
+
+struct Builder;
+
+impl<'de> Visitor<'de> for Builder {
+    type Value = Tree;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
+        Ok(Tree::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
+        Ok(Tree::Int(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
+        Ok(i64::try_from(value).map_or(Tree::Float(value as f64), Tree::Int))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
+        Ok(Tree::Float(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
+        Ok(Tree::text(value))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Tree, E> {
+        Ok(Tree::Text(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Tree, A::Error> {
+        let mut list = Vec::new();
+        while let Some(value) = values.next_element()? {
+            list.push(value);
+        }
+        Ok(Tree::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
+        let mut map = BTreeMap::new();
+        while let Some((key, value)) = entries.next_entry::<String, Tree>()? {
+            map.insert(key, value);
+        }
+        Ok(Tree::Map(map))
+    }
+}
