@@ -28,7 +28,8 @@
 //! ```
 //!
 //! Values that protobuf and Kubernetes write as JSON have types in [`wire`]; [`wire_enum!`] makes an enum that knows its
-//! names and keeps those that it does not know. The crate `ingester-store` runs the SQL, `ingester-mirror` follows a cluster.
+//! names and keeps those that it does not know. [`testing`] helps a kind's own tests. The crate `ingester-store` runs the SQL,
+//! `ingester-mirror` follows a cluster.
 
 pub mod ddl;
 pub mod dialect;
@@ -44,6 +45,7 @@ pub mod query;
 mod registry;
 pub mod row;
 pub mod schema;
+pub mod testing;
 pub mod value;
 pub mod wire;
 pub mod yaml;

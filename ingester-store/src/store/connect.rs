@@ -8,6 +8,7 @@ use super::servers::Servers;
 use super::transaction::Pool;
 use super::{Address, ErrorClass, Retry, Store, StoreError};
 use backon::Retryable as _;
+use ingester_core::Kind;
 use ingester_core::dialect::statements::ReadServer;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -71,6 +72,41 @@ impl Store {
             .when(|error| error.class() == ErrorClass::Transient && !too_late())
             .notify(|error, pause| tracing::debug!(%error, ?pause, "database not reached, trying again"))
             .await
+    }
+
+    /// A database in memory with the tables of these kinds, gone with the store: for tests of a kind and of its queries.
+    ///
+    /// ```
+    /// # use ingester_core::{Ingestable, Kind, testing};
+    /// # #[derive(Ingestable, serde::Deserialize)]
+    /// # #[ingest(group = "example.com", version = "v1", kind = "House")]
+    /// # struct House {
+    /// #     #[index]
+    /// #     colour: String,
+    /// # }
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use ingester_store::{RowChange, Store};
+    ///
+    /// let store = Store::in_memory(&[Kind::of::<House>()]).await?;
+    /// for (name, colour) in [("a", "red"), ("b", "blue")] {
+    ///     let text = format!("apiVersion: example.com/v1\nkind: House\nmetadata: {{name: {name}}}\ncolour: {colour}");
+    ///     let row = testing::row::<House>(&text)?;
+    ///     store.write(row.kind().table(), vec![RowChange::Row(row.into_row())]).await?;
+    /// }
+    /// let red = store.query::<House>().filter(House::colour().eq("red")).page().await?.items;
+    /// assert_eq!(red.len(), 1);
+    /// assert_eq!((&*red[0].name, &*red[0].object.colour), ("a", "red"));
+    /// # Ok(())
+    /// # }
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(example()).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// If SQLite refuses the tables.
+    pub async fn in_memory(kinds: &[Kind]) -> Result<Self, StoreError> {
+        let store = Self::connect(&"sqlite::memory:".parse()?, ConnectOptions::default()).await?;
+        store.create_missing(kinds).await?;
+        Ok(store)
     }
 
     async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {

@@ -3,10 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 
 use ingester_core::Kind;
-use ingester_core::json;
-use ingester_core::object::{ManagedFields, Object};
-use ingester_core::row::Row;
-use ingester_core::value::Value;
 use sqlx::Row as _;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -24,16 +20,6 @@ fn columns(kind: &Kind) -> Vec<String> {
         format!("{} {}{}", column.name, column.ty, if keyed { " key" } else { "" })
     };
     table.indexed().iter().enumerate().map(text).collect()
-}
-
-fn row(kind: &Kind, text: &str) -> Option<Row> {
-    let object = Object::parse(text, ManagedFields::Prune).expect("an object");
-    kind.row(&object).expect("a row")
-}
-
-/// The values of the indexed columns.
-fn indexed(kind: &Kind, row: &Row) -> Vec<Value> {
-    row.values[row.values.len() - kind.table().indexed().len()..].to_vec()
 }
 
 #[test]
@@ -85,90 +71,6 @@ fn a_projection_has_only_the_annotated_columns() {
         columns(kind("PyTorchJob")),
         ["replicas INT key", "state VARCHAR(255) key", "start_time DATETIME(6) key", "completion_time DATETIME(6) key"]
     );
-}
-
-#[test]
-fn a_custom_resource_of_our_own_has_its_row() {
-    let kind = kind("Experiment");
-    let row = row(
-        kind,
-        r#"{"apiVersion": "ml.example.com/v1", "kind": "Experiment", "metadata": {"name": "churn", "namespace": "ml"},
-            "spec": {"owner": {"name": "ada", "team": "growth"}, "dataset": {"namespace": "data", "name": "customers"},
-                     "deadline": "2026-03-09T22:36:46.5+02:00"},
-            "status": {"phase": "Failed", "bestValue": 0.25}}"#,
-    )
-    .unwrap();
-    let deadline = ingester_core::value::Micros::from_sql("2026-03-09 20:36:46.5").unwrap();
-    assert_eq!(
-        indexed(kind, &row),
-        [
-            Value::text("ada"),
-            Value::text("growth"),
-            Value::text("data"),
-            Value::text("customers"),
-            Value::Time(deadline),
-            Value::text("Failed"),
-            Value::Double(0.25),
-        ]
-    );
-}
-
-#[test]
-fn an_absent_parent_is_null_and_an_absent_field_has_its_zero_value() {
-    let kind = kind("Experiment");
-    let row = row(kind, r#"{"apiVersion": "ml.example.com/v1", "kind": "Experiment", "metadata": {"name": "idea"}, "spec": {"owner": {}}}"#)
-        .unwrap();
-    let null = Value::Null;
-    let expected =
-        [Value::text(""), Value::text(""), null.clone(), null.clone(), null.clone(), Value::text("Pending"), null];
-    assert_eq!(indexed(kind, &row), expected);
-}
-
-#[test]
-fn an_unknown_enum_value_is_named_with_its_path() {
-    let text = r#"{"apiVersion": "ml.example.com/v1", "kind": "Experiment", "metadata": {"name": "a"}, "status": {"phase": "Lost"}}"#;
-    let object = Object::parse(text, ManagedFields::Prune).unwrap();
-    let error = kind("Experiment").row(&object).unwrap_err().to_string();
-    assert!(error.contains("status.phase") && error.contains("Lost") && error.contains("Succeeded"), "{error}");
-}
-
-#[test]
-fn a_pod_has_a_row_only_if_it_has_an_owner() {
-    let kind = kind("Pod");
-    let owned = row(
-        kind,
-        r#"{"apiVersion": "v1", "kind": "Pod",
-            "metadata": {"name": "web", "namespace": "shop", "ownerReferences": [{"uid": "a"}, {"uid": "b", "controller": true}]},
-            "spec": {"nodeName": "node-7", "containers": [{"image": "web:1"}, {"image": "sidecar:3"}]},
-            "status": {"phase": "Running", "hostIP": "192.168.4.7", "podIP": "2001:db8::1"}}"#,
-    )
-    .unwrap();
-    let texts = ["b", "node-7", "web:1", "Running", "192.168.4.7", "2001:db8::1"];
-    assert_eq!(indexed(kind, &owned), texts.map(Value::text));
-
-    let pending = row(
-        kind,
-        r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "ownerReferences": [{"uid": "a"}]}}"#,
-    );
-    let mut expected = vec![Value::Null; 6];
-    expected[0] = Value::text("a");
-    assert_eq!(indexed(kind, &pending.unwrap()), expected);
-
-    assert_eq!(row(kind, r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "shell"}, "spec": {}}"#), None);
-    assert_eq!(
-        row(kind, r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "shell", "ownerReferences": null}}"#),
-        None
-    );
-}
-
-#[test]
-fn a_wrong_type_in_a_projection_is_rejected_with_its_path() {
-    // Types that the API server would reject, as in a file that somebody has edited.
-    let text = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "ownerReferences": [{"uid": 7}]}}"#;
-    let object = Object::parse(text, ManagedFields::Prune).unwrap();
-    let error = kind("Pod").row(&object).unwrap_err();
-    assert!(matches!(&error, ingester_core::kind::DecodeError::Json(json::Error { .. })), "{error:?}");
-    assert!(error.to_string().contains("metadata.ownerReferences[0].uid"), "{error}");
 }
 
 #[test]

@@ -19,6 +19,8 @@ CREATE TABLE IF NOT EXISTS "project" (
 
 CREATE INDEX IF NOT EXISTS "project__namespace_name" ON "project" ("namespace", "name");
 
+CREATE INDEX IF NOT EXISTS "project__namespace_create_time" ON "project" ("namespace", "create_time");
+
 CREATE INDEX IF NOT EXISTS "project__create_time" ON "project" ("create_time");
 
 CREATE INDEX IF NOT EXISTS "project__update_time" ON "project" ("update_time");
@@ -61,6 +63,8 @@ CREATE TABLE IF NOT EXISTS "modelfamily" (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS "modelfamily__namespace_name" ON "modelfamily" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "modelfamily__namespace_create_time" ON "modelfamily" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "modelfamily__create_time" ON "modelfamily" ("create_time");
 
@@ -123,6 +127,8 @@ CREATE TABLE IF NOT EXISTS "model" (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS "model__namespace_name" ON "model" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "model__namespace_create_time" ON "model" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "model__create_time" ON "model" ("create_time");
 
@@ -194,6 +200,8 @@ CREATE TABLE IF NOT EXISTS "pipeline" (
 
 CREATE INDEX IF NOT EXISTS "pipeline__namespace_name" ON "pipeline" ("namespace", "name");
 
+CREATE INDEX IF NOT EXISTS "pipeline__namespace_create_time" ON "pipeline" ("namespace", "create_time");
+
 CREATE INDEX IF NOT EXISTS "pipeline__create_time" ON "pipeline" ("create_time");
 
 CREATE INDEX IF NOT EXISTS "pipeline__update_time" ON "pipeline" ("update_time");
@@ -247,6 +255,8 @@ CREATE TABLE IF NOT EXISTS "pipelinerun" (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS "pipelinerun__namespace_name" ON "pipelinerun" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "pipelinerun__namespace_create_time" ON "pipelinerun" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "pipelinerun__create_time" ON "pipelinerun" ("create_time");
 
@@ -303,6 +313,8 @@ CREATE TABLE IF NOT EXISTS "inferenceserver" (
 
 CREATE INDEX IF NOT EXISTS "inferenceserver__namespace_name" ON "inferenceserver" ("namespace", "name");
 
+CREATE INDEX IF NOT EXISTS "inferenceserver__namespace_create_time" ON "inferenceserver" ("namespace", "create_time");
+
 CREATE INDEX IF NOT EXISTS "inferenceserver__create_time" ON "inferenceserver" ("create_time");
 
 CREATE INDEX IF NOT EXISTS "inferenceserver__update_time" ON "inferenceserver" ("update_time");
@@ -350,6 +362,8 @@ CREATE TABLE IF NOT EXISTS "revision" (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS "revision__namespace_name" ON "revision" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "revision__namespace_create_time" ON "revision" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "revision__create_time" ON "revision" ("create_time");
 
@@ -401,6 +415,8 @@ CREATE TABLE IF NOT EXISTS "cluster" (
 
 CREATE INDEX IF NOT EXISTS "cluster__namespace_name" ON "cluster" ("namespace", "name");
 
+CREATE INDEX IF NOT EXISTS "cluster__namespace_create_time" ON "cluster" ("namespace", "create_time");
+
 CREATE INDEX IF NOT EXISTS "cluster__create_time" ON "cluster" ("create_time");
 
 CREATE INDEX IF NOT EXISTS "cluster__update_time" ON "cluster" ("update_time");
@@ -441,6 +457,8 @@ CREATE TABLE IF NOT EXISTS "raycluster" (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS "raycluster__namespace_name" ON "raycluster" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "raycluster__namespace_create_time" ON "raycluster" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "raycluster__create_time" ON "raycluster" ("create_time");
 
@@ -484,6 +502,8 @@ CREATE TABLE IF NOT EXISTS "rayjob" (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS "rayjob__namespace_name" ON "rayjob" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "rayjob__namespace_create_time" ON "rayjob" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "rayjob__create_time" ON "rayjob" ("create_time");
 
@@ -532,6 +552,8 @@ CREATE TABLE IF NOT EXISTS "triggerrun" (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS "triggerrun__namespace_name" ON "triggerrun" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "triggerrun__namespace_create_time" ON "triggerrun" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "triggerrun__create_time" ON "triggerrun" ("create_time");
 
@@ -586,6 +608,8 @@ CREATE TABLE IF NOT EXISTS "deployment" (
 
 CREATE INDEX IF NOT EXISTS "deployment__namespace_name" ON "deployment" ("namespace", "name");
 
+CREATE INDEX IF NOT EXISTS "deployment__namespace_create_time" ON "deployment" ("namespace", "create_time");
+
 CREATE INDEX IF NOT EXISTS "deployment__create_time" ON "deployment" ("create_time");
 
 CREATE INDEX IF NOT EXISTS "deployment__update_time" ON "deployment" ("update_time");
@@ -634,6 +658,8 @@ CREATE TABLE IF NOT EXISTS "sparkjob" (
 
 CREATE INDEX IF NOT EXISTS "sparkjob__namespace_name" ON "sparkjob" ("namespace", "name");
 
+CREATE INDEX IF NOT EXISTS "sparkjob__namespace_create_time" ON "sparkjob" ("namespace", "create_time");
+
 CREATE INDEX IF NOT EXISTS "sparkjob__create_time" ON "sparkjob" ("create_time");
 
 CREATE INDEX IF NOT EXISTS "sparkjob__update_time" ON "sparkjob" ("update_time");
@@ -680,6 +706,8 @@ CREATE TABLE IF NOT EXISTS "experiment" (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS "experiment__namespace_name" ON "experiment" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "experiment__namespace_create_time" ON "experiment" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "experiment__create_time" ON "experiment" ("create_time");
 
@@ -741,6 +769,8 @@ CREATE TABLE IF NOT EXISTS "pod_facts" (
 
 CREATE INDEX IF NOT EXISTS "pod_facts__namespace_name" ON "pod_facts" ("namespace", "name");
 
+CREATE INDEX IF NOT EXISTS "pod_facts__namespace_create_time" ON "pod_facts" ("namespace", "create_time");
+
 CREATE INDEX IF NOT EXISTS "pod_facts__create_time" ON "pod_facts" ("create_time");
 
 CREATE INDEX IF NOT EXISTS "pod_facts__update_time" ON "pod_facts" ("update_time");
@@ -796,6 +826,8 @@ CREATE TABLE IF NOT EXISTS "pytorchjob" (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS "pytorchjob__namespace_name" ON "pytorchjob" ("namespace", "name");
+
+CREATE INDEX IF NOT EXISTS "pytorchjob__namespace_create_time" ON "pytorchjob" ("namespace", "create_time");
 
 CREATE INDEX IF NOT EXISTS "pytorchjob__create_time" ON "pytorchjob" ("create_time");
 
