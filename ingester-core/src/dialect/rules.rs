@@ -41,7 +41,7 @@ pub(super) trait Rules: Sync {
     fn like(&self) -> &'static str;
     /// Whether [`Rules::like`] takes the pattern as GLOB has it.
     fn globs(&self) -> bool;
-    /// The condition that the column `value` is a whole number of at most 18 digits, and that number.
+    /// The condition that the column `value` is a whole number of 63 bits, and that number.
     fn whole_number(&self) -> (&'static str, &'static str);
     /// What the column `json` has at a path, as text or NULL. The path is its parameter, twice.
     fn json_text(&self) -> &'static str;

@@ -162,7 +162,7 @@ pub enum PairTest {
     In(Vec<Value>),
     /// It compares with this text.
     Compare(Comparison, Value),
-    /// It is a whole number of at most 18 digits, and compares with this one.
+    /// It is a whole number of 63 bits, without a sign, and compares with this one.
     Number(Comparison, i64),
     /// It is like this pattern.
     Like(Pattern),

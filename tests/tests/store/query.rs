@@ -29,7 +29,8 @@ const ROWS: usize = 120;
 const TEXTS: [&str; 10] = ["", "a", "b", "B", "a%b", "a_b", "ü", "日本", "x'y\"z\\", "[a]*?"];
 const NAMESPACES: [&str; 3] = ["ml", "prod", "dev"];
 const LABELS: [&str; 4] = ["team", "example.com/tier", "n", "empty"];
-const NUMBERS: [&str; 6] = ["5", "007", "12", "-3", "1.5", "999999999999999999999"];
+const NUMBERS: [&str; 8] =
+    ["5", "007", "12", "-3", "1.5", "9223372036854775807", "9223372036854775808", "00000000000000000000000000012"];
 
 fn pick<'a, T: ?Sized>(rng: &mut Rng, all: &[&'a T]) -> &'a T {
     all[rng.usize(..all.len())]
@@ -303,11 +304,11 @@ async fn any_query_gives_what_a_naive_evaluation_gives(world: World) -> Result<(
         let rows: Vec<Row> = (0..ROWS).map(|number| random_row(&mut rng, kind, number)).collect();
         fill(&store, kind, &rows).await?;
         let mut found = 0;
-        for number in 0..250 {
+        for number in 0..150 {
             let query = random_query(&mut rng, kind);
             let expected = naive(&rows, kind, &query);
             found += expected.len();
-            let limit = [1, 7, 1000][rng.usize(..3)];
+            let limit = [3, 11, 1000][rng.usize(..3)];
             let told = || format!("{name} {number}: {query:#?}");
             let answer = pages(&store, kind, &query, limit).await;
             let answer = answer.map_err(|error| error.context(told()))?;
@@ -315,7 +316,7 @@ async fn any_query_gives_what_a_naive_evaluation_gives(world: World) -> Result<(
             let asked = store.ask_about(kind, &query, Limits::default())?;
             ensure!(asked.count().await? == expected.len() as u64, "{}", told());
         }
-        ensure!(found > 1000, "{found} rows in all answers");
+        ensure!(found > 500, "{found} rows in all answers");
     }
     Ok(())
 }

@@ -91,7 +91,10 @@ impl Rules for MySql {
     }
 
     fn whole_number(&self) -> (&'static str, &'static str) {
-        ("\"value\" REGEXP '^[0-9]{1,18}$'", "CAST(\"value\" AS SIGNED)")
+        (
+            "\"value\" REGEXP '^[0-9]{1,63}$' AND CAST(\"value\" AS DECIMAL(65, 0)) <= 9223372036854775807",
+            "CAST(\"value\" AS DECIMAL(65, 0))",
+        )
     }
 
     fn json_text(&self) -> &'static str {

@@ -73,7 +73,11 @@ impl Rules for Sqlite {
     }
 
     fn whole_number(&self) -> (&'static str, &'static str) {
-        ("\"value\" <> '' AND LENGTH(\"value\") <= 18 AND \"value\" NOT GLOB '*[^0-9]*'", "CAST(\"value\" AS INTEGER)")
+        (
+            "\"value\" <> '' AND \"value\" NOT GLOB '*[^0-9]*' AND (LENGTH(LTRIM(\"value\", '0')) < 19 \
+             OR LENGTH(LTRIM(\"value\", '0')) = 19 AND LTRIM(\"value\", '0') <= '9223372036854775807')",
+            "CAST(\"value\" AS INTEGER)",
+        )
     }
 
     fn json_text(&self) -> &'static str {
