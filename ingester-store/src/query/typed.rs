@@ -4,7 +4,7 @@ use super::ask::{AskError, Asked, Limits, Reader, Wanted};
 use super::found::FoundRow;
 use crate::store::Store;
 use futures::future;
-use futures::stream::{self, Stream, StreamExt as _, TryStreamExt as _};
+use futures::stream::{self, BoxStream, Stream, StreamExt as _, TryStreamExt as _};
 use ingester_core::query::{
     Filter, Handle, PartOf, Predicate, Query, SelectorError, Sort, States, Test, parse_field_selector,
     parse_label_selector,
@@ -205,13 +205,15 @@ impl<'s, K: Ingestable> TypedQuery<'s, K> {
     pub fn stream_json(self) -> impl Stream<Item = Result<Stored<Box<str>>, AskError>> + use<'s, K> {
         let limit = self.limit.unwrap_or(usize::MAX);
         let begin = self.asked().and_then(|asked| Ok(asked.reader(&wanted(), self.after.as_deref())?));
-        let portions = |reader: Reader<'s>| {
+        let portions = |reader: Reader<'s>| -> BoxStream<'s, Result<FoundRow, AskError>> {
             stream::try_unfold(reader, async |mut reader| {
-                let rows = reader.next().await?;
+                // On the heap: the types of what is awaited below would be nested too deep for the compiler.
+                let rows = Box::pin(reader.next()).await?;
                 let portion = stream::iter(rows.into_iter().map(Ok::<_, AskError>));
                 Ok::<_, AskError>((portion.size_hint().0 > 0).then_some((portion, reader)))
             })
             .try_flatten()
+            .boxed()
         };
         stream::once(future::ready(begin)).map_ok(portions).try_flatten().take(limit).map_ok(|row| Stored::of(&row))
     }
