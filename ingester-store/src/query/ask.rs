@@ -172,7 +172,7 @@ impl<'s> Asked<'s> {
         let places = Select::places(&self.checked, &wanted.places).into();
         let large = [base::JSON, base::PROTO].iter().any(|place| wanted.places.contains(place));
         let rows = if large { FIRST } else { ROWS };
-        Ok(Reader { asked: self.clone(), wanted: wanted.clone(), places, cursor, rows })
+        Ok(Reader { asked: self.clone(), wanted: wanted.clone(), places, cursor, rows, ended: false })
     }
 
     /// How many rows the query asks for. Nothing is read but keys, but all of them.
@@ -259,6 +259,8 @@ pub struct Reader<'s> {
     cursor: Cursor,
     /// How many rows the next portion has.
     rows: usize,
+    /// The present part of the order has no more rows: fewer were read than asked for.
+    ended: bool,
 }
 
 impl Reader<'_> {
@@ -287,6 +289,10 @@ impl Reader<'_> {
     }
 
     async fn portion(&mut self, most: usize) -> Result<Vec<FoundRow>, AskError> {
+        if self.ended {
+            self.cursor.next_part();
+            self.ended = false;
+        }
         while let Some(range) = self.cursor.range() {
             let limit = self.rows.min(most).max(1);
             let read = self.asked.in_time(&self.asked.select(&self.wanted, &range, limit)).await?;
@@ -294,6 +300,7 @@ impl Reader<'_> {
                 self.cursor.next_part();
                 continue;
             }
+            self.ended = read.len() < limit;
             let places = &self.places;
             let row = |values| FoundRow { places: places.clone(), values, labels: None };
             let mut rows: Vec<FoundRow> = read.into_iter().map(row).collect();
