@@ -2,6 +2,7 @@
 
 use super::{Follower, ROWS};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
+use crate::lifecycle::State;
 use crate::pipeline::{Item, KnownObject, ObjectRef, RowState, Why};
 use crate::unit::in_time;
 use ingester_store::{Evicted, StoreError};
@@ -101,8 +102,17 @@ impl Follower {
             self.pipeline.request_finalizers();
         }
         let version = partial.version();
-        // Rejected objects are retried: the database may accept them by now.
-        let as_known = |entry: KnownObject| entry.version == version && entry.state != RowState::Rejected;
+        let terminating = partial.terminating();
+        let as_known = |entry: KnownObject| {
+            let settled = match entry.state {
+                // They are retried: the database may accept them by now.
+                RowState::Rejected => false,
+                // Its deletion was requested, and it is there as before: the cluster was restored to an earlier state.
+                RowState::Stored(State::Deleted | State::Evicted) => terminating,
+                RowState::Stored(State::Live) | RowState::Released | RowState::LeftOut => true,
+            };
+            entry.version == version && settled
+        };
         if version > observed || self.pipeline.queue.holds(&partial.uid) || before.is_some_and(as_known) {
             return false;
         }
