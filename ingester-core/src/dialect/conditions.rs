@@ -218,9 +218,7 @@ impl Writer<'_> {
             return;
         }
         self.push(" AND ");
-        let one_way = keys.iter().all(|(key, _)| key.descending == keys[0].0.descending);
-        let no_null = keys.iter().all(|(key, value)| **value != Value::Null && self.never_null(key, range, order));
-        if one_way && no_null && self.rules.compares_rows() {
+        if self.compares_rows(&keys, range, order) {
             self.push("(");
             for (place, (key, _)) in keys.iter().enumerate() {
                 if place > 0 {
@@ -272,6 +270,13 @@ impl Writer<'_> {
             self.push(")");
         }
         self.push(")");
+    }
+
+    /// Whether the keys are compared as one row: all in one direction, none NULL, and the dialect finds a range like that.
+    fn compares_rows(&self, keys: &[(&SortKey, &Value)], range: &Range<'_>, order: &[SortKey]) -> bool {
+        let one_way = keys.iter().all(|(key, _)| key.descending == keys[0].0.descending);
+        let no_null = keys.iter().all(|(key, value)| **value != Value::Null && self.never_null(key, range, order));
+        one_way && no_null && self.rules.compares_rows()
     }
 
     fn never_null(&self, key: &SortKey, range: &Range<'_>, order: &[SortKey]) -> bool {
@@ -349,10 +354,8 @@ pub(super) fn range_params<'a>(
     let Some(after) = range.after else { return };
     let keys = remaining(order, range, after);
     let writer = Writer { rules, table, sql: String::new() };
-    let one_way = keys.iter().all(|(key, _)| key.descending == keys[0].0.descending);
-    let no_null = keys.iter().all(|(key, value)| **value != Value::Null && writer.never_null(key, range, order));
     let value = |value: &'a Value| (*value != Value::Null).then_some(Param::Value(value));
-    if one_way && no_null && rules.compares_rows() {
+    if writer.compares_rows(&keys, range, order) {
         params.extend(keys.iter().filter_map(|(_, key)| value(key)));
         return;
     }

@@ -1,13 +1,12 @@
 //! Questions that end in time, whoever asks them.
 
+use super::batch::{MOST_ROWS, chunks};
 use super::error::is_ended;
 use super::{Store, StoreError};
 use ingester_core::dialect::statements::ReadCompanion;
 use ingester_core::dialect::{Access, Query};
 use ingester_core::schema::{Companion, Table};
 use std::time::Duration;
-
-use super::batch::{MOST_ROWS, chunks};
 
 /// How much longer than the server this process waits: the server may not know the limit, or may not answer at all.
 const PATIENCE: Duration = Duration::from_secs(5);
