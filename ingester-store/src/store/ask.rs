@@ -26,7 +26,7 @@ impl Store {
         time: Duration,
     ) -> Result<InTime<Vec<Q::Row>>, StoreError> {
         let asked = || async {
-            match tokio::time::timeout(time + PATIENCE, self.pool.fetch_within(query, time)).await {
+            match tokio::time::timeout(time + PATIENCE, self.pool.fetch_within(query, time, &self.deadline)).await {
                 Ok(Ok(rows)) => Ok(Some(rows)),
                 Ok(Err(error)) if is_ended(&error) => Ok(None),
                 Ok(Err(error)) => Err(error),

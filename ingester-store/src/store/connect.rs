@@ -1,6 +1,7 @@
 //! Connecting to a database.
 
 use super::address::DriverOptions;
+use super::deadline::Deadline;
 use super::doubts::Doubts;
 use super::driver::on_driver;
 use super::rejects::Recorded;
@@ -112,9 +113,9 @@ impl Store {
     async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
         address.check_files()?;
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
-        let servers = Arc::new(Servers::default());
+        let (servers, deadline) = (Arc::new(Servers::default()), Deadline::default());
         let pool = on_driver!(DriverOptions => Pool, &address.options, |connect, driver| {
-            driver::connect(connect, options, &servers).await.map_err(failed)?
+            driver::connect(connect, options, &servers, &deadline).await.map_err(failed)?
         });
         let answer = pool.fetch(&ReadServer).await.map_err(failed)?;
         let (server, max_packet) = answer.into_iter().next().unwrap_or_default();
@@ -126,6 +127,7 @@ impl Store {
             retry: options.retry,
             recorded: Mutex::new(Recorded::Unknown),
             servers,
+            deadline,
             doubts: Mutex::new(Doubts::new(options.patience)),
         })
     }

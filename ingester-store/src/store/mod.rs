@@ -22,6 +22,7 @@ pub(crate) mod catalog;
 mod companions;
 pub mod compare;
 mod connect;
+mod deadline;
 mod doubts;
 mod driver;
 mod error;
@@ -53,6 +54,7 @@ pub use retry::Retry;
 pub use tls::{Tls, TlsMistake, TlsMode};
 pub use write::{Rejected, Report, RowChange, latest_of_each};
 
+use deadline::Deadline;
 use doubts::Doubts;
 use ingester_core::dialect::Dialect;
 use servers::Servers;
@@ -70,6 +72,7 @@ pub struct Store {
     /// The objects in `ingester_rejects`: a write of another object has nothing to delete from it.
     recorded: Mutex<Recorded>,
     servers: Arc<Servers>,
+    deadline: Deadline,
     /// Objects that were refused with an unknown error.
     doubts: Mutex<Doubts>,
 }

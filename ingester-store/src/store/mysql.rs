@@ -1,5 +1,6 @@
 //! MySQL, MariaDB and other servers with their protocol.
 
+use super::deadline::Deadline;
 use super::driver::implement_driver;
 use super::error::Classified;
 use super::servers::Servers;
@@ -34,6 +35,7 @@ pub(super) async fn connect(
     connect: &MySqlConnectOptions,
     options: ConnectOptions,
     servers: &Arc<Servers>,
+    _: &Deadline,
 ) -> Result<MySqlPool, sqlx::Error> {
     let [acquired, released, connected] = [servers.clone(), servers.clone(), servers.clone()];
     // The first connection is made without the pool, which would report a time-out instead of the cause.
@@ -234,8 +236,10 @@ pub(super) async fn fetch_within<Q: Query>(
     pool: &MySqlPool,
     query: &Q,
     _: Duration,
+    _: &Deadline,
 ) -> Result<Vec<Q::Row>, sqlx::Error> {
-    fetch(pool, query).await
+    // The pool would hand each row through one stream more.
+    fetch(&mut *pool.acquire().await?, query).await
 }
 
 implement_driver!(MySql, MySqlArguments, MySqlRow, unsigned, u64, |value| value);

@@ -1,5 +1,6 @@
 //! SQLite, linked in.
 
+use super::deadline::Deadline;
 use super::driver::implement_driver;
 use super::error::Classified;
 use super::servers::Servers;
@@ -11,7 +12,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{Connection as _, Sqlite, SqlitePool};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(super) const DIALECT: Dialect = Dialect::Sqlite;
 
@@ -28,6 +29,7 @@ pub(super) async fn connect(
     connect: &SqliteConnectOptions,
     options: ConnectOptions,
     _: &Arc<Servers>,
+    deadline: &Deadline,
 ) -> Result<SqlitePool, sqlx::Error> {
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
     let connect = connect
@@ -44,12 +46,21 @@ pub(super) async fn connect(
         .pragma("wal_autocheckpoint", CHECKPOINT);
     // The first connection is made without the pool, which would report a time-out instead of the cause.
     SqliteConnection::connect_with(&connect).await?.close().await?;
+    let deadline = deadline.clone();
     // One connection: SQLite has one writer, and a database in memory belongs to its connection.
     SqlitePoolOptions::new()
         .max_connections(1)
         .acquire_timeout(BUSY)
         .idle_timeout(None)
         .max_lifetime(None)
+        .after_connect(move |connection, _| {
+            let deadline = deadline.clone();
+            Box::pin(async move {
+                // Once, because the connection's thread has to be asked for it.
+                connection.lock_handle().await?.set_progress_handler(OPERATIONS, move || deadline.is_ahead());
+                Ok(())
+            })
+        })
         .connect_with(connect)
         .await
 }
@@ -127,16 +138,12 @@ pub(super) async fn fetch_within<Q: Query>(
     pool: &SqlitePool,
     query: &Q,
     time: Duration,
+    deadline: &Deadline,
 ) -> Result<Vec<Q::Row>, sqlx::Error> {
     let mut connection = pool.acquire().await?;
-    let deadline = Arc::new(Instant::now() + time);
-    // If this future is dropped, the next statement on the connection has no deadline.
-    let asked = Arc::downgrade(&deadline);
-    let in_time = move || asked.upgrade().is_none_or(|deadline| Instant::now() < *deadline);
-    connection.lock_handle().await?.set_progress_handler(OPERATIONS, in_time);
-    let result = fetch(&mut *connection, query).await;
-    drop(deadline);
-    result
+    // Nobody else has the only connection now. If this future is dropped, the next statement has no deadline.
+    let _set = deadline.set(time);
+    fetch(&mut *connection, query).await
 }
 
 implement_driver!(Sqlite, SqliteArguments, SqliteRow, signed, i64, |value| value.cast_unsigned());

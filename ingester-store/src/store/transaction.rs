@@ -1,5 +1,6 @@
 //! The connections to one database of any dialect, and transactions on them.
 
+use super::deadline::Deadline;
 use super::driver::on_driver;
 use super::servers::Servers;
 use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
@@ -33,8 +34,13 @@ impl Pool {
     }
 
     /// Runs one query, which the server ends after `time`.
-    pub(super) async fn fetch_within<Q: Query>(&self, query: &Q, time: Duration) -> Result<Vec<Q::Row>, sqlx::Error> {
-        on_driver!(Pool, self, |pool, driver| driver::fetch_within(pool, query, time).await)
+    pub(super) async fn fetch_within<Q: Query>(
+        &self,
+        query: &Q,
+        time: Duration,
+        deadline: &Deadline,
+    ) -> Result<Vec<Q::Row>, sqlx::Error> {
+        on_driver!(Pool, self, |pool, driver| driver::fetch_within(pool, query, time, deadline).await)
     }
 
     /// Runs a text of several statements that begins and commits a transaction. Returns whether it did: not where `servers` have been
