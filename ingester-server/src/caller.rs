@@ -1,0 +1,72 @@
+//! Who asks, and for what: the words of Kubernetes' authorization.
+//!
+//! May use: nothing.
+
+use std::collections::BTreeMap;
+
+/// A verified identity.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Caller {
+    /// The user's name.
+    pub user: String,
+    /// The user's uid; empty if there is none.
+    pub uid: String,
+    /// The groups.
+    pub groups: Vec<String>,
+    /// What the authenticator adds, such as scopes.
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verb {
+    /// One object.
+    Get,
+    /// Many objects.
+    List,
+    /// Many objects, as they change.
+    Watch,
+    /// A new object.
+    Create,
+    /// A whole object.
+    Update,
+    /// A part of an object.
+    Patch,
+    /// One object.
+    Delete,
+    /// Many objects.
+    DeleteCollection,
+}
+
+impl Verb {
+    /// As RBAC writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Verb::Get => "get",
+            Verb::List => "list",
+            Verb::Watch => "watch",
+            Verb::Create => "create",
+            Verb::Update => "update",
+            Verb::Patch => "patch",
+            Verb::Delete => "delete",
+            Verb::DeleteCollection => "deletecollection",
+        }
+    }
+}
+
+/// What is to be done with which objects.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Attributes {
+    /// The verb.
+    pub verb: Verb,
+    /// The API group of the kind.
+    pub group: String,
+    /// Its version.
+    pub version: String,
+    /// Its plural.
+    pub resource: String,
+    /// The namespace; empty for all, and for objects without one.
+    pub namespace: String,
+    /// The name; empty for all.
+    pub name: String,
+}
