@@ -10,6 +10,7 @@
 //! | `time.rs` | times as people write them |
 //! | `token.rs`, `fingerprint.rs` | where the next page begins, and of which query |
 //! | `list_options.rs` | the list options of the reference system |
+//! | `saved/` | queries that have a name, with parameters; a room of its own |
 //! | `place.rs` | a place in a text, as errors show it |
 //!
 //! May use: schema, value, nearest.
@@ -22,6 +23,7 @@ mod list_options;
 mod model;
 mod order;
 mod place;
+pub mod saved;
 mod selector;
 mod time;
 mod token;
