@@ -49,7 +49,7 @@ impl View {
         let mut cells = Vec::new();
         match format {
             Format::Table | Format::Wide => {
-                if kind.namespaced() && arguments.namespace.len() != 1 {
+                if kind.namespaced() && question.query.namespaces.len() != 1 {
                     cells.push(Cell::Column(base::NAMESPACE));
                 }
                 cells.push(Cell::Name);
