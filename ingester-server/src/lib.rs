@@ -3,4 +3,5 @@
 //! Nothing is served that the caller may not read in the cluster: `identity` says who calls and asks the API server what they may.
 
 pub mod caller;
+pub mod request;
 pub mod status;
