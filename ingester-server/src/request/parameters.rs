@@ -160,7 +160,9 @@ pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status>
         Some((_, bound)) => *bound = of_query,
         None if of_query.is_empty() => {}
         None => {
-            return Err(Status::bad_request("parameters `param.NAME` are those of a saved query: name it with `query`"));
+            return Err(Status::bad_request(
+                "parameters `param.NAME` are those of a saved query: name it with `query`",
+            ));
         }
     }
     Ok(parameters)
