@@ -2,5 +2,9 @@
 //!
 //! Nothing is served that the caller may not read in the cluster: `identity` says who calls and asks the API server what they may.
 
+pub mod answer;
 pub mod caller;
+pub mod discovery;
+pub mod read;
+pub mod request;
 pub mod status;
