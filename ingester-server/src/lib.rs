@@ -2,9 +2,11 @@
 //!
 //! Nothing is served that the caller may not read in the cluster: `identity` says who calls and asks the API server what they may.
 
+pub mod body;
 pub mod caller;
 #[cfg(test)]
 mod fixture;
 pub mod identity;
+pub mod listen;
 pub mod metrics;
 pub mod status;
