@@ -31,6 +31,8 @@ pub use handle::{Dynamic, Handle, PartOf, Parts, Predicate, Sort};
 pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Filter, Order, Query, States, Test};
 pub use order::{OrderError, parse_order};
-pub use selector::{SelectorError, parse_field_selector, parse_label_selector};
+pub use selector::{
+    LabelFault, SelectorError, check_label_key, check_label_value, parse_field_selector, parse_label_selector,
+};
 pub use time::{TimeError, parse_time};
 pub use token::{Continue, TokenError};
