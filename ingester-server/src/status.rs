@@ -213,6 +213,12 @@ impl Status {
         Status::failure(StatusCode::GONE, Reason::Expired, message)
     }
 
+    /// 413: a body of more bytes than this.
+    pub fn too_large(most: usize) -> Self {
+        let message = format!("Request entity too large: limit is {most}");
+        Status::failure(StatusCode::PAYLOAD_TOO_LARGE, Reason::RequestEntityTooLarge, message)
+    }
+
     /// 415: a body of this type is not understood.
     pub fn unsupported_media_type(message: impl Into<String>) -> Self {
         Status::failure(StatusCode::UNSUPPORTED_MEDIA_TYPE, Reason::UnsupportedMediaType, message)
