@@ -385,3 +385,6 @@ fn of_document(document: &Document, aggregated: bool, headers: &HeaderMap) -> Re
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     response
 }
+
+#[cfg(test)]
+mod tests;
