@@ -214,8 +214,8 @@ impl Status {
     }
 
     /// 413: a body of more bytes than this.
-    pub fn too_large(limit: usize) -> Self {
-        let message = format!("Request entity too large: limit is {limit}");
+    pub fn too_large(most: usize) -> Self {
+        let message = format!("Request entity too large: limit is {most}");
         Status::failure(StatusCode::PAYLOAD_TOO_LARGE, Reason::RequestEntityTooLarge, message)
     }
 

@@ -342,7 +342,8 @@ fn the_documentation_lists_every_metric_with_its_type_and_labels() {
             (name.clone(), kind.clone(), labels.join(", "))
         })
         .collect();
-    let text = include_str!("../../../docs/metrics.md");
+    // The server's metrics are held against its own registry.
+    let (text, _) = include_str!("../../../docs/metrics.md").split_once("## The server's").unwrap();
     let mut documented: Vec<(String, String, String)> = text
         .lines()
         .filter_map(|line| line.strip_prefix("| `"))

@@ -1,0 +1,124 @@
+//! Reads again whom to believe: the ConfigMap of the front proxy, and the file of the users' authority.
+
+use super::Identity;
+use super::authority::{Authority, AuthorityError};
+use super::proxy::{FrontProxy, FrontProxyError};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Api, Client};
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Where the API server says who its front proxy is.
+const NAMESPACE: &str = "kube-system";
+const NAME: &str = "extension-apiserver-authentication";
+
+/// How long the API server may take for an answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Whom to believe, and where it is said.
+#[derive(Clone)]
+pub struct Sources {
+    /// The cluster whose API server is the front proxy; `None` if there is none.
+    pub proxy: Option<Client>,
+    /// Whether the front proxy is needed: then it is an error if the API server does not say who it is.
+    pub required: bool,
+    /// The file of the authority that signs users' certificates.
+    pub users: Option<PathBuf>,
+    /// How often both are read again.
+    pub every: Duration,
+}
+
+impl std::fmt::Debug for Sources {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sources").field("users", &self.users).finish_non_exhaustive()
+    }
+}
+
+/// It cannot be found out whom to believe.
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// The file of the users' authority.
+    #[error("the certificates in {} cannot be read: {error}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// Its content.
+    #[error("the certificates in {} cannot be used: {error}", path.display())]
+    Authority {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        error: AuthorityError,
+    },
+    /// The API server does not answer, or not to us.
+    #[error(
+        "the ConfigMap {NAMESPACE}/{NAME} cannot be read: {0} (bind the Role extension-apiserver-authentication-reader in \
+         {NAMESPACE} to the server's service account)"
+    )]
+    Api(String),
+    /// The API server has no front proxy.
+    #[error(
+        "the ConfigMap {NAMESPACE}/{NAME} names no front proxy: the API server runs without --requestheader-client-ca-file"
+    )]
+    NoProxy,
+    /// The ConfigMap's content.
+    #[error("the ConfigMap {NAMESPACE}/{NAME} cannot be used: {0}")]
+    Proxy(#[from] FrontProxyError),
+}
+
+impl Sources {
+    /// Reads both once. What was believed before is believed on if this fails.
+    ///
+    /// # Errors
+    /// If one of them cannot be read or used. A front proxy that is not [required](Sources::required) may be missing.
+    pub async fn read(&self, identity: &Identity) -> Result<(), FollowError> {
+        if let Some(path) = &self.users {
+            let failed = |error| FollowError::File { path: path.clone(), error };
+            let text = tokio::task::spawn_blocking({
+                let path = path.clone();
+                move || std::fs::read(path)
+            });
+            let text = text.await.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(failed)?;
+            let authority = Authority::from_pem(&text);
+            let authority = authority.map_err(|error| FollowError::Authority { path: path.clone(), error })?;
+            identity.trust_users(Some(authority));
+        }
+        if let Some(client) = &self.proxy {
+            match (self.front_proxy(client).await, self.required) {
+                (Ok(Some(proxy)), _) => identity.trust_proxy(Some(proxy)),
+                (Ok(None), false) => identity.trust_proxy(None),
+                (Ok(None), true) => return Err(FollowError::NoProxy),
+                (Err(error @ FollowError::Api(_)), false) => tracing::debug!(%error, "No front proxy is believed"),
+                (Err(error), _) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    async fn front_proxy(&self, client: &Client) -> Result<Option<FrontProxy>, FollowError> {
+        let maps: Api<ConfigMap> = Api::namespaced(client.clone(), NAMESPACE);
+        let map = match tokio::time::timeout(TIMEOUT, maps.get_opt(NAME)).await {
+            Ok(Ok(map)) => map,
+            Ok(Err(error)) => return Err(FollowError::Api(error.to_string())),
+            Err(_) => return Err(FollowError::Api("the API server does not answer".into())),
+        };
+        let data = map.and_then(|map| map.data).unwrap_or_default();
+        Ok(FrontProxy::read(&data)?)
+    }
+
+    /// Reads both again and again until `stop` is cancelled.
+    pub async fn follow(self, identity: Identity, stop: CancellationToken) {
+        if self.proxy.is_none() && self.users.is_none() {
+            return;
+        }
+        while stop.run_until_cancelled(tokio::time::sleep(self.every)).await.is_some() {
+            if let Err(error) = self.read(&identity).await {
+                tracing::warn!(%error, "What was believed before is believed on");
+            }
+        }
+    }
+}

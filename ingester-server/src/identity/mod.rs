@@ -1,0 +1,356 @@
+//! Who calls, and what they may.
+//!
+//! May use: caller, metrics, status.
+//!
+//! Nobody is believed by default. A caller is known by one of these, in this order, as in Kubernetes' delegated authentication:
+//! the headers of a front proxy that has proven itself by its certificate, a client certificate, a token that the API server
+//! knows. What they may do, the API server says, too. If it cannot be asked, nothing is allowed.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `peer.rs` | the other end of a connection |
+//! | `authority.rs` | verifies certificates of clients |
+//! | `proxy.rs` | the front proxy and its headers |
+//! | `review.rs` | asks the API server: TokenReview, SubjectAccessReview |
+//! | `cache.rs` | answers that hold for some seconds |
+//! | `rate.rs` | how much a caller may ask |
+//! | `follow.rs` | reads the ConfigMap of the front proxy and the file of the authority again |
+
+mod authority;
+mod cache;
+mod follow;
+mod peer;
+mod proxy;
+mod rate;
+mod review;
+#[cfg(test)]
+mod tests;
+
+pub use authority::{Authority, AuthorityError};
+pub use follow::{FollowError, Sources};
+pub use peer::Peer;
+pub use proxy::{FrontProxy, FrontProxyError};
+pub use rate::Rate;
+pub use review::{Access, ApiServer, ReviewError, Reviewer};
+
+use crate::caller::{Attributes, Caller};
+use crate::metrics::{Metrics, Review, Reviewed};
+use crate::status::{Reason, Resource, Status};
+use cache::{Cache, Key};
+use http::StatusCode;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use http::request::Parts;
+use proxy::Said;
+use rate::Rates;
+use rustls::pki_types::UnixTime;
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// How long it holds that somebody may do something.
+const ALLOWED: Duration = Duration::from_secs(10);
+
+/// How long it holds that somebody may not.
+const DENIED: Duration = Duration::from_secs(5);
+
+/// How long it holds whose a token is.
+const KNOWN: Duration = Duration::from_secs(10);
+
+/// How long it holds that a token is nobody's.
+const UNKNOWN: Duration = Duration::from_secs(5);
+
+/// The most questions to the API server at a time: whoever sends invented tokens asks one each.
+const REVIEWS: usize = 32;
+
+/// The group of all who are known.
+const AUTHENTICATED: &str = "system:authenticated";
+
+/// The group and the user of those who are not. Only a front proxy may say so.
+const UNAUTHENTICATED: &str = "system:unauthenticated";
+const ANONYMOUS: &str = "system:anonymous";
+
+/// Who calls where nobody is asked who they are.
+const UNCHECKED: &str = "ingester:insecure-loopback";
+
+/// In which headers front proxies usually say who calls.
+const USUAL: &str = "x-remote-";
+
+/// How clients ask to be taken for somebody else.
+const IMPERSONATE: &str = "impersonate-";
+
+/// Says who calls, and what they may. Clones share everything.
+#[derive(Clone)]
+pub struct Identity(Arc<Inner>);
+
+struct Inner {
+    rates: Rates,
+    /// `None`: nobody is asked who they are, and everybody may do everything.
+    checked: Option<Checked>,
+}
+
+struct Checked {
+    reviewer: Box<dyn Reviewer>,
+    audiences: Vec<String>,
+    proxy: RwLock<Option<Arc<FrontProxy>>>,
+    users: RwLock<Option<Authority>>,
+    tokens: Cache<Option<Arc<Caller>>>,
+    accesses: Cache<Access>,
+    reviews: Semaphore,
+    metrics: Metrics,
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.checked.is_some() { "Identity" } else { "Identity (unchecked)" })
+    }
+}
+
+impl Identity {
+    /// Asks this reviewer. Tokens must be for one of `audiences`; without any, for the API server. Certificates are believed once
+    /// [`Identity::trust_proxy`] and [`Identity::trust_users`] say whose.
+    pub fn new(reviewer: impl Reviewer + 'static, audiences: Vec<String>, rate: Rate, metrics: Metrics) -> Self {
+        let checked = Checked {
+            reviewer: Box::new(reviewer),
+            audiences,
+            proxy: RwLock::default(),
+            users: RwLock::default(),
+            tokens: Cache::new(),
+            accesses: Cache::new(),
+            reviews: Semaphore::new(REVIEWS),
+            metrics,
+        };
+        Identity(Arc::new(Inner { rates: Rates::new(rate), checked: Some(checked) }))
+    }
+
+    /// Asks nobody: whoever calls may do everything. Only for a port that nobody else can reach.
+    pub fn unchecked() -> Self {
+        Identity(Arc::new(Inner { rates: Rates::new(Rate { per_second: 0, burst: 0 }), checked: None }))
+    }
+
+    /// From now on believes this front proxy; with `None`, none.
+    pub fn trust_proxy(&self, proxy: Option<FrontProxy>) {
+        if let Some(checked) = &self.0.checked {
+            *checked.proxy.write().unwrap_or_else(PoisonError::into_inner) = proxy.map(Arc::new);
+        }
+    }
+
+    /// From now on takes holders of this authority's certificates for users, as Kubernetes does: the common name is the user, the
+    /// organizations are the groups. With `None`, nobody.
+    pub fn trust_users(&self, authority: Option<Authority>) {
+        if let Some(checked) = &self.0.checked {
+            *checked.users.write().unwrap_or_else(PoisonError::into_inner) = authority;
+        }
+    }
+
+    /// Who calls. Afterwards the request has no header that says so, and no token, whoever calls and whatever comes out.
+    ///
+    /// # Errors
+    /// 401 if nobody knows; 403 if they want to be taken for somebody else; 500 or 503 if the API server cannot be asked.
+    pub async fn authenticate(&self, parts: &mut Parts, peer: &Peer) -> Result<Caller, Status> {
+        let Some(checked) = &self.0.checked else {
+            strip(&mut parts.headers, None);
+            return Ok(Caller { user: UNCHECKED.to_owned(), ..Caller::default() });
+        };
+        let proxy = checked.proxy.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let users = checked.users.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let by_certificate = by_certificate(proxy.as_deref(), users.as_ref(), &parts.headers, peer);
+        let token = bearer(&parts.headers);
+        let impersonates = parts.headers.keys().any(|name| name.as_str().starts_with(IMPERSONATE));
+        strip(&mut parts.headers, proxy.as_deref());
+        let caller = match (by_certificate, token) {
+            (Some(caller), _) => caller,
+            (None, Some(token)) => checked.holder(&token).await?,
+            (None, None) => return Err(Status::unauthorized()),
+        };
+        if impersonates {
+            let message =
+                "impersonation is not supported here: the API server does it for requests that come through it";
+            return Err(Status::failure(StatusCode::FORBIDDEN, Reason::Forbidden, message));
+        }
+        Ok(authenticated(caller))
+    }
+
+    /// Takes one of the requests that the caller may make in a second.
+    ///
+    /// # Errors
+    /// 429 if there is none left.
+    pub fn admit(&self, caller: &Caller) -> Result<(), Status> {
+        self.0.rates.take(&caller.user).map_err(|pause| {
+            let seconds = u32::try_from(pause.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
+            Status::too_many_requests("this user asks too much, see `serve.rate`: try again later").retry_after(seconds)
+        })
+    }
+
+    /// Whether the caller may do that.
+    ///
+    /// # Errors
+    /// 403 if not, in the words of the API server; 500 or 503 if it cannot be asked.
+    pub async fn authorize(&self, caller: &Caller, attributes: &Attributes) -> Result<(), Status> {
+        let Some(checked) = &self.0.checked else { return Ok(()) };
+        let access = checked.access(caller, attributes).await?;
+        if access.allowed { Ok(()) } else { Err(forbidden(caller, attributes, &access.reason)) }
+    }
+}
+
+impl Checked {
+    /// Whose the token is.
+    async fn holder(&self, token: &str) -> Result<Caller, Status> {
+        let holds = |caller: &Option<Arc<Caller>>| if caller.is_some() { KNOWN } else { UNKNOWN };
+        let ask = async {
+            // It is never closed.
+            let _turn = self.reviews.acquire().await;
+            self.reviewer.token(token, &self.audiences).await.map(|caller| caller.map(Arc::new))
+        };
+        let (answer, cached) = self.tokens.get(digest([token.as_bytes()]), holds, ask).await;
+        self.count(Review::Token, cached, answer.as_ref().map(Option::is_some));
+        match answer {
+            Ok(Some(caller)) => Ok((*caller).clone()),
+            Ok(None) => Err(Status::unauthorized()),
+            Err(error) => Err(unreviewed("who has the token", &error)),
+        }
+    }
+
+    async fn access(&self, caller: &Caller, attributes: &Attributes) -> Result<Access, Status> {
+        let holds = |access: &Access| if access.allowed { ALLOWED } else { DENIED };
+        let ask = async {
+            let _turn = self.reviews.acquire().await;
+            self.reviewer.access(caller, attributes).await
+        };
+        let (answer, cached) = self.accesses.get(key(caller, attributes), holds, ask).await;
+        self.count(Review::Access, cached, answer.as_ref().map(|access| access.allowed));
+        answer.map_err(|error| unreviewed("what the caller may do", &error))
+    }
+
+    fn count(&self, review: Review, cached: bool, answer: Result<bool, &ReviewError>) {
+        let result = match answer {
+            _ if cached => Reviewed::Cached,
+            Ok(true) => Reviewed::Yes,
+            Ok(false) => Reviewed::No,
+            Err(_) => Reviewed::Failed,
+        };
+        self.metrics.reviewed(review, result);
+    }
+}
+
+/// Who calls by the peer's certificate: in the word of a front proxy, or by itself.
+fn by_certificate(
+    proxy: Option<&FrontProxy>,
+    users: Option<&Authority>,
+    headers: &HeaderMap,
+    peer: &Peer,
+) -> Option<Caller> {
+    if peer.certificates.is_empty() {
+        return None;
+    }
+    let now = UnixTime::now();
+    match proxy.map(|proxy| proxy.says(headers, peer, now)) {
+        Some(Said::Caller(caller)) => return Some(caller),
+        Some(Said::Refused(name)) => {
+            tracing::warn!(address = %peer.address, name, "This is not the name of a front proxy, its headers are ignored");
+        }
+        Some(Said::Nothing) | None => {}
+    }
+    match users?.verified(&peer.certificates, now) {
+        Ok(subject) if !subject.name.is_empty() => {
+            Some(Caller { user: subject.name, groups: subject.organizations, ..Caller::default() })
+        }
+        Ok(_) => None,
+        Err(error) => {
+            tracing::debug!(address = %peer.address, %error, "The client's certificate is not believed");
+            None
+        }
+    }
+}
+
+/// The token of the request; `None` if it has none, or more than one.
+fn bearer(headers: &HeaderMap) -> Option<String> {
+    let mut all = headers.get_all(AUTHORIZATION).iter();
+    let (first, None) = (all.next()?, all.next()) else { return None };
+    let (scheme, token) = first.to_str().ok()?.trim().split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| token.to_owned())
+}
+
+/// Removes what says who calls.
+fn strip(headers: &mut HeaderMap, proxy: Option<&FrontProxy>) {
+    let said: Vec<HeaderName> = headers
+        .keys()
+        .filter(|name| {
+            let text = name.as_str();
+            **name == AUTHORIZATION
+                || text.starts_with(USUAL)
+                || text.starts_with(IMPERSONATE)
+                || proxy.is_some_and(|proxy| proxy.owns(name))
+        })
+        .cloned()
+        .collect();
+    for name in said {
+        headers.remove(name);
+    }
+}
+
+/// The caller in the group of those who are known, as Kubernetes adds it.
+fn authenticated(mut caller: Caller) -> Caller {
+    let told = caller.groups.iter().any(|group| group == AUTHENTICATED || group == UNAUTHENTICATED);
+    if !told && caller.user != ANONYMOUS {
+        caller.groups.push(AUTHENTICATED.to_owned());
+    }
+    caller
+}
+
+/// The digest of these texts. Their lengths are in it, so that no others have the same.
+fn digest<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> Key {
+    let mut digest = Sha256::new();
+    for text in texts {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    }
+    digest.finalize().into()
+}
+
+/// The key of an access.
+fn key(caller: &Caller, attributes: &Attributes) -> Key {
+    let Attributes { verb, group, version, resource, namespace, name } = attributes;
+    let counts = [caller.groups.len(), caller.extra.len()].map(|count| (count as u64).to_le_bytes());
+    let mut texts: Vec<&[u8]> = vec![verb.as_str().as_bytes(), &counts[0], &counts[1]];
+    texts.extend([group, version, resource, namespace, name, &caller.user, &caller.uid].map(|text| text.as_bytes()));
+    texts.extend(caller.groups.iter().map(|group| group.as_bytes()));
+    let lengths: Vec<[u8; 8]> = caller.extra.values().map(|values| (values.len() as u64).to_le_bytes()).collect();
+    for ((key, values), length) in caller.extra.iter().zip(&lengths) {
+        texts.extend([key.as_bytes(), length]);
+        texts.extend(values.iter().map(|value| value.as_bytes()));
+    }
+    digest(texts)
+}
+
+/// 403, as the API server says it.
+fn forbidden(caller: &Caller, attributes: &Attributes, reason: &str) -> Status {
+    let Attributes { verb, group, resource, namespace, name, .. } = attributes;
+    let place = match namespace.as_str() {
+        "" => "at the cluster scope".to_owned(),
+        namespace => format!("in the namespace {namespace:?}"),
+    };
+    let user = &caller.user;
+    let why = format!("User {user:?} cannot {} resource {resource:?} in API group {group:?} {place}", verb.as_str());
+    // The API server does the same, so that no browser takes it for a page.
+    let mut why = why.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    if !reason.is_empty() {
+        why = format!("{why}: {reason}");
+    }
+    Status::forbidden(Resource { group, plural: resource }, name, &why)
+}
+
+/// The API server could not be asked.
+fn unreviewed(what: &str, error: &ReviewError) -> Status {
+    tracing::warn!(%error, "It cannot be found out {what}");
+    match error {
+        ReviewError::Unavailable(_) => {
+            Status::unavailable(format!("it cannot be found out {what}: the API server does not answer"))
+        }
+        ReviewError::NotAllowed(_) => Status::internal(format!(
+            "it cannot be found out {what}: the API server refuses the review, see the server's log"
+        )),
+    }
+}

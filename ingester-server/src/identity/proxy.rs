@@ -1,0 +1,123 @@
+//! The front proxy: the API server, which has authenticated a request and says in its headers who calls.
+
+use super::authority::{Authority, AuthorityError};
+use super::peer::Peer;
+use crate::caller::Caller;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use percent_encoding::percent_decode_str;
+use rustls::pki_types::UnixTime;
+use std::collections::BTreeMap;
+
+/// Whose word is taken, and in which headers it is: the ConfigMap `kube-system/extension-apiserver-authentication`.
+#[derive(Clone, Debug)]
+pub struct FrontProxy {
+    authority: Authority,
+    /// The common names of the proxy; empty for any.
+    names: Vec<String>,
+    users: Vec<HeaderName>,
+    uids: Vec<HeaderName>,
+    groups: Vec<HeaderName>,
+    /// In lower case.
+    extras: Vec<String>,
+}
+
+/// The ConfigMap cannot be understood.
+#[derive(Debug, thiserror::Error)]
+pub enum FrontProxyError {
+    /// The certificates of the authority.
+    #[error("requestheader-client-ca-file: {0}")]
+    Authority(#[from] AuthorityError),
+    /// A key that is no list of texts in JSON, or no list of names of headers.
+    #[error("{0} is no list of names in JSON")]
+    List(&'static str),
+    /// Nobody could be named.
+    #[error("requestheader-username-headers names no header")]
+    NoUser,
+}
+
+/// What a front proxy says of a request.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Nothing: it is no front proxy, or it names nobody.
+    Nothing,
+    /// The caller's name is one that no front proxy may have.
+    Refused(String),
+    /// This one calls.
+    Caller(Caller),
+}
+
+impl FrontProxy {
+    /// Reads the data of the ConfigMap; `None` if the API server has no front proxy.
+    ///
+    /// # Errors
+    /// If it cannot be understood. It then says nothing about who may be believed.
+    pub fn read(data: &BTreeMap<String, String>) -> Result<Option<Self>, FrontProxyError> {
+        let Some(pem) = data.get("requestheader-client-ca-file") else { return Ok(None) };
+        let list = |key: &'static str| -> Result<Vec<String>, FrontProxyError> {
+            let Some(text) = data.get(key).filter(|text| !text.trim().is_empty()) else { return Ok(Vec::new()) };
+            // Go writes `null` for a list that was never made.
+            let list: Option<Vec<String>> = serde_json::from_str(text).map_err(|_| FrontProxyError::List(key))?;
+            Ok(list.unwrap_or_default())
+        };
+        let headers = |key: &'static str| -> Result<Vec<HeaderName>, FrontProxyError> {
+            let name = |name: String| HeaderName::try_from(name).map_err(|_| FrontProxyError::List(key));
+            list(key)?.into_iter().map(name).collect()
+        };
+        let extras = list("requestheader-extra-headers-prefix")?;
+        if extras.iter().any(String::is_empty) {
+            return Err(FrontProxyError::List("requestheader-extra-headers-prefix"));
+        }
+        let proxy = FrontProxy {
+            authority: Authority::from_pem(pem.as_bytes())?,
+            names: list("requestheader-allowed-names")?,
+            users: headers("requestheader-username-headers")?,
+            uids: headers("requestheader-uid-headers")?,
+            groups: headers("requestheader-group-headers")?,
+            extras: extras.into_iter().map(|prefix| prefix.to_ascii_lowercase()).collect(),
+        };
+        if proxy.users.is_empty() { Err(FrontProxyError::NoUser) } else { Ok(Some(proxy)) }
+    }
+
+    /// Who calls, in the word of the peer, if it is a front proxy. Otherwise its headers are not looked at.
+    pub(super) fn says(&self, headers: &HeaderMap, peer: &Peer, now: UnixTime) -> Said {
+        let subject = match self.authority.verified(&peer.certificates, now) {
+            Ok(subject) => subject,
+            Err(_) => return Said::Nothing,
+        };
+        if !self.names.is_empty() && !self.names.contains(&subject.name) {
+            return Said::Refused(subject.name);
+        }
+        let first = |names: &[HeaderName]| -> String {
+            let values = names.iter().filter_map(|name| headers.get(name));
+            values.map(text).find(|value| !value.is_empty()).unwrap_or_default()
+        };
+        let user = first(&self.users);
+        if user.is_empty() {
+            return Said::Nothing;
+        }
+        let groups =
+            self.groups.iter().flat_map(|name| headers.get_all(name)).map(text).filter(|group| !group.is_empty());
+        let mut extra: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, value) in headers {
+            let prefix = self.extras.iter().find_map(|prefix| name.as_str().strip_prefix(prefix.as_str()));
+            if let Some(key) = prefix {
+                // As in Kubernetes, a key that is not encoded well is taken as it is.
+                let decoded = percent_decode_str(key).decode_utf8();
+                let key = decoded.map_or_else(|_| key.to_owned(), std::borrow::Cow::into_owned);
+                extra.entry(key).or_default().push(text(value));
+            }
+        }
+        Said::Caller(Caller { user, uid: first(&self.uids), groups: groups.collect(), extra })
+    }
+
+    /// Whether the header is one of those in which a front proxy says who calls.
+    pub(super) fn owns(&self, name: &HeaderName) -> bool {
+        [&self.users, &self.uids, &self.groups].iter().any(|names| names.contains(name))
+            || self.extras.iter().any(|prefix| name.as_str().starts_with(prefix.as_str()))
+    }
+}
+
+/// The text of a header. Bytes that are no text stay apart from those that are.
+fn text(value: &HeaderValue) -> String {
+    String::from_utf8_lossy(value.as_bytes()).into_owned()
+}

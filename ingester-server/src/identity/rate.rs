@@ -1,0 +1,115 @@
+//! How many requests a caller may make in a second.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The most callers that are remembered. One that is forgotten begins anew.
+const MOST: usize = 4096;
+
+/// How many requests of one caller are answered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// In a second; 0 for any number.
+    pub per_second: u32,
+    /// At once, after a pause; at least 1.
+    pub burst: u32,
+}
+
+impl Default for Rate {
+    /// As much as kubectl asks for in its worst moments, several times.
+    fn default() -> Self {
+        Rate { per_second: 100, burst: 400 }
+    }
+}
+
+/// What each caller has left.
+#[derive(Debug)]
+pub(super) struct Rates {
+    rate: Rate,
+    most: usize,
+    callers: Mutex<HashMap<Box<str>, Left>>,
+}
+
+#[derive(Debug)]
+struct Left {
+    requests: f64,
+    at: Instant,
+}
+
+impl Rates {
+    pub(super) fn new(rate: Rate) -> Self {
+        Rates { rate, most: MOST, callers: Mutex::default() }
+    }
+
+    /// Takes one request of the caller's. `Err` says when there is one again.
+    pub(super) fn take(&self, caller: &str) -> Result<(), Duration> {
+        if self.rate.per_second == 0 {
+            return Ok(());
+        }
+        let (per_second, burst, now) =
+            (f64::from(self.rate.per_second), f64::from(self.rate.burst.max(1)), Instant::now());
+        let refilled = |left: &Left| (left.requests + (now - left.at).as_secs_f64() * per_second).min(burst);
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        if !callers.contains_key(caller) {
+            if callers.len() >= self.most {
+                // Who has everything left need not be remembered.
+                callers.retain(|_, left| refilled(left) < burst);
+                if callers.len() > self.most / 2 {
+                    callers.clear();
+                }
+            }
+            callers.insert(caller.into(), Left { requests: burst, at: now });
+        }
+        let Some(left) = callers.get_mut(caller) else { return Ok(()) };
+        left.requests = refilled(left);
+        left.at = now;
+        if left.requests < 1.0 {
+            return Err(Duration::from_secs_f64((1.0 - left.requests) / per_second));
+        }
+        left.requests -= 1.0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Rate, Rates};
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_has_a_burst_and_then_a_rate_of_its_own() {
+        let rates = Rates::new(Rate { per_second: 2, burst: 3 });
+        for _ in 0..3 {
+            rates.take("ada").unwrap();
+        }
+        assert_eq!(rates.take("ada"), Err(Duration::from_millis(500)));
+        rates.take("bob").unwrap();
+        tokio::time::advance(Duration::from_millis(500)).await;
+        rates.take("ada").unwrap();
+        assert!(rates.take("ada").is_err());
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        for _ in 0..3 {
+            rates.take("ada").unwrap();
+        }
+        assert!(rates.take("ada").is_err(), "a pause saves no more than a burst");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn callers_are_bounded_in_number() {
+        let rates = Rates { most: 8, ..Rates::new(Rate { per_second: 1, burst: 1 }) };
+        for name in 0..100 {
+            rates.take(&name.to_string()).unwrap();
+            assert!(rates.callers.lock().unwrap().len() <= 8);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_a_rate_nobody_waits() {
+        let rates = Rates::new(Rate { per_second: 0, burst: 0 });
+        for _ in 0..1000 {
+            rates.take("ada").unwrap();
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! One connection: handshake, requests, end.
+
+use super::answer::{self, Answer};
+use super::watched::{Phase, Watched};
+use super::{Handler, Limits, Security};
+use crate::identity::Peer;
+use crate::metrics::{Metrics, Refused};
+use futures::future::BoxFuture;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+/// How long, and how much, a client may go on sending after the last answer. Without reading it, the operating system would throw the
+/// answer away.
+const LINGER: Duration = Duration::from_secs(1);
+const LINGER_BYTES: usize = 4 << 20;
+
+/// What all connections share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) limits: Limits,
+    pub(super) metrics: Metrics,
+    pub(super) security: Security,
+    pub(super) in_flight: Arc<Semaphore>,
+    /// No further request.
+    pub(super) stop: CancellationToken,
+    /// No further anything.
+    pub(super) end: CancellationToken,
+}
+
+/// A connection that was accepted.
+pub(super) struct Connection<H> {
+    pub(super) stream: TcpStream,
+    pub(super) address: SocketAddr,
+    pub(super) shared: Arc<Shared>,
+    pub(super) handler: Arc<H>,
+}
+
+impl<H: Handler> Connection<H> {
+    pub(super) async fn run(self) {
+        let Connection { stream, address, shared, handler } = self;
+        let _counted = shared.metrics.connection();
+        // An answer is written at once. If this fails, it is slower.
+        let _ = stream.set_nodelay(true);
+        let limits = &shared.limits;
+        let phase = Arc::new(Phase::default());
+        let stream = Watched::new(stream, phase.clone(), limits.head, limits.idle, limits.stalled);
+        let end = shared.end.clone();
+        let requests = async {
+            match &shared.security {
+                Security::Loopback => {
+                    requests(stream, Requests { phase, peer: Peer::new(address), shared: shared.clone(), handler })
+                        .await;
+                }
+                Security::Tls(config) => {
+                    // On the heap: a connection without a handshake does not keep the place for one.
+                    let handshake = Box::pin(TlsAcceptor::from(config.clone()).accept(stream));
+                    let stream = match tokio::time::timeout(limits.handshake, handshake).await {
+                        Ok(Ok(stream)) => stream,
+                        Ok(Err(error)) => return refused(&shared, address, &error.to_string()),
+                        Err(_) => return refused(&shared, address, "it took too long"),
+                    };
+                    let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default().into();
+                    let peer = Peer { address, certificates };
+                    requests(stream, Requests { phase, peer, shared: shared.clone(), handler }).await;
+                }
+            }
+        };
+        end.run_until_cancelled(requests).await;
+    }
+}
+
+fn refused(shared: &Shared, address: SocketAddr, error: &str) {
+    shared.metrics.refused(Refused::Handshake);
+    tracing::debug!(%address, error, "TLS was not agreed on");
+}
+
+/// Answers one request after the other.
+async fn requests<H: Handler>(stream: impl AsyncRead + AsyncWrite + Unpin, requests: Requests<H>) {
+    let (limits, stop, address) = (requests.shared.limits, requests.shared.stop.clone(), requests.peer.address);
+    requests.phase.head();
+    let mut connection = http1::Builder::new()
+        // What is a little too much gets an answer that says so.
+        .max_headers(2 * limits.headers)
+        .max_buf_size((2 * limits.header_bytes).max(8192))
+        .serve_connection(TokioIo::new(stream), requests);
+    let mut stopping = false;
+    let ended = loop {
+        tokio::select! {
+            ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => break ended,
+            () = stop.cancelled(), if !stopping => {
+                stopping = true;
+                Pin::new(&mut connection).graceful_shutdown();
+            }
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%address, %error, "Connection ended");
+    }
+    let mut stream = connection.into_parts().io.into_inner();
+    let last = async {
+        stream.shutdown().await?;
+        let (mut rest, mut left) = (vec![0; 4096], LINGER_BYTES);
+        while left > 0 {
+            match stream.read(&mut rest).await? {
+                0 => break,
+                read => left = left.saturating_sub(read),
+            }
+        }
+        Ok::<_, std::io::Error>(())
+    };
+    // Whoever is gone already needs no end.
+    let _ = tokio::time::timeout(LINGER, Box::pin(last)).await;
+}
+
+/// The requests of one connection.
+struct Requests<H> {
+    phase: Arc<Phase>,
+    peer: Peer,
+    shared: Arc<Shared>,
+    handler: Arc<H>,
+}
+
+impl<H: Handler> hyper::service::Service<Request<Incoming>> for Requests<H> {
+    type Response = Response<Answer>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<Answer>, Infallible>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        self.phase.busy();
+        let (phase, shared) = (self.phase.clone(), self.shared.clone());
+        Box::pin(answer::answer(request, self.peer.clone(), self.handler.clone(), shared, phase))
+    }
+}

@@ -1,0 +1,51 @@
+//! What a client may cost.
+
+use std::time::Duration;
+
+/// What a client may cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// The most connections; more are closed at once.
+    pub connections: usize,
+    /// The most requests that are answered at the same time; more are 429.
+    pub in_flight: usize,
+    /// The most bytes of a request's line and headers: 431. Beyond the double, the answer has no body.
+    pub header_bytes: usize,
+    /// The most headers of a request: 431. A front proxy sends one for each group of the caller.
+    pub headers: usize,
+    /// The most bytes of a request's body, as the API server has it: 413.
+    pub body_bytes: usize,
+    /// How long TLS may take.
+    pub handshake: Duration,
+    /// How long a request's headers may take, from its first byte, or, for the first request, from the connection.
+    pub head: Duration,
+    /// How long a connection may wait for its next request.
+    pub idle: Duration,
+    /// How long until a request's answer begins: 504.
+    pub request: Duration,
+    /// How long an answer may take from its begin to its end.
+    pub answer: Duration,
+    /// How long a client may read nothing of what is there for it.
+    pub stalled: Duration,
+    /// How long requests may take once the server is to stop.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connections: 1000,
+            in_flight: 200,
+            header_bytes: 64 << 10,
+            headers: 500,
+            body_bytes: crate::body::MOST,
+            handshake: Duration::from_secs(10),
+            head: Duration::from_secs(10),
+            idle: Duration::from_secs(90),
+            request: Duration::from_secs(60),
+            answer: Duration::from_secs(600),
+            stalled: Duration::from_secs(30),
+            grace: Duration::from_secs(10),
+        }
+    }
+}

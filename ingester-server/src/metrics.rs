@@ -1,0 +1,280 @@
+//! What the server counts, for Prometheus. `docs/metrics.md` lists it.
+//!
+//! May use: caller.
+//!
+//! Nothing here is global: each [`Metrics`] has its own registry. Labels come from a request only where few values are possible.
+
+use crate::caller::Verb;
+use prometheus::{
+    HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, Result, TextEncoder,
+};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Buckets of requests, in seconds: an object by name takes a millisecond, a long list a minute.
+const SECONDS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+
+/// All metrics of one server. Clones share them.
+#[derive(Clone)]
+pub struct Metrics(Arc<Inner>);
+
+struct Inner {
+    registry: Registry,
+    requests: IntCounterVec,
+    seconds: HistogramVec,
+    in_flight: IntGauge,
+    connections: IntGauge,
+    refused: IntCounterVec,
+    reviews: IntCounterVec,
+    certificates: IntCounterVec,
+}
+
+/// Why a connection got no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// There are as many as there may be.
+    Full,
+    /// TLS was not agreed on.
+    Handshake,
+}
+
+/// What is asked of the API server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Review {
+    /// Whose a token is.
+    Token,
+    /// What somebody may do.
+    Access,
+}
+
+impl Review {
+    const ALL: [Review; 2] = [Review::Token, Review::Access];
+
+    const fn label(self) -> &'static str {
+        match self {
+            Review::Token => "token",
+            Review::Access => "access",
+        }
+    }
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reviewed {
+    /// The answer was known.
+    Cached,
+    /// The API server said yes.
+    Yes,
+    /// The API server said no.
+    No,
+    /// The API server did not say.
+    Failed,
+}
+
+impl Reviewed {
+    const ALL: [Reviewed; 4] = [Reviewed::Cached, Reviewed::Yes, Reviewed::No, Reviewed::Failed];
+
+    const fn label(self) -> &'static str {
+        match self {
+            Reviewed::Cached => "cached",
+            Reviewed::Yes => "yes",
+            Reviewed::No => "no",
+            Reviewed::Failed => "failed",
+        }
+    }
+}
+
+impl Metrics {
+    /// A registry with all metrics.
+    ///
+    /// # Errors
+    /// If two metrics have the same name, which would be a defect of this crate.
+    pub fn new() -> Result<Self> {
+        let registry = Registry::new();
+        let counters = |name: &str, help: &str, labels: &[&str]| {
+            let counters = IntCounterVec::new(Opts::new(name, help), labels)?;
+            registry.register(Box::new(counters.clone()))?;
+            Ok::<_, prometheus::Error>(counters)
+        };
+        let gauge = |name: &str, help: &str| {
+            let gauge = IntGauge::new(name, help)?;
+            registry.register(Box::new(gauge.clone()))?;
+            Ok::<_, prometheus::Error>(gauge)
+        };
+        let requests =
+            counters("ingester_serve_requests_total", "Requests, by answer.", &["verb", "resource", "code"])?;
+        let seconds = HistogramVec::new(
+            HistogramOpts::new("ingester_serve_request_duration_seconds", "From a request to the begin of its answer.")
+                .buckets(SECONDS.to_vec()),
+            &["verb", "resource"],
+        )?;
+        registry.register(Box::new(seconds.clone()))?;
+        let in_flight = gauge("ingester_serve_requests_in_flight", "Requests that are being answered now.")?;
+        let connections = gauge("ingester_serve_connections", "Connections that are open now.")?;
+        let refused =
+            counters("ingester_serve_connections_refused_total", "Connections closed without an answer.", &["reason"])?;
+        for reason in [Refused::Full, Refused::Handshake] {
+            refused.with_label_values(&[reason.label()]);
+        }
+        let reviews =
+            counters("ingester_serve_reviews_total", "What was asked of the API server.", &["review", "result"])?;
+        for review in Review::ALL {
+            for result in Reviewed::ALL {
+                reviews.with_label_values(&[review.label(), result.label()]);
+            }
+        }
+        let certificates =
+            counters("ingester_serve_certificate_reloads_total", "Certificates that were read again.", &["result"])?;
+        for result in ["success", "failed"] {
+            certificates.with_label_values(&[result]);
+        }
+        let inner = Inner { registry, requests, seconds, in_flight, connections, refused, reviews, certificates };
+        Ok(Metrics(Arc::new(inner)))
+    }
+
+    /// A request was answered. `resource` is the plural of a kind that is served, or empty.
+    pub fn answered(&self, verb: Option<Verb>, resource: &str, code: u16, time: Duration) {
+        let verb = verb.map_or("other", Verb::as_str);
+        let mut digits = *b"000";
+        for (digit, divisor) in digits.iter_mut().zip([100, 10, 1]) {
+            *digit += u8::try_from(code / divisor % 10).unwrap_or(0);
+        }
+        let code = std::str::from_utf8(&digits).unwrap_or_default();
+        self.0.requests.with_label_values(&[verb, resource, code]).inc();
+        self.0.seconds.with_label_values(&[verb, resource]).observe(time.as_secs_f64());
+    }
+
+    /// Counts one request as long as the result is kept.
+    pub(crate) fn request(&self) -> Counted {
+        Counted::new(&self.0.in_flight)
+    }
+
+    /// Counts one connection as long as the result is kept.
+    pub(crate) fn connection(&self) -> Counted {
+        Counted::new(&self.0.connections)
+    }
+
+    pub(crate) fn refused(&self, reason: Refused) {
+        self.0.refused.with_label_values(&[reason.label()]).inc();
+    }
+
+    pub(crate) fn reviewed(&self, review: Review, result: Reviewed) {
+        self.0.reviews.with_label_values(&[review.label(), result.label()]).inc();
+    }
+
+    pub(crate) fn reloaded(&self, success: bool) {
+        let reloads: IntCounter = self.0.certificates.with_label_values(&[if success { "success" } else { "failed" }]);
+        reloads.inc();
+    }
+
+    /// All metrics in Prometheus' text format, sorted by name.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        for family in self.0.registry.gather() {
+            // One family at a time, so that an error in one does not hide the others.
+            if let Err(error) = TextEncoder::new().encode_utf8(std::slice::from_ref(&family), &mut text) {
+                tracing::debug!(metric = family.name(), %error, "a metric cannot be shown");
+            }
+        }
+        text
+    }
+}
+
+impl Refused {
+    const fn label(self) -> &'static str {
+        match self {
+            Refused::Full => "full",
+            Refused::Handshake => "handshake",
+        }
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Metrics")
+    }
+}
+
+/// One of something that is counted while it is there.
+#[derive(Debug)]
+pub(crate) struct Counted(IntGauge);
+
+impl Counted {
+    fn new(gauge: &IntGauge) -> Self {
+        gauge.inc();
+        Counted(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Metrics, Refused, Review, Reviewed};
+    use crate::caller::Verb;
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
+    #[test]
+    fn requests_are_counted_by_verb_resource_and_code() {
+        let metrics = Metrics::new().unwrap();
+        metrics.answered(Some(Verb::List), "models", 200, Duration::from_millis(3));
+        metrics.answered(Some(Verb::List), "models", 200, Duration::from_millis(30));
+        metrics.answered(None, "", 404, Duration::ZERO);
+        let (request, _connection) = (metrics.request(), metrics.connection());
+        metrics.refused(Refused::Full);
+        metrics.reviewed(Review::Access, Reviewed::Cached);
+        metrics.reloaded(false);
+        drop(metrics.request());
+        let text = metrics.render();
+        for line in [
+            "ingester_serve_requests_total{code=\"200\",resource=\"models\",verb=\"list\"} 2",
+            "ingester_serve_requests_total{code=\"404\",resource=\"\",verb=\"other\"} 1",
+            "ingester_serve_request_duration_seconds_bucket{resource=\"models\",verb=\"list\",le=\"0.005\"} 1",
+            "ingester_serve_requests_in_flight 1",
+            "ingester_serve_connections 1",
+            "ingester_serve_connections_refused_total{reason=\"full\"} 1",
+            "ingester_serve_connections_refused_total{reason=\"handshake\"} 0",
+            "ingester_serve_reviews_total{result=\"cached\",review=\"access\"} 1",
+            "ingester_serve_reviews_total{result=\"no\",review=\"token\"} 0",
+            "ingester_serve_certificate_reloads_total{result=\"failed\"} 1",
+        ] {
+            assert!(text.lines().any(|known| known == line), "{line} is not in\n{text}");
+        }
+        drop(request);
+        assert!(metrics.render().contains("ingester_serve_requests_in_flight 0\n"));
+    }
+
+    /// The table of the server in `docs/metrics.md` is the registry's.
+    #[test]
+    fn the_documentation_lists_every_metric_with_its_type_and_labels() {
+        let metrics = Metrics::new().unwrap();
+        metrics.answered(None, "", 200, Duration::ZERO);
+        let mut code = BTreeSet::new();
+        for family in metrics.0.registry.gather() {
+            let labels: BTreeSet<&str> =
+                family.get_metric().iter().flat_map(|metric| metric.get_label()).map(|label| label.name()).collect();
+            let labels: Vec<&str> = labels.into_iter().collect();
+            let kind = format!("{:?}", family.get_field_type()).to_lowercase();
+            code.insert((family.name().to_owned(), kind, labels.join(", ")));
+        }
+        let page = include_str!("../../docs/metrics.md");
+        let (_, section) = page.split_once("## The server's").unwrap();
+        let documented: BTreeSet<_> = section
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `"))
+            .map(|row| {
+                let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+                let mut labels: Vec<&str> = cells[2].split(", ").map(|label| label.trim_matches('`')).collect();
+                labels.sort_unstable();
+                (cells[0].trim_matches('`').to_owned(), cells[1].to_owned(), labels.join(", "))
+            })
+            .collect();
+        assert_eq!(documented, code, "write docs/metrics.md anew where it differs (left) from the code (right)");
+    }
+}
