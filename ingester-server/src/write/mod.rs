@@ -39,6 +39,8 @@ pub const LARGEST_BODY: usize = 3 << 20;
 /// writes the row once more then.
 const LEAVING: i64 = 60_000_000;
 
+const NONE: States = States { live: false, evicted: false, deleted: false };
+
 /// How often a collection is read again because objects of it were changed meanwhile.
 const ROUNDS: usize = 5;
 
@@ -151,12 +153,14 @@ pub async fn delete_collection(
 ) -> Result<Answer, Status> {
     let asked = DeleteOptions::read(options, content_type, limited(body)?)?;
     let limits = Limits::default();
-    let states = |states: States| Query { states, ..query.clone() };
+    // Of the states that are asked for, and no others.
+    let States { live, evicted, .. } = query.states;
+    let among = |states: States| Query { states, ..query.clone() };
     let mut changed = 0;
     let mut leaving = 0;
     for _ in 0..ROUNDS {
         (changed, leaving) = (0, 0);
-        let evicted = store.ask_about(kind, &states(States::EVICTED), limits).map_err(find::wrong)?;
+        let evicted = store.ask_about(kind, &among(States { evicted, ..NONE }), limits).map_err(find::wrong)?;
         let places = vec![base::RES_VERSION, base::EVICT_TIME];
         let mut reader =
             evicted.reader(&Wanted { places, labels: false }, None).map_err(|error| find::unanswered(error.into()))?;
@@ -179,7 +183,7 @@ pub async fn delete_collection(
             break;
         }
     }
-    let live = store.ask_about(kind, &states(States::LIVE), limits).map_err(find::wrong)?;
+    let live = store.ask_about(kind, &among(States { live, ..NONE }), limits).map_err(find::wrong)?;
     let live = live.count().await.map_err(find::unanswered)?;
     let mut warnings = Vec::new();
     let plural = kind.plural();
