@@ -10,7 +10,7 @@
 //!
 //! Only labels and annotations can be changed. A live object is written where it lives: in the cluster.
 //!
-//! May use: ingester-core, ingester-store, marks, status.
+//! May use: ingester-core, ingester-store, body, marks, read, status.
 
 mod check;
 pub(crate) mod find;
@@ -18,6 +18,7 @@ mod options;
 mod patch;
 mod text;
 
+use crate::body::MOST;
 use crate::status::{Resource, Status};
 use find::{Found, failed, find};
 use ingester_core::Kind;
@@ -31,9 +32,6 @@ use ingester_store::{Changed, Effect, Store, StoredRow};
 use options::DeleteOptions;
 pub use options::Options;
 use serde::Serialize;
-
-/// The largest body of a request, as of the API server.
-pub const LARGEST_BODY: usize = 3 << 20;
 
 /// For how long after its eviction an object whose row still has our finalizer is taken for one that is still in etcd: the mirror
 /// writes the row once more then.
@@ -162,10 +160,11 @@ pub async fn delete_collection(
         (changed, leaving) = (0, 0);
         let evicted = store.ask_about(kind, &among(States { evicted, ..NONE }), limits).map_err(find::wrong)?;
         let places = vec![base::RES_VERSION, base::EVICT_TIME];
-        let mut reader =
-            evicted.reader(&Wanted { places, labels: false }, None).map_err(|error| find::unanswered(error.into()))?;
+        let mut reader = evicted
+            .reader(&Wanted { places, labels: false }, None)
+            .map_err(|error| find::unanswered(kind)(error.into()))?;
         loop {
-            let rows = reader.next().await.map_err(find::unanswered)?;
+            let rows = reader.next().await.map_err(find::unanswered(kind))?;
             if rows.is_empty() {
                 break;
             }
@@ -184,7 +183,7 @@ pub async fn delete_collection(
         }
     }
     let live = store.ask_about(kind, &among(States { live, ..NONE }), limits).map_err(find::wrong)?;
-    let live = live.count().await.map_err(find::unanswered)?;
+    let live = live.count().await.map_err(find::unanswered(kind))?;
     let mut warnings = Vec::new();
     let plural = kind.plural();
     let left = |count: &dyn std::fmt::Display, why: &str| format!("{count} {plural} were left: {why}");
@@ -310,7 +309,7 @@ fn text_of(values: &[Value]) -> &str {
 }
 
 fn limited(body: &[u8]) -> Result<&[u8], Status> {
-    if body.len() > LARGEST_BODY { Err(Status::too_large(LARGEST_BODY)) } else { Ok(body) }
+    if body.len() > MOST { Err(Status::too_large(MOST)) } else { Ok(body) }
 }
 
 /// `metav1.Status` of what was done.

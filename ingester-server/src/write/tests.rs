@@ -1,6 +1,7 @@
 //! Writes to evicted objects in a database in memory.
 
-use super::{Answer, LARGEST_BODY, Options, delete, delete_collection, patch, put};
+use super::{Answer, Options, delete, delete_collection, patch, put};
+use crate::body::MOST;
 use crate::status::Status;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
@@ -282,7 +283,7 @@ async fn a_patch_that_is_too_large_is_refused_before_it_is_applied() {
     let (code, status) = told(json_patch(&store, &json!(copies)).await);
     assert_eq!(code, 422);
     assert!(status["message"].as_str().unwrap().contains("copies too much"), "{status}");
-    let body = vec![b' '; LARGEST_BODY + 1];
+    let body = vec![b' '; MOST + 1];
     let (code, status) = told(patch(&store, model(), "ml", "a", &Options::default(), MERGE, &body).await);
     assert_eq!((code, status["reason"].as_str()), (413, Some("RequestEntityTooLarge")));
 }
