@@ -14,5 +14,6 @@ mod marks;
 pub mod metrics;
 pub mod read;
 pub mod request;
+pub mod restore;
 pub mod status;
 pub mod write;

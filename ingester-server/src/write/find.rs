@@ -18,7 +18,8 @@ pub(crate) struct Found {
     pub(crate) evicted: bool,
 }
 
-/// The newest row of this name among those in these states; with a uid, that one.
+/// The newest row of this name among those in these states; with a uid, that one. An empty namespace or name is any: of a kind without
+/// namespaces, and where there is a uid.
 ///
 /// # Errors
 /// 404 if there is none.
@@ -31,8 +32,8 @@ pub(crate) async fn find(
     states: States,
 ) -> Result<Found, Status> {
     let query = Query {
-        namespaces: if kind.namespaced() { vec![namespace.to_owned()] } else { Vec::new() },
-        names: vec![name.to_owned()],
+        namespaces: if kind.namespaced() { given(namespace) } else { Vec::new() },
+        names: given(name),
         uids: uid.map(str::to_owned).into_iter().collect(),
         states,
         ..Query::default()
@@ -57,6 +58,10 @@ pub(crate) async fn find(
         evicted: row.time(base::EVICT_TIME).is_some(),
     };
     newest.map(found).ok_or_else(|| Status::not_found(Resource { group: kind.group(), plural: &kind.plural() }, name))
+}
+
+fn given(text: &str) -> Vec<String> {
+    Some(text).filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect()
 }
 
 /// The row's `res_version`.

@@ -272,7 +272,7 @@ fn has_left(target: Target<'_>, stored: &StoredRow) -> Result<(), Status> {
 }
 
 /// Whether the mirror is about to write the row once more. A terminating object keeps our finalizer in its last state.
-fn is_leaving(stored: &StoredRow) -> bool {
+pub(crate) fn is_leaving(stored: &StoredRow) -> bool {
     let recent = stored.evict_time.is_some_and(|time| Micros::now().0.saturating_sub(time.0) < LEAVING);
     recent
         && Object::parse(json_of(stored), ManagedFields::Prune).is_ok_and(|object| {
