@@ -15,5 +15,6 @@ pub mod metrics;
 pub mod read;
 pub mod request;
 pub mod restore;
+pub mod service;
 pub mod status;
 pub mod write;
