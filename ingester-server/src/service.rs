@@ -223,7 +223,9 @@ impl Inner {
                 let content = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
                 let body = body::read(body).await?;
                 let Parameters { dry_run, mut query, .. } = parameters;
-                let options = write::Options { dry_run, uid: query.uids.pop().filter(|_| named) };
+                // Of a collection, they select.
+                let uid = if named { query.uids.pop() } else { None };
+                let options = write::Options { dry_run, uid };
                 let answer = match verb {
                     Verb::Update => write::put(store, kind, namespace, name, &options, content, &body).await?,
                     Verb::Patch => write::patch(store, kind, namespace, name, &options, content, &body).await?,
