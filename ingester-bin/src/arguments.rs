@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Import(Import),
     /// Print objects out of SQL, as kubectl prints them out of a cluster.
     Get(Box<Get>),
+    /// List the saved queries that `ingester get --query` takes.
+    Queries(Queries),
     /// Mirror a cluster into SQL, until it is stopped.
     Run(Run),
     /// Compare cluster and SQL, object by object.
@@ -66,10 +68,19 @@ pub(crate) struct Import {
 #[command(after_help = GET_EXAMPLES, override_usage = GET_USAGE)]
 pub(crate) struct Get {
     /// Kinds, separated by commas, then names of objects; or KIND/NAME for each object.
-    #[arg(required = true, value_name = "KIND")]
+    #[arg(required_unless_present = "query", value_name = "KIND")]
     pub(crate) resources: Vec<String>,
     #[command(flatten)]
     pub(crate) target: Target,
+    /// Ask this saved query, instead of for a KIND and what `Which` and --sort-by say (`ingester queries` lists them). With --limit,
+    /// the query's own limit does not count.
+    #[arg(long, value_name = "NAME", conflicts_with_all = SAVED_SAYS, help_heading = "Saved queries")]
+    pub(crate) query: Option<String>,
+    /// A value for a parameter of the query; may be given several times. A list has commas between its values.
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter, help_heading = "Saved queries")]
+    pub(crate) parameters: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) queries: QueriesFolder,
     /// Only these namespaces. Without it, all of them: there is no context that has one.
     #[arg(short, long, value_name = "NAMESPACE", value_delimiter = ',', help_heading = "Which")]
     pub(crate) namespace: Vec<String>,
@@ -144,9 +155,35 @@ pub(crate) struct Get {
     pub(crate) explain: bool,
 }
 
+/// What a saved query says itself.
+const SAVED_SAYS: [&str; 13] = [
+    "resources",
+    "namespace",
+    "all_namespaces",
+    "selector",
+    "field_selector",
+    "uid",
+    "state",
+    "created_after",
+    "created_before",
+    "deleted_after",
+    "deleted_before",
+    "scan",
+    "sort_by",
+];
+
+/// Reads a parameter of a saved query.
+fn parameter(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("give NAME=VALUE".to_owned()),
+    }
+}
+
 const GET_USAGE: &str = "\
 ingester get [OPTIONS] KIND[,KIND...] [NAME...]
-       ingester get [OPTIONS] KIND/NAME...";
+       ingester get [OPTIONS] KIND/NAME...
+       ingester get [OPTIONS] --query NAME [--param NAME=VALUE]...";
 
 const GET_EXAMPLES: &str = "\
 Examples:
@@ -159,7 +196,46 @@ Examples:
   ingester get pipelineruns --group-by state              how many in each state
   ingester get models,pipelines -o name
   ingester get models -o custom-columns=NAME:.metadata.name,USES:.spec.algorithm
-  ingester get models -o jsonpath='{.items[*].metadata.name}'";
+  ingester get models -o jsonpath='{.items[*].metadata.name}'
+  ingester get --query deployed-models-by-target-type --param type=TARGET_TYPE_MOBILE";
+
+/// The folder of saved queries.
+#[derive(Debug, Args)]
+pub(crate) struct QueriesFolder {
+    /// The folder of saved queries, each a .yaml, .yml or .json file. By default `queries` beside the file of --config, else `queries`
+    /// in the current folder.
+    #[arg(long, value_name = "DIR", help_heading = "Saved queries")]
+    pub(crate) queries: Option<PathBuf>,
+}
+
+/// Checks the files against the tables of the kinds, without a database, and prints what each query asks for and which parameters it
+/// has: in brackets those that need not be given. docs/queries.md describes the files.
+#[derive(Debug, Args)]
+pub(crate) struct Queries {
+    #[command(flatten)]
+    pub(crate) folder: QueriesFolder,
+    /// The configuration, beside which the folder is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The output format.
+    #[arg(short, long, value_enum, default_value_t = QueriesFormat::Table)]
+    pub(crate) output: QueriesFormat,
+    /// Only these queries.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum QueriesFormat {
+    /// A line for each query.
+    Table,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// The names alone.
+    Name,
+}
 
 /// How `ingester get` prints.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -41,6 +41,7 @@ mod output;
 mod parts;
 mod printers;
 mod program;
+mod saved;
 mod server;
 
 use anyhow::anyhow;
@@ -97,13 +98,14 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
     let program = match command {
         // They work on the lock file itself, or on no rows.
-        Command::Schema(_) | Command::Crds(_) | Command::Kinds(_) => program,
+        Command::Schema(_) | Command::Crds(_) | Command::Kinds(_) | Command::Queries(_) => program,
         _ => commands::versioned(program)?,
     };
     let kinds = program.kinds;
     match command {
         Command::Import(arguments) => wait_for(commands::import::run(arguments, program)),
         Command::Get(arguments) => wait_for(commands::get::run(*arguments, program)),
+        Command::Queries(arguments) => commands::queries::run(&arguments, kinds),
         Command::Run(_) => Ok(Ending::Done),
         Command::Audit(arguments) => {
             let config = configuration(&arguments.config, kinds)?;

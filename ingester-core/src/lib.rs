@@ -31,6 +31,7 @@
 //! names and keeps those that it does not know. [`testing`] helps a kind's own tests. The crate `ingester-store` runs the SQL,
 //! `ingester-mirror` follows a cluster.
 
+pub mod age;
 pub mod ddl;
 pub mod dialect;
 pub mod documents;

@@ -2,11 +2,15 @@
 //!
 //! Nothing is served that the caller may not read in the cluster: `identity` says who calls and asks the API server what they may.
 
+pub mod answer;
 pub mod body;
 pub mod caller;
+pub mod discovery;
 #[cfg(test)]
 mod fixture;
 pub mod identity;
 pub mod listen;
 pub mod metrics;
+pub mod read;
+pub mod request;
 pub mod status;

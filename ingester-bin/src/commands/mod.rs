@@ -1,6 +1,6 @@
 //! The commands, one file each.
 //!
-//! May use: arguments, cluster, database, ending, output, parts, printers, program, server, ingester-core, ingester-mirror, ingester-store.
+//! May use: arguments, cluster, database, ending, output, parts, printers, program, saved, server, ingester-core, ingester-mirror, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
@@ -10,6 +10,7 @@ pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod kinds;
 pub(crate) mod proto;
+pub(crate) mod queries;
 pub(crate) mod run;
 pub(crate) mod schema;
 

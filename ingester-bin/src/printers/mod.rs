@@ -8,12 +8,10 @@
 //! | `jsonpath/` | kubectl's templates, and what they find |
 //! | `columns.rs` | `custom-columns` |
 //! | `table.rs`, `csv.rs` | rows of cells, for people and for spreadsheets |
-//! | `age.rs` | how long ago something was |
 //!
 //! May use: ingester-core.
 //! Must not: do I/O, know SQL or the command line.
 
-pub(crate) mod age;
 pub(crate) mod columns;
 pub(crate) mod csv;
 pub(crate) mod json;

@@ -11,5 +11,6 @@ mod import;
 mod logging;
 mod program;
 mod proto;
+mod queries;
 mod rejects;
 mod schema;

@@ -7,6 +7,7 @@
 mod document;
 mod objects;
 mod questions;
+mod saved;
 
 use anyhow::{Context as _, Result, ensure};
 use crd_specs::model::Model;

@@ -106,6 +106,24 @@ fn deployment(name: &str, namespace: &str, revision: &str) -> Made {
     make("Deployment", name, hours_ago(1), json!({}), status)
 }
 
+fn deployed(name: &str, target: &str, state: &str, revision: &str) -> Made {
+    let mut status = json!({ "state": format!("DEPLOYMENT_STATE_{state}") });
+    if !revision.is_empty() {
+        status["currentRevision"] = of("ml", revision);
+    }
+    let spec = json!({ "definition": { "type": format!("TARGET_TYPE_{target}") } });
+    make("Deployment", name, hours_ago(1), spec, status)
+}
+
+fn card(name: &str, card: &str, created: &str) -> Made {
+    let spec = json!({ "baseType": { "kind": "ModelCard" }, "baseResource": of("ml", card) });
+    make("Revision", name, day(created), spec, Json::Null)
+}
+
+fn pipeline(name: &str, ty: &str) -> Made {
+    make("Pipeline", name, hours_ago(1), json!({ "type": format!("PIPELINE_TYPE_{ty}") }), Json::Null)
+}
+
 fn revision(name: &str, created: &str, kind: &str) -> Made {
     let spec = json!({ "baseType": { "kind": kind }, "baseResource": of("ml", "train") });
     make("Revision", name, day(created), spec, Json::Null)
@@ -167,6 +185,20 @@ fn all() -> Vec<Made> {
         revision("revision-1", "2026-01-01 00:00:00", "Pipeline"),
         revision("revision-2", "2026-01-02 00:00:00", "Pipeline"),
         revision("revision-3", "2026-01-03 00:00:00", "Model"),
+        deployed("phone-1", "MOBILE", "UNHEALTHY", "churn-r2"),
+        deployed("phone-2", "MOBILE", "EMPTY", "churn-r1"),
+        deployed("phone-3", "MOBILE", "INITIALIZING", ""),
+        deployed("phone-4", "MOBILE", "HEALTHY", "churn-r1").deleted("2026-03-01 00:00:00"),
+        deployed("lab/phone-5", "MOBILE", "HEALTHY", "churn-r1").evicted(),
+        deployed("batch-1", "OFFLINE", "HEALTHY", "churn-r3"),
+        card("card-1", "churn", "2026-01-01 00:00:00"),
+        card("card-2", "churn", "2026-01-02 00:00:00"),
+        card("card-3", "churn", "2026-01-03 00:00:00").deleted("2026-02-01 00:00:00"),
+        card("card-4", "fraud", "2026-01-04 00:00:00"),
+        card("card-5", "churn", "2026-02-01 00:00:00"),
+        pipeline("basis", "BASIS_FEATURE"),
+        pipeline("lab/group", "FEATURE_GROUP_COMPUTE"),
+        pipeline("train", "TRAIN"),
     ]
 }
 

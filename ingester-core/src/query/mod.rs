@@ -10,6 +10,7 @@
 //! | `time.rs` | times as people write them |
 //! | `token.rs`, `fingerprint.rs` | where the next page begins, and of which query |
 //! | `list_options.rs` | the list options of the reference system |
+//! | `saved/` | queries that have a name, with parameters; a room of its own |
 //! | `place.rs` | a place in a text, as errors show it |
 //!
 //! May use: schema, value, nearest.
@@ -22,6 +23,7 @@ mod list_options;
 mod model;
 mod order;
 mod place;
+pub mod saved;
 mod selector;
 mod time;
 mod token;
@@ -31,6 +33,8 @@ pub use handle::{Dynamic, Handle, PartOf, Parts, Predicate, Sort};
 pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Filter, Order, Query, States, Test};
 pub use order::{OrderError, parse_order};
-pub use selector::{SelectorError, parse_field_selector, parse_label_selector};
+pub use selector::{
+    SelectorError, SelectorParameter, parse_field_selector, parse_label_selector, parse_label_selector_with_parameters,
+};
 pub use time::{TimeError, parse_time};
 pub use token::{Continue, TokenError};

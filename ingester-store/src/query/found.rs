@@ -36,6 +36,15 @@ impl FoundRow {
         }
     }
 
+    /// `live`, `evicted` or `deleted`; the times of eviction and deletion must have been asked for.
+    pub fn state(&self) -> &'static str {
+        match (self.time(base::DELETE_TIME), self.time(base::EVICT_TIME)) {
+            (Some(_), _) => "deleted",
+            (None, Some(_)) => "evicted",
+            (None, None) => "live",
+        }
+    }
+
     /// The object's uid.
     pub fn uid(&self) -> &str {
         self.text(base::UID)

@@ -41,9 +41,19 @@ const FIRST: usize = 500;
 /// The values of a column that are counted if no limit is given.
 const GROUPS: usize = 1000;
 
-pub(crate) async fn run(arguments: Get, program: Program) -> Result<Ending, Failure> {
+pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
-    let questions = Question::of(&arguments, kinds, Micros::now())?;
+    for (given, flag) in
+        [(!arguments.parameters.is_empty(), "--param"), (arguments.queries.queries.is_some(), "--queries")]
+    {
+        if given && arguments.query.is_none() {
+            return Err(Failure::Usage(anyhow!("{flag} goes with --query")));
+        }
+    }
+    let questions = match arguments.query.take() {
+        Some(name) => vec![Question::saved(&name, &mut arguments, kinds)?],
+        None => Question::of(&arguments, kinds, Micros::now())?,
+    };
     let format = Format::of(arguments.output.as_ref()).map_err(|error| Failure::Usage(anyhow!("-o: {error}")))?;
     check(&arguments, &format, &questions)?;
     let store = open(&arguments, program, &questions).await?;
@@ -185,9 +195,9 @@ async fn list(
         print(&printer.end()?)?;
     }
     if nothing_found && ending == Ending::Done && format.is_table() {
-        match arguments.namespace.as_slice() {
-            [] => note("No resources found"),
-            namespaces => note(&format!("No resources found in {} namespace.", namespaces.join(", "))),
+        match questions.first().map(|question| question.query.namespaces.as_slice()) {
+            None | Some([]) => note("No resources found"),
+            Some(namespaces) => note(&format!("No resources found in {} namespace.", namespaces.join(", "))),
         }
     }
     Ok(Some(ending))

@@ -3,8 +3,10 @@
 use crate::arguments::{Get, State};
 use crate::commands::named;
 use crate::ending::Failure;
+use crate::saved;
 use anyhow::anyhow;
 use ingester_core::Kind;
+use ingester_core::query::saved::BoundQuery;
 use ingester_core::query::{
     Filter, Query, States, Test, parse_field_selector, parse_label_selector, parse_order, parse_time,
 };
@@ -33,6 +35,25 @@ impl Question {
             Question { kind, names, query, newest }
         };
         Ok(resources(&arguments.resources, kinds)?.into_iter().map(question).collect())
+    }
+}
+
+impl Question {
+    /// The question of a saved query. What it says of a limit goes into the arguments, unless they have one.
+    pub(super) fn saved(name: &str, arguments: &mut Get, kinds: &'static [Kind]) -> Result<Self, Failure> {
+        let queries = saved::read(&arguments.queries, arguments.target.config.as_deref(), kinds)?;
+        let query = queries.get(name).map_err(|error| Failure::Usage(anyhow!(error)))?;
+        let bound = query.bind(&arguments.parameters);
+        let BoundQuery { kind, query, limit } =
+            bound.map_err(|error| Failure::Usage(anyhow!("the saved query `{name}`: {error}")))?;
+        // What is counted is not limited, and groups have a limit of their own.
+        if arguments.limit.is_none() && !arguments.count && arguments.group_by.is_none() {
+            arguments.limit = limit;
+        }
+        if arguments.watch && arguments.limit.is_some() {
+            return Err(Failure::Usage(anyhow!("the saved query `{name}` has a limit, which goes without --watch")));
+        }
+        Ok(Question { kind, names: Vec::new(), query, newest: false })
     }
 }
 

@@ -3,8 +3,8 @@
 use super::format::Format;
 use super::question::Question;
 use crate::arguments::Get;
-use crate::printers::age::age;
 use ingester_core::Kind;
+use ingester_core::age::age;
 use ingester_core::query::States;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
@@ -49,7 +49,7 @@ impl View {
         let mut cells = Vec::new();
         match format {
             Format::Table | Format::Wide => {
-                if kind.namespaced() && arguments.namespace.len() != 1 {
+                if kind.namespaced() && question.query.namespaces.len() != 1 {
                     cells.push(Cell::Column(base::NAMESPACE));
                 }
                 cells.push(Cell::Name);
@@ -137,7 +137,7 @@ impl View {
             Cell::Column(place) => row.get(*place).filter(|value| **value != Value::Null).map(Value::to_string),
             Cell::Name if with_kind => Some(self.prefixed(row)),
             Cell::Name => Some(row.text(base::NAME).to_owned()),
-            Cell::State => Some(state(row).to_owned()),
+            Cell::State => Some(row.state().to_owned()),
             Cell::Age(_, base::DELETE_TIME) => row.time(base::DELETE_TIME).map(|time| age(Some(time), now)),
             Cell::Age(_, place) => Some(age(row.time(*place), now)),
             Cell::Label(key) => {
@@ -161,14 +161,5 @@ impl View {
         let (kind, group) = (self.kind.kind().to_lowercase(), self.kind.group());
         let dot = if group.is_empty() { "" } else { "." };
         format!("{kind}{dot}{group}/{}", row.text(base::NAME))
-    }
-}
-
-/// The state of a row.
-pub(super) fn state(row: &FoundRow) -> &'static str {
-    match (row.time(base::DELETE_TIME), row.time(base::EVICT_TIME)) {
-        (Some(_), _) => "deleted",
-        (None, Some(_)) => "evicted",
-        (None, None) => "live",
     }
 }

@@ -3,7 +3,7 @@
 
 use super::format::Printer;
 use super::question::Question;
-use super::view::{View, state};
+use super::view::View;
 use super::{Limits, failed};
 use crate::ending::{Ending, Failure};
 use crate::output::print_on;
@@ -30,7 +30,7 @@ pub(super) fn see(rows: &[FoundRow], seen: &mut Seen) {
         Some(Value::UInt(version)) => Some(*version),
         _ => None,
     };
-    seen.extend(rows.iter().map(|row| (row.uid().into(), (version(row), state(row)))));
+    seen.extend(rows.iter().map(|row| (row.uid().into(), (version(row), row.state()))));
 }
 
 /// Prints what changes, until nobody reads it.

@@ -22,13 +22,59 @@ use std::collections::BTreeSet;
 /// # Errors
 /// What the API server refuses. It would take a NUL for the end of the text; here it is an error.
 pub fn parse_label_selector(text: &str) -> Result<Vec<Filter>, SelectorError> {
+    parse(text, None)
+}
+
+/// A requirement that is no condition on labels: a parameter, behind its prefix, with its values.
+pub type SelectorParameter = (String, Vec<String>);
+
+/// Parses a label selector in which keys with this prefix (`example.com/`) name parameters: `key=value`, `key in (a,b)`, and `key` alone,
+/// which has no value. Their values may be any words. So a client that passes nothing but selectors passes parameters, too.
+///
+/// # Errors
+/// Those of [`parse_label_selector`]; and where a parameter is negated or compared.
+pub fn parse_label_selector_with_parameters(
+    text: &str,
+    prefix: &str,
+) -> Result<(Vec<Filter>, Vec<SelectorParameter>), SelectorError> {
+    let (mut filters, mut parameters) = (Vec::new(), Vec::new());
+    for filter in parse(text, Some(prefix))? {
+        let key = match &filter {
+            Filter::Label { key, .. } => key,
+            Filter::Not(inner) => match &**inner {
+                Filter::Label { key, .. } => key,
+                _ => "",
+            },
+            _ => "",
+        };
+        let Some(name) = key.strip_prefix(prefix).map(str::to_owned) else {
+            filters.push(filter);
+            continue;
+        };
+        let text_of = |value: Value| value.to_string();
+        let values = match filter {
+            Filter::Label { test: Test::Equal(value), .. } => vec![text_of(value)],
+            Filter::Label { test: Test::In(values), .. } => values.into_iter().map(text_of).collect(),
+            Filter::Label { test: Test::Exists, .. } => Vec::new(),
+            _ => {
+                let what = format!("`{prefix}{name}` is a parameter: write `{prefix}{name}=value`");
+                let at = text.find(&name).unwrap_or_default();
+                return Err(SelectorError { grammar: "label selector", place: Place::new(text, at), what });
+            }
+        };
+        parameters.push((name, values));
+    }
+    Ok((filters, parameters))
+}
+
+fn parse(text: &str, parameters: Option<&str>) -> Result<Vec<Filter>, SelectorError> {
     let mut parser = Parser::new(text);
     let mut filters = Vec::new();
     if parser.next == Token::End {
         return Ok(filters);
     }
     loop {
-        filters.push(parser.requirement()?);
+        filters.push(parser.requirement(parameters)?);
         match parser.next {
             Token::End => return Ok(filters),
             Token::Symbol(",") => parser.advance(),
@@ -51,11 +97,13 @@ struct Parser<'t> {
     /// Where the next token begins and ends.
     at: usize,
     end: usize,
+    /// The present requirement is a parameter: its values are any words.
+    free: bool,
 }
 
 impl<'t> Parser<'t> {
     fn new(text: &'t str) -> Self {
-        let mut parser = Parser { text, next: Token::End, at: 0, end: 0 };
+        let mut parser = Parser { text, next: Token::End, at: 0, end: 0, free: false };
         parser.advance();
         parser
     }
@@ -81,7 +129,7 @@ impl<'t> Parser<'t> {
         };
     }
 
-    fn requirement(&mut self) -> Result<Filter, SelectorError> {
+    fn requirement(&mut self, parameters: Option<&str>) -> Result<Filter, SelectorError> {
         let absent = self.next == Token::Symbol("!");
         if absent {
             self.advance();
@@ -92,6 +140,7 @@ impl<'t> Parser<'t> {
             _ => return Err(self.expected("a key or `!`")),
         };
         check_key(key).map_err(|fault| self.fault(fault))?;
+        self.free = parameters.is_some_and(|prefix| key.starts_with(prefix));
         self.advance();
         let label = |test| Filter::label(key, test);
         if absent {
@@ -115,12 +164,17 @@ impl<'t> Parser<'t> {
         match self.next {
             Token::End | Token::Symbol(",") => Ok(Value::text("")),
             Token::Word(value) => {
-                check_value(value).map_err(|fault| self.fault(fault))?;
+                self.check(value)?;
                 self.advance();
                 Ok(Value::text(value))
             }
             Token::Symbol(_) => Err(self.expected("a value")),
         }
+    }
+
+    /// Whether the next token may be a value.
+    fn check(&self, value: &str) -> Result<(), SelectorError> {
+        if self.free { Ok(()) } else { check_value(value).map_err(|fault| self.fault(fault)) }
     }
 
     /// The number behind an operator. A sign is refused because no label's value begins with one.
@@ -148,7 +202,7 @@ impl<'t> Parser<'t> {
             self.advance();
             let value = match self.next {
                 Token::Word(value) => {
-                    check_value(value).map_err(|fault| self.fault(fault))?;
+                    self.check(value)?;
                     self.advance();
                     value
                 }

@@ -13,7 +13,7 @@ mod names;
 mod tests;
 
 pub use fields::parse_field_selector;
-pub use labels::parse_label_selector;
+pub use labels::{SelectorParameter, parse_label_selector, parse_label_selector_with_parameters};
 
 use super::place::Place;
 

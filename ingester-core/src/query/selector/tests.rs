@@ -2,7 +2,7 @@
 //! (`pkg/labels/selector_test.go`, `pkg/fields/selector_test.go` and `pkg/api/validate/content/kube_test.go` of apimachinery) are
 //! among them.
 
-use super::{SelectorError, parse_field_selector, parse_label_selector};
+use super::{SelectorError, parse_field_selector, parse_label_selector, parse_label_selector_with_parameters};
 use crate::query::{Filter, Test};
 use crate::value::Value;
 use proptest::prelude::*;
@@ -425,4 +425,27 @@ proptest! {
         prop_assert!(parse_label_selector(&text).map_or_else(place, |_| true));
         prop_assert!(parse_field_selector(&text).map_or_else(place, |_| true));
     }
+}
+
+#[test]
+fn parameters_are_taken_out_of_a_selector() {
+    let parse = |text| parse_label_selector_with_parameters(text, "example.com/");
+    let (filters, parameters) =
+        parse("a=b,example.com/after=2026-01-01T00:00:00Z,!c,example.com/state in (live,deleted),example.com/count")
+            .unwrap();
+    assert_eq!(filters, parse_label_selector("a=b,!c").unwrap());
+    let named =
+        |name: &str, values: &[&str]| (name.to_owned(), values.iter().map(|value| (*value).to_owned()).collect());
+    assert_eq!(
+        parameters,
+        [named("after", &["2026-01-01T00:00:00Z"]), named("state", &["deleted", "live"]), named("count", &[])]
+    );
+    assert_eq!(parse("example.com/order-by=-create_time").unwrap().1, [named("order-by", &["-create_time"])]);
+    for negated in
+        ["!example.com/count", "example.com/state!=live", "example.com/state notin (live)", "example.com/n>5"]
+    {
+        let error = parse(negated).unwrap_err().to_string();
+        assert!(error.contains("is a parameter: write `example.com/"), "{error}");
+    }
+    assert!(parse("a=2026-01-01T00:00:00Z").is_err(), "other labels are labels");
 }

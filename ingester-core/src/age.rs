@@ -1,9 +1,11 @@
 //! How long ago something was, as kubectl says it: two or three digits that matter.
+//!
+//! May use: value.
 
-use ingester_core::value::Micros;
+use crate::value::Micros;
 
 /// The time from `then` to `now`; `<unknown>` if nobody knows when.
-pub(crate) fn age(then: Option<Micros>, now: Micros) -> String {
+pub fn age(then: Option<Micros>, now: Micros) -> String {
     match then {
         Some(then) => human(now.0.saturating_sub(then.0)),
         None => "<unknown>".to_owned(),

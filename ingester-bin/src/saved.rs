@@ -1,0 +1,54 @@
+//! Saved queries: the files of a folder.
+//!
+//! May use: arguments, ending, ingester-core.
+
+use crate::arguments::QueriesFolder;
+use crate::ending::Failure;
+use anyhow::anyhow;
+use ingester_core::Kind;
+use ingester_core::query::saved::SavedQueries;
+use std::path::{Path, PathBuf};
+
+/// The folder if none is named.
+const FOLDER: &str = "queries";
+
+/// What files of queries are called.
+const EXTENSIONS: [&str; 3] = ["yaml", "yml", "json"];
+
+/// Reads the queries of the folder that is named; of `queries` beside the configuration; of `queries` in the current folder.
+pub(crate) fn read(folder: &QueriesFolder, config: Option<&Path>, kinds: &[Kind]) -> Result<SavedQueries, Failure> {
+    let folder = match &folder.queries {
+        Some(folder) => folder.clone(),
+        None => default(config)?,
+    };
+    let unread =
+        |path: &Path, error: std::io::Error| Failure::Usage(anyhow!("cannot read {}: {error}", path.display()));
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(&folder).map_err(|error| unread(&folder, error))? {
+        let path = entry.map_err(|error| unread(&folder, error))?.path();
+        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let is_query = path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known));
+        if is_query && !is_hidden && path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let file = |path: PathBuf| match std::fs::read_to_string(&path) {
+        Ok(text) => Ok((path.display().to_string(), text)),
+        Err(error) => Err(unread(&path, error)),
+    };
+    let files = paths.into_iter().map(file).collect::<Result<Vec<_>, _>>()?;
+    SavedQueries::parse(files, kinds).map_err(|error| Failure::Usage(anyhow!(error)))
+}
+
+fn default(config: Option<&Path>) -> Result<PathBuf, Failure> {
+    let beside = config.and_then(Path::parent).map(|folder| folder.join(FOLDER));
+    let folders: Vec<PathBuf> = beside.into_iter().chain([PathBuf::from(FOLDER)]).collect();
+    folders.iter().find(|folder| folder.is_dir()).cloned().ok_or_else(|| {
+        let looked: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
+        Failure::Usage(anyhow!(
+            "there is no folder {}: name that of the saved queries with --queries",
+            looked.join(" or ")
+        ))
+    })
+}

@@ -1,0 +1,61 @@
+//! Parts of a stored object.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+#[derive(Deserialize)]
+struct Parts<'t> {
+    #[serde(borrow)]
+    metadata: Option<&'t RawValue>,
+}
+
+/// The text of an object's metadata; `{}` if it has none.
+pub(super) fn metadata(text: &str) -> &str {
+    serde_json::from_str::<Parts<'_>>(text).ok().and_then(|parts| parts.metadata).map_or("{}", RawValue::get)
+}
+
+/// The object without the fields at these paths (`spec.inputSchema`). A path goes into each item of a list.
+pub(super) fn without(text: &str, paths: &[String]) -> String {
+    let Ok(mut object) = serde_json::from_str::<Value>(text) else { return text.to_owned() };
+    for path in paths {
+        let names: Vec<&str> = path.split('.').collect();
+        remove(&mut object, &names);
+    }
+    object.to_string()
+}
+
+fn remove(value: &mut Value, names: &[&str]) {
+    match (value, names) {
+        (Value::Array(items), names) => items.iter_mut().for_each(|item| remove(item, names)),
+        (Value::Object(fields), [name]) => {
+            fields.remove(*name);
+        }
+        (Value::Object(fields), [name, rest @ ..]) => {
+            if let Some(field) = fields.get_mut(*name) {
+                remove(field, rest);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{metadata, without};
+
+    const TEXT: &str =
+        r#"{"kind":"A","metadata":{"name":"a", "labels":{"b":"c"}},"spec":{"x":1,"list":[{"y":1,"z":2},{"y":3}]}}"#;
+
+    #[test]
+    fn metadata_are_cut_out_as_they_are() {
+        assert_eq!(metadata(TEXT), r#"{"name":"a", "labels":{"b":"c"}}"#);
+        assert_eq!((metadata("{}"), metadata("")), ("{}", "{}"));
+    }
+
+    #[test]
+    fn fields_are_left_out() {
+        let paths = ["spec.list.y", "spec.x", "metadata.labels", "status.none"].map(str::to_owned);
+        assert_eq!(without(TEXT, &paths), r#"{"kind":"A","metadata":{"name":"a"},"spec":{"list":[{"z":2},{}]}}"#);
+    }
+}

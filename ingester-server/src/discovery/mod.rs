@@ -1,0 +1,107 @@
+//! What the server has, as Kubernetes' clients ask for it: versions, groups, resources, schemas. Made once, from the kinds alone: so kinds
+//! whose CRD is gone from the cluster are served, too.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `groups.rs` | groups and resources, one by one and aggregated |
+//! | `openapi.rs` | schemas, as OpenAPI v2 and v3 |
+//!
+//! May use: ingester-core, request.
+//! Must not: do I/O.
+
+mod groups;
+mod openapi;
+#[cfg(test)]
+mod tests;
+
+use crate::request::path::Target;
+use ingester_core::Kind;
+use serde_json::{Value as Json, json};
+use sha2::{Digest as _, Sha512};
+use std::collections::BTreeMap;
+
+/// The Kubernetes version whose API this is.
+const VERSION: (&str, &str) = ("1", "36");
+
+/// A document with its hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The JSON.
+    pub text: String,
+    /// What changes whenever the text does, in quotes, as `ETag` has it.
+    pub etag: String,
+}
+
+impl Document {
+    fn of(json: &Json) -> Self {
+        let text = json.to_string();
+        let hash: String = Sha512::digest(&text).iter().map(|byte| format!("{byte:02X}")).collect();
+        Document { text, etag: format!("\"{hash}\"") }
+    }
+}
+
+/// All documents.
+#[derive(Clone, Debug)]
+pub struct Documents {
+    /// By their path. The aggregated ones have a star behind it.
+    by_path: BTreeMap<String, Document>,
+}
+
+impl Documents {
+    /// The documents of a server for these kinds. Where `writable` is false, no verb that writes is among their verbs.
+    pub fn new(kinds: &[Kind], writable: bool) -> Self {
+        let mut documents = Documents { by_path: BTreeMap::new() };
+        let (major, minor) = VERSION;
+        documents.add(
+            "version",
+            &json!({
+                "major": major,
+                "minor": minor,
+                "gitVersion": format!("v{major}.{minor}.0+ingester.{}", env!("CARGO_PKG_VERSION")),
+                "gitCommit": "", "gitTreeState": "clean", "buildDate": "1970-01-01T00:00:00Z",
+                "goVersion": "none", "compiler": "rustc",
+                "platform": format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH),
+            }),
+        );
+        for (path, document) in groups::documents(kinds, writable) {
+            documents.add(&path, &document);
+        }
+        let mut schemas = BTreeMap::new();
+        for (path, document) in openapi::v3(kinds) {
+            let document = Document::of(&document);
+            let hash = document.etag.trim_matches('"').to_owned();
+            schemas.insert(path.clone(), json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={hash}")}));
+            documents.by_path.insert(format!("openapi/v3/{path}"), document);
+        }
+        documents.add("openapi/v3", &json!({"paths": schemas}));
+        documents.add("openapi/v2", &openapi::v2(kinds));
+        let paths: Vec<String> =
+            documents.by_path.keys().filter(|path| !path.ends_with('*')).map(|path| format!("/{path}")).collect();
+        documents.add("", &json!({"paths": paths}));
+        documents
+    }
+
+    fn add(&mut self, path: &str, json: &Json) {
+        self.by_path.insert(path.to_owned(), Document::of(json));
+    }
+
+    /// The document of this path, aggregated where there is such a form and it is wanted.
+    pub fn get(&self, target: &Target<'_>, aggregated: bool) -> Option<&Document> {
+        let of = |group: &str| if group.is_empty() { "api".to_owned() } else { format!("apis/{group}") };
+        let path = match target {
+            Target::Root => String::new(),
+            Target::Version => "version".to_owned(),
+            Target::Core if aggregated => "api*".to_owned(),
+            Target::Core => "api".to_owned(),
+            Target::Groups if aggregated => "apis*".to_owned(),
+            Target::Groups => "apis".to_owned(),
+            Target::Group(group) => of(group),
+            Target::GroupVersion(group, version) => format!("{}/{version}", of(group)),
+            Target::OpenApiV2 => "openapi/v2".to_owned(),
+            Target::OpenApiV3 => "openapi/v3".to_owned(),
+            Target::OpenApiV3Group(group, version) => format!("openapi/v3/{}/{version}", of(group)),
+            Target::Health(_) | Target::Queries(_) | Target::Objects(_) => return None,
+        };
+        self.by_path.get(&path)
+    }
+}

@@ -1,0 +1,132 @@
+//! Schemas of the kinds, as `kubectl explain` reads them. A kind without a CRD of ours has no schema: its objects are any objects.
+
+use ingester_core::Kind;
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+
+/// The name of the schema of every object's metadata.
+const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
+/// The documents of OpenAPI v3 by group and version: `apis/michelangelo.api/v2`.
+pub(super) fn v3(kinds: &[Kind]) -> BTreeMap<String, Json> {
+    let mut documents: BTreeMap<String, (Map<String, Json>, Map<String, Json>)> = BTreeMap::new();
+    for kind in kinds {
+        let (schemas, paths) = documents.entry(group_path(kind)).or_default();
+        let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+        schemas.insert(name(kind), schema(kind, &reference(METADATA)));
+        schemas.insert(METADATA.into(), metadata());
+        let answer =
+            |schema: Json| json!({"200": {"description": "OK", "content": {"application/json": {"schema": schema}}}});
+        for (path, operations) in operations(kind, &answer(reference(&name(kind)))) {
+            paths.insert(path, operations);
+        }
+    }
+    documents
+        .into_iter()
+        .map(|(path, (schemas, paths))| {
+            let document = json!({
+                "openapi": "3.0.0", "info": info(), "paths": paths, "components": {"schemas": schemas},
+            });
+            (path, document)
+        })
+        .collect()
+}
+
+/// The document of OpenAPI v2.
+pub(super) fn v2(kinds: &[Kind]) -> Json {
+    let (mut definitions, mut paths) = (Map::new(), Map::new());
+    let reference = |name: &str| json!({"$ref": format!("#/definitions/{name}")});
+    definitions.insert(METADATA.into(), metadata());
+    for kind in kinds {
+        definitions.insert(name(kind), schema(kind, &reference(METADATA)));
+        let answer = json!({"200": {"description": "OK", "schema": reference(&name(kind))}});
+        paths.extend(operations(kind, &answer));
+    }
+    json!({"swagger": "2.0", "info": info(), "paths": paths, "definitions": definitions})
+}
+
+fn info() -> Json {
+    json!({"title": "Kubernetes objects out of SQL", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// `apis/GROUP/VERSION`
+fn group_path(kind: &Kind) -> String {
+    match kind.group() {
+        "" => format!("api/{}", kind.version()),
+        group => format!("apis/{group}/{}", kind.version()),
+    }
+}
+
+/// The name of a kind's schema: the group backwards, version and kind.
+fn name(kind: &Kind) -> String {
+    let mut parts: Vec<&str> = kind.group().split('.').filter(|part| !part.is_empty()).rev().collect();
+    parts.extend([kind.version(), kind.kind()]);
+    parts.join(".")
+}
+
+/// The paths at which a kind's objects are, which is how clients find its schema.
+fn operations(kind: &Kind, answer: &Json) -> Vec<(String, Json)> {
+    let (group, version) = (group_path(kind), kind.plural());
+    let place = if kind.namespaced() { "namespaces/{namespace}/" } else { "" };
+    let operation = |action: &str| {
+        json!({
+            "responses": answer,
+            "x-kubernetes-action": action,
+            "x-kubernetes-group-version-kind": {"group": kind.group(), "version": kind.version(), "kind": kind.kind()},
+        })
+    };
+    let mut paths = vec![
+        (format!("/{group}/{place}{version}"), json!({"get": operation("list")})),
+        (format!("/{group}/{place}{version}/{{name}}"), json!({"get": operation("get")})),
+    ];
+    if kind.namespaced() {
+        paths.push((format!("/{group}/{version}"), json!({"get": operation("list")})));
+    }
+    paths
+}
+
+/// The schema of a kind's objects.
+fn schema(kind: &Kind, metadata: &Json) -> Json {
+    let of_version =
+        kind.crd().and_then(|crd| crd.spec.versions.into_iter().find(|version| version.name == kind.version()));
+    let schema = of_version.and_then(|version| version.schema).and_then(|schema| schema.open_api_v3_schema);
+    let mut schema = match schema.map(serde_json::to_value) {
+        Some(Ok(schema)) => schema,
+        _ => json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
+    };
+    let text = |description: &str| json!({"type": "string", "description": description});
+    if !schema["properties"].is_object() {
+        schema["properties"] = json!({});
+    }
+    let properties = &mut schema["properties"];
+    properties["apiVersion"] = text("The API group and version of this object.");
+    properties["kind"] = text("The kind of this object.");
+    properties["metadata"] = json!({"allOf": [metadata], "description": "Standard object's metadata.", "default": {}});
+    schema["x-kubernetes-group-version-kind"] =
+        json!([{"group": kind.group(), "version": kind.version(), "kind": kind.kind()}]);
+    schema
+}
+
+/// What every object's metadata has, of what is of use in SQL.
+fn metadata() -> Json {
+    let text = |description: &str| json!({"type": "string", "description": description});
+    let texts = |description: &str| json!({"type": "object", "additionalProperties": {"type": "string"}, "description": description});
+    let time = |description: &str| json!({"type": "string", "format": "date-time", "description": description});
+    json!({
+        "type": "object",
+        "description": "ObjectMeta is the metadata that every object has.",
+        "properties": {
+            "name": text("The name, unique within a namespace among the objects that exist."),
+            "namespace": text("The namespace."),
+            "uid": text("The identity, unique over time: the key of the object's row."),
+            "resourceVersion": text("The version. It changes whenever the object does."),
+            "creationTimestamp": time("When the object was created."),
+            "deletionTimestamp": time("When the object's deletion was requested."),
+            "labels": texts("Labels. They can be changed in evicted objects."),
+            "annotations": texts("Annotations. They can be changed in evicted objects."),
+            "finalizers": {"type": "array", "items": {"type": "string"}, "description": "What must be done before the object goes."},
+            "ownerReferences": {"type": "array", "items": {"type": "object"}, "description": "The objects that this one depends on."},
+            "generation": {"type": "integer", "format": "int64", "description": "Counts the changes of what is desired."},
+        },
+    })
+}

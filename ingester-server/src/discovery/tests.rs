@@ -1,0 +1,84 @@
+use super::Documents;
+use crate::request::path::{Target, parse};
+use crd_specs::KINDS;
+use serde_json::Value as Json;
+use std::collections::BTreeSet;
+
+fn document(path: &str, aggregated: bool) -> Json {
+    let documents = Documents::new(KINDS, true);
+    let target = parse(path).unwrap();
+    let document = documents.get(&target, aggregated).unwrap_or_else(|| panic!("no {path}"));
+    serde_json::from_str(&document.text).unwrap()
+}
+
+#[test]
+fn both_discoveries_say_the_same() {
+    let plain = document("/apis/michelangelo.api/v2", false);
+    let plain: BTreeSet<(String, String)> = plain["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|resource| (resource["name"].as_str().unwrap().to_owned(), resource["verbs"].to_string()))
+        .collect();
+    let aggregated = document("/apis", true);
+    let group =
+        aggregated["items"].as_array().unwrap().iter().find(|item| item["metadata"]["name"] == "michelangelo.api");
+    let mut others = BTreeSet::new();
+    for resource in group.unwrap()["versions"][0]["resources"].as_array().unwrap() {
+        let name = resource["resource"].as_str().unwrap();
+        others.insert((name.to_owned(), resource["verbs"].to_string()));
+        for sub in resource["subresources"].as_array().unwrap() {
+            others.insert((format!("{name}/{}", sub["subresource"].as_str().unwrap()), sub["verbs"].to_string()));
+        }
+    }
+    assert_eq!(plain, others);
+    assert!(
+        plain.contains(&("models".into(), r#"["delete","deletecollection","get","list","patch","update"]"#.into()))
+    );
+    assert!(plain.contains(&("models/restore".into(), r#"["create"]"#.into())));
+}
+
+#[test]
+fn our_own_group_has_no_verb_that_deletes() {
+    // The namespace controller would delete through it.
+    let own = document("/apis/mirror.michelangelo.api/v1", false);
+    assert_eq!(own["resources"][0]["verbs"], serde_json::json!(["get", "list"]));
+    assert_eq!(own["resources"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_server_that_does_not_write_says_so() {
+    let documents = Documents::new(KINDS, false);
+    for (target, aggregated) in [(Target::Groups, true), (parse("/apis/michelangelo.api/v2").unwrap(), false)] {
+        let text = &documents.get(&target, aggregated).unwrap().text;
+        assert!(text.contains("\"list\"") && !text.contains("delete") && !text.contains("restore"), "{text}");
+    }
+}
+
+#[test]
+fn schemas_are_found_by_the_index_and_by_the_kind() {
+    let index = document("/openapi/v3", false);
+    let url = index["paths"]["apis/michelangelo.api/v2"]["serverRelativeURL"].as_str().unwrap();
+    let (path, hash) = url.split_once("?hash=").unwrap();
+    let documents = Documents::new(KINDS, true);
+    let found = documents.get(&parse(path).unwrap(), false).unwrap();
+    assert_eq!(found.etag.trim_matches('"'), hash);
+    let schemas = document(path, false);
+    let model = &schemas["components"]["schemas"]["api.michelangelo.v2.Model"];
+    assert_eq!(model["x-kubernetes-group-version-kind"][0]["kind"], "Model");
+    assert_eq!(model["properties"]["spec"]["properties"]["algorithm"]["type"], "string");
+    let operation = &schemas["paths"]["/apis/michelangelo.api/v2/namespaces/{namespace}/models"]["get"];
+    assert_eq!(operation["x-kubernetes-group-version-kind"]["kind"], "Model");
+    let v2 = document("/openapi/v2", false);
+    assert_eq!(v2["definitions"]["api.michelangelo.v2.Model"]["properties"]["spec"], model["properties"]["spec"]);
+}
+
+#[test]
+fn every_kind_has_its_place_in_the_root() {
+    let root = document("/", false);
+    let paths = root["paths"].as_array().unwrap();
+    for path in ["/apis", "/apis/michelangelo.api/v2", "/openapi/v3", "/version", "/apis/mirror.michelangelo.api"] {
+        assert!(paths.contains(&path.into()), "{path}: {paths:?}");
+    }
+    assert!(Documents::new(KINDS, true).get(&parse("/apis/none").unwrap(), false).is_none());
+}

@@ -1,0 +1,230 @@
+//! Reading objects: one, a page, all of them.
+//!
+//! May use: ingester-core, ingester-store, status, request, answer.
+
+use crate::answer::{Rest, View};
+use crate::request::accept::Form;
+use crate::request::parameters::Parameters;
+use crate::status::{Reason, Resource, Status};
+use axum::body::Body;
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
+use http::{HeaderValue, Response, StatusCode, header};
+use ingester_core::Kind;
+use ingester_core::query::{Order, Query};
+use ingester_store::query::{AskError, Asked, Limits, Wanted};
+use ingester_store::{ErrorClass, Store, StoreError};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Rows that may be skipped by the offset of the reference system's pagination. Each of them is read.
+const OFFSET: u64 = 100_000;
+
+/// How long a client that follows changes hears nothing, until it is told to list again.
+const WATCH: Duration = Duration::from_secs(30);
+
+/// The object of this name: of several, the newest one.
+///
+/// # Errors
+/// 404 if there is none; else the [`Status`] of the failure.
+pub async fn get(
+    store: &Store,
+    kind: &Kind,
+    parameters: Parameters,
+    name: &str,
+    form: Form,
+    limits: Limits,
+) -> Result<Response<Body>, Status> {
+    let resource = resource(kind);
+    let Parameters { mut query, include, skip, .. } = parameters;
+    query.names = vec![name.to_owned()];
+    query.order = vec![Order { field: "create_time".into(), descending: true }];
+    let view = View::new(*kind, form, include, query.states, skip);
+    let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
+    let page = asked.page(&view.wanted(), 1, None).await.map_err(|error| refused(error, resource.of()))?;
+    match page.rows.first() {
+        Some(row) => Ok(json(Body::from(view.single(row)))),
+        None => Err(Status::not_found(resource.of(), name)),
+    }
+}
+
+/// A list: a page of it where a limit is asked for, else all of it.
+///
+/// # Errors
+/// The [`Status`] of a failure that is known before the first row was sent. A later one breaks the answer off, so that no client takes a
+/// part for the whole.
+pub async fn list(
+    store: &Arc<Store>,
+    kind: &Kind,
+    parameters: Parameters,
+    form: Form,
+    limits: Limits,
+) -> Result<Response<Body>, Status> {
+    let resource = resource(kind);
+    let Parameters { query, limit, token, count, include, offset, skip, .. } = parameters;
+    let view = View::new(*kind, form, include, query.states, skip);
+    let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
+    let token = match token {
+        None if offset > 0 => match skipped(&asked, offset).await.map_err(|error| refused(error, resource.of()))? {
+            Some(token) => Some(token),
+            None => return Ok(json(Body::from(view.begin() + &view.end(&Rest::default())))),
+        },
+        token => token,
+    };
+    let Some(limit) = limit else {
+        return all(store.clone(), *kind, query, view, token, limits).await;
+    };
+    let page =
+        asked.page(&view.wanted(), limit, token.as_deref()).await.map_err(|error| refused(error, resource.of()))?;
+    let mut rest = Rest { next: page.next, ..Rest::default() };
+    if count && token.is_none() {
+        let all = asked.count().await.map_err(|error| refused(error, resource.of()))?;
+        rest.remaining = Some(all.saturating_sub(page.rows.len() as u64));
+    }
+    let mut text = view.begin();
+    for (place, row) in page.rows.iter().enumerate() {
+        if place > 0 {
+            text.push(',');
+        }
+        view.write(row, &mut text);
+        rest.see(row);
+    }
+    text.push_str(&view.end(&rest));
+    Ok(json(Body::from(text)))
+}
+
+/// The token of what comes after the first rows; `None` if nothing does.
+async fn skipped(asked: &Asked<'_>, offset: u64) -> Result<Option<String>, AskError> {
+    let most = usize::try_from(offset.min(OFFSET)).unwrap_or(usize::MAX);
+    let mut left = most;
+    let mut token: Option<String> = None;
+    while left > 0 {
+        let page = asked.page(&Wanted::default(), left, token.as_deref()).await?;
+        left = left.saturating_sub(page.rows.len());
+        match page.next {
+            Some(next) => token = Some(next),
+            None => return Ok(None),
+        }
+    }
+    Ok(token)
+}
+
+/// All rows, as they are read: one portion is in memory, one on its way.
+async fn all(
+    store: Arc<Store>,
+    kind: Kind,
+    query: Query,
+    view: View,
+    token: Option<String>,
+    limits: Limits,
+) -> Result<Response<Body>, Status> {
+    let (sender, mut portions) = mpsc::channel::<Result<Bytes, Status>>(1);
+    tokio::spawn(async move {
+        let resource = resource(&kind);
+        let read = async {
+            let asked = store.ask_about(&kind, &query, limits)?;
+            let mut reader = asked.reader(&view.wanted(), token.as_deref())?;
+            let (mut text, mut rest, mut first) = (view.begin(), Rest::default(), true);
+            loop {
+                let rows = reader.next().await?;
+                for row in &rows {
+                    if !std::mem::take(&mut first) {
+                        text.push(',');
+                    }
+                    view.write(row, &mut text);
+                    rest.see(row);
+                }
+                let end = rows.is_empty();
+                drop(rows);
+                if end {
+                    text.push_str(&view.end(&rest));
+                }
+                // Nobody listens any more if it fails.
+                if sender.send(Ok(Bytes::from(std::mem::take(&mut text)))).await.is_err() || end {
+                    return Ok(());
+                }
+            }
+        };
+        if let Err(error) = read.await {
+            let _ = sender.send(Err(refused(error, resource.of()))).await;
+        }
+    });
+    let first = match portions.recv().await {
+        Some(first) => first?,
+        None => return Err(Status::internal("the list ended before it began")),
+    };
+    let later = stream::unfold(portions, |mut portions| async {
+        let portion = portions.recv().await?;
+        let portion = portion.map_err(|status| {
+            tracing::warn!(error = %status, "A list breaks off");
+            std::io::Error::other(status)
+        });
+        Some((portion, portions))
+    });
+    Ok(json(Body::from_stream(stream::once(async { Ok(first) }).chain(later))))
+}
+
+/// What a client hears that wants to follow changes: nothing for a while, and then that its version is too old. So it lists again, and
+/// sees what has changed, without a request more often than this.
+pub fn watch(time: Option<Duration>) -> Response<Body> {
+    let pause = time.unwrap_or(WATCH).min(WATCH);
+    let event = async move {
+        tokio::time::sleep(pause).await;
+        let status = Status::expired("this server does not follow changes: list again");
+        Ok::<_, std::io::Error>(Bytes::from(format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status.json())))
+    };
+    json(Body::from_stream(stream::once(event)))
+}
+
+/// An answer with this body.
+fn json(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    response
+}
+
+/// A kind as statuses name it.
+pub struct OwnedResource {
+    group: &'static str,
+    plural: std::borrow::Cow<'static, str>,
+}
+
+/// The kind as statuses name it.
+pub fn resource(kind: &Kind) -> OwnedResource {
+    OwnedResource { group: kind.group(), plural: kind.plural() }
+}
+
+impl OwnedResource {
+    /// The same, borrowed.
+    pub fn of(&self) -> Resource<'_> {
+        Resource { group: self.group, plural: &self.plural }
+    }
+}
+
+/// Why there is no answer.
+pub fn refused(error: AskError, resource: Resource<'_>) -> Status {
+    match error {
+        AskError::Query(error) => Status::bad_request(error.to_string()),
+        AskError::Token(error) => Status::bad_request(error.to_string()),
+        AskError::TooSlow(..) => Status::timeout(error.to_string()),
+        AskError::Store(error) => of_store(&error),
+        AskError::Object { .. } => Status::internal(error),
+    }
+    .about(resource, "")
+}
+
+/// What the database's failure means for a client.
+pub fn of_store(error: &StoreError) -> Status {
+    tracing::warn!(%error, "The database failed");
+    match error.class() {
+        ErrorClass::Transient => Status::unavailable("the database does not answer at present"),
+        // What it said is for those who run the server: it is in the log.
+        _ => Status::failure(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            Reason::InternalError,
+            "Internal error occurred: the database failed; the server's log says how",
+        ),
+    }
+}

@@ -1,0 +1,140 @@
+//! The media types that a client accepts.
+
+use crate::status::Status;
+
+/// In which form objects are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As they are stored.
+    Objects,
+    /// `meta.k8s.io/v1 Table`
+    Table,
+    /// `meta.k8s.io/v1 PartialObjectMetadata`, or the list of it.
+    Partial,
+}
+
+/// What is offered, for those who accept none of it.
+pub const OFFERED: &str = "application/json, application/json;as=Table;g=meta.k8s.io;v=v1, \
+                           application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, \
+                           application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+/// The media type of aggregated discovery.
+pub const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// One media type with its parameters.
+struct Clause<'a> {
+    media: String,
+    parameters: Vec<(&'a str, &'a str)>,
+    quality: f32,
+}
+
+impl Clause<'_> {
+    fn is_json(&self) -> bool {
+        matches!(self.media.as_str(), "application/json" | "application/*" | "*/*")
+    }
+
+    fn get(&self, name: &str) -> &str {
+        self.parameters.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
+    }
+}
+
+/// The clauses of an `Accept`, the most wanted first.
+fn clauses(accept: &str) -> Vec<Clause<'_>> {
+    let mut clauses: Vec<Clause<'_>> = accept
+        .split(',')
+        .filter_map(|clause| {
+            let mut parts = clause.split(';').map(str::trim);
+            let media = parts.next().filter(|media| !media.is_empty())?.to_ascii_lowercase();
+            let parameters: Vec<_> = parts.filter_map(|part| part.split_once('=')).collect();
+            let quality = parameters.iter().find(|(key, _)| *key == "q").map_or(1.0, |(_, q)| q.parse().unwrap_or(0.0));
+            (quality > 0.0).then_some(Clause { media, parameters, quality })
+        })
+        .collect();
+    clauses.sort_by(|a, b| b.quality.total_cmp(&a.quality));
+    clauses
+}
+
+/// The form of objects for a client that sends this `Accept`; an empty one accepts everything.
+///
+/// # Errors
+/// 406 if it accepts nothing that is offered. Kubernetes' clients list several forms, and take the first that there is.
+pub fn form(accept: &str) -> Result<Form, Status> {
+    if accept.trim().is_empty() {
+        return Ok(Form::Objects);
+    }
+    let of = |clause: &Clause<'_>| {
+        let meta = clause.get("g") == "meta.k8s.io" && clause.get("v") == "v1";
+        match clause.get("as") {
+            "" if clause.is_json() => Some(Form::Objects),
+            "Table" if clause.is_json() && meta => Some(Form::Table),
+            "PartialObjectMetadata" | "PartialObjectMetadataList" if clause.is_json() && meta => Some(Form::Partial),
+            _ => None,
+        }
+    };
+    clauses(accept).iter().find_map(of).ok_or_else(|| Status::not_acceptable(OFFERED))
+}
+
+/// Whether a document of discovery is wanted in its aggregated form.
+///
+/// # Errors
+/// 406 if not even the plain form is accepted.
+pub fn aggregated(accept: &str) -> Result<bool, Status> {
+    if accept.trim().is_empty() {
+        return Ok(false);
+    }
+    let of = |clause: &Clause<'_>| match clause.get("as") {
+        "" if clause.is_json() => Some(false),
+        "APIGroupDiscoveryList" if clause.is_json() && clause.get("g") == "apidiscovery.k8s.io" => {
+            (clause.get("v") == "v2").then_some(true)
+        }
+        _ => None,
+    };
+    clauses(accept)
+        .iter()
+        .find_map(of)
+        .ok_or_else(|| Status::not_acceptable(&format!("application/json, {AGGREGATED}")))
+}
+
+/// Whether plain JSON is accepted.
+///
+/// # Errors
+/// 406 if it is not.
+pub fn plain(accept: &str) -> Result<(), Status> {
+    let json = accept.trim().is_empty() || clauses(accept).iter().any(|clause| clause.is_json());
+    if json { Ok(()) } else { Err(Status::not_acceptable("application/json")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, aggregated, form};
+
+    #[test]
+    fn the_first_form_that_there_is_is_taken() {
+        for (accept, expected) in [
+            ("", Some(Form::Objects)),
+            ("*/*", Some(Form::Objects)),
+            ("application/json", Some(Form::Objects)),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", Some(Form::Table)),
+            ("application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", Some(Form::Objects)),
+            ("application/json; as=PartialObjectMetadataList; g=meta.k8s.io; v=v1", Some(Form::Partial)),
+            ("application/vnd.kubernetes.protobuf, application/json", Some(Form::Objects)),
+            ("application/json;q=0.5, application/json;as=Table;v=v1;g=meta.k8s.io;q=0.8", Some(Form::Table)),
+            ("application/json;q=0", None),
+            ("application/vnd.kubernetes.protobuf", None),
+            ("application/yaml", None),
+            ("application/json;as=Table;v=v9;g=meta.k8s.io", None),
+            (";;;,,,=", None),
+        ] {
+            assert_eq!(form(accept).ok(), expected, "{accept}");
+        }
+        assert_eq!(form("text/html").unwrap_err().code.as_u16(), 406);
+    }
+
+    #[test]
+    fn aggregated_discovery_is_given_to_those_who_ask_for_it() {
+        let kubectl = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+        assert_eq!(aggregated(kubectl).ok(), Some(true));
+        assert_eq!(aggregated("application/json").ok(), Some(false));
+        assert_eq!(aggregated("application/vnd.kubernetes.protobuf").ok(), None);
+    }
+}

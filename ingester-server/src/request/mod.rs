@@ -1,0 +1,14 @@
+//! What a request asks for: its path, its parameters, the media types that it accepts. Text in, values out.
+//!
+//! | file | what it reads |
+//! |---|---|
+//! | `path.rs` | the path |
+//! | `parameters.rs` | the parameters, also those in label selectors |
+//! | `accept.rs` | the media types |
+//!
+//! May use: ingester-core, status.
+//! Must not: do I/O.
+
+pub mod accept;
+pub mod parameters;
+pub mod path;

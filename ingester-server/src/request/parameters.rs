@@ -1,0 +1,430 @@
+//! The parameters of a request for objects: Kubernetes' own, and ours. Ours may also be requirements of the label selector,
+//! `mirror.michelangelo.api/state=deleted`, because kubectl passes nothing else.
+
+use crate::request::path::OUTER_GROUP;
+use crate::status::{Cause, Status};
+use ingester_core::nearest::nearest;
+use ingester_core::query::{
+    Filter, ListOptions, Query, States, Test, parse_field_selector, parse_label_selector_with_parameters,
+    parse_list_options, parse_order, parse_time,
+};
+use ingester_core::schema::{BASE_COLUMNS, base};
+use ingester_core::value::{Micros, Value};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What is asked for, besides the path.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameters {
+    /// Which objects, in which order. The path adds namespace and name.
+    pub query: Query,
+    /// The most objects of a page; `None` for all of them in one answer.
+    pub limit: Option<usize>,
+    /// Where the page begins.
+    pub token: Option<String>,
+    /// Whether the objects are to be counted.
+    pub count: bool,
+    /// Whether changes are to be followed, for how long at most.
+    pub watch: Option<Option<Duration>>,
+    /// What of each object a table has.
+    pub include: Include,
+    /// Rows that are left out at the beginning, as the reference system has it.
+    pub offset: u64,
+    /// Paths of fields that the answer is to do without.
+    pub skip: Vec<String>,
+    /// A saved query by its name, with its parameters.
+    pub saved: Option<(String, Vec<(String, String)>)>,
+    /// Whether nothing is to be changed.
+    pub dry_run: bool,
+    /// What the client is to be told.
+    pub warnings: Vec<String>,
+}
+
+/// What of each object a table has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Include {
+    /// Nothing.
+    None,
+    /// Its metadata.
+    #[default]
+    Metadata,
+    /// All of it.
+    Object,
+}
+
+/// Our own parameters. Each may be a requirement of the label selector as well.
+const OURS: [&str; 12] = [
+    "state",
+    "order-by",
+    "created-after",
+    "created-before",
+    "deleted-after",
+    "deleted-before",
+    "count",
+    "scan",
+    "uid",
+    "listOptionsExt",
+    "query",
+    "limit",
+];
+
+/// Parameters of Kubernetes that are read elsewhere, or mean nothing here.
+const OTHERS: [&str; 16] = [
+    "labelSelector",
+    "fieldSelector",
+    "continue",
+    "resourceVersion",
+    "resourceVersionMatch",
+    "watch",
+    "allowWatchBookmarks",
+    "sendInitialEvents",
+    "timeoutSeconds",
+    "timeout",
+    "pretty",
+    "includeObject",
+    "dryRun",
+    "fieldManager",
+    "fieldValidation",
+    "force",
+];
+
+/// Parameters of a deletion, which its body may have instead.
+const OF_DELETION: [&str; 3] = ["propagationPolicy", "gracePeriodSeconds", "orphanDependents"];
+
+/// Reads the parameters of a request for objects of a kind with this name. Texts such as `7d` count from `now`.
+///
+/// # Errors
+/// 400 where a parameter cannot be understood, 422 for options that are not valid: each as the API server has it.
+pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status> {
+    let mut given: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
+        given.entry(key.into_owned()).or_default().push(value.into_owned());
+    }
+    let mut parameters = Parameters::default();
+    let last =
+        |key: &str| given.get(key).and_then(|values| values.last()).map(String::as_str).filter(|text| !text.is_empty());
+    for selector in given.get("labelSelector").into_iter().flatten() {
+        let prefix = format!("{OUTER_GROUP}/");
+        let (filters, own) = parse_label_selector_with_parameters(selector, &prefix)
+            .map_err(|error| Status::bad_request(format!("unable to parse requirement: {error}")))?;
+        parameters.query.filters.extend(filters);
+        for (name, values) in own {
+            let values = if values.is_empty() { vec!["true".to_owned()] } else { values };
+            parameters.own(&name, &values, kind, now)?;
+        }
+    }
+    for selector in given.get("fieldSelector").into_iter().flatten() {
+        let filters = parse_field_selector(selector).map_err(|error| Status::bad_request(error.to_string()))?;
+        parameters.query.filters.extend(filters);
+    }
+    parameters.token = last("continue").map(str::to_owned);
+    parameters.include = match last("includeObject") {
+        None | Some("Metadata") => Include::Metadata,
+        Some("None") => Include::None,
+        Some("Object") => Include::Object,
+        Some(other) => {
+            let what = format!("unrecognized value for includeObject: {other:?}: must be None, Metadata or Object");
+            return Err(Status::bad_request(what));
+        }
+    };
+    parameters.dry_run = match given.get("dryRun").map(Vec::as_slice).unwrap_or_default() {
+        [] => false,
+        values if values.iter().all(|value| value == "All") => true,
+        values => {
+            let shown = format!("{values:?}");
+            return Err(Status::invalid(
+                format!(" \"\" is invalid: dryRun: Invalid value: {shown}: only `All` is possible").trim_start(),
+                vec![Cause {
+                    reason: "FieldValueInvalid".into(),
+                    message: format!("Invalid value: {shown}: only `All` is possible"),
+                    field: "dryRun".into(),
+                }],
+            ));
+        }
+    };
+    parameters.versions(&last)?;
+    parameters.watching(&last)?;
+    let mut of_query = Vec::new();
+    for (key, values) in &given {
+        if let Some(name) = key.strip_prefix("param.") {
+            of_query.extend(values.last().map(|value| (name.to_owned(), value.clone())));
+        } else if OURS.contains(&key.as_str()) {
+            parameters.own(key, values, kind, now)?;
+        } else if !OTHERS.contains(&key.as_str()) && !OF_DELETION.contains(&key.as_str()) {
+            let known: Vec<&str> = OURS.into_iter().chain(OTHERS).collect();
+            let meant = nearest(key, &known).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
+            parameters.warnings.push(format!("unknown parameter `{key}` is ignored{meant}"));
+        }
+    }
+    match &mut parameters.saved {
+        Some((_, bound)) => *bound = of_query,
+        None if of_query.is_empty() => {}
+        None => {
+            return Err(Status::bad_request(
+                "parameters `param.NAME` are those of a saved query: name it with `query`",
+            ));
+        }
+    }
+    Ok(parameters)
+}
+
+impl Parameters {
+    /// One of our own parameters.
+    fn own(&mut self, name: &str, values: &[String], kind: &str, now: Micros) -> Result<(), Status> {
+        let wrong = |what: String| Status::bad_request(format!("{name}: {what}"));
+        let (Some(first), rest) = (values.first(), values.get(1..).unwrap_or_default()) else { return Ok(()) };
+        let one = || match rest {
+            [] => Ok(first.as_str()),
+            _ => Err(wrong("it has one value".into())),
+        };
+        let truth = |text: &str| match text {
+            "" | "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            other => Err(wrong(format!("`{other}` is neither true nor false"))),
+        };
+        let since = |place: usize, from: bool, text: &str| {
+            parse_time(text, now).map_err(|error| wrong(error.to_string()))?;
+            // As it was written, so that the token of a page is good for the same question a minute later.
+            let time = Value::text(text);
+            let test = if from { Test::GreaterOrEqual(time) } else { Test::Less(time) };
+            Ok(Filter::field(BASE_COLUMNS[place].name.as_str(), test))
+        };
+        match name {
+            "state" => {
+                let mut states = States { live: false, evicted: false, deleted: false };
+                for word in values.iter().flat_map(|value| value.split(',')) {
+                    match word {
+                        "live" => states.live = true,
+                        "evicted" => states.evicted = true,
+                        "deleted" => states.deleted = true,
+                        "all" => states = States::ALL,
+                        other => return Err(wrong(format!("`{other}` is none of live, evicted, deleted and all"))),
+                    }
+                }
+                self.query.states = states;
+            }
+            "order-by" => {
+                for value in values {
+                    self.query.order.extend(parse_order(value).map_err(|error| wrong(error.to_string()))?);
+                }
+            }
+            "created-after" => self.query.filters.push(since(base::CREATE_TIME, true, one()?)?),
+            "created-before" => self.query.filters.push(since(base::CREATE_TIME, false, one()?)?),
+            "deleted-after" | "deleted-before" => {
+                self.query.filters.push(since(base::DELETE_TIME, name == "deleted-after", one()?)?);
+                // Nothing that exists has such a time.
+                if self.query.states == States::default() {
+                    self.query.states = States::DELETED;
+                }
+            }
+            "count" => self.count = truth(one()?)?,
+            "scan" => {
+                self.query.scan = truth(one()?)?;
+                if self.query.scan {
+                    self.warnings.push("scan: fields without a column are read from the JSON of every row".into());
+                }
+            }
+            "uid" => self.query.uids.extend(values.iter().flat_map(|value| value.split(',')).map(str::to_owned)),
+            "listOptionsExt" => {
+                let options =
+                    parse_list_options(one()?, kind).map_err(|error| Status::bad_request(error.to_string()))?;
+                let ListOptions { filter, order, offset, limit, skip } = options;
+                self.query.filters.extend(filter);
+                self.query.order.extend(order);
+                self.offset = offset;
+                self.skip = skip;
+                self.limit = limit
+                    .filter(|limit| *limit > 0)
+                    .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+                    .or(self.limit);
+            }
+            "query" => self.saved = Some((one()?.to_owned(), Vec::new())),
+            "limit" => {
+                let limit: i64 = one()?.parse().map_err(|_| wrong(format!("`{first}` is not a whole number")))?;
+                // As the API server: what is not positive is no limit.
+                self.limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
+            }
+            other => {
+                let meant = nearest(other, &OURS).map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
+                return Err(Status::bad_request(format!(
+                    "{OUTER_GROUP}/{other} is no parameter{meant} There are {}",
+                    OURS.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// `resourceVersion` and how it is to be matched. Every answer is what SQL has now, so only "any" and "not older" can be promised.
+    fn versions<'a>(&mut self, last: &impl Fn(&str) -> Option<&'a str>) -> Result<(), Status> {
+        let version = last("resourceVersion");
+        if let Some(version) = version.filter(|version| version.parse::<u64>().is_err()) {
+            return Err(Status::bad_request(format!("Invalid value: {version:?}: resourceVersion is a number")));
+        }
+        let invalid = |message: String| {
+            let cause = Cause {
+                reason: "FieldValueInvalid".into(),
+                message: message.clone(),
+                field: "resourceVersionMatch".into(),
+            };
+            Err(Status::invalid(
+                format!("ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: {message}"),
+                vec![cause],
+            ))
+        };
+        match (last("resourceVersionMatch"), version) {
+            (None, _) | (Some("NotOlderThan"), Some(_)) => Ok(()),
+            (Some("Exact"), Some("0")) => {
+                invalid("Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"".into())
+            }
+            (Some("Exact"), Some(_)) => {
+                Err(Status::expired("SQL has only the present state: ask without resourceVersionMatch=Exact"))
+            }
+            (Some(_), None) => {
+                invalid("Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided".into())
+            }
+            (Some(other), _) => {
+                invalid(format!("Unsupported value: {other:?}: supported values: \"Exact\", \"NotOlderThan\""))
+            }
+        }
+    }
+
+    /// `watch` and what belongs to it.
+    fn watching<'a>(&mut self, last: &impl Fn(&str) -> Option<&'a str>) -> Result<(), Status> {
+        if last("sendInitialEvents").is_some() {
+            // Clients that hear this list first. Without an answer they would wait for ever for the end of the initial events.
+            let message = "Forbidden: sendInitialEvents is forbidden for watch: this server lists";
+            let cause = Cause {
+                reason: "FieldValueForbidden".into(),
+                message: message.into(),
+                field: "sendInitialEvents".into(),
+            };
+            let status = Status::invalid(
+                format!("ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: {message}"),
+                vec![cause],
+            );
+            return Err(status);
+        }
+        let seconds = match last("timeoutSeconds") {
+            None => None,
+            Some(text) => {
+                let seconds: u64 = text
+                    .parse()
+                    .map_err(|_| Status::bad_request(format!("timeoutSeconds: `{text}` is not a whole number")))?;
+                Some(Duration::from_secs(seconds)).filter(|time| !time.is_zero())
+            }
+        };
+        self.watch = matches!(last("watch"), Some("true" | "1")).then_some(seconds);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ingester_core::query::parse_label_selector;
+    use proptest::prelude::*;
+
+    fn ok(query: &str) -> Parameters {
+        parse(query, "Model", Micros::now()).unwrap_or_else(|error| panic!("{query}: {error}"))
+    }
+
+    fn wrong(query: &str) -> (u16, String) {
+        let status = parse(query, "Model", Micros::now()).expect_err(query);
+        (status.code.as_u16(), status.message)
+    }
+
+    #[test]
+    fn what_the_url_says_the_selector_may_say() {
+        for (url, selector) in [
+            ("state=deleted", "state=deleted"),
+            ("state=live,evicted", "state+in+(live,evicted)"),
+            ("order-by=-create_time", "order-by=-create_time"),
+            (
+                "created-after=7d&created-before=2026-01-01T00:00:00Z",
+                "created-after=7d,mirror.michelangelo.api/created-before=2026-01-01T00:00:00Z",
+            ),
+            ("deleted-after=2h", "deleted-after=2h"),
+            ("count=true", "count"),
+            ("scan=1", "scan=true"),
+            ("uid=a&uid=b", "uid+in+(a,b)"),
+            ("limit=5", "limit=5"),
+            ("query=active", "query=active"),
+        ] {
+            assert_eq!(ok(url), ok(&format!("labelSelector=mirror.michelangelo.api/{selector}")), "{url}");
+        }
+        let both = ok("labelSelector=team%3Dpricing,mirror.michelangelo.api/state=all");
+        assert_eq!(
+            (both.query.states, both.query.filters),
+            (States::ALL, parse_label_selector("team=pricing").unwrap())
+        );
+    }
+
+    #[test]
+    fn deletion_times_are_those_of_deleted_objects() {
+        assert_eq!(ok("deleted-after=2h").query.states, States::DELETED);
+        assert_eq!(ok("deleted-after=2h&state=all").query.states, States::ALL);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (query, code, part) in [
+            ("labelSelector=a=%20b%20c", 400, "unable to parse requirement"),
+            ("fieldSelector=a", 400, "field selector"),
+            ("state=gone", 400, "`gone` is none of live, evicted, deleted and all"),
+            ("created-after=tuesday", 400, "created-after:"),
+            ("created-after=1d&created-after=2d", 400, "it has one value"),
+            ("count=maybe", 400, "`maybe` is neither true nor false"),
+            ("limit=many", 400, "limit: `many` is not a whole number"),
+            ("labelSelector=mirror.michelangelo.api/stat=live", 400, "did you mean `state`?"),
+            ("labelSelector=!mirror.michelangelo.api/state", 400, "is a parameter"),
+            ("listOptionsExt={", 400, "list options"),
+            ("includeObject=Some", 400, "must be None, Metadata or Object"),
+            ("resourceVersion=x", 400, "resourceVersion is a number"),
+            ("resourceVersion=5&resourceVersionMatch=Exact", 410, "only the present state"),
+            ("resourceVersionMatch=NotOlderThan", 422, "unless resourceVersion is provided"),
+            ("resourceVersion=5&resourceVersionMatch=Newest", 422, "Unsupported value"),
+            (
+                "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0",
+                422,
+                "sendInitialEvents is forbidden",
+            ),
+            ("dryRun=Some", 422, "only `All` is possible"),
+            ("timeoutSeconds=soon", 400, "not a whole number"),
+            ("param.a=b", 400, "saved query"),
+        ] {
+            let (status, message) = wrong(query);
+            assert!(status == code && message.contains(part), "{query}: {status} {message}");
+        }
+    }
+
+    #[test]
+    fn unknown_parameters_are_ignored_with_a_warning() {
+        assert_eq!(ok("orderby=x").warnings, ["unknown parameter `orderby` is ignored, did you mean `order-by`?"]);
+        assert!(ok("pretty=true&fieldManager=kubectl&propagationPolicy=Background").warnings.is_empty());
+    }
+
+    #[test]
+    fn a_saved_query_has_its_parameters() {
+        let saved = ok("query=active&param.since=7d&param.team=a%26b").saved.unwrap();
+        let bound = [("since".to_owned(), "7d".to_owned()), ("team".to_owned(), "a&b".to_owned())];
+        assert_eq!(saved, ("active".to_owned(), bound.to_vec()));
+    }
+
+    #[test]
+    fn limits_are_as_in_kubernetes() {
+        assert_eq!(
+            (ok("").limit, ok("limit=0").limit, ok("limit=-1").limit, ok("limit=500").limit),
+            (None, None, None, Some(500))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_parameters_have_an_answer(query in "((labelSelector|fieldSelector|state|limit|uid|order-by|continue|created-after|listOptionsExt|query|param.x|[a-z]{1,4})=[ -~]{0,20}&?){0,5}") {
+            if let Err(status) = parse(&query, "Model", Micros::now()) {
+                prop_assert!(status.code.is_client_error());
+            }
+        }
+    }
+}

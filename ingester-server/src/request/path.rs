@@ -1,0 +1,211 @@
+//! The path of a request, by Kubernetes' conventions.
+
+use crate::status::Status;
+use ingester_core::Kind;
+use percent_encoding::percent_decode_str;
+use std::borrow::Cow;
+
+/// The group of what is this server's own.
+pub const OUTER_GROUP: &str = "mirror.michelangelo.api";
+
+/// The version of [`OUTER_GROUP`].
+pub const OUTER_VERSION: &str = "v1";
+
+/// Where everything is served a second time, so that the server can be an APIService.
+pub const OUTER_PREFIX: &str = "/apis/mirror.michelangelo.api/v1/resources";
+
+/// What a path leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target<'p> {
+    /// `/healthz`, `/livez`, `/readyz`: whether the server works.
+    Health(&'p str),
+    /// `/version`
+    Version,
+    /// `/`: which paths there are.
+    Root,
+    /// `/api`: the versions of the core group.
+    Core,
+    /// `/apis`: the groups.
+    Groups,
+    /// `/apis/GROUP`
+    Group(Cow<'p, str>),
+    /// `/apis/GROUP/VERSION`, or `/api/v1` with an empty group.
+    GroupVersion(Cow<'p, str>, Cow<'p, str>),
+    /// `/openapi/v2`
+    OpenApiV2,
+    /// `/openapi/v3`
+    OpenApiV3,
+    /// `/openapi/v3/apis/GROUP/VERSION`
+    OpenApiV3Group(Cow<'p, str>, Cow<'p, str>),
+    /// The saved queries, or one of them.
+    Queries(Option<Cow<'p, str>>),
+    /// Objects.
+    Objects(Objects<'p>),
+}
+
+/// Objects of a kind, as a path names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objects<'p> {
+    /// The API group; empty for the core group.
+    pub group: Cow<'p, str>,
+    /// The API version.
+    pub version: Cow<'p, str>,
+    /// The plural.
+    pub plural: Cow<'p, str>,
+    /// The namespace; `None` for all of them.
+    pub namespace: Option<Cow<'p, str>>,
+    /// The object's name; `None` for all of them.
+    pub name: Option<Cow<'p, str>>,
+    /// What of the object.
+    pub subresource: Option<Cow<'p, str>>,
+}
+
+impl Objects<'_> {
+    /// Their kind, if it is one of these.
+    pub fn kind<'k>(&self, kinds: &'k [Kind]) -> Option<&'k Kind> {
+        kinds
+            .iter()
+            .find(|kind| kind.group() == self.group && kind.version() == self.version && kind.plural() == self.plural)
+    }
+}
+
+/// Reads the path of a request. What is below [`OUTER_PREFIX`] means the same as without it.
+///
+/// # Errors
+/// 404 for a path that no Kubernetes server has. So is every path with an empty part, with `.` or `..`, or with a slash that is
+/// written as `%2f`: nothing is guessed about them.
+pub fn parse(path: &str) -> Result<Target<'_>, Status> {
+    let inner = match path.strip_prefix(OUTER_PREFIX) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
+        _ => path,
+    };
+    let inner = inner.strip_prefix('/').ok_or_else(Status::no_such_path).or_else(|status| match inner {
+        "" if !path.is_empty() => Ok(""),
+        _ => Err(status),
+    })?;
+    // One slash at the end is what many clients add.
+    let inner = inner.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(inner);
+    let parts: Vec<Cow<'_, str>> = match inner {
+        "" => Vec::new(),
+        inner => inner.split('/').map(part).collect::<Option<_>>().ok_or_else(Status::no_such_path)?,
+    };
+    let words: Vec<&str> = parts.iter().map(|part| &**part).collect();
+    let at = |place: usize| parts[place].clone();
+    Ok(match words[..] {
+        [] => Target::Root,
+        ["healthz"] => Target::Health("healthz"),
+        ["livez"] => Target::Health("livez"),
+        ["readyz"] => Target::Health("readyz"),
+        ["version"] => Target::Version,
+        ["openapi", "v2"] => Target::OpenApiV2,
+        ["openapi", "v3"] => Target::OpenApiV3,
+        ["openapi", "v3", "api", _] => Target::OpenApiV3Group(Cow::Borrowed(""), at(3)),
+        ["openapi", "v3", "apis", _, _] => Target::OpenApiV3Group(at(3), at(4)),
+        ["api"] => Target::Core,
+        ["api", _] => Target::GroupVersion(Cow::Borrowed(""), at(1)),
+        ["api", ..] => Target::Objects(objects(Cow::Borrowed(""), at(1), &parts[2..])?),
+        ["apis"] => Target::Groups,
+        ["apis", _] => Target::Group(at(1)),
+        ["apis", _, _] => Target::GroupVersion(at(1), at(2)),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "queries"] => Target::Queries(None),
+        ["apis", OUTER_GROUP, OUTER_VERSION, "queries", _] => Target::Queries(Some(at(4))),
+        ["apis", ..] => Target::Objects(objects(at(1), at(2), &parts[3..])?),
+        _ => return Err(Status::no_such_path()),
+    })
+}
+
+/// `[namespaces/NAMESPACE/]PLURAL[/NAME[/SUBRESOURCE]]`
+fn objects<'p>(group: Cow<'p, str>, version: Cow<'p, str>, rest: &[Cow<'p, str>]) -> Result<Objects<'p>, Status> {
+    let (namespace, rest) = match rest {
+        [word, namespace, rest @ ..] if word == "namespaces" && !rest.is_empty() => (Some(namespace.clone()), rest),
+        rest => (None, rest),
+    };
+    let [plural, rest @ ..] = rest else { return Err(Status::no_such_path()) };
+    let (name, subresource) = match rest {
+        [] => (None, None),
+        [name] => (Some(name.clone()), None),
+        [name, subresource] => (Some(name.clone()), Some(subresource.clone())),
+        _ => return Err(Status::no_such_path()),
+    };
+    Ok(Objects { group, version, plural: plural.clone(), namespace, name, subresource })
+}
+
+/// A part of a path, decoded; `None` if it is none.
+fn part(text: &str) -> Option<Cow<'_, str>> {
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    let wrong = |c: char| c == '/' || c == '%' || c == '\\' || c.is_control();
+    (!decoded.is_empty() && decoded != "." && decoded != ".." && !decoded.contains(wrong)).then_some(decoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn objects(path: &str) -> Vec<String> {
+        let Ok(Target::Objects(objects)) = parse(path) else { panic!("{path} leads to no objects") };
+        let Objects { group, version, plural, namespace, name, subresource } = objects;
+        let optional = [namespace, name, subresource].map(|part| part.unwrap_or_default().into_owned());
+        [group, version, plural].into_iter().map(Cow::into_owned).chain(optional).collect()
+    }
+
+    #[test]
+    fn paths_lead_to_objects() {
+        assert_eq!(objects("/apis/a.b/v1/models"), ["a.b", "v1", "models", "", "", ""]);
+        assert_eq!(objects("/apis/a.b/v1/models/"), ["a.b", "v1", "models", "", "", ""]);
+        assert_eq!(objects("/apis/a.b/v1/models/m"), ["a.b", "v1", "models", "", "m", ""]);
+        assert_eq!(objects("/apis/a.b/v1/namespaces/n/models"), ["a.b", "v1", "models", "n", "", ""]);
+        assert_eq!(objects("/apis/a.b/v1/namespaces/n/models/m"), ["a.b", "v1", "models", "n", "m", ""]);
+        assert_eq!(objects("/apis/a.b/v1/namespaces/n/models/m/restore"), ["a.b", "v1", "models", "n", "m", "restore"]);
+        assert_eq!(objects("/api/v1/namespaces/n/pods/p%2Dq"), ["", "v1", "pods", "n", "p-q", ""]);
+        // A kind may have this plural.
+        assert_eq!(objects("/api/v1/namespaces/n"), ["", "v1", "namespaces", "", "n", ""]);
+    }
+
+    #[test]
+    fn the_outer_prefix_changes_nothing() {
+        for path in ["/apis", "/apis/", "/version", "/openapi/v3", "/apis/a.b/v1/namespaces/n/models/m", "/healthz"] {
+            assert_eq!(parse(&format!("{OUTER_PREFIX}{path}")), parse(path), "{path}");
+        }
+        assert_eq!(parse(OUTER_PREFIX), Ok(Target::Root));
+        let other = parse("/apis/mirror.michelangelo.api/v1/resourcesx").unwrap();
+        assert!(matches!(other, Target::Objects(objects) if objects.plural == "resourcesx"));
+        assert_eq!(parse("/apis/mirror.michelangelo.api/v1/queries"), Ok(Target::Queries(None)));
+    }
+
+    #[test]
+    fn tricks_lead_nowhere() {
+        for path in [
+            "",
+            "x",
+            "//",
+            "//apis",
+            "/apis//",
+            "/apis//v1/models",
+            "/apis/a.b/v1/namespaces//models",
+            "/apis/a.b/v1/namespaces/n/../m/models",
+            "/apis/a.b/v1/namespaces/n/%2e%2e/models",
+            "/apis/a.b/v1/namespaces/n%2Fm/models",
+            "/apis/a.b/v1/namespaces/n%252fm/models",
+            "/apis/a.b/v1/namespaces/n\\m/models",
+            "/apis/a.b/v1/namespaces/n%00/models",
+            "/apis/a.b/v1/namespaces/%ff/models",
+            "/apis/a.b/v1/namespaces/n/models/m/restore/x",
+            "/etc/passwd",
+        ] {
+            assert_eq!(parse(path), Err(Status::no_such_path()), "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_path_has_an_answer(path in "(/(apis|api|v1|namespaces|%2[eEfF]|[.]{1,2}|[a-z%/]{0,6}|\\PC{0,4})){0,8}") {
+            if let Ok(Target::Objects(objects)) = parse(&path) {
+                let parts = [Some(objects.group), Some(objects.plural), objects.namespace, objects.name];
+                for part in parts.into_iter().flatten() {
+                    prop_assert!(!part.contains(['/', '\\', '\0']) && part != "..", "{path}: {part}");
+                }
+            }
+        }
+    }
+}
