@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Installs the servers that the tests run against: MariaDB, MySQL, etcd, kube-apiserver, and a modern API server.
+# Installs the servers that the tests run against: MariaDB, MySQL, etcd, kube-apiserver, and a modern API server; and kubectl.
 #
-#   tests/install.sh [packages] [mysql] [apiserver] [modern-apiserver]     without arguments: all four
+#   tests/install.sh [packages] [mysql] [apiserver] [modern-apiserver] [kubectl]     without arguments: all five
 #
 # For Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second run finds it
 # and returns at once; deleting that folder undoes it. It downloads only Debian packages, from the mirror that the machine's
 # apt already uses.
 #
-#   packages   missing Debian packages: the MariaDB server, etcd, a C compiler, Python's protobuf, valgrind.
+#   packages   missing Debian packages: the MariaDB server, etcd, a C compiler, Python's protobuf and
+#              Kubernetes client, valgrind.
 #   mysql      MySQL from Debian unstable, unpacked into the cache, never installed. It may be missing: then the tests
 #              that need it print "skipped: no MySQL".
 #   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some minutes, once).
@@ -16,6 +17,8 @@
 #              unstable's packages of Go sources, with unstable's etcd (three minutes, 3 GB of disk meanwhile; once, and
 #              again when that folder changes). It may be missing: then the tests that need it print "skipped: no modern
 #              API server".
+#   kubectl    kubectl from Debian unstable, unpacked into the cache. It may be missing: then the tests that need it print
+#              "skipped: no kubectl".
 #
 # If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used instead of kube-apiserver 1.20.2 and Debian's etcd, and
 # neither is installed. Likewise, a database that INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL names is not installed.
@@ -175,6 +178,8 @@ packages() {
   has cc && [[ -e /usr/include/stdio.h ]] || missing+=(gcc libc6-dev)
   # An independent protobuf runtime, for the tests of our encoder.
   /usr/bin/python3 -c 'import google.protobuf' || missing+=(python3-protobuf)
+  # A Kubernetes client that is neither Go's nor ours.
+  /usr/bin/python3 -c 'import kubernetes' || missing+=(python3-kubernetes)
   # Counts instructions.
   has valgrind || missing+=(valgrind)
   [[ -e /etc/ssl/certs/ca-certificates.crt ]] || missing+=(ca-certificates)
@@ -383,15 +388,55 @@ modern_apiserver() {
   say "modern API server: ready ($("$cache/modern-apiserver/apiserver" --version), $((SECONDS - started)) s)"
 }
 
+kubectl() {
+  local started=$SECONDS
+  if [[ -x $cache/kubectl/kubectl ]]; then
+    say "kubectl: ready (cached)"
+    return
+  fi
+  try unpack_kubectl "$cache/kubectl.part"
+  rm -rf "$cache/kubectl.part"
+  if [[ $tried -ne 0 ]]; then
+    say "skipped: no kubectl ($(cat "$cache/doing") failed, see $log)"
+    return
+  fi
+  say "kubectl: ready ($((SECONDS - started)) s)"
+}
+
+unpack_kubectl() {
+  local part="$1" source
+  rm -rf "$part"
+  mkdir -p "$part/apt" "$part/root"
+
+  do_now "finding the Debian mirror"
+  source="$(mirror)"
+
+  do_now "reading the package lists of Debian unstable"
+  echo "deb ${source} unstable main" >"$part/apt/sources.list"
+  private_apt "$part/apt" apt-get update
+
+  do_now "downloading kubectl"
+  (cd "$part" && private_apt "$part/apt" apt-get download kubectl)
+
+  do_now "unpacking kubectl"
+  dpkg -x "$part"/kubectl_*.deb "$part/root"
+
+  do_now "starting kubectl"
+  "$part/root/usr/bin/kubectl" version --client
+  rm -rf "$cache/kubectl"
+  mkdir "$cache/kubectl"
+  mv "$part/root/usr/bin/kubectl" "$cache/kubectl/"
+}
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql apiserver modern-apiserver)
+[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql apiserver modern-apiserver kubectl)
 for step in "${steps[@]}"; do
   case "$step" in
-    packages | mysql | apiserver | modern-apiserver) ;;
+    packages | mysql | apiserver | modern-apiserver | kubectl) ;;
     *)
-      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, apiserver, modern-apiserver)"
+      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, apiserver, modern-apiserver, kubectl)"
       exit 2
       ;;
   esac

@@ -48,6 +48,17 @@ pub fn skipped_without_modern_apiserver() {
     skipped("no modern API server");
 }
 
+/// [`skipped_without_mysql`] for kubectl: one line `skipped: no kubectl (<test>)`.
+pub fn skipped_without_kubectl() {
+    skipped("no kubectl");
+}
+
+/// The program kubectl; `None` if it is not installed: the test then calls [`skipped_without_kubectl`] and ends.
+pub fn kubectl() -> Option<std::path::PathBuf> {
+    let program = process::cache_folder().ok()?.join("kubectl/kubectl");
+    program.is_file().then_some(program)
+}
+
 fn skipped(why: &str) {
     let thread = std::thread::current();
     // The harness names a test's thread after the test. If standard error is closed, there is nobody to tell.

@@ -34,8 +34,8 @@ pub struct Parameters {
     pub skip: Vec<String>,
     /// A saved query by its name, with its parameters.
     pub saved: Option<(String, Vec<(String, String)>)>,
-    /// Whether nothing is to be changed.
-    pub dry_run: bool,
+    /// `dryRun`, for requests that change something.
+    pub dry_run: Vec<String>,
     /// What the client is to be told.
     pub warnings: Vec<String>,
 }
@@ -127,21 +127,7 @@ pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status>
             return Err(Status::bad_request(what));
         }
     };
-    parameters.dry_run = match given.get("dryRun").map(Vec::as_slice).unwrap_or_default() {
-        [] => false,
-        values if values.iter().all(|value| value == "All") => true,
-        values => {
-            let shown = format!("{values:?}");
-            return Err(Status::invalid(
-                format!(" \"\" is invalid: dryRun: Invalid value: {shown}: only `All` is possible").trim_start(),
-                vec![Cause {
-                    reason: "FieldValueInvalid".into(),
-                    message: format!("Invalid value: {shown}: only `All` is possible"),
-                    field: "dryRun".into(),
-                }],
-            ));
-        }
-    };
+    parameters.dry_run = given.get("dryRun").cloned().unwrap_or_default();
     parameters.versions(&last)?;
     parameters.watching(&last)?;
     let mut of_query = Vec::new();
@@ -389,7 +375,6 @@ mod tests {
                 422,
                 "sendInitialEvents is forbidden",
             ),
-            ("dryRun=Some", 422, "only `All` is possible"),
             ("timeoutSeconds=soon", 400, "not a whole number"),
             ("param.a=b", 400, "saved query"),
         ] {

@@ -1,0 +1,175 @@
+//! Plain kubectl reads and changes what SQL has.
+
+use crate::server::{Fate, Server, model};
+use anyhow::Result;
+use ingester_tests::{kubectl, skipped_without_kubectl};
+use serde_json::{Value as Json, json};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// kubectl, asking a server.
+struct Kubectl {
+    program: PathBuf,
+    server: Server,
+}
+
+/// What kubectl said.
+#[derive(Debug)]
+struct Said {
+    ok: bool,
+    out: String,
+    err: String,
+}
+
+impl Kubectl {
+    /// `None` if kubectl is not installed.
+    async fn asks(objects: &[(Json, Fate)]) -> Result<Option<Self>> {
+        let Some(program) = kubectl() else {
+            skipped_without_kubectl();
+            return Ok(None);
+        };
+        Ok(Some(Kubectl { program, server: Server::start(objects).await? }))
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<Said> {
+        let output = Command::new(&self.program)
+            .arg(format!("--server={}", self.server.url))
+            .arg(format!("--cache-dir={}", self.server.folder().join("cache").display()))
+            .args(arguments)
+            .env("KUBECONFIG", "/dev/null")
+            .env("HOME", self.server.folder())
+            .output()?;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Said { ok: output.status.success(), out: text(output.stdout), err: text(output.stderr) })
+    }
+
+    /// What it prints, which must succeed.
+    fn prints(&self, arguments: &[&str]) -> Result<String> {
+        let said = self.run(arguments)?;
+        assert!(said.ok, "{arguments:?}: {said:?}");
+        Ok(said.out)
+    }
+
+    /// The names that it prints.
+    fn names(&self, arguments: &[&str]) -> Result<Vec<String>> {
+        let arguments: Vec<&str> = arguments.iter().copied().chain(["-o", "name"]).collect();
+        let out = self.prints(&arguments)?;
+        Ok(out.lines().map(|line| line.rsplit('/').next().unwrap().to_owned()).collect())
+    }
+}
+
+fn objects() -> Vec<(Json, Fate)> {
+    vec![
+        (model("ml", "a", 1, &json!({"team": "pricing", "tier": "1"})), Fate::Live),
+        (model("ml", "b", 2, &json!({"team": "pricing"})), Fate::Evicted),
+        (model("ml", "c", 3, &json!({"team": "search"})), Fate::Evicted),
+        (model("ml", "gone", 4, &json!({"team": "search"})), Fate::Deleted),
+        (model("lab", "d", 5, &json!({})), Fate::Live),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_lists_and_selects() -> Result<()> {
+    let Some(kubectl) = Kubectl::asks(&objects()).await? else { return Ok(()) };
+    let of_ml = ["get", "models", "-n", "ml"];
+    let with = |more: &[&'static str]| of_ml.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
+    assert_eq!(kubectl.names(&of_ml)?, ["a", "b", "c"]);
+    assert_eq!(kubectl.names(&["get", "models", "-A"])?, ["d", "a", "b", "c"], "by namespace, then by name");
+    assert_eq!(kubectl.names(&with(&["-l", "team=pricing"]))?, ["a", "b"]);
+    assert_eq!(kubectl.names(&with(&["-l", "team in (search),!tier"]))?, ["c"]);
+    assert_eq!(kubectl.names(&with(&["--field-selector", "metadata.name=c"]))?, ["c"]);
+    assert_eq!(kubectl.names(&with(&["--field-selector", "spec.owner.name=ann,metadata.name!=a"]))?, ["b", "c"]);
+    assert_eq!(kubectl.names(&with(&["--chunk-size=1"]))?, ["a", "b", "c"]);
+    assert_eq!(kubectl.names(&with(&["-l", "mirror.michelangelo.api/state=evicted"]))?, ["b", "c"]);
+    assert_eq!(kubectl.names(&with(&["-l", "mirror.michelangelo.api/state=deleted,team=search"]))?, ["gone"]);
+    assert_eq!(kubectl.names(&with(&["-l", "mirror.michelangelo.api/order-by=-name"]))?, ["c", "b", "a"]);
+    assert_eq!(kubectl.names(&["get", "model", "b", "-n", "ml"])?, ["b"]);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_prints_in_every_form() -> Result<()> {
+    let Some(kubectl) = Kubectl::asks(&objects()).await? else { return Ok(()) };
+    let table = kubectl.prints(&["get", "models", "-A", "--show-labels", "-L", "tier"])?;
+    let mut lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    assert_eq!(header[..3], ["NAMESPACE", "NAME", "OWNER"], "{table}");
+    assert_eq!(header[header.len() - 4..], ["STATE", "AGE", "TIER", "LABELS"], "{table}");
+    assert!(table.contains("team=pricing,tier=1"), "{table}");
+    let wide = kubectl.prints(&["get", "models", "-n", "ml", "-o", "wide"])?;
+    assert!(wide.contains("ALGORITHM") && wide.contains("xgboost"), "{wide}");
+    let one: Json = serde_json::from_str(&kubectl.prints(&["get", "model", "b", "-n", "ml", "-o", "json"])?)?;
+    assert_eq!((&one["kind"], &one["spec"]["algorithm"]), (&json!("Model"), &json!("xgboost")));
+    let all: Json = serde_json::from_str(&kubectl.prints(&["get", "models", "-n", "ml", "-o", "json"])?)?;
+    assert_eq!((&all["kind"], all["items"].as_array().unwrap().len()), (&json!("List"), 3));
+    let yaml = kubectl.prints(&["get", "model", "b", "-n", "ml", "-o", "yaml"])?;
+    assert!(yaml.starts_with("apiVersion: michelangelo.api/v2\nkind: Model\nmetadata:\n"), "{yaml}");
+    let sorted =
+        kubectl.prints(&["get", "models", "-n", "ml", "--sort-by", ".metadata.resourceVersion", "--no-headers"])?;
+    assert!(sorted.starts_with("a "), "{sorted}");
+    let columns =
+        kubectl.prints(&["get", "models", "-n", "ml", "--no-headers", "-o", "custom-columns=N:.metadata.name"])?;
+    assert_eq!(columns, "a\nb\nc\n");
+    let path = kubectl.prints(&["get", "models", "-n", "ml", "-o", "jsonpath={.items[*].metadata.name}"])?;
+    assert_eq!(path, "a b c");
+    let described = kubectl.prints(&["describe", "model", "b", "-n", "ml"])?;
+    assert!(described.contains("Name:         b") && described.contains("Algorithm:"), "{described}");
+    let explained = kubectl.prints(&["explain", "model.spec.algorithm"])?;
+    assert!(explained.contains("Learning algorithm"), "{explained}");
+    let resources = kubectl.prints(&["api-resources", "--api-group=michelangelo.api", "-o", "name"])?;
+    assert_eq!(resources.lines().count(), 13, "{resources}");
+    assert!(kubectl.prints(&["version"])?.contains("+ingester"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn its_errors_are_those_of_an_api_server() -> Result<()> {
+    let Some(kubectl) = Kubectl::asks(&objects()).await? else { return Ok(()) };
+    for (arguments, expected) in [
+        (&["get", "model", "none", "-n", "ml"][..], "Error from server (NotFound): models.michelangelo.api \"none\" not found\n"),
+        (&["get", "model", "gone", "-n", "ml"], "Error from server (NotFound): models.michelangelo.api \"gone\" not found\n"),
+        (&["get", "models", "-n", "ml", "--field-selector", "spec.none=x"], "Error from server (BadRequest): "),
+        (&["get", "models", "-n", "ml", "-l", "mirror.michelangelo.api/stat=live"], "Error from server (BadRequest): "),
+        (&["get", "cats"], "error: the server doesn't have a resource type \"cats\"\n"),
+        (&["label", "model", "a", "-n", "ml", "x=y"], "Error from server (MethodNotAllowed): "),
+    ] {
+        let said = kubectl.run(arguments)?;
+        assert!(!said.ok && said.err.starts_with(expected), "{arguments:?}: {said:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_changes_evicted_objects() -> Result<()> {
+    let Some(kubectl) = Kubectl::asks(&objects()).await? else { return Ok(()) };
+    let of = |path: &str| {
+        let form = format!("jsonpath={path}");
+        kubectl.prints(&["get", "model", "b", "-n", "ml", "-o", &form])
+    };
+    assert_eq!(of("{.metadata.resourceVersion}")?, "2");
+    kubectl.prints(&["label", "model", "b", "-n", "ml", "stage=old", "team-"])?;
+    assert_eq!(of("{.metadata.labels}")?, r#"{"stage":"old"}"#);
+    assert_eq!(of("{.metadata.resourceVersion}")?, "3");
+    assert_eq!(kubectl.names(&["get", "models", "-n", "ml", "-l", "stage=old"])?, ["b"]);
+    kubectl.prints(&["annotate", "model", "b", "-n", "ml", "note=kept"])?;
+    assert_eq!(of("{.metadata.annotations.note}")?, "kept");
+    let patch = r#"[{"op": "add", "path": "/metadata/labels/by", "value": "patch"}]"#;
+    kubectl.prints(&["patch", "model", "b", "-n", "ml", "--type=json", "-p", patch])?;
+    assert_eq!(of("{.metadata.labels.by}")?, "patch");
+    let tried = ["label", "model", "b", "-n", "ml", "stage=new", "--overwrite", "--dry-run=server"];
+    kubectl.prints(&tried)?;
+    assert_eq!(of("{.metadata.labels.stage}")?, "old", "that was a try");
+    let spec = kubectl.run(&["patch", "model", "b", "-n", "ml", "--type=merge", "-p", r#"{"spec":{"algorithm":"x"}}"#])?;
+    assert!(!spec.ok && spec.err.contains("invalid"), "{spec:?}");
+    let applied = kubectl.run(&["label", "model", "b", "-n", "ml", "stage=x", "--overwrite", "--resource-version=1"])?;
+    assert!(!applied.ok && applied.err.contains("Conflict"), "{applied:?}");
+
+    kubectl.prints(&["delete", "model", "b", "-n", "ml", "--wait=false"])?;
+    assert_eq!(kubectl.names(&["get", "models", "-n", "ml"])?, ["a", "c"]);
+    let deleted = ["get", "models", "-n", "ml", "-l", "mirror.michelangelo.api/state=deleted"];
+    assert_eq!(kubectl.names(&deleted)?, ["b", "gone"]);
+    // kubectl deletes a selection one by one, and waits until each is gone.
+    kubectl.prints(&["delete", "models", "-n", "ml", "-l", "team=search"])?;
+    assert_eq!(kubectl.names(&["get", "models", "-n", "ml"])?, ["a"]);
+    Ok(())
+}

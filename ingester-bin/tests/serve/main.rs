@@ -1,0 +1,8 @@
+//! `ingester serve` beside real clients: kubectl, Python's client, kube; and beside a real API server.
+
+#![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
+
+mod clients;
+mod conformance;
+mod kubectl;
+mod server;

@@ -1,0 +1,110 @@
+//! A server over a database in a file, with objects of the test's own.
+
+use anyhow::{Context as _, Result, ensure};
+use crd_specs::KINDS;
+use ingester_core::kind::find;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::value::Micros;
+use ingester_store::{ConnectOptions, RowChange, Store};
+use serde_json::{Value as Json, json};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A running `ingester serve`, which anybody on this machine may ask.
+pub(crate) struct Server {
+    process: Child,
+    pub(crate) url: String,
+    folder: TempDir,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What became of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Live,
+    Evicted,
+    Deleted,
+}
+
+/// A model as an API server sends it.
+pub(crate) fn model(namespace: &str, name: &str, version: u64, labels: &Json) -> Json {
+    json!({
+        "apiVersion": "michelangelo.api/v2",
+        "kind": "Model",
+        "metadata": {
+            "namespace": namespace, "name": name, "uid": format!("{namespace}-{name}-{version}"),
+            "resourceVersion": version.to_string(), "creationTimestamp": "2026-01-02T03:04:05Z", "labels": labels,
+            "generation": 1,
+        },
+        "spec": {"algorithm": "xgboost", "trainingFramework": "spark", "owner": {"name": "ann"}},
+    })
+}
+
+/// Stores objects.
+pub(crate) async fn store(path: &Path, objects: &[(Json, Fate)]) -> Result<()> {
+    let store = Store::connect(&format!("sqlite://{}", path.display()).parse()?, ConnectOptions::default()).await?;
+    store.create_missing(KINDS).await?;
+    for (object, fate) in objects {
+        let object = Object::parse(object.to_string(), ManagedFields::Prune)?;
+        let kind = find(KINDS, object.api_version(), object.kind()).context("a kind")?;
+        let mut row = kind.row(&object)?.context("a row")?;
+        match fate {
+            Fate::Live => {}
+            Fate::Evicted => row.evict_time = Some(Micros::now()),
+            Fate::Deleted => row.delete_time = Some(Micros::now()),
+        }
+        let report = store.write(kind.table(), vec![RowChange::Row(row)]).await?;
+        ensure!(report.rejected.is_empty(), "{:?}", report.rejected);
+    }
+    store.close().await;
+    Ok(())
+}
+
+impl Server {
+    /// A server of these objects.
+    pub(crate) async fn start(objects: &[(Json, Fate)]) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let database = folder.path().join("objects.db");
+        store(&database, objects).await?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let url = format!("http://127.0.0.1:{port}");
+        let log = std::fs::File::create(folder.path().join("log"))?;
+        let mut process = Command::new(env!("CARGO_BIN_EXE_ingester"))
+            .args(["serve", "--insecure-loopback", &port.to_string(), "--database-url"])
+            .arg(format!("sqlite://{}", database.display()))
+            .current_dir(folder.path())
+            .env_remove("KUBECONFIG")
+            .env_remove("DATABASE_URL")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()?;
+        let begin = Instant::now();
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let log = std::fs::read_to_string(folder.path().join("log"))?;
+            ensure!(process.try_wait()?.is_none(), "it ended: {log}");
+            ensure!(begin.elapsed() < Duration::from_secs(60), "it does not answer: {log}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(Server { process, url, folder })
+    }
+
+    /// A folder of the test's own.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A client of kube.
+    pub(crate) fn client(&self) -> Result<kube::Client> {
+        Ok(kube::Client::try_from(kube::Config::new(self.url.parse()?))?)
+    }
+}

@@ -1,0 +1,381 @@
+//! One request to its answer: who calls, what for, whether they may, and then what is asked for.
+//!
+//! May use: ingester-core, ingester-store, status, caller, request, discovery, read, identity, metrics, body, write, restore.
+
+use crate::body;
+use crate::caller::{Attributes, Caller, Verb};
+use crate::discovery::{Document, Documents};
+use crate::identity::{Identity, Peer};
+use crate::metrics::Metrics;
+use crate::read;
+use crate::request::parameters::{self, Parameters};
+use crate::request::path::{self, Objects, Target};
+use crate::request::{accept, parameters::Include};
+use crate::restore;
+use crate::status::Status;
+use crate::write;
+use axum::body::Body;
+use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, WARNING};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use ingester_core::Kind;
+use ingester_core::query::saved::SavedQueries;
+use ingester_core::query::{Filter, Test};
+use ingester_core::value::{Micros, Value};
+use ingester_store::Store;
+use ingester_store::query::Limits;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tower::ServiceExt as _;
+use tower_http::compression::Compression;
+
+/// How long the database may take to say that it is there.
+const READY: Duration = Duration::from_secs(2);
+
+/// What a server needs to answer.
+pub struct Sources {
+    /// The kinds that are served.
+    pub kinds: &'static [Kind],
+    /// Reads.
+    pub reads: Arc<Store>,
+    /// Writes to evicted objects; `None` if nothing may be changed.
+    pub writes: Option<Arc<Store>>,
+    /// Creates objects again; `None` without a cluster.
+    pub cluster: Option<kube::Client>,
+    /// Says who calls and what they may.
+    pub identity: Identity,
+    /// The saved queries.
+    pub saved: SavedQueries,
+    /// What bounds the cost of a question.
+    pub limits: Limits,
+    /// Counts.
+    pub metrics: Metrics,
+}
+
+/// Answers requests.
+#[derive(Clone)]
+pub struct Service(Arc<Inner>);
+
+struct Inner {
+    sources: Sources,
+    documents: Documents,
+}
+
+/// What is to be told about a request, besides its answer.
+#[derive(Default)]
+struct Told {
+    caller: Option<Caller>,
+    attributes: Option<Attributes>,
+    subresource: String,
+    warnings: Vec<String>,
+}
+
+impl Service {
+    /// A service of these sources.
+    pub fn new(sources: Sources) -> Self {
+        let documents = Documents::new(sources.kinds, sources.writes.is_some());
+        Service(Arc::new(Inner { sources, documents }))
+    }
+
+    /// Answers one request.
+    pub async fn answer(self, request: Request<Body>, peer: Peer) -> Response<Body> {
+        let plain = tower::service_fn(move |request: Request<Body>| {
+            let (service, peer) = (self.clone(), peer.clone());
+            async move { Ok::<_, std::convert::Infallible>(service.respond(request, peer).await) }
+        });
+        match Compression::new(plain).oneshot(request).await {
+            Ok(response) => response.map(Body::new),
+        }
+    }
+
+    async fn respond(self, request: Request<Body>, peer: Peer) -> Response<Body> {
+        let begin = Instant::now();
+        let (mut parts, body) = request.into_parts();
+        let mut told = Told::default();
+        let answered = self.0.answer(&mut parts, body, &peer, &mut told).await;
+        let mut response = answered.unwrap_or_else(|status| status.response());
+        for warning in &told.warnings {
+            if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{}\"", escaped(warning))) {
+                response.headers_mut().append(WARNING, value);
+            }
+        }
+        self.0.note(&parts, &peer, &told, response.status(), begin.elapsed());
+        response
+    }
+}
+
+/// A text in a header, between quotes.
+fn escaped(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).flat_map(|c| if matches!(c, '"' | '\\') { vec!['\\', c] } else { vec![c] }).collect()
+}
+
+impl Inner {
+    async fn answer(&self, parts: &mut Parts, body: Body, peer: &Peer, told: &mut Told) -> Result<Response<Body>, Status> {
+        let uri = parts.uri.clone();
+        let target = path::parse(uri.path());
+        match &target {
+            Ok(Target::Health(name)) => return Ok(self.health(name).await),
+            // Kubernetes shows it to everybody.
+            Ok(Target::Version) if reads(&parts.method) => return self.document(&Target::Version, &parts.headers),
+            _ => {}
+        }
+        // Even that there is nothing is for those only who are known.
+        let caller = told.caller.insert(self.sources.identity.authenticate(parts, peer).await?).clone();
+        self.sources.identity.admit(&caller)?;
+        match target? {
+            Target::Objects(objects) => self.objects(&caller, &objects, parts, body, told).await,
+            Target::Queries(name) if reads(&parts.method) => self.queries(name.as_deref(), &parts.headers),
+            target if reads(&parts.method) => self.document(&target, &parts.headers),
+            _ => Err(Status::method_not_allowed()),
+        }
+    }
+
+    /// Objects of a kind.
+    async fn objects(
+        &self,
+        caller: &Caller,
+        objects: &Objects<'_>,
+        parts: &Parts,
+        body: Body,
+        told: &mut Told,
+    ) -> Result<Response<Body>, Status> {
+        let kind = objects.kind(self.sources.kinds).ok_or_else(Status::no_such_path)?;
+        // Objects in namespaces are named in their namespaces, the others without one.
+        let named = objects.name.is_some();
+        if (objects.namespace.is_some() && !kind.namespaced())
+            || (objects.namespace.is_none() && kind.namespaced() && named)
+        {
+            return Err(Status::no_such_path());
+        }
+        let query = parts.uri.query().unwrap_or_default();
+        let verb = match (&parts.method, objects.subresource.as_deref(), named) {
+            (method, None, true) if reads(method) => Verb::Get,
+            (method, None, false) if reads(method) && is_watch(query) => Verb::Watch,
+            (method, None, false) if reads(method) => Verb::List,
+            (&Method::PUT, None, true) => Verb::Update,
+            (&Method::PATCH, None, true) => Verb::Patch,
+            (&Method::DELETE, None, true) => Verb::Delete,
+            (&Method::DELETE, None, false) => Verb::DeleteCollection,
+            (&Method::POST, Some("restore"), true) => Verb::Create,
+            (&Method::POST, None, false) => {
+                let message = "objects are created in the cluster: ask its API server";
+                return Err(Status { message: message.into(), ..Status::method_not_allowed() });
+            }
+            (_, None | Some("restore"), _) => return Err(Status::method_not_allowed()),
+            _ => return Err(Status::no_such_path()),
+        };
+        told.subresource = objects.subresource.as_deref().unwrap_or_default().to_owned();
+        let parameters = parameters::parse(query, kind.kind(), Micros::now());
+        let attributes = told.attributes.insert(Attributes {
+            verb,
+            group: kind.group().to_owned(),
+            version: kind.version().to_owned(),
+            resource: kind.plural().into_owned(),
+            namespace: objects.namespace.as_deref().unwrap_or_default().to_owned(),
+            // As the API server: a right to objects of certain names is also one to list just those.
+            name: match (&objects.name, &parameters) {
+                (Some(_), _) if verb == Verb::Create => String::new(),
+                (Some(name), _) => name.to_string(),
+                (None, Ok(parameters)) => only_name(parameters).unwrap_or_default(),
+                (None, Err(_)) => String::new(),
+            },
+        });
+        self.sources.identity.authorize(caller, attributes).await?;
+        let mut parameters = parameters?;
+        told.warnings.append(&mut parameters.warnings);
+        if let Some(namespace) = &objects.namespace {
+            parameters.query.namespaces = vec![namespace.to_string()];
+        }
+        let kind = &self.with_saved(kind, &mut parameters)?;
+        let form = |include: &mut Include| {
+            let form = accept::form(text_of(&parts.headers, &ACCEPT))?;
+            if form != accept::Form::Table {
+                *include = Include::default();
+            }
+            Ok::<_, Status>(form)
+        };
+        let limits = self.sources.limits;
+        let name = objects.name.as_deref().unwrap_or_default();
+        let namespace = objects.namespace.as_deref().unwrap_or_default();
+        match verb {
+            Verb::Get => {
+                let form = form(&mut parameters.include)?;
+                read::get(&self.sources.reads, kind, parameters, name, form, limits).await
+            }
+            Verb::List => {
+                let form = form(&mut parameters.include)?;
+                read::list(&self.sources.reads, kind, parameters, form, limits).await
+            }
+            Verb::Watch => Ok(read::watch(parameters.watch.flatten())),
+            Verb::Create => {
+                let (Some(store), Some(cluster)) = (&self.sources.writes, &self.sources.cluster) else {
+                    return Err(Status::unavailable("this server has no cluster to restore objects into"));
+                };
+                let options = write::Options { dry_run: parameters.dry_run, uid: parameters.query.uids.pop() };
+                let answer = restore::post(store, cluster.clone(), kind, namespace, name, &options).await?;
+                Ok(of_write(answer, told))
+            }
+            Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {
+                let Some(store) = &self.sources.writes else { return Err(Status::method_not_allowed()) };
+                let content = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+                let body = body::read(body).await?;
+                let Parameters { dry_run, mut query, .. } = parameters;
+                let options = write::Options { dry_run, uid: query.uids.pop().filter(|_| named) };
+                let answer = match verb {
+                    Verb::Update => write::put(store, kind, namespace, name, &options, content, &body).await?,
+                    Verb::Patch => write::patch(store, kind, namespace, name, &options, content, &body).await?,
+                    Verb::Delete => write::delete(store, kind, namespace, name, &options, content, &body).await?,
+                    _ => write::delete_collection(store, kind, &query, &options, content, &body).await?,
+                };
+                Ok(of_write(answer, told))
+            }
+        }
+    }
+
+    /// The kind, and the parameters with those of the saved query that they name.
+    fn with_saved(&self, kind: &Kind, parameters: &mut Parameters) -> Result<Kind, Status> {
+        let Some((name, given)) = parameters.saved.take() else { return Ok(*kind) };
+        let wrong = |error: &dyn std::fmt::Display| Status::bad_request(error.to_string());
+        let saved = self.sources.saved.get(&name).map_err(|error| wrong(&error))?;
+        if saved.kind().table().name != kind.table().name {
+            let message = format!("the query `{name}` is about {}, not about {}", saved.kind().kind(), kind.kind());
+            return Err(Status::bad_request(message));
+        }
+        let bound = saved.bind(&given).map_err(|error| wrong(&error))?;
+        let query = &mut parameters.query;
+        let mut namespaces = bound.query.namespaces;
+        if !query.namespaces.is_empty() {
+            let missing = !namespaces.is_empty() && !namespaces.contains(&query.namespaces[0]);
+            if missing {
+                let message = format!("the query `{name}` is about other namespaces: {}", namespaces.join(", "));
+                return Err(Status::bad_request(message));
+            }
+            namespaces = std::mem::take(&mut query.namespaces);
+        }
+        query.namespaces = namespaces;
+        query.names.extend(bound.query.names);
+        query.uids.extend(bound.query.uids);
+        query.filters.extend(bound.query.filters);
+        query.states = bound.query.states;
+        query.scan |= bound.query.scan;
+        if query.order.is_empty() {
+            query.order = bound.query.order;
+        }
+        parameters.limit = match (parameters.limit, bound.limit) {
+            (Some(asked), Some(saved)) => Some(asked.min(saved)),
+            (asked, saved) => asked.or(saved),
+        };
+        Ok(*kind)
+    }
+
+    /// The saved queries, or one of them.
+    fn queries(&self, name: Option<&str>, headers: &HeaderMap) -> Result<Response<Body>, Status> {
+        accept::plain(text_of(headers, &ACCEPT))?;
+        let json = match name {
+            None => self.sources.saved.to_json(),
+            Some(name) => match self.sources.saved.get(name) {
+                Ok(query) => query.to_json(),
+                Err(_) => {
+                    let resource = crate::status::Resource { group: path::OUTER_GROUP, plural: "queries" };
+                    return Err(Status::not_found(resource, name));
+                }
+            },
+        };
+        Ok(of_text(json.to_string()))
+    }
+
+    /// A document of discovery.
+    fn document(&self, target: &Target<'_>, headers: &HeaderMap) -> Result<Response<Body>, Status> {
+        let wanted = text_of(headers, &ACCEPT);
+        let has_two_forms = matches!(target, Target::Core | Target::Groups);
+        let aggregated = has_two_forms && accept::aggregated(wanted)?;
+        if !has_two_forms {
+            accept::plain(wanted)?;
+        }
+        let document = self.documents.get(target, aggregated).ok_or_else(Status::no_such_path)?;
+        Ok(of_document(document, aggregated, headers))
+    }
+
+    /// Whether the server works, and can answer.
+    async fn health(&self, name: &str) -> Response<Body> {
+        let works = name != "readyz" || {
+            let some = self.sources.kinds.get(..1).unwrap_or_default();
+            let asked = tokio::time::timeout(READY, self.sources.reads.missing(some)).await;
+            matches!(asked, Ok(Ok(_)))
+        };
+        let (code, text) = match works {
+            true => (StatusCode::OK, "ok"),
+            false => (StatusCode::SERVICE_UNAVAILABLE, "[-]database does not answer\nreadyz check failed\n"),
+        };
+        let mut response = Response::new(Body::from(text));
+        *response.status_mut() = code;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        response
+    }
+
+    /// The line of the audit log, and the metrics.
+    fn note(&self, parts: &Parts, peer: &Peer, told: &Told, code: StatusCode, time: Duration) {
+        let Some(attributes) = &told.attributes else {
+            // Discovery and health: of no interest unless somebody is not let in.
+            if code == StatusCode::UNAUTHORIZED || code == StatusCode::FORBIDDEN {
+                tracing::info!(target: "audit", method = %parts.method, path = parts.uri.path(), code = code.as_u16(), source = %peer.address, "Request");
+            }
+            return;
+        };
+        let Attributes { verb, group, resource, namespace, name, .. } = attributes;
+        self.sources.metrics.answered(*verb, resource, code.as_u16(), time);
+        let user = told.caller.as_ref().map_or("", |caller| caller.user.as_str());
+        tracing::info!(
+            target: "audit", user, verb = verb.as_str(), group, resource, subresource = told.subresource, namespace, name,
+            code = code.as_u16(), milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX), source = %peer.address, "Request"
+        );
+    }
+}
+
+fn reads(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+fn is_watch(query: &str) -> bool {
+    form_urlencoded::parse(query.as_bytes()).any(|(key, value)| key == "watch" && matches!(&*value, "true" | "1"))
+}
+
+/// The only name that the parameters let through.
+fn only_name(parameters: &Parameters) -> Option<String> {
+    parameters.query.filters.iter().find_map(|filter| match filter {
+        Filter::Field { field, test: Test::Equal(Value::Text(name)) } if field == "metadata.name" => Some(name.to_string()),
+        _ => None,
+    })
+}
+
+fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> &'h str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+fn of_text(text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn of_write(answer: write::Answer, told: &mut Told) -> Response<Body> {
+    told.warnings.extend(answer.warnings);
+    of_text(answer.body)
+}
+
+fn of_document(document: &Document, aggregated: bool, headers: &HeaderMap) -> Response<Body> {
+    let known = text_of(headers, &IF_NONE_MATCH).split(',').any(|etag| etag.trim() == document.etag);
+    let mut response = of_text(if known { String::new() } else { document.text.clone() });
+    if known {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = response.headers_mut();
+    if aggregated {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(accept::AGGREGATED));
+    }
+    if let Ok(etag) = HeaderValue::from_str(&document.etag) {
+        headers.insert(ETAG, etag);
+    }
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    response
+}
