@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Queries(Queries),
     /// Mirror a cluster into SQL, until it is stopped.
     Run(Run),
+    /// Serve the objects in SQL as a Kubernetes API server does, until it is stopped.
+    Serve(Serve),
     /// Compare cluster and SQL, object by object.
     Audit(Audit),
     /// The finalizer that the ingester adds to objects.
@@ -294,6 +296,21 @@ pub(crate) struct Run {
     pub(crate) config: ConfigFile,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
+}
+
+/// kubectl and other clients of Kubernetes list and read what SQL has: objects in the cluster, and those that left it. Who calls, and what
+/// they may, the cluster's API server says. It serves /metrics, /healthz and /readyz on `server.address` of the configuration. Ctrl-C
+/// and SIGTERM stop it within seconds.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// For trying out: plain HTTP on this port of 127.0.0.1 instead of `serve.address`. Every program of this machine may then read
+    /// and change everything, and nobody else may do anything. A cluster is only used if one is named here.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) insecure_loopback: Option<u16>,
 }
 
 /// Reads every object and every row and prints what differs: objects without a row, rows of an earlier or later version, rows
