@@ -102,7 +102,9 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
     let program = match command {
         // They work on the lock file itself, or on no rows.
-        Command::Schema(_) | Command::Crds(_) | Command::Kinds(_) | Command::Queries(_) => program,
+        Command::Schema(_) | Command::Crds(_) | Command::Kinds(_) | Command::Queries(_) | Command::Kubeconfig(_) => {
+            program
+        }
         _ => commands::versioned(program)?,
     };
     let kinds = program.kinds;
@@ -110,6 +112,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Import(arguments) => wait_for(commands::import::run(arguments, program)),
         Command::Get(arguments) => wait_for(commands::get::run(*arguments, program)),
         Command::Queries(arguments) => commands::queries::run(&arguments, kinds),
+        Command::Kubeconfig(arguments) => commands::kubeconfig::run(&arguments),
         Command::Run(_) | Command::Serve(_) => Ok(Ending::Done),
         Command::Audit(arguments) => {
             let config = configuration(&arguments.config, kinds)?;

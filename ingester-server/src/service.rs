@@ -106,11 +106,20 @@ impl Service {
 
 /// A text in a header, between quotes.
 fn escaped(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).flat_map(|c| if matches!(c, '"' | '\\') { vec!['\\', c] } else { vec![c] }).collect()
+    text.chars()
+        .filter(|c| !c.is_control())
+        .flat_map(|c| if matches!(c, '"' | '\\') { vec!['\\', c] } else { vec![c] })
+        .collect()
 }
 
 impl Inner {
-    async fn answer(&self, parts: &mut Parts, body: Body, peer: &Peer, told: &mut Told) -> Result<Response<Body>, Status> {
+    async fn answer(
+        &self,
+        parts: &mut Parts,
+        body: Body,
+        peer: &Peer,
+        told: &mut Told,
+    ) -> Result<Response<Body>, Status> {
         let uri = parts.uri.clone();
         let target = path::parse(uri.path());
         match &target {
@@ -159,7 +168,9 @@ impl Inner {
             (&Method::POST, Some("restore"), true) => Verb::Create,
             (&Method::POST, None, false) => {
                 let message = "objects are created in the cluster: ask its API server";
-                return Err(Status { message: message.into(), ..Status::method_not_allowed() });
+                let mut status = Status::method_not_allowed();
+                status.message = message.to_owned();
+                return Err(status);
             }
             (_, None | Some("restore"), _) => return Err(Status::method_not_allowed()),
             _ => return Err(Status::no_such_path()),
@@ -220,7 +231,9 @@ impl Inner {
                 let content = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
                 let body = body::read(body).await?;
                 let Parameters { dry_run, mut query, .. } = parameters;
-                let options = write::Options { dry_run, uid: query.uids.pop().filter(|_| named) };
+                // Of a collection, they select.
+                let uid = if named { query.uids.pop() } else { None };
+                let options = write::Options { dry_run, uid };
                 let answer = match verb {
                     Verb::Update => write::put(store, kind, namespace, name, &options, content, &body).await?,
                     Verb::Patch => write::patch(store, kind, namespace, name, &options, content, &body).await?,
@@ -261,7 +274,7 @@ impl Inner {
         if query.order.is_empty() {
             query.order = bound.query.order;
         }
-        parameters.limit = match (parameters.limit, bound.limit) {
+        parameters.limit = match (parameters.limit, bound.limit.map(|limit| limit as usize)) {
             (Some(asked), Some(saved)) => Some(asked.min(saved)),
             (asked, saved) => asked.or(saved),
         };
@@ -316,6 +329,7 @@ impl Inner {
     /// The line of the audit log, and the metrics.
     fn note(&self, parts: &Parts, peer: &Peer, told: &Told, code: StatusCode, time: Duration) {
         let Some(attributes) = &told.attributes else {
+            self.sources.metrics.answered(None, "", code.as_u16(), time);
             // Discovery and health: of no interest unless somebody is not let in.
             if code == StatusCode::UNAUTHORIZED || code == StatusCode::FORBIDDEN {
                 tracing::info!(target: "audit", method = %parts.method, path = parts.uri.path(), code = code.as_u16(), source = %peer.address, "Request");
@@ -323,7 +337,7 @@ impl Inner {
             return;
         };
         let Attributes { verb, group, resource, namespace, name, .. } = attributes;
-        self.sources.metrics.answered(*verb, resource, code.as_u16(), time);
+        self.sources.metrics.answered(Some(*verb), resource, code.as_u16(), time);
         let user = told.caller.as_ref().map_or("", |caller| caller.user.as_str());
         tracing::info!(
             target: "audit", user, verb = verb.as_str(), group, resource, subresource = told.subresource, namespace, name,
@@ -343,7 +357,9 @@ fn is_watch(query: &str) -> bool {
 /// The only name that the parameters let through.
 fn only_name(parameters: &Parameters) -> Option<String> {
     parameters.query.filters.iter().find_map(|filter| match filter {
-        Filter::Field { field, test: Test::Equal(Value::Text(name)) } if field == "metadata.name" => Some(name.to_string()),
+        Filter::Field { field, test: Test::Equal(Value::Text(name)) } if field == "metadata.name" => {
+            Some(name.to_string())
+        }
         _ => None,
     })
 }
@@ -379,3 +395,6 @@ fn of_document(document: &Document, aggregated: bool, headers: &HeaderMap) -> Re
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     response
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ pub(crate) mod finalizers;
 pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod kinds;
+pub(crate) mod kubeconfig;
 pub(crate) mod proto;
 pub(crate) mod queries;
 pub(crate) mod run;

@@ -6,18 +6,17 @@ use crate::ending::{Ending, Failure};
 use crate::output::note;
 use crate::parts::{Part, Until, without_error};
 use crate::program::Program;
+use crate::saved;
 use crate::server::Server;
 use anyhow::anyhow;
-use axum::body::Body;
-use axum::http::{Request, Response};
 use backon::Retryable as _;
 use ingester_core::Kind;
 use ingester_mirror::config::{self, Config, FrontProxy};
 use ingester_mirror::health::Health;
-use ingester_server::identity::{ApiServer, FollowError, Identity, Peer, Rate, Sources};
+use ingester_server::identity::{ApiServer, FollowError, Identity, Rate, Sources};
 use ingester_server::listen::{Handler, Limits, Listener, Tls};
 use ingester_server::metrics::Metrics;
-use ingester_server::status::Status;
+use ingester_server::service::{self, Service};
 use ingester_store::{Address, ConnectOptions, Store};
 use kube::Client;
 use std::sync::Arc;
@@ -41,6 +40,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.kind())).copied().collect();
     let database = arguments.target.address(program.kinds)?;
     let replica = config.reading().map_err(|error| Failure::Usage(error.into()))?;
+    let saved = saved::read_if_any(&arguments.queries, arguments.target.config.as_deref(), &kinds)?;
     // Addresses and files that cannot be used are reported before anything is waited for.
     let door = Door::open(arguments, &config.serve).await?;
     let client = match arguments.insecure_loopback {
@@ -72,17 +72,19 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
             parts.extend(trust);
             health.database_reached();
             health.kinds_looked_up();
-            let served = Served {
+            let service = Service::new(service::Sources {
                 // Once in a process, which uses them to its end.
                 kinds: kinds.leak(),
-                identity,
                 reads: reads.clone(),
-                writes: writes.clone(),
+                writes: Some(writes.clone()),
                 cluster: client,
+                identity,
+                saved,
                 limits: ingester_store::query::Limits { time: config.query.timeout, ..Default::default() },
                 metrics: metrics.clone(),
-            };
-            door.serve(&config.serve, metrics, served.handler(), &health, &stop).await;
+            });
+            let handler = move |request, peer| service.clone().answer(request, peer);
+            door.serve(&config.serve, metrics, handler, &health, &stop).await;
             for store in [reads, writes].into_iter().filter_map(Arc::into_inner) {
                 // The end of the process closes what is still open then.
                 let _ = tokio::time::timeout(CLOSE, store.close()).await;
@@ -96,39 +98,6 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     }
     tracing::info!("Server stopped");
     ending
-}
-
-/// What answers are made of.
-struct Served {
-    kinds: &'static [Kind],
-    identity: Identity,
-    /// Reads, perhaps from a replica.
-    reads: Arc<Store>,
-    /// Changes evicted objects.
-    writes: Arc<Store>,
-    /// Where objects are restored; `None` without a cluster.
-    cluster: Option<Client>,
-    /// What bounds the cost of a question.
-    limits: ingester_store::query::Limits,
-    metrics: Metrics,
-}
-
-impl Served {
-    /// What answers requests.
-    fn handler(self) -> impl Handler {
-        let served = Arc::new(self);
-        move |request, peer| served.clone().answer(request, peer)
-    }
-
-    async fn answer(self: Arc<Self>, request: Request<Body>, peer: Peer) -> Response<Body> {
-        let (mut parts, _) = request.into_parts();
-        let answer = async {
-            let caller = self.identity.authenticate(&mut parts, &peer).await?;
-            self.identity.admit(&caller)?;
-            Err::<Response<Body>, _>(Status::no_such_path())
-        };
-        answer.await.unwrap_or_else(|status| status.response())
-    }
 }
 
 /// A store of these kinds, once the database has their tables.

@@ -12,7 +12,14 @@ use std::process::Command;
 use std::time::Duration;
 
 fn many(count: u64) -> Vec<(Json, Fate)> {
-    (0..count).map(|n| (model("ml", &format!("m-{n:04}"), n + 1, &json!({"n": (n % 7).to_string()})), if n % 2 == 0 { Fate::Live } else { Fate::Evicted })).collect()
+    (0..count)
+        .map(|n| {
+            (
+                model("ml", &format!("m-{n:04}"), n + 1, &json!({"n": (n % 7).to_string()})),
+                if n % 2 == 0 { Fate::Live } else { Fate::Evicted },
+            )
+        })
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,11 +65,20 @@ async fn kube_lists_watches_and_changes() -> Result<()> {
     let patch = Patch::Merge(json!({"metadata": {"labels": {"mark": "yes"}}}));
     let patched = models.patch("m-0001", &PatchParams::default(), &patch).await?;
     assert_eq!(patched.labels()["mark"], "yes");
-    let applied = models.patch("m-0001", &PatchParams::apply("test"), &Patch::Apply(json!({"apiVersion": "michelangelo.api/v2", "kind": "Model"}))).await;
+    let applied = models
+        .patch(
+            "m-0001",
+            &PatchParams::apply("test"),
+            &Patch::Apply(json!({"apiVersion": "michelangelo.api/v2", "kind": "Model"})),
+        )
+        .await;
     assert!(matches!(&applied, Err(kube::Error::Api(status)) if status.code == 415), "{applied:?}");
     models.delete("m-0001", &DeleteParams::default()).await?;
     let gone = models.get("m-0001").await;
-    assert!(matches!(&gone, Err(kube::Error::Api(status)) if status.code == 404 && status.reason == "NotFound"), "{gone:?}");
+    assert!(
+        matches!(&gone, Err(kube::Error::Api(status)) if status.code == 404 && status.reason == "NotFound"),
+        "{gone:?}"
+    );
     // A live object is the cluster's.
     let live = models.delete("m-0002", &DeleteParams::default()).await;
     assert!(matches!(&live, Err(kube::Error::Api(status)) if status.code == 405), "{live:?}");

@@ -126,8 +126,14 @@ async fn it_prints_in_every_form() -> Result<()> {
 async fn its_errors_are_those_of_an_api_server() -> Result<()> {
     let Some(kubectl) = Kubectl::asks(&objects()).await? else { return Ok(()) };
     for (arguments, expected) in [
-        (&["get", "model", "none", "-n", "ml"][..], "Error from server (NotFound): models.michelangelo.api \"none\" not found\n"),
-        (&["get", "model", "gone", "-n", "ml"], "Error from server (NotFound): models.michelangelo.api \"gone\" not found\n"),
+        (
+            &["get", "model", "none", "-n", "ml"][..],
+            "Error from server (NotFound): models.michelangelo.api \"none\" not found\n",
+        ),
+        (
+            &["get", "model", "gone", "-n", "ml"],
+            "Error from server (NotFound): models.michelangelo.api \"gone\" not found\n",
+        ),
         (&["get", "models", "-n", "ml", "--field-selector", "spec.none=x"], "Error from server (BadRequest): "),
         (&["get", "models", "-n", "ml", "-l", "mirror.michelangelo.api/stat=live"], "Error from server (BadRequest): "),
         (&["get", "cats"], "error: the server doesn't have a resource type \"cats\"\n"),
@@ -159,9 +165,11 @@ async fn it_changes_evicted_objects() -> Result<()> {
     let tried = ["label", "model", "b", "-n", "ml", "stage=new", "--overwrite", "--dry-run=server"];
     kubectl.prints(&tried)?;
     assert_eq!(of("{.metadata.labels.stage}")?, "old", "that was a try");
-    let spec = kubectl.run(&["patch", "model", "b", "-n", "ml", "--type=merge", "-p", r#"{"spec":{"algorithm":"x"}}"#])?;
+    let spec =
+        kubectl.run(&["patch", "model", "b", "-n", "ml", "--type=merge", "-p", r#"{"spec":{"algorithm":"x"}}"#])?;
     assert!(!spec.ok && spec.err.contains("invalid"), "{spec:?}");
-    let applied = kubectl.run(&["label", "model", "b", "-n", "ml", "stage=x", "--overwrite", "--resource-version=1"])?;
+    let applied =
+        kubectl.run(&["label", "model", "b", "-n", "ml", "stage=x", "--overwrite", "--resource-version=1"])?;
     assert!(!applied.ok && applied.err.contains("Conflict"), "{applied:?}");
 
     kubectl.prints(&["delete", "model", "b", "-n", "ml", "--wait=false"])?;

@@ -34,7 +34,8 @@ pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Filter, Order, Query, States, Test};
 pub use order::{OrderError, parse_order};
 pub use selector::{
-    SelectorError, SelectorParameter, parse_field_selector, parse_label_selector, parse_label_selector_with_parameters,
+    LabelFault, SelectorError, SelectorParameter, check_label_key, check_label_value, parse_field_selector,
+    parse_label_selector, parse_label_selector_with_parameters,
 };
 pub use time::{TimeError, parse_time};
 pub use token::{Continue, TokenError};

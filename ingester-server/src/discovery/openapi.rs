@@ -7,11 +7,18 @@ use std::collections::BTreeMap;
 /// The name of the schema of every object's metadata.
 const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
+/// What a document is made of.
+#[derive(Default)]
+struct Parts {
+    schemas: Map<String, Json>,
+    paths: Map<String, Json>,
+}
+
 /// The documents of OpenAPI v3 by group and version: `apis/michelangelo.api/v2`.
 pub(super) fn v3(kinds: &[Kind]) -> BTreeMap<String, Json> {
-    let mut documents: BTreeMap<String, (Map<String, Json>, Map<String, Json>)> = BTreeMap::new();
+    let mut documents: BTreeMap<String, Parts> = BTreeMap::new();
     for kind in kinds {
-        let (schemas, paths) = documents.entry(group_path(kind)).or_default();
+        let Parts { schemas, paths } = documents.entry(group_path(kind)).or_default();
         let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
         schemas.insert(name(kind), schema(kind, &reference(METADATA)));
         schemas.insert(METADATA.into(), metadata());
@@ -23,7 +30,7 @@ pub(super) fn v3(kinds: &[Kind]) -> BTreeMap<String, Json> {
     }
     documents
         .into_iter()
-        .map(|(path, (schemas, paths))| {
+        .map(|(path, Parts { schemas, paths })| {
             let document = json!({
                 "openapi": "3.0.0", "info": info(), "paths": paths, "components": {"schemas": schemas},
             });

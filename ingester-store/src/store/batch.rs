@@ -148,7 +148,7 @@ impl Batch<'_> {
         Ok((inserted, None))
     }
 
-    async fn overwrite(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(), sqlx::Error> {
+    pub(super) async fn overwrite(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(), sqlx::Error> {
         for rows in self.main_packets(rows)? {
             tx.execute(&Overwrite { table: self.table, rows, update_time: self.now }).await?;
         }
@@ -161,7 +161,7 @@ impl Batch<'_> {
     }
 
     /// Makes the stored labels or annotations equal to those of the rows. `inserted` have none stored yet, `present` may.
-    async fn write_companions(
+    pub(super) async fn write_companions(
         &self,
         tx: &mut Transaction,
         companion: Companion,

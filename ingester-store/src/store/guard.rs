@@ -22,6 +22,7 @@ pub enum Verdict {
 /// The rule:
 /// - A tombstone never replaces an evicted row: the object left etcd on purpose, so its DELETED event says nothing new. A tombstone
 ///   of another version is stale: only the cluster can tell whether the object is gone, or still there and to be deleted.
+/// - The same holds of an evicted row that somebody deleted where it lives (`evicted.rs`): no tombstone replaces it.
 /// - A higher resourceVersion wins.
 /// - At the same resourceVersion, deletion and eviction win over the live state. A deletion that an earlier definition of the kind
 ///   brings leaves the columns of a later one. A live state of the version of a tombstone is stale: it does not revive the row, and

@@ -203,7 +203,11 @@ impl Store {
     }
 }
 
-async fn read_rows(tx: &mut Transaction, table: &'static Table, uids: &[&str]) -> Result<Vec<StoredRow>, sqlx::Error> {
+pub(super) async fn read_rows(
+    tx: &mut Transaction,
+    table: &'static Table,
+    uids: &[&str],
+) -> Result<Vec<StoredRow>, sqlx::Error> {
     let mut rows = Vec::with_capacity(uids.len());
     let mut companions = [HashMap::new(), HashMap::new()];
     for uids in chunks(uids, MOST_ROWS) {

@@ -180,15 +180,7 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
     for res_version in [0, 1, 2] {
         for deleted in [false, true] {
             for evicted in [false, true] {
-                // No row is both: a tombstone never replaces an evicted row.
-                if !(deleted && evicted) {
-                    versions.extend([1, 2].map(|ingest_version| Version {
-                        res_version,
-                        ingest_version,
-                        deleted,
-                        evicted,
-                    }));
-                }
+                versions.extend([1, 2].map(|ingest_version| Version { res_version, ingest_version, deleted, evicted }));
             }
         }
     }
@@ -196,7 +188,9 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
     // One batch has the stored row of each pair, another the new one. Each pair is one object.
     let mut batches = [Vec::new(), Vec::new()];
     for stored in &versions {
-        for new in &versions {
+        // A stored row is both if it was evicted and somebody deleted it where it lives. The mirror writes no such row: a tombstone
+        // never replaces an evicted row.
+        for new in versions.iter().filter(|new| !(new.deleted && new.evicted)) {
             let uid = format!("u{:03}", expected.len());
             for (batch, (version, tier)) in batches.iter_mut().zip([(stored, 1), (new, 2)]) {
                 let mut row = row(&json!({

@@ -4,6 +4,7 @@
 
 mod cost;
 mod doubts;
+mod evicted;
 mod failover;
 mod guard;
 mod plans;

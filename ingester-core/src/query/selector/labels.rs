@@ -1,7 +1,7 @@
 //! Label selectors: `team=pricing,tier in (web, cache),!draft`.
 
 use super::SelectorError;
-use super::names::{Fault, check_key, check_value};
+use super::names::{LabelFault, check_label_key, check_label_value};
 use crate::query::place::{Place, shortened};
 use crate::query::{Filter, Test};
 use crate::value::Value;
@@ -139,7 +139,7 @@ impl<'t> Parser<'t> {
             _ if absent => return Err(self.expected("a key")),
             _ => return Err(self.expected("a key or `!`")),
         };
-        check_key(key).map_err(|fault| self.fault(fault))?;
+        check_label_key(key).map_err(|fault| self.fault(fault))?;
         self.free = parameters.is_some_and(|prefix| key.starts_with(prefix));
         self.advance();
         let label = |test| Filter::label(key, test);
@@ -174,7 +174,7 @@ impl<'t> Parser<'t> {
 
     /// Whether the next token may be a value.
     fn check(&self, value: &str) -> Result<(), SelectorError> {
-        if self.free { Ok(()) } else { check_value(value).map_err(|fault| self.fault(fault)) }
+        if self.free { Ok(()) } else { check_label_value(value).map_err(|fault| self.fault(fault)) }
     }
 
     /// The number behind an operator. A sign is refused because no label's value begins with one.
@@ -182,7 +182,7 @@ impl<'t> Parser<'t> {
         self.advance();
         let number = match self.next {
             Token::Word(word) if word.bytes().all(|byte| byte.is_ascii_digit()) => {
-                check_value(word).map_err(|fault| self.fault(fault))?;
+                check_label_value(word).map_err(|fault| self.fault(fault))?;
                 word.parse().map_err(|_| self.fault((0, format!("numbers are {} at most", i64::MAX))))?
             }
             _ => return Err(self.expected("a whole number without a sign")),
@@ -231,7 +231,7 @@ impl<'t> Parser<'t> {
     }
 
     /// An error in the next token.
-    fn fault(&self, (at, what): Fault) -> SelectorError {
+    fn fault(&self, (at, what): LabelFault) -> SelectorError {
         SelectorError { grammar: "label selector", place: Place::new(self.text, self.at + at), what }
     }
 }

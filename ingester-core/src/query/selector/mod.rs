@@ -14,6 +14,7 @@ mod tests;
 
 pub use fields::parse_field_selector;
 pub use labels::{SelectorParameter, parse_label_selector, parse_label_selector_with_parameters};
+pub use names::{LabelFault, check_label_key, check_label_value};
 
 use super::place::Place;
 

@@ -1,15 +1,18 @@
 //! Which keys and values labels may have.
 
 /// Where a name is wrong, in bytes from its beginning, and what is wrong.
-pub(super) type Fault = (usize, String);
+pub type LabelFault = (usize, String);
 
 /// Bytes of a label's value, and of its key behind the prefix.
 const NAME_LENGTH: usize = 63;
 /// Bytes of a key's prefix.
 const PREFIX_LENGTH: usize = 253;
 
-/// A key: `[prefix/]name`.
-pub(super) fn check_key(key: &str) -> Result<(), Fault> {
+/// Checks a label's key: `[prefix/]name`. The key of an annotation may have capital letters in its prefix, too.
+///
+/// # Errors
+/// Where it is wrong, and why.
+pub fn check_label_key(key: &str) -> Result<(), LabelFault> {
     let Some((prefix, name)) = key.split_once('/') else {
         return check_name("a key", key);
     };
@@ -24,12 +27,15 @@ pub(super) fn check_key(key: &str) -> Result<(), Fault> {
     check_name("the name in a key", name).map_err(|(at, what)| (behind + at, what))
 }
 
-/// A value, which may be empty.
-pub(super) fn check_value(value: &str) -> Result<(), Fault> {
+/// Checks a label's value, which may be empty.
+///
+/// # Errors
+/// Where it is wrong, and why.
+pub fn check_label_value(value: &str) -> Result<(), LabelFault> {
     if value.is_empty() { Ok(()) } else { check_name("a label's value", value) }
 }
 
-fn check_name(of: &str, name: &str) -> Result<(), Fault> {
+fn check_name(of: &str, name: &str) -> Result<(), LabelFault> {
     if name.len() > NAME_LENGTH {
         return Err((0, format!("{of} has {NAME_LENGTH} characters at most")));
     }
@@ -41,7 +47,7 @@ fn check_name(of: &str, name: &str) -> Result<(), Fault> {
 }
 
 /// A DNS subdomain, in lower case.
-fn check_prefix(prefix: &str) -> Result<(), Fault> {
+fn check_prefix(prefix: &str) -> Result<(), LabelFault> {
     if prefix.is_empty() {
         return Err((0, "a key has a prefix before its `/`".into()));
     }
@@ -64,7 +70,7 @@ fn check_prefix(prefix: &str) -> Result<(), Fault> {
 }
 
 /// `name` is not empty and ASCII.
-fn ends_with_letters_or_digits(of: &str, name: &str) -> Result<(), Fault> {
+fn ends_with_letters_or_digits(of: &str, name: &str) -> Result<(), LabelFault> {
     for at in [0, name.len().saturating_sub(1)] {
         if !name.as_bytes().get(at).is_some_and(u8::is_ascii_alphanumeric) {
             return Err((at, format!("{of} begins and ends with a letter or a digit")));

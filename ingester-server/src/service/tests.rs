@@ -1,0 +1,221 @@
+//! Who is answered what, over a database in memory.
+
+use super::{Service, Sources};
+use crate::caller::{Attributes, Caller, Verb};
+use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
+use crate::metrics::Metrics;
+use axum::body::Body;
+use crd_specs::KINDS;
+use futures::future::BoxFuture;
+use http::{Request, StatusCode};
+use http_body_util::BodyExt as _;
+use ingester_core::kind::find;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::query::saved::SavedQueries;
+use ingester_store::query::Limits;
+use ingester_store::{RowChange, Store};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+
+/// An API server that knows the tokens `ada` and `eve`. Ada may do everything in the namespace `ml`, Eve may get the model `a` there.
+struct Cluster;
+
+impl Reviewer for Cluster {
+    fn token<'a>(&'a self, token: &'a str, _: &'a [String]) -> BoxFuture<'a, Result<Option<Caller>, ReviewError>> {
+        let known = matches!(token, "ada" | "eve");
+        let caller = known.then(|| Caller { user: token.to_owned(), ..Caller::default() });
+        Box::pin(async move { Ok(caller) })
+    }
+
+    fn access<'a>(&'a self, caller: &'a Caller, what: &'a Attributes) -> BoxFuture<'a, Result<Access, ReviewError>> {
+        let of_models = what.group == "michelangelo.api" && what.resource == "models" && what.namespace == "ml";
+        let reads = matches!(what.verb, Verb::Get | Verb::List);
+        let allowed = of_models && (caller.user == "ada" || (reads && what.name == "a"));
+        Box::pin(async move { Ok(Access { allowed, reason: String::new() }) })
+    }
+}
+
+/// Models `a` to `c` in the namespaces `ml` and `lab`.
+async fn service() -> Service {
+    let store = Store::in_memory(KINDS).await.unwrap();
+    let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
+    for (namespace, name) in
+        ["ml", "lab"].into_iter().flat_map(|namespace| ["a", "b", "c"].map(|name| (namespace, name)))
+    {
+        let object = json!({
+            "apiVersion": "michelangelo.api/v2", "kind": "Model",
+            "metadata": {"namespace": namespace, "name": name, "uid": format!("{namespace}-{name}"), "resourceVersion": "7"},
+            "spec": {"algorithm": "secret"},
+        });
+        let object = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
+        let row = kind.row(&object).unwrap().unwrap();
+        store.write(kind.table(), vec![RowChange::Row(row)]).await.unwrap();
+    }
+    let (store, metrics) = (Arc::new(store), Metrics::new().unwrap());
+    Service::new(Sources {
+        kinds: KINDS,
+        reads: store.clone(),
+        writes: Some(store),
+        cluster: None,
+        identity: Identity::new(Cluster, Vec::new(), Rate::default(), metrics.clone()),
+        saved: SavedQueries::default(),
+        limits: Limits::default(),
+        metrics,
+    })
+}
+
+/// The status and the body.
+async fn ask(service: &Service, method: &str, path: &str, headers: &[(&str, &str)]) -> (u16, Json) {
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let peer = Peer::new(([127, 0, 0, 1], 1).into());
+    let response = service.clone().answer(request.body(Body::empty()).unwrap(), peer).await;
+    let code = response.status().as_u16();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (code, serde_json::from_slice(&body).unwrap_or_default())
+}
+
+const MODELS: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
+
+#[tokio::test]
+async fn who_is_not_known_reads_nothing() {
+    let service = service().await;
+    let forged = [
+        &[][..],
+        &[("authorization", "Bearer none")],
+        &[("authorization", "Bearer ")],
+        &[("authorization", "Basic YWRhOmFkYQ==")],
+        &[("x-remote-user", "ada")],
+        &[("x-remote-user", "ada"), ("x-remote-group", "system:masters")],
+    ];
+    for path in [
+        MODELS,
+        "/apis/michelangelo.api/v2/namespaces/ml/models/a",
+        "/",
+        "/apis",
+        "/api",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/none",
+        "/apis/mirror.michelangelo.api/v1/queries",
+        "//",
+        "/apis/michelangelo.api/v2/namespaces/ml/%2e%2e/models",
+    ] {
+        for headers in forged {
+            for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"] {
+                let (code, body) = ask(&service, method, path, headers).await;
+                assert_eq!(code, 401, "{method} {path} {headers:?}");
+                assert!(!body.to_string().contains("secret"), "{body}");
+            }
+        }
+    }
+    for open in ["/healthz", "/livez", "/readyz", "/version"] {
+        assert_eq!(ask(&service, "GET", open, &[]).await.0, 200, "{open}");
+    }
+}
+
+#[tokio::test]
+async fn everybody_reads_what_they_may_read_in_the_cluster() {
+    let service = service().await;
+    let (ada, eve) = ([("authorization", "Bearer ada")], [("authorization", "Bearer eve")]);
+    let names = |list: &Json| {
+        list["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["metadata"]["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let (code, list) = ask(&service, "GET", MODELS, &ada).await;
+    assert_eq!((code, names(&list)), (200, vec!["a".into(), "b".into(), "c".into()]));
+    let everywhere = "/apis/michelangelo.api/v2/models";
+    let (code, status) = ask(&service, "GET", everywhere, &ada).await;
+    assert_eq!(code, 403, "that is all namespaces");
+    let expected = "models.michelangelo.api is forbidden: User \"ada\" cannot list resource \"models\" in API group \"michelangelo.api\" at the cluster scope";
+    assert_eq!((&status["message"], &status["reason"]), (&json!(expected), &json!("Forbidden")));
+    for path in [
+        "/apis/michelangelo.api/v2/namespaces/lab/models",
+        "/apis/michelangelo.api/v2/namespaces/lab/models/a",
+        "/apis/michelangelo.api/v2/namespaces/ml/projects",
+    ] {
+        assert_eq!(ask(&service, "GET", path, &ada).await.0, 403, "{path}");
+    }
+    // Whoever may read certain names may list just those.
+    assert_eq!(ask(&service, "GET", &format!("{MODELS}/a"), &eve).await.0, 200);
+    assert_eq!(ask(&service, "GET", &format!("{MODELS}/b"), &eve).await.0, 403);
+    assert_eq!(ask(&service, "GET", MODELS, &eve).await.0, 403);
+    let (code, list) = ask(&service, "GET", &format!("{MODELS}?fieldSelector=metadata.name%3Da"), &eve).await;
+    assert_eq!((code, names(&list)), (200, vec!["a".into()]));
+    for selector in ["metadata.name!%3Da", "metadata.name%3Db", "metadata.uid%3Da", ""] {
+        assert_eq!(
+            ask(&service, "GET", &format!("{MODELS}?fieldSelector={selector}"), &eve).await.0,
+            403,
+            "{selector}"
+        );
+    }
+    // Two names are none.
+    let both = format!("{MODELS}?fieldSelector=metadata.name%3Db&fieldSelector=metadata.name%3Da");
+    let (code, list) = ask(&service, "GET", &both, &eve).await;
+    assert!(code == 403 || names(&list).is_empty(), "{code} {list}");
+    for method in ["PUT", "PATCH", "DELETE"] {
+        assert_eq!(ask(&service, method, &format!("{MODELS}/a"), &eve).await.0, 403, "{method}");
+    }
+    assert_eq!(ask(&service, "DELETE", MODELS, &eve).await.0, 403);
+    assert_eq!(ask(&service, "POST", &format!("{MODELS}/a/restore"), &eve).await.0, 403);
+    assert_eq!(ask(&service, "GET", "/apis", &eve).await.0, 200, "discovery is for all who are known");
+}
+
+#[tokio::test]
+async fn requests_that_mean_nothing_are_refused() {
+    let service = service().await;
+    let ada = [("authorization", "Bearer ada")];
+    for (method, path, code) in [
+        ("GET", "/none", 404),
+        ("GET", "/apis/michelangelo.api/v2/namespaces/ml/cats", 404),
+        ("GET", "/apis/michelangelo.api/v2/models/a", 404),
+        ("GET", "/apis/michelangelo.api/v2/namespaces/ml/models/a/logs", 404),
+        ("GET", "/apis/michelangelo.api/v2/namespaces/ml/models/a/restore", 405),
+        ("POST", MODELS, 405),
+        ("POST", "/apis", 405),
+        ("OPTIONS", MODELS, 405),
+        ("GET", "/apis/michelangelo.api/v2/namespaces/ml%2Flab/models", 404),
+        ("GET", "/apis/michelangelo.api/v2/namespaces/lab/../ml/models", 404),
+    ] {
+        let (given, status) = ask(&service, method, path, &ada).await;
+        assert_eq!((given, &status["kind"]), (code, &json!("Status")), "{method} {path}");
+    }
+    assert_eq!(ask(&service, "GET", MODELS, &[ada[0], ("accept", "text/html")]).await.0, 406);
+    assert_eq!(ask(&service, "GET", &format!("{MODELS}?query=none"), &ada).await.0, 400);
+}
+
+#[tokio::test]
+async fn aggregated_discovery_is_not_sent_twice() {
+    let service = service().await;
+    let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    let request = |etag: Option<String>| {
+        let mut request = Request::get("/apis").header("accept", accept).header("authorization", "Bearer ada");
+        if let Some(etag) = etag {
+            request = request.header("if-none-match", etag);
+        }
+        service.clone().answer(request.body(Body::empty()).unwrap(), Peer::new(([127, 0, 0, 1], 1).into()))
+    };
+    let first = request(None).await;
+    assert_eq!((first.status(), first.headers()["content-type"].to_str().unwrap()), (StatusCode::OK, accept));
+    let etag = first.headers()["etag"].to_str().unwrap().to_owned();
+    assert_eq!(request(Some(etag)).await.status(), StatusCode::NOT_MODIFIED);
+    assert_eq!(request(Some("\"other\"".into())).await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn warnings_are_headers_and_large_answers_are_compressed() {
+    let service = service().await;
+    let request = Request::get(format!("{MODELS}?orderby=%22x%22%0A"))
+        .header("authorization", "Bearer ada")
+        .header("accept-encoding", "gzip");
+    let response = service.answer(request.body(Body::empty()).unwrap(), Peer::new(([127, 0, 0, 1], 1).into())).await;
+    assert_eq!(response.headers()["content-encoding"], "gzip");
+    let warning = response.headers()["warning"].to_str().unwrap();
+    assert_eq!(warning, "299 - \"unknown parameter `orderby` is ignored, did you mean `order-by`?\"");
+}

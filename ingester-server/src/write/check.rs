@@ -1,0 +1,304 @@
+//! What a new state of an evicted object changes, and whether it may: labels and annotations, nothing else.
+
+use super::text::{Changeable, Pairs};
+use crate::marks::{DELETING, KEPT};
+use crate::status::{Cause, Resource, Status};
+use ingester_core::Kind;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::query::{check_label_key, check_label_value};
+use serde_json::{Map, Value};
+
+/// The most bytes of all annotations of an object, keys and values, as of the API server.
+const MOST_ANNOTATIONS: usize = 256 << 10;
+
+/// The most fields that an error names.
+const MOST_CAUSES: usize = 16;
+
+/// Fields of the metadata that the server keeps: a client may leave them out.
+const SERVERS_OWN: [&str; 6] =
+    ["uid", "creationTimestamp", "generation", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"];
+
+/// Fields that are compared in their own way, or not at all.
+const NOT_COMPARED: [&str; 7] =
+    ["labels", "annotations", "resourceVersion", "managedFields", "uid", "name", "namespace"];
+
+const IMMUTABLE: &str = "the object was evicted from the cluster: only its labels and annotations can be changed";
+
+/// Whether the body of a PUT is an object of the kind.
+pub(super) fn is_object_of(kind: &Kind, object: &Value) -> Result<(), Status> {
+    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    for field in ["apiVersion", "kind"] {
+        if text(field).is_empty() {
+            return Err(Status::bad_request(format!("the body is no object: it has no {field}")));
+        }
+    }
+    let group = text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
+    if text("kind") != kind.kind() || group != kind.group() {
+        let message = format!(
+            "the body is a {} of {}, this path takes a {} of {}",
+            text("kind"),
+            text("apiVersion"),
+            kind.kind(),
+            kind.api_version()
+        );
+        return Err(Status::bad_request(message));
+    }
+    Ok(())
+}
+
+/// The object of a PUT with what its client may leave out.
+pub(super) fn completed(object: &Value, stored: &Value) -> Value {
+    let mut object = object.clone();
+    if is_absent(object.get("status"))
+        && let (Some(members), Some(status)) = (object.as_object_mut(), stored.get("status"))
+    {
+        members.insert("status".to_owned(), status.clone());
+    }
+    let own = stored.get("metadata").and_then(Value::as_object);
+    if let (Some(metadata), Some(own)) = (object.get_mut("metadata").and_then(Value::as_object_mut), own) {
+        let names = SERVERS_OWN.into_iter().chain(["name", "namespace"]);
+        for name in names.filter(|name| own.contains_key(*name)) {
+            if is_absent(metadata.get(name)) {
+                metadata.insert(name.to_owned(), own[name].clone());
+            }
+        }
+    }
+    object
+}
+
+/// The new labels and annotations; `None` if they are as before.
+pub(super) fn changed(
+    kind: &Kind,
+    resource: Resource<'_>,
+    name: &str,
+    version: u64,
+    stored: &Value,
+    wanted: &Value,
+) -> Result<Option<Changeable>, Status> {
+    let none = Map::new();
+    let metadata = |object: &Value| object.get("metadata").and_then(Value::as_object).cloned();
+    let before = metadata(stored).unwrap_or(none);
+    let Some(after) = metadata(wanted) else { return Err(Status::bad_request("metadata: it is no object")) };
+    is_the_same(resource, name, &before, &after)?;
+    is_of_version(resource, name, version, &after)?;
+
+    let mut causes = Causes(Vec::new());
+    let old = Changeable {
+        labels: Causes(Vec::new()).pairs(&before, "labels"),
+        annotations: Causes(Vec::new()).pairs(&before, "annotations"),
+    };
+    let mut new =
+        Changeable { labels: causes.pairs(&after, "labels"), annotations: causes.pairs(&after, "annotations") };
+    for name in KEPT {
+        match old.annotations.get(name) {
+            Some(value) => new.annotations.insert(name.to_owned(), value.clone()),
+            None => new.annotations.remove(name),
+        };
+    }
+    causes.names(&new);
+    causes.differences(kind, stored, wanted, &before, &after);
+    causes.refuse(kind, name)?;
+    Ok((new != old).then_some(new))
+}
+
+/// What a client should know of an object that was changed.
+pub(super) fn warnings(text: &str) -> Vec<String> {
+    let deleting = Object::parse(text, ManagedFields::Keep).is_ok_and(|object| {
+        object.meta().annotations.iter().any(|(key, value)| &**key == DELETING && &**value == "true")
+    });
+    if deleting {
+        vec![format!("the annotation {DELETING} has no effect on an evicted object: delete the object")]
+    } else {
+        Vec::new()
+    }
+}
+
+fn is_absent(value: Option<&Value>) -> bool {
+    value.is_none_or(Value::is_null)
+}
+
+fn text<'v>(metadata: &'v Map<String, Value>, field: &str) -> &'v str {
+    metadata.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether it is the same object.
+fn is_the_same(
+    resource: Resource<'_>,
+    name: &str,
+    before: &Map<String, Value>,
+    after: &Map<String, Value>,
+) -> Result<(), Status> {
+    if text(after, "name") != text(before, "name") {
+        let message =
+            format!("the name of the object ({}) does not match the name on the URL ({name})", text(after, "name"));
+        return Err(Status::bad_request(message));
+    }
+    if text(after, "namespace") != text(before, "namespace") {
+        let message = "the namespace of the provided object does not match the namespace sent on the request";
+        return Err(Status::bad_request(message));
+    }
+    let (wanted, uid) = (text(after, "uid"), text(before, "uid"));
+    if wanted != uid {
+        let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}");
+        return Err(Status::conflict(resource, name, &why));
+    }
+    Ok(())
+}
+
+/// Whether the writer saw the stored version, if it says which one it saw.
+fn is_of_version(resource: Resource<'_>, name: &str, version: u64, after: &Map<String, Value>) -> Result<(), Status> {
+    let seen = match after.get("resourceVersion") {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::String(seen)) if seen.is_empty() => return Ok(()),
+        Some(Value::String(seen)) => seen.as_str(),
+        Some(_) => return Err(Status::bad_request("metadata.resourceVersion: it is a number as text")),
+    };
+    let number: Option<u64> =
+        Some(seen).filter(|seen| seen.bytes().all(|b| b.is_ascii_digit())).and_then(|seen| seen.parse().ok());
+    let Some(number) = number else {
+        return Err(Status::bad_request(format!("metadata.resourceVersion: Invalid value: {seen:?}: it is no number")));
+    };
+    if version != number {
+        let why = "the object has been modified; please apply your changes to the latest version and try again";
+        return Err(Status::conflict(resource, name, why));
+    }
+    Ok(())
+}
+
+/// What is wrong with an object, field by field.
+struct Causes(Vec<Cause>);
+
+impl Causes {
+    fn add(&mut self, field: &str, reason: &str, message: String) {
+        if self.0.len() < MOST_CAUSES {
+            self.0.push(Cause { reason: reason.to_owned(), message, field: field.to_owned() });
+        }
+    }
+
+    fn invalid(&mut self, field: &str, value: &str, why: &str) {
+        let shown: String = value.chars().take(100).collect();
+        self.add(field, "FieldValueInvalid", format!("Invalid value: {shown:?}: {why}"));
+    }
+
+    /// Labels or annotations.
+    fn pairs(&mut self, metadata: &Map<String, Value>, which: &str) -> Pairs {
+        let field = format!("metadata.{which}");
+        let mut pairs = Pairs::new();
+        match metadata.get(which) {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(found)) => {
+                for (key, value) in found {
+                    match value {
+                        Value::String(value) => {
+                            pairs.insert(key.clone(), value.clone());
+                        }
+                        _ => self.invalid(&format!("{field}.{key}"), &value.to_string(), "it is no string"),
+                    }
+                }
+            }
+            Some(other) => self.invalid(&field, &other.to_string(), "it is no map of strings"),
+        }
+        pairs
+    }
+
+    /// Keys and values, by Kubernetes' rules.
+    fn names(&mut self, new: &Changeable) {
+        for (key, value) in &new.labels {
+            if let Err((_, why)) = check_label_key(key) {
+                self.invalid("metadata.labels", key, &why);
+            }
+            if let Err((_, why)) = check_label_value(value) {
+                self.invalid("metadata.labels", value, &why);
+            }
+        }
+        for key in new.annotations.keys() {
+            // Keys of annotations may have capital letters everywhere.
+            if let Err((_, why)) = check_label_key(&key.to_lowercase()) {
+                self.invalid("metadata.annotations", key, &why);
+            }
+        }
+        let bytes: usize = new.annotations.iter().map(|(key, value)| key.len() + value.len()).sum();
+        if bytes > MOST_ANNOTATIONS {
+            let what = format!("Too long: must have at most {MOST_ANNOTATIONS} bytes");
+            self.add("metadata.annotations", "FieldValueTooLong", what);
+        }
+    }
+
+    /// Every field that differs and may not.
+    fn differences(
+        &mut self,
+        kind: &Kind,
+        stored: &Value,
+        wanted: &Value,
+        before: &Map<String, Value>,
+        after: &Map<String, Value>,
+    ) {
+        // An object that was stored in an older version of its kind may be written back as this one.
+        let same_version = wanted.get("apiVersion").and_then(Value::as_str) == Some(&kind.api_version());
+        let empty = Map::new();
+        let top = |object: &Value, other: &Map<String, Value>| -> Map<String, Value> {
+            let members = object.as_object().unwrap_or(other).iter();
+            let compared = |name: &str| name != "metadata" && !(name == "apiVersion" && same_version);
+            members.filter(|(name, _)| compared(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+        };
+        self.compare("", &Value::Object(top(stored, &empty)), &Value::Object(top(wanted, &empty)));
+        let rest = |metadata: &Map<String, Value>| -> Map<String, Value> {
+            let others = metadata.iter().filter(|(name, _)| !NOT_COMPARED.contains(&name.as_str()));
+            others.map(|(name, value)| (name.clone(), value.clone())).collect()
+        };
+        self.compare("metadata", &Value::Object(rest(before)), &Value::Object(rest(after)));
+    }
+
+    fn compare(&mut self, path: &str, stored: &Value, wanted: &Value) {
+        if self.0.len() == MOST_CAUSES || same(stored, wanted) {
+            return;
+        }
+        let (Value::Object(old), Value::Object(new)) = (stored, wanted) else {
+            return self.add(path, "FieldValueForbidden", format!("Forbidden: {IMMUTABLE}"));
+        };
+        for key in old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))) {
+            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            self.compare(&path, old.get(key).unwrap_or(&Value::Null), new.get(key).unwrap_or(&Value::Null));
+        }
+    }
+
+    fn refuse(self, kind: &Kind, name: &str) -> Result<(), Status> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let group = Resource { group: kind.group(), plural: kind.kind() };
+        let told: Vec<String> = self.0.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        let told = if let [one] = told.as_slice() { one.clone() } else { format!("[{}]", told.join(", ")) };
+        Err(Status::invalid(format!("{group} {name:?} is invalid: {told}"), self.0).about(group, name))
+    }
+}
+
+/// Whether two values mean the same. Typed clients write zero values where nothing is stored, and numbers in their own way; spec and
+/// status stay as they are stored anyway.
+fn same(stored: &Value, wanted: &Value) -> bool {
+    match (stored, wanted) {
+        (Value::Object(old), Value::Object(new)) => {
+            let all_of_old = old.iter().all(|(key, value)| same(value, new.get(key).unwrap_or(&Value::Null)));
+            all_of_old && new.iter().all(|(key, value)| old.contains_key(key) || is_zero(value))
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            old.len() == new.len() && old.iter().zip(new).all(|(old, new)| same(old, new))
+        }
+        (Value::Number(old), Value::Number(new)) => {
+            old == new || (old.is_f64() || new.is_f64()) && old.as_f64() == new.as_f64()
+        }
+        (Value::Null, value) | (value, Value::Null) => is_zero(value),
+        _ => stored == wanted,
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.values().all(is_zero),
+    }
+}

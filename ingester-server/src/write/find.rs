@@ -1,0 +1,100 @@
+//! The row that a name means, and what the store's errors are in the words of Kubernetes.
+
+use crate::read;
+use crate::status::{Reason, Resource, Status};
+use http::StatusCode;
+use ingester_core::Kind;
+use ingester_core::query::{Query, QueryError, States};
+use ingester_core::schema::base;
+use ingester_core::value::Value;
+use ingester_store::query::{AskError, FoundRow, Limits, Wanted};
+use ingester_store::{ErrorClass, Store, StoreError};
+
+/// A row by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) uid: Box<str>,
+    pub(crate) deleted: bool,
+    pub(crate) evicted: bool,
+}
+
+/// The newest row of this name among those in these states; with a uid, that one. An empty namespace or name is any: of a kind without
+/// namespaces, and where there is a uid.
+///
+/// # Errors
+/// 404 if there is none.
+pub(crate) async fn find(
+    store: &Store,
+    kind: &Kind,
+    namespace: &str,
+    name: &str,
+    uid: Option<&str>,
+    states: States,
+) -> Result<Found, Status> {
+    let query = Query {
+        namespaces: if kind.namespaced() { given(namespace) } else { Vec::new() },
+        names: given(name),
+        uids: uid.map(str::to_owned).into_iter().collect(),
+        states,
+        ..Query::default()
+    };
+    let asked = store.ask_about(kind, &query, Limits::default()).map_err(wrong)?;
+    let places = vec![base::RES_VERSION, base::CREATE_TIME, base::DELETE_TIME, base::EVICT_TIME];
+    let mut reader =
+        asked.reader(&Wanted { places, labels: false }, None).map_err(|error| unanswered(kind)(error.into()))?;
+    let mut newest: Option<FoundRow> = None;
+    loop {
+        let rows = reader.next().await.map_err(unanswered(kind))?;
+        if rows.is_empty() {
+            break;
+        }
+        // What exists comes before what was deleted.
+        let age = |row: &FoundRow| (row.time(base::DELETE_TIME).is_none(), row.time(base::CREATE_TIME), version(row));
+        newest = newest.into_iter().chain(rows).max_by_key(age);
+    }
+    let found = |row: FoundRow| Found {
+        uid: row.uid().into(),
+        deleted: row.time(base::DELETE_TIME).is_some(),
+        evicted: row.time(base::EVICT_TIME).is_some(),
+    };
+    newest.map(found).ok_or_else(|| Status::not_found(Resource { group: kind.group(), plural: &kind.plural() }, name))
+}
+
+fn given(text: &str) -> Vec<String> {
+    Some(text).filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect()
+}
+
+/// The row's `res_version`.
+pub(crate) fn version(row: &FoundRow) -> u64 {
+    match row.get(base::RES_VERSION) {
+        Some(Value::UInt(version)) => *version,
+        _ => 0,
+    }
+}
+
+/// 405: the object is in the cluster.
+pub(crate) fn live(resource: Resource<'_>, name: &str) -> Status {
+    let message = format!(
+        "{resource} \"{name}\" is in the cluster: write to its API server; only objects that were evicted from it can be changed here"
+    );
+    Status::failure(StatusCode::METHOD_NOT_ALLOWED, Reason::MethodNotAllowed, message).about(resource, name)
+}
+
+/// A query that cannot be asked.
+pub(crate) fn wrong(error: QueryError) -> Status {
+    Status::bad_request(error.to_string())
+}
+
+/// A query without an answer.
+pub(crate) fn unanswered(kind: &Kind) -> impl Fn(AskError) -> Status {
+    let (group, plural) = (kind.group(), kind.plural());
+    move |error| read::refused(error, Resource { group, plural: &plural })
+}
+
+/// The database failed, or refuses the object.
+pub(crate) fn failed(error: StoreError) -> Status {
+    match error.class() {
+        ErrorClass::Object => Status::invalid(error.to_string(), Vec::new()),
+        _ => read::of_store(&error),
+    }
+}

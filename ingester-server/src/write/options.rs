@@ -1,0 +1,138 @@
+//! Options of writes, in the URL and in the body of DELETE.
+
+use crate::status::{Cause, Resource, Status};
+use ingester_store::Effect;
+use serde::Deserialize;
+
+/// The parameters of a write that mean anything here. Others of Kubernetes (`fieldManager`, `fieldValidation`, `propagationPolicy`,
+/// `gracePeriodSeconds`) are accepted and without effect: an evicted object has no dependents and nothing waits for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Every value of `dryRun`.
+    pub dry_run: Vec<String>,
+    /// The uid, where several rows have the name.
+    pub uid: Option<String>,
+}
+
+impl Options {
+    /// Whether anything is to be written. `of` is the name of the options in Kubernetes, for errors.
+    pub(crate) fn effect(&self, of: &str) -> Result<Effect, Status> {
+        effect(&self.dry_run, of)
+    }
+}
+
+fn effect(dry_run: &[String], of: &str) -> Result<Effect, Status> {
+    let given: Vec<&String> = dry_run.iter().filter(|value| !value.is_empty()).collect();
+    match given.as_slice() {
+        [] => Ok(Effect::Written),
+        all if all.iter().all(|value| *value == "All") => Ok(Effect::Tried),
+        _ => {
+            let what = format!("Unsupported value: {given:?}: supported values: \"All\"");
+            Err(unsupported(of, "dryRun", "FieldValueNotSupported", what))
+        }
+    }
+}
+
+fn unsupported(of: &str, field: &str, reason: &str, what: String) -> Status {
+    let message = format!("{of}.meta.k8s.io \"\" is invalid: {field}: {what}");
+    let cause = Cause { reason: reason.to_owned(), message: what, field: field.to_owned() };
+    let group = Resource { group: "meta.k8s.io", plural: of };
+    Status::invalid(message, vec![cause]).about(group, "")
+}
+
+/// `metav1.DeleteOptions`, as far as it means anything here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DeleteOptions {
+    pub(crate) preconditions: Preconditions,
+    pub(crate) effect: Effect,
+}
+
+/// What must hold of the object that is deleted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Preconditions {
+    uid: Option<String>,
+    resource_version: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Body {
+    kind: Option<String>,
+    preconditions: Option<Preconditions>,
+    dry_run: Option<Vec<String>>,
+    propagation_policy: Option<String>,
+    orphan_dependents: Option<bool>,
+    grace_period_seconds: Option<i64>,
+}
+
+impl DeleteOptions {
+    /// Those of the body, else those of the URL.
+    pub(crate) fn read(options: &Options, content_type: Option<&str>, body: &[u8]) -> Result<Self, Status> {
+        const OF: &str = "DeleteOptions";
+        if body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(DeleteOptions { preconditions: Preconditions::default(), effect: options.effect(OF)? });
+        }
+        is_json(content_type)?;
+        let body: Body = serde_json::from_slice(body)
+            .map_err(|error| Status::bad_request(format!("the body is no DeleteOptions: {error}")))?;
+        if let Some(kind) = body.kind.filter(|kind| !kind.is_empty() && kind != OF) {
+            return Err(Status::bad_request(format!("the body is a {kind}; DELETE takes {OF}")));
+        }
+        if let Some(policy) = body.propagation_policy.filter(|policy| !POLICIES.contains(&policy.as_str())) {
+            let what = format!(
+                "Unsupported value: \"{policy}\": supported values: \"Background\", \"Foreground\", \"Orphan\""
+            );
+            return Err(unsupported(OF, "propagationPolicy", "FieldValueNotSupported", what));
+        }
+        // Both are accepted, and neither has an effect.
+        let _ = (body.orphan_dependents, body.grace_period_seconds);
+        let mut dry_run = body.dry_run.unwrap_or_default();
+        dry_run.extend(options.dry_run.iter().cloned());
+        Ok(DeleteOptions { preconditions: body.preconditions.unwrap_or_default(), effect: effect(&dry_run, OF)? })
+    }
+}
+
+const POLICIES: [&str; 4] = ["", "Background", "Foreground", "Orphan"];
+
+impl Preconditions {
+    /// Whether they hold of this row.
+    pub(crate) fn hold(&self, of: Resource<'_>, name: &str, uid: &str, res_version: u64) -> Result<(), Status> {
+        if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
+            let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}");
+            return Err(Status::conflict(of, name, &why));
+        }
+        let Some(wanted) = &self.resource_version else { return Ok(()) };
+        // As text: a version that is no number is none that the object has.
+        if *wanted != res_version.to_string() {
+            let why = format!(
+                "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({res_version}). The object might have been modified"
+            );
+            return Err(Status::conflict(of, name, &why));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a body of another type than JSON.
+pub(crate) fn is_json(content_type: Option<&str>) -> Result<(), Status> {
+    match content_type.map(media_type) {
+        None => Ok(()),
+        Some(media_type) if media_type.is_empty() || media_type == "application/json" => Ok(()),
+        Some(_) => Err(unknown_format(&["application/json"])),
+    }
+}
+
+/// The media type without its parameters, in lower case.
+pub(crate) fn media_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// 415: only these types of bodies are understood.
+pub(crate) fn unknown_format(accepted: &[&str]) -> Status {
+    let message = format!(
+        "the body of the request was in an unknown format - accepted media types include: {}",
+        accepted.join(", ")
+    );
+    Status::unsupported_media_type(message)
+}

@@ -1,0 +1,243 @@
+//! Changing evicted rows where they live: in SQL. Their objects left etcd for good, so nobody else changes them; whatever the mirror
+//! still hears of them, the guard keeps the row.
+//!
+//! Main rows are locked first, as by every writer. So what is decided about a row is decided about the row that is then written.
+
+use super::batch::{Batch, MOST_ROWS, chunks};
+use super::guard::Version;
+use super::read::read_rows;
+use super::transaction::Transaction;
+use super::{Store, StoreError, StoredRow};
+use ingester_core::Kind;
+use ingester_core::dialect::Access;
+use ingester_core::dialect::statements::{Gone, Tombstone, Versions};
+use ingester_core::row::Row;
+use ingester_core::schema::{Companion, Table, base};
+use ingester_core::value::{Micros, Value};
+use std::collections::HashMap;
+
+/// Whether something is done, or only tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It is written.
+    Written,
+    /// Everything is done but the writing.
+    Tried,
+}
+
+/// What was done with an evicted row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Changed<T, E> {
+    /// It was changed.
+    Done(T),
+    /// It was to stay as it is.
+    Unchanged(Box<StoredRow>),
+    /// There is no row of this kind with this uid.
+    NotFound,
+    /// Its object is in the cluster, and is changed there.
+    NotEvicted,
+    /// It was deleted.
+    Deleted,
+    /// It was to be left alone, for this reason.
+    Refused(E),
+}
+
+impl Store {
+    /// Changes an evicted row with its labels and annotations. `edit` gets the stored row while it is locked, and gives the row that
+    /// replaces it, in a higher version; or nothing, if there is nothing to change; or the reason why not. It may be asked more than
+    /// once, because transient errors are retried. `evict_time` stays as it is.
+    ///
+    /// # Errors
+    /// If the row cannot be read or written within the retries, or the database refuses the new row.
+    pub async fn change_evicted<E>(
+        &self,
+        kind: &Kind,
+        uid: &str,
+        effect: Effect,
+        edit: impl Fn(&StoredRow) -> Result<Option<Row>, E>,
+    ) -> Result<Changed<Row, E>, StoreError> {
+        let table = kind.table();
+        self.with_retries(
+            || format!("changing a row of `{}`", table.name),
+            || async {
+                let mut tx = self.pool.begin(Access::Write).await?;
+                let changed = self.change_locked(&mut tx, kind, uid, effect, &edit).await;
+                tx.end(changed).await
+            },
+        )
+        .await
+    }
+
+    async fn change_locked<E>(
+        &self,
+        tx: &mut Transaction,
+        kind: &Kind,
+        uid: &str,
+        effect: Effect,
+        edit: &impl Fn(&StoredRow) -> Result<Option<Row>, E>,
+    ) -> Result<Changed<Row, E>, sqlx::Error> {
+        let table = kind.table();
+        let stored = match evicted(tx, kind, uid).await? {
+            Ok(stored) => stored,
+            Err(other) => return Ok(other),
+        };
+        let mut row = match edit(&stored) {
+            Err(refused) => return Ok(Changed::Refused(refused)),
+            Ok(None) => return Ok(Changed::Unchanged(Box::new(stored))),
+            Ok(Some(row)) => row,
+        };
+        if row.uid != stored.uid || row.res_version <= stored.res_version {
+            let what = "an evicted row is replaced by a later version of itself";
+            return Err(sqlx::Error::InvalidArgument(what.to_owned()));
+        }
+        row.evict_time = stored.evict_time;
+        if effect == Effect::Written {
+            let batch = self.batch(table);
+            batch.overwrite(tx, &[&row]).await?;
+            for companion in Companion::ALL {
+                batch.write_companions(tx, companion, &[], &[&row]).await?;
+            }
+        }
+        Ok(Changed::Done(row))
+    }
+
+    /// Marks an evicted row as deleted. `refuse` gets the stored row while it is locked, and gives the reason if it is to be left alone.
+    /// Its version and `evict_time` stay: they tell later what the mirror may still hear of the object.
+    ///
+    /// # Errors
+    /// If the row cannot be read or written within the retries.
+    pub async fn delete_evicted<E>(
+        &self,
+        kind: &Kind,
+        uid: &str,
+        effect: Effect,
+        refuse: impl Fn(&StoredRow) -> Result<(), E>,
+    ) -> Result<Changed<Box<StoredRow>, E>, StoreError> {
+        let table = kind.table();
+        let refuse = &refuse;
+        self.with_retries(
+            || format!("deleting a row of `{}`", table.name),
+            || async {
+                let mut tx = self.pool.begin(Access::Write).await?;
+                let deleted = async {
+                    let stored = match evicted(&mut tx, kind, uid).await? {
+                        Ok(stored) => stored,
+                        Err(other) => return Ok(other),
+                    };
+                    if let Err(refused) = refuse(&stored) {
+                        return Ok(Changed::Refused(refused));
+                    }
+                    if effect == Effect::Written {
+                        mark(&mut tx, table, &[(uid, stored.res_version)]).await?;
+                    }
+                    Ok(Changed::Done(Box::new(stored)))
+                }
+                .await;
+                tx.end(deleted).await
+            },
+        )
+        .await
+    }
+
+    /// Marks those of these rows as deleted that are evicted and still of the version that was read of them. Returns the uids of the
+    /// others that are evicted: they were changed meanwhile.
+    ///
+    /// # Errors
+    /// If the rows cannot be read or written within the retries.
+    pub async fn delete_evicted_of(
+        &self,
+        table: &'static Table,
+        read: &[(&str, u64)],
+        effect: Effect,
+    ) -> Result<Deleted, StoreError> {
+        let read: &HashMap<&str, u64> = &read.iter().copied().collect();
+        let mut uids: Vec<&str> = read.keys().copied().collect();
+        uids.sort_unstable();
+        let uids = &uids;
+        self.with_retries(
+            || format!("deleting {} rows of `{}`", uids.len(), table.name),
+            || async {
+                let mut tx = self.pool.begin(Access::Write).await?;
+                let deleted = async {
+                    let mut deleted = Deleted::default();
+                    for uids in chunks(uids, MOST_ROWS) {
+                        let stored = tx.fetch(&Versions { table, uids, lock: true }).await?;
+                        let evicted = |(_, version): &&(String, Version)| version.evicted && !version.deleted;
+                        let mut gone = Vec::with_capacity(stored.len());
+                        for (uid, version) in stored.iter().filter(evicted) {
+                            if read.get(uid.as_str()) == Some(&version.res_version) {
+                                gone.push((uid.as_str(), version.res_version));
+                            } else {
+                                deleted.changed.push(uid.as_str().into());
+                            }
+                        }
+                        deleted.rows += gone.len();
+                        if effect == Effect::Written {
+                            mark(&mut tx, table, &gone).await?;
+                        }
+                    }
+                    Ok(deleted)
+                }
+                .await;
+                tx.end(deleted).await
+            },
+        )
+        .await
+    }
+
+    fn batch(&self, table: &'static Table) -> Batch<'_> {
+        Batch {
+            table,
+            changes: &[],
+            now: Micros::now(),
+            max_packet: self.max_packet,
+            clear_rejects: false,
+            trusting: false,
+        }
+    }
+}
+
+/// The result of deleting many evicted rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// How many were marked as deleted.
+    pub rows: usize,
+    /// The uids of those that were changed meanwhile, and were left alone.
+    pub changed: Vec<Box<str>>,
+}
+
+/// Locks a row and reads it, if it is an evicted one of this kind.
+async fn evicted<T, E>(
+    tx: &mut Transaction,
+    kind: &Kind,
+    uid: &str,
+) -> Result<Result<StoredRow, Changed<T, E>>, sqlx::Error> {
+    let (table, uids) = (kind.table(), &[uid]);
+    if tx.fetch(&Versions { table, uids, lock: true }).await?.is_empty() {
+        return Ok(Err(Changed::NotFound));
+    }
+    let stored = read_rows(tx, table, uids).await?.into_iter().find(|row| is_of(kind, row));
+    Ok(match stored {
+        None => Err(Changed::NotFound),
+        Some(StoredRow { delete_time: Some(_), .. }) => Err(Changed::Deleted),
+        Some(StoredRow { evict_time: None, .. }) => Err(Changed::NotEvicted),
+        Some(stored) => Ok(stored),
+    })
+}
+
+/// Whether a row is of the kind's group, in whatever version.
+fn is_of(kind: &Kind, row: &StoredRow) -> bool {
+    let Some(Value::Text(group_ver)) = row.values.get(base::GROUP_VER) else { return false };
+    group_ver.rsplit_once('/').map_or("", |(group, _)| group) == kind.group()
+}
+
+/// Marks rows as deleted, which the transaction has locked, and leaves their versions.
+async fn mark(tx: &mut Transaction, table: &'static Table, rows: &[(&str, u64)]) -> Result<(), sqlx::Error> {
+    let now = Micros::now();
+    let gone: Vec<Gone<'_>> =
+        rows.iter().map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
+    for gone in chunks(&gone, MOST_ROWS) {
+        tx.execute(&Tombstone { table, gone, update_time: now }).await?;
+    }
+    Ok(())
+}
