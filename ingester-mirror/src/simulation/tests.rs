@@ -7,7 +7,7 @@ const SEEDS: Range<u64> = 0..2000;
 
 /// Seeds beyond those in which something was found once. They are good for as long as the models stay as they are.
 #[rustfmt::skip]
-const KEPT: [u64; 8] = [
+const KEPT: [u64; 11] = [
     // The deletion of an object that is left out failed while an older event of it waited: it was never tried again.
     4045,
     // A write that was under way for a minute came after the resync that would have undone it.
@@ -21,6 +21,11 @@ const KEPT: [u64; 8] = [
     // The database was away while the cluster was restored, and then ingesters wrote what they had received before over the last row of
     // an object: of one that was deleted, and of two that were evicted.
     295125, 468318, 834831,
+    // An evicted row, which somebody had removed, came again with late events, and then a look at the object from before that.
+    428905,
+    // A row was marked as deleted at its version, late, when the object was to stay again: somebody had changed the row meanwhile, or
+    // another ingester had written that version late, too.
+    774123, 907058,
 ];
 
 /// Threads that run seeds.
