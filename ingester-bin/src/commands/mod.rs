@@ -1,6 +1,6 @@
 //! The commands, one file each.
 //!
-//! May use: arguments, cluster, database, ending, output, parts, printers, program, saved, server, ingester-core, ingester-mirror, ingester-store.
+//! May use: arguments, cluster, database, ending, output, parts, printers, program, saved, server, ingester-core, ingester-mirror, ingester-server, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
@@ -11,6 +11,7 @@ pub(crate) mod import;
 pub(crate) mod kinds;
 pub(crate) mod proto;
 pub(crate) mod queries;
+pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod schema;
 
