@@ -23,8 +23,12 @@ pub(crate) enum Command {
     Get(Box<Get>),
     /// List the saved queries that `ingester get --query` takes.
     Queries(Queries),
+    /// Print a kubeconfig with which kubectl asks an `ingester serve`.
+    Kubeconfig(Kubeconfig),
     /// Mirror a cluster into SQL, until it is stopped.
     Run(Run),
+    /// Serve the objects in SQL as a Kubernetes API server does, until it is stopped.
+    Serve(Serve),
     /// Compare cluster and SQL, object by object.
     Audit(Audit),
     /// Bring an object that was evicted or deleted back into the cluster.
@@ -287,6 +291,54 @@ pub(crate) enum State {
     All,
 }
 
+/// The kubeconfig goes to standard output: `ingester kubeconfig ... > mirror.yaml`, then `kubectl --kubeconfig mirror.yaml get models`,
+/// or `KUBECONFIG=~/.kube/config:mirror.yaml` and `kubectl --context ingester`. No credentials are copied unless --embed-credentials
+/// says so.
+#[derive(Debug, Args)]
+#[command(after_help = KUBECONFIG_EXAMPLES)]
+pub(crate) struct Kubeconfig {
+    /// Where the server is: https://HOST:PORT; http://127.0.0.1:PORT for `ingester serve --insecure-loopback PORT`.
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: String,
+    /// The certificate of the authority that signed the server's, a PEM file, which is copied. Without it, the authorities of the
+    /// machine count.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate_authority: Option<PathBuf>,
+    /// The name that the server's certificate has, if it is not the HOST.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tls_server_name: Option<String>,
+    /// What the cluster, the context and the user are called.
+    #[arg(long, value_name = "NAME", default_value = "ingester", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) name: String,
+    /// The namespace of the context. By default that of the context of --from.
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub(crate) namespace: Option<String>,
+    /// A user of another kubeconfig that is read beside this one.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["token_file", "from"], help_heading = "Who asks")]
+    pub(crate) user: Option<String>,
+    /// A file with a token, read by kubectl each time, such as that of a service account.
+    #[arg(long, value_name = "FILE", conflicts_with = "from", help_heading = "Who asks")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The user of another kubeconfig; without FILE of the one that kubectl uses. The command that gets a token, and the names of
+    /// files, are copied.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Who asks")]
+    pub(crate) from: Option<Option<PathBuf>>,
+    /// The context in that kubeconfig [default: the current one].
+    #[arg(long, value_name = "NAME", requires = "from", help_heading = "Who asks")]
+    pub(crate) context: Option<String>,
+    /// Also copy the token or the key that stands in that kubeconfig. Who can read the copy can then do what the user can.
+    #[arg(long, requires = "from", help_heading = "Who asks")]
+    pub(crate) embed_credentials: bool,
+}
+
+const KUBECONFIG_EXAMPLES: &str = "\
+Examples:
+  ingester kubeconfig --server http://127.0.0.1:8001      for `ingester serve --insecure-loopback 8001`
+  ingester kubeconfig --server https://mirror.example.com --certificate-authority ca.crt --from
+  ingester kubeconfig --server https://mirror.example.com --user oidc
+  ingester kubeconfig --server https://ingester-server.ingester.svc --certificate-authority ca.crt \\
+    --token-file /var/run/secrets/kubernetes.io/serviceaccount/token";
+
 /// Keeps SQL equal to the cluster: creations, updates, deletions, and what happened while it was not running. Ctrl-C and SIGTERM
 /// stop it within seconds. It serves /metrics, /healthz and /readyz. If the storage is not enabled, or no database is named, it
 /// stays idle and logs why.
@@ -296,6 +348,23 @@ pub(crate) struct Run {
     pub(crate) config: ConfigFile,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
+}
+
+/// kubectl and other clients of Kubernetes list and read what SQL has: objects in the cluster, and those that left it. Who calls, and what
+/// they may, the cluster's API server says. It serves /metrics, /healthz and /readyz on `server.address` of the configuration. Ctrl-C
+/// and SIGTERM stop it within seconds.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// For trying out: plain HTTP on this port of 127.0.0.1 instead of `serve.address`. Every program of this machine may then read
+    /// and change everything, and nobody else may do anything. A cluster is only used if one is named here.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) insecure_loopback: Option<u16>,
+    #[command(flatten)]
+    pub(crate) queries: QueriesFolder,
 }
 
 /// Reads every object and every row and prints what differs: objects without a row, rows of an earlier or later version, rows

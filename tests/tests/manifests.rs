@@ -5,9 +5,10 @@
 use ingester_mirror::config::{Config, Environment, Gate};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{ConfigMap, Container, Namespace, PodSpec, Probe, Secret, ServiceAccount};
-use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
+use k8s_openapi::api::core::v1::{ConfigMap, Container, Namespace, PodSpec, Probe, Secret, Service, ServiceAccount};
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
@@ -39,6 +40,16 @@ fn deployment() -> PodSpec {
 
 fn job() -> PodSpec {
     typed::<Job>("schema-job.yaml").spec.unwrap().template.spec.unwrap()
+}
+
+fn server() -> PodSpec {
+    typed::<Deployment>("server/deployment.yaml").spec.template.spec.unwrap()
+}
+
+/// The configuration file of the server.
+fn server_config() -> Json {
+    let map: ConfigMap = typed("server/configmap.yaml");
+    serde_saphyr::from_str(&map.data.unwrap()["ingester.yaml"]).unwrap()
 }
 
 fn only(pod: &PodSpec) -> &Container {
@@ -86,19 +97,21 @@ fn config() -> (Config, Environment) {
 
 #[test]
 fn every_file_is_in_the_kustomization_and_every_entry_exists() {
-    let kustomization = document("kustomization.yaml");
-    let keys: Vec<&String> = kustomization.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["apiVersion", "kind", "resources"]);
-    assert_eq!(kustomization["kind"], "Kustomization");
-    let listed = kustomization["resources"].as_array().unwrap().iter().map(|file| file.as_str().unwrap().to_owned());
-    let mut listed: Vec<String> = listed.collect();
-    let there = std::fs::read_dir(root().join("deploy")).unwrap();
-    let there: BTreeSet<String> = there
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.ends_with(".yaml") && name != "kustomization.yaml")
-        .collect();
-    listed.sort();
-    assert_eq!(listed, there.into_iter().collect::<Vec<_>>());
+    for folder in ["", "server/", "apiservice/"] {
+        let kustomization = document(&format!("{folder}kustomization.yaml"));
+        let keys: Vec<&String> = kustomization.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["apiVersion", "kind", "resources"]);
+        assert_eq!(kustomization["kind"], "Kustomization");
+        let listed = kustomization["resources"].as_array().unwrap().iter();
+        let mut listed: Vec<String> = listed.map(|file| file.as_str().unwrap().to_owned()).collect();
+        let there = std::fs::read_dir(root().join("deploy").join(folder)).unwrap();
+        let there: BTreeSet<String> = there
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".yaml") && name != "kustomization.yaml")
+            .collect();
+        listed.sort();
+        assert_eq!(listed, there.into_iter().collect::<Vec<_>>(), "{folder}");
+    }
 }
 
 #[test]
@@ -128,21 +141,25 @@ fn every_object_fits_its_type_and_is_in_the_namespace() {
     assert_ne!(job.spec.unwrap().template.metadata.unwrap().labels, spec.selector.match_labels);
 }
 
-#[test]
-fn the_role_covers_exactly_the_registered_kinds() {
-    let rules = typed::<ClusterRole>("clusterrole.yaml").rules.unwrap();
+/// The rule for the registered kinds.
+fn of_the_kinds(verbs: &[&str]) -> Json {
     let groups: BTreeSet<&str> = crd_specs::KINDS.iter().map(|kind| kind.group()).collect();
     assert_eq!(groups, BTreeSet::from(["michelangelo.api"]), "a kind of another group needs a rule of its own");
     let plurals: BTreeSet<String> = crd_specs::KINDS.iter().map(|kind| kind.plural().into_owned()).collect();
+    json!({ "apiGroups": ["michelangelo.api"], "resources": plurals, "verbs": verbs })
+}
+
+/// The rule for finding out which cluster it is.
+fn of_the_cluster() -> Json {
+    json!({ "apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"] })
+}
+
+#[test]
+fn the_role_covers_exactly_the_registered_kinds() {
+    let rules = typed::<ClusterRole>("clusterrole.yaml").rules.unwrap();
     let expected = json!([
-        {
-            "apiGroups": ["michelangelo.api"], "resources": plurals,
-            "verbs": ["list", "watch", "patch", "delete"],
-        },
-        {
-            "apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"],
-            "verbs": ["get"],
-        },
+        of_the_kinds(&["list", "watch", "patch", "delete"]),
+        of_the_cluster(),
         { "apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"] },
     ]);
     assert_eq!(serde_json::to_value(rules).unwrap(), expected);
@@ -169,42 +186,57 @@ fn both_gates_are_open_and_both_pods_name_the_same_database() {
 fn the_configuration_file_leaves_the_server_to_the_environment() {
     let map: ConfigMap = typed("configmap.yaml");
     let file: Json = serde_saphyr::from_str(&map.data.unwrap()["ingester.yaml"]).unwrap();
-    for key in ["host", "port", "database", "user", "password"] {
-        assert_eq!(file["mysql"].get(key), None, "`mysql.{key}` of the file would change nothing");
+    for file in [file, server_config()] {
+        for key in ["host", "port", "database", "user", "password"] {
+            assert_eq!(file["mysql"].get(key), None, "`mysql.{key}` of the file would change nothing");
+        }
     }
+}
+
+/// The port of a container with this name, or itself.
+fn port_of(container: &Container, port: &IntOrString) -> i32 {
+    match port {
+        IntOrString::Int(port) => *port,
+        IntOrString::String(name) => {
+            let ports = container.ports.as_ref().unwrap();
+            ports.iter().find(|port| port.name.as_ref() == Some(name)).unwrap().container_port
+        }
+    }
+}
+
+fn asked(container: &Container, probe: &Option<Probe>) -> (i32, String) {
+    let get = probe.as_ref().unwrap().http_get.as_ref().unwrap();
+    assert_eq!(get.scheme, None);
+    (port_of(container, &get.port), get.path.clone().unwrap())
+}
+
+/// The port of an address.
+fn port(address: &str) -> i32 {
+    address.rsplit_once(':').unwrap().1.parse().unwrap()
 }
 
 #[test]
 fn probes_and_scraping_use_the_configured_port() {
     let (config, _) = config();
-    let port: i32 = config.server.address.as_ref().unwrap().rsplit_once(':').unwrap().1.parse().unwrap();
-    let pod = deployment();
-    let container = only(&pod);
-    let ports = container.ports.as_ref().unwrap();
-    let asked = |probe: &Option<Probe>| {
-        let get = probe.as_ref().unwrap().http_get.as_ref().unwrap();
-        let port = match &get.port {
-            IntOrString::Int(port) => *port,
-            IntOrString::String(name) => {
-                ports.iter().find(|port| port.name.as_ref() == Some(name)).unwrap().container_port
-            }
-        };
-        (port, get.path.clone().unwrap())
-    };
-    assert_eq!(asked(&container.startup_probe), (port, "/healthz".into()));
-    assert_eq!(asked(&container.liveness_probe), (port, "/healthz".into()));
-    assert_eq!(asked(&container.readiness_probe), (port, "/readyz".into()));
-    let deployment = document("deployment.yaml");
-    let scraped = json!({
-        "prometheus.io/scrape": "true", "prometheus.io/port": port.to_string(), "prometheus.io/path": "/metrics",
-    });
-    assert_eq!(deployment["spec"]["template"]["metadata"]["annotations"], scraped);
-    assert_eq!(pod.termination_grace_period_seconds, Some(30));
+    let of_server = server_config()["server"]["address"].as_str().unwrap().to_owned();
+    let pods = [("", deployment(), config.server.address.unwrap()), ("server/", server(), of_server)];
+    for (folder, pod, address) in pods {
+        let (container, port) = (only(&pod), port(&address));
+        assert_eq!(asked(container, &container.startup_probe), (port, "/healthz".into()));
+        assert_eq!(asked(container, &container.liveness_probe), (port, "/healthz".into()));
+        assert_eq!(asked(container, &container.readiness_probe), (port, "/readyz".into()));
+        let scraped = json!({
+            "prometheus.io/scrape": "true", "prometheus.io/port": port.to_string(), "prometheus.io/path": "/metrics",
+        });
+        let deployment = document(&format!("{folder}deployment.yaml"));
+        assert_eq!(deployment["spec"]["template"]["metadata"]["annotations"], scraped);
+        assert_eq!(pod.termination_grace_period_seconds, Some(30));
+    }
 }
 
 #[test]
 fn pods_have_only_the_privileges_that_they_need() {
-    for pod in [deployment(), job()] {
+    for pod in [deployment(), job(), server()] {
         let context = serde_json::to_value(pod.security_context.as_ref().unwrap()).unwrap();
         assert_eq!(context["runAsNonRoot"], true);
         assert_eq!(context["runAsUser"], 65532, "the image's user, as a number");
@@ -225,10 +257,13 @@ fn pods_have_only_the_privileges_that_they_need() {
         assert_eq!(pod.enable_service_links, Some(false));
         assert_eq!((pod.host_network, pod.host_pid, pod.host_ipc), (None, None, None));
     }
-    // Only the pod that talks to the API server has a token.
+    // Only the pods that talk to the API server have a token.
     assert_eq!(deployment().automount_service_account_token, Some(true));
+    assert_eq!(server().automount_service_account_token, Some(true));
     assert_eq!(job().automount_service_account_token, Some(false));
-    assert_eq!(typed::<ServiceAccount>("serviceaccount.yaml").automount_service_account_token, Some(false));
+    for account in ["serviceaccount.yaml", "server/serviceaccount.yaml"] {
+        assert_eq!(typed::<ServiceAccount>(account).automount_service_account_token, Some(false));
+    }
 }
 
 #[test]
@@ -250,9 +285,117 @@ fn the_image_contains_the_program_that_the_manifests_start() {
     }
     // The builder needs these sources; the migrations are compiled in.
     let ignored = std::fs::read_to_string(root().join(".dockerignore")).unwrap();
-    let crates = ["crd-specs", "ingester-bin", "ingester-core", "ingester-macros", "ingester-mirror", "ingester-store"];
-    for needed in ["Cargo.toml", "Cargo.lock", "generated-sql"].into_iter().chain(crates) {
+    let crates = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let crates: Vec<String> = crates.filter(|name| name.starts_with("ingester-")).collect();
+    assert!(crates.len() > 5, "{crates:?}");
+    for needed in
+        ["Cargo.toml", "Cargo.lock", "generated-sql", "crd-specs"].into_iter().chain(crates.iter().map(String::as_str))
+    {
         assert!(root().join(needed).exists());
         assert!(!ignored.lines().any(|line| line.trim_end_matches('/') == needed), "{needed} is ignored");
     }
+}
+
+#[test]
+fn the_server_has_its_own_pods_account_and_rights() {
+    let [mirror, server]: [Deployment; 2] = [typed("deployment.yaml"), typed("server/deployment.yaml")];
+    assert_eq!(server.spec.selector.match_labels, server.spec.template.metadata.unwrap().labels);
+    assert_ne!(server.spec.selector, mirror.spec.selector);
+    assert!(server.spec.replicas >= Some(2), "one of them always answers");
+    let account: ServiceAccount = typed("server/serviceaccount.yaml");
+    let (account, namespace) = (account.metadata.name, account.metadata.namespace);
+    assert_eq!(server.spec.template.spec.unwrap().service_account_name, account);
+    assert_ne!(account, typed::<ServiceAccount>("serviceaccount.yaml").metadata.name);
+    let config: ConfigMap = typed("server/configmap.yaml");
+    let service: Service = typed("server/service.yaml");
+    for metadata in [&server.metadata, &config.metadata, &service.metadata] {
+        assert_eq!(metadata.namespace, namespace, "{:?}", metadata.name);
+    }
+
+    let subjects = json!([{"kind": "ServiceAccount", "name": account, "namespace": namespace}]);
+    let role: ClusterRole = typed("server/clusterrole.yaml");
+    let [own, delegator]: [ClusterRoleBinding; 2] =
+        [typed("server/clusterrolebinding.yaml"), typed("server/clusterrolebinding-delegator.yaml")];
+    let reader: RoleBinding = typed("server/rolebinding.yaml");
+    for (subject, kind, name, bound) in [
+        (own.subjects, "ClusterRole", role.metadata.name.unwrap(), own.role_ref),
+        (delegator.subjects, "ClusterRole", "system:auth-delegator".into(), delegator.role_ref),
+        (reader.subjects, "Role", "extension-apiserver-authentication-reader".into(), reader.role_ref),
+    ] {
+        assert_eq!(serde_json::to_value(subject).unwrap(), subjects);
+        assert_eq!((bound.kind.as_str(), &bound.name), (kind, &name));
+    }
+    assert_eq!(reader.metadata.namespace.as_deref(), Some("kube-system"), "where the ConfigMap is");
+    // Nobody may read the objects of a kind by the server's own rights alone.
+    let expected = json!([of_the_kinds(&["get", "create"]), of_the_cluster()]);
+    assert_eq!(serde_json::to_value(role.rules).unwrap(), expected);
+}
+
+#[test]
+fn the_server_is_reached_where_it_listens_with_the_certificate_of_its_secret() {
+    let (pod, config) = (server(), server_config());
+    let container = only(&pod);
+    assert_eq!(container.args.as_ref().unwrap(), &["serve", "--config", "/etc/ingester/ingester.yaml"]);
+    assert_eq!(container.image, only(&deployment()).image);
+    assert_eq!(environment(container), environment(only(&deployment())));
+    let service: Service = typed("server/service.yaml");
+    let spec = service.spec.unwrap();
+    assert_eq!(spec.selector, typed::<Deployment>("server/deployment.yaml").spec.selector.match_labels);
+    let ports = spec.ports.unwrap();
+    let [https] = ports.as_slice() else { panic!("{ports:?}") };
+    let serve = &config["serve"];
+    let target = port_of(container, https.target_port.as_ref().unwrap());
+    assert_eq!((https.port, target), (443, port(serve["address"].as_str().unwrap())));
+
+    let volumes = pod.volumes.as_ref().unwrap();
+    let mounted = |path: &str| {
+        let mounts = container.volume_mounts.as_ref().unwrap();
+        let mount = mounts.iter().find(|mount| mount.mount_path == path).expect(path);
+        assert_eq!(mount.read_only, Some(true), "{path}");
+        (mount, volumes.iter().find(|volume| volume.name == mount.name).unwrap())
+    };
+    let (mount, volume) = mounted("/etc/ingester-tls");
+    assert_eq!(mount.sub_path, None, "a file by its subPath is never renewed");
+    assert!(volume.secret.is_some());
+    for (key, file) in [("certificate", "tls.crt"), ("key", "tls.key")] {
+        assert_eq!(
+            serve[key],
+            format!("{}/{file}", mount.mount_path),
+            "the keys of a Secret of the type kubernetes.io/tls"
+        );
+    }
+    assert!(pod.security_context.as_ref().unwrap().fs_group.is_some(), "the key must be readable");
+    let (mount, volume) = mounted("/etc/ingester/ingester.yaml");
+    assert_eq!(mount.sub_path.as_deref(), Some("ingester.yaml"));
+    let map = volume.config_map.as_ref().unwrap();
+    assert_eq!(Some(&map.name), typed::<ConfigMap>("server/configmap.yaml").metadata.name.as_ref());
+    // Beside the configuration, where they are looked for. A cluster without saved queries needs none.
+    let (_, volume) = mounted("/etc/ingester/queries");
+    assert_eq!(volume.config_map.as_ref().unwrap().optional, Some(true));
+}
+
+#[test]
+fn the_api_service_leads_to_the_server_and_opens_only_its_own_group() {
+    let api: APIService = typed("apiservice/apiservice.yaml");
+    let spec = api.spec.unwrap();
+    let (group, version) = (spec.group.unwrap(), spec.version.unwrap());
+    assert_eq!((group.as_str(), version.as_str()), ("mirror.michelangelo.api", "v1"));
+    assert_eq!(api.metadata.name, Some(format!("{version}.{group}")));
+    assert_eq!(
+        (spec.insecure_skip_tls_verify, spec.ca_bundle),
+        (None, None),
+        "the authority is the operator's to name"
+    );
+    let (service, reference): (Service, _) = (typed("server/service.yaml"), spec.service.unwrap());
+    assert_eq!((reference.name, reference.namespace), (service.metadata.name, service.metadata.namespace));
+    assert_eq!(reference.port, Some(service.spec.unwrap().ports.unwrap()[0].port));
+
+    let role: ClusterRole = typed("apiservice/clusterrole.yaml");
+    let rules: Vec<PolicyRule> = role.rules.unwrap();
+    let [rule] = rules.as_slice() else { panic!("{rules:?}") };
+    assert_eq!(rule.api_groups, Some(vec![group]));
+    let binding: ClusterRoleBinding = typed("apiservice/clusterrolebinding.yaml");
+    assert_eq!(Some(binding.role_ref.name), role.metadata.name);
+    let subjects = binding.subjects.unwrap();
+    assert_eq!(subjects.iter().map(|subject| subject.name.as_str()).collect::<Vec<_>>(), ["system:authenticated"]);
 }

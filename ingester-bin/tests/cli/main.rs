@@ -8,6 +8,7 @@ mod database;
 mod full_disk;
 mod get;
 mod import;
+mod kubeconfig;
 mod logging;
 mod program;
 mod proto;
