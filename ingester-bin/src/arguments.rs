@@ -357,12 +357,12 @@ pub(crate) struct Serve {
     pub(crate) target: Target,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
-    #[command(flatten)]
-    pub(crate) queries: QueriesFolder,
     /// For trying out: plain HTTP on this port of 127.0.0.1 instead of `serve.address`. Every program of this machine may then read
     /// and change everything, and nobody else may do anything. A cluster is only used if one is named here.
     #[arg(long, value_name = "PORT")]
     pub(crate) insecure_loopback: Option<u16>,
+    #[command(flatten)]
+    pub(crate) queries: QueriesFolder,
 }
 
 /// Reads every object and every row and prints what differs: objects without a row, rows of an earlier or later version, rows
