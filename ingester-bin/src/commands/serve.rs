@@ -13,10 +13,10 @@ use backon::Retryable as _;
 use ingester_core::Kind;
 use ingester_mirror::config::{self, Config, FrontProxy};
 use ingester_mirror::health::Health;
-use ingester_server::identity::{ApiServer, FollowError, Identity, Rate, Sources};
+use ingester_server::identity::{self, ApiServer, FollowError, Identity, Rate};
 use ingester_server::listen::{Handler, Limits, Listener, Tls};
 use ingester_server::metrics::Metrics;
-use ingester_server::service::{self, Service};
+use ingester_server::service::{Service, Sources};
 use ingester_store::{Address, ConnectOptions, Store};
 use kube::Client;
 use std::sync::Arc;
@@ -39,8 +39,8 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.kind())).copied().collect();
     let database = arguments.target.address(program.kinds)?;
-    let replica = config.reading().map_err(|error| Failure::Usage(error.into()))?;
     let saved = saved::read_if_any(&arguments.queries, arguments.target.config.as_deref(), &kinds)?;
+    let replica = config.reading().map_err(|error| Failure::Usage(error.into()))?;
     // Addresses and files that cannot be used are reported before anything is waited for.
     let door = Door::open(arguments, &config.serve).await?;
     let client = match arguments.insecure_loopback {
@@ -72,7 +72,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
             parts.extend(trust);
             health.database_reached();
             health.kinds_looked_up();
-            let service = Service::new(service::Sources {
+            let service = Service::new(Sources {
                 // Once in a process, which uses them to its end.
                 kinds: kinds.leak(),
                 reads: reads.clone(),
@@ -192,7 +192,7 @@ async fn known(
 ) -> Result<(Identity, Option<Part>), Failure> {
     let rate = Rate { per_second: serve.rate, burst: serve.burst };
     let identity = Identity::new(ApiServer::new(client.clone()), serve.audiences.clone(), rate, metrics);
-    let sources = Sources {
+    let sources = identity::Sources {
         proxy: (serve.front_proxy != FrontProxy::Never).then_some(client),
         required: serve.front_proxy == FrontProxy::Required,
         users: serve.client_ca.clone(),
