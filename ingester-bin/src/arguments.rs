@@ -411,7 +411,7 @@ pub(crate) struct Restore {
     /// The row of this uid.
     #[arg(long, value_name = "UID")]
     pub(crate) uid: Option<String>,
-    /// Ask the API server whether it would take the object, and create nothing.
+    /// Print what would be created, as YAML unless --output says otherwise, if the API server would take it.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print the object, or its name.
