@@ -100,7 +100,8 @@ fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String
         Some(RestoreFormat::Yaml) => yaml::document(&tree()?),
         Some(RestoreFormat::Name) => format!("{name}\n"),
         None if restored.before => format!("{name} unchanged\n"),
-        None if arguments.dry_run => format!("{name} restored (server dry run)\n"),
+        // What would be created.
+        None if arguments.dry_run => yaml::document(&tree()?),
         None => format!("{name} restored\n"),
     })
 }

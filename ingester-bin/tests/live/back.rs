@@ -51,6 +51,8 @@ async fn an_evicted_object_comes_back_and_is_mirrored_again(world: &mut World) -
     let shown: Json = serde_json::from_str(&dry.out)?;
     assert_eq!(shown["metadata"]["annotations"], json!({"michelangelo/RestoredFrom": old}));
     assert!(shown["metadata"].get("ownerReferences").is_none(), "{shown}");
+    let dry = restore(world, &["model", "a", "--dry-run"])?;
+    ensure!(dry.code == Some(0) && dry.out.starts_with("apiVersion: michelangelo.api/v2\nkind: Model\n"), "{dry:?}");
     assert!(world.objects.get("Model", "a").await?.is_none());
     assert_eq!(state(world, &old).await?, Some((false, true)));
 

@@ -7,6 +7,7 @@
 //! | `report` | the samples and their updates, as one checks an installation |
 //! | `lifecycle` | the life of one object: finalizer, deletion, annotations |
 //! | `back` | objects that come back into the cluster from their rows |
+//! | `written` | writes to objects while they are evicted |
 //! | `sweep` | changes made while the ingester was down |
 //! | `cost`, `memory` | how much is written, and how much memory it takes |
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
@@ -48,3 +49,4 @@ mod settings;
 mod sweep;
 mod uninstall;
 mod world;
+mod written;
