@@ -1,5 +1,5 @@
-//! Questions about many rows: our query beside the same SQL by hand, on one connection of the same driver. Both read the uid and the
-//! object of the first 50 rows. And the memory in which all objects are read.
+//! Questions about many rows: our query beside the same SQL by hand, as a program has it: on a connection out of a pool of the same
+//! driver. Both read the uid and the object of the first 50 rows. And the memory in which all objects are read.
 
 use crate::rounds::{Candidate, measure};
 use anyhow::{Context as _, Result};
@@ -128,6 +128,8 @@ where
     runtime.block_on(store.create_missing(KINDS))?;
     let mut connection = runtime.block_on(D::Connection::connect(url))?;
     runtime.block_on(fill::<D>(&mut connection, name == "SQLite", arguments.rows))?;
+    let pool = sqlx::pool::PoolOptions::<D>::new().max_connections(4).test_before_acquire(false);
+    let pool = runtime.block_on(pool.connect(url))?;
     println!(
         "\n{name}, {} rows: the first 50 rows, ms at the median, and the ratio to the SQL by hand",
         arguments.rows
@@ -140,7 +142,8 @@ where
         let found = runtime.block_on(asked.page(&wanted, 50, None))?.rows.len();
         let by_hand = || {
             let read = async {
-                let rows = sqlx::query::<D>(AssertSqlSafe(sql.as_str())).fetch_all(&mut connection).await?;
+                let mut connection = pool.acquire().await?;
+                let rows = sqlx::query::<D>(AssertSqlSafe(sql.as_str())).fetch_all(&mut *connection).await?;
                 rows.iter().map(|row| Ok((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?))).collect()
             };
             let rows: Result<Vec<(String, String)>, sqlx::Error> = runtime.block_on(read);

@@ -27,8 +27,12 @@ pub(crate) enum Command {
     Kubeconfig(Kubeconfig),
     /// Mirror a cluster into SQL, until it is stopped.
     Run(Run),
+    /// Serve the objects in SQL as a Kubernetes API server does, until it is stopped.
+    Serve(Serve),
     /// Compare cluster and SQL, object by object.
     Audit(Audit),
+    /// Bring an object that was evicted or deleted back into the cluster.
+    Restore(Restore),
     /// The finalizer that the ingester adds to objects.
     #[command(subcommand)]
     Finalizers(Finalizers),
@@ -346,6 +350,23 @@ pub(crate) struct Run {
     pub(crate) cluster: Cluster,
 }
 
+/// kubectl and other clients of Kubernetes list and read what SQL has: objects in the cluster, and those that left it. Who calls, and what
+/// they may, the cluster's API server says. It serves /metrics, /healthz and /readyz on `server.address` of the configuration. Ctrl-C
+/// and SIGTERM stop it within seconds.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    #[command(flatten)]
+    pub(crate) queries: QueriesFolder,
+    /// For trying out: plain HTTP on this port of 127.0.0.1 instead of `serve.address`. Every program of this machine may then read
+    /// and change everything, and nobody else may do anything. A cluster is only used if one is named here.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) insecure_loopback: Option<u16>,
+}
+
 /// Reads every object and every row and prints what differs: objects without a row, rows of an earlier or later version, rows
 /// with other content, live rows without an object. Every difference is read again before it is reported, so the ingester may
 /// be running. Exits with 1 if anything differs.
@@ -366,6 +387,47 @@ pub(crate) struct Audit {
     /// Only these kinds.
     #[arg(value_name = "KIND")]
     pub(crate) kinds: Vec<String>,
+}
+
+/// Creates the object in the cluster from its row: with another uid, without what the API server gives it, without our finalizer and the
+/// annotations michelangelo/Immutable and michelangelo/Deleting, without references to owners that are gone, and with the annotation
+/// michelangelo/RestoredFrom. Once the mirror has stored it, the old row is marked as deleted; until then the command can be repeated.
+/// Exits with 1 if a live object has the name, or if the old row is not yet marked.
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// The kind; or KIND/NAME.
+    #[arg(value_name = "KIND")]
+    pub(crate) kind: String,
+    /// The object. Of several rows of this name, one that was evicted comes before one that was deleted, then the newest.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// The object's namespace. It can be left out if only one has the name.
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub(crate) namespace: Option<String>,
+    /// The row of this uid.
+    #[arg(long, value_name = "UID")]
+    pub(crate) uid: Option<String>,
+    /// Ask the API server whether it would take the object, and create nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the object, or its name.
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    pub(crate) output: Option<RestoreFormat>,
+}
+
+/// How `ingester restore` prints an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RestoreFormat {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// KIND/NAME.
+    Name,
 }
 
 #[derive(Debug, Subcommand)]

@@ -52,7 +52,7 @@ use clap::Parser;
 use database::configuration;
 use ending::{Ending, Failure};
 use ingester_core::{Kind, check_registry};
-use ingester_mirror::config::LogFormat;
+use ingester_mirror::config::{Config, LogFormat};
 use std::process::ExitCode;
 
 impl Program {
@@ -87,12 +87,16 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     }
     if let Command::Run(arguments) = command {
         let config = configuration(&arguments.config, kinds)?;
-        let format = match config.log.format {
-            LogFormat::Text => logging::Format::Text,
-            LogFormat::Json => logging::Format::Json,
-        };
-        logging::start(format, config.log.level.as_str()).map_err(Failure::Usage)?;
+        start_logging(&config)?;
         return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?));
+    }
+    if let Command::Serve(arguments) = command {
+        let config = match &arguments.target.config {
+            Some(file) => configuration(&arguments::ConfigFile { config: file.clone() }, kinds)?,
+            None => Config::default(),
+        };
+        start_logging(&config)?;
+        return wait_for(commands::serve::run(&arguments, config, commands::versioned(program)?));
     }
     // Commands that people run log only what went wrong. RUST_LOG shows more.
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
@@ -109,11 +113,12 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Get(arguments) => wait_for(commands::get::run(*arguments, program)),
         Command::Queries(arguments) => commands::queries::run(&arguments, kinds),
         Command::Kubeconfig(arguments) => commands::kubeconfig::run(&arguments),
-        Command::Run(_) => Ok(Ending::Done),
+        Command::Run(_) | Command::Serve(_) => Ok(Ending::Done),
         Command::Audit(arguments) => {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::audit::run(&arguments, config, kinds))
         }
+        Command::Restore(arguments) => wait_for(commands::restore::run(arguments, kinds)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::finalizers::remove(&arguments, config, kinds))
@@ -129,6 +134,15 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
     }
+}
+
+/// Logs as the configuration says.
+fn start_logging(config: &Config) -> Result<(), Failure> {
+    let format = match config.log.format {
+        LogFormat::Text => logging::Format::Text,
+        LogFormat::Json => logging::Format::Json,
+    };
+    logging::start(format, config.log.level.as_str()).map_err(Failure::Usage)
 }
 
 /// Runs asynchronous work to its end.

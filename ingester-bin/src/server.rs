@@ -8,9 +8,9 @@ use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, routing};
 use ingester_mirror::health::{Check, Health};
-use ingester_mirror::metrics::Metrics;
 use std::future::IntoFuture as _;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -25,10 +25,16 @@ pub(crate) struct Server {
     listener: TcpListener,
 }
 
+/// Writes metrics in Prometheus' text format.
+pub(crate) type Render = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// The media type of what [`Render`] writes.
+const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
 /// The sources of the answers.
 #[derive(Clone)]
 struct Sources {
-    metrics: Metrics,
+    metrics: Render,
     health: Health,
 }
 
@@ -67,7 +73,7 @@ impl Server {
     ///
     /// # Errors
     /// If the server ends by itself.
-    pub(crate) async fn run(self, metrics: Metrics, health: Health, stop: CancellationToken) -> anyhow::Result<()> {
+    pub(crate) async fn run(self, metrics: Render, health: Health, stop: CancellationToken) -> anyhow::Result<()> {
         let router = Router::new()
             .route("/metrics", routing::get(metrics_page))
             .route("/healthz", routing::get(healthz))
@@ -95,7 +101,7 @@ fn everywhere(address: &str) -> Option<[SocketAddr; 2]> {
 }
 
 async fn metrics_page(State(sources): State<Sources>) -> Response {
-    ([(header::CONTENT_TYPE, Metrics::CONTENT_TYPE)], sources.metrics.render()).into_response()
+    ([(header::CONTENT_TYPE, METRICS)], (sources.metrics)()).into_response()
 }
 
 async fn healthz(State(sources): State<Sources>, uri: Uri) -> Response {
@@ -126,6 +132,7 @@ mod tests {
     use ingester_mirror::health::{Health, KindState};
     use ingester_mirror::metrics::Metrics;
     use std::net::SocketAddr;
+    use std::sync::Arc;
     use std::time::Duration;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpStream;
@@ -144,7 +151,14 @@ mod tests {
         let (metrics, health, stop) = (Metrics::new().unwrap(), Health::new(["Model"]), CancellationToken::new());
         let server = Server::bind("127.0.0.1:0").await.unwrap();
         let address = server.local_address().unwrap();
-        let task = tokio::spawn(server.run(metrics.clone(), health.clone(), stop.clone()));
+        let task = tokio::spawn(server.run(
+            Arc::new({
+                let metrics = metrics.clone();
+                move || metrics.render()
+            }),
+            health.clone(),
+            stop.clone(),
+        ));
         Running { address, metrics, health, stop, task }
     }
 

@@ -14,6 +14,7 @@ mod marks;
 pub mod metrics;
 pub mod read;
 pub mod request;
+pub mod restore;
 pub mod service;
 pub mod status;
 pub mod write;

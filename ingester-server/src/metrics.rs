@@ -134,8 +134,8 @@ impl Metrics {
     }
 
     /// A request was answered. `resource` is the plural of a kind that is served, or empty.
-    pub fn answered(&self, verb: Option<Verb>, resource: &str, code: u16, time: Duration) {
-        let verb = verb.map_or("other", Verb::as_str);
+    pub fn answered(&self, verb: impl Into<Option<Verb>>, resource: &str, code: u16, time: Duration) {
+        let verb = verb.into().map_or("other", Verb::as_str);
         let mut digits = *b"000";
         for (digit, divisor) in digits.iter_mut().zip([100, 10, 1]) {
             *digit += u8::try_from(code / divisor % 10).unwrap_or(0);

@@ -11,6 +11,7 @@ use crate::read;
 use crate::request::parameters::{self, Parameters};
 use crate::request::path::{self, Objects, Target};
 use crate::request::{accept, parameters::Include};
+use crate::restore;
 use crate::status::Status;
 use crate::write;
 use axum::body::Body;
@@ -217,13 +218,22 @@ impl Inner {
                 read::list(&self.sources.reads, kind, parameters, form, limits).await
             }
             Verb::Watch => Ok(read::watch(parameters.watch.flatten())),
-            Verb::Create => Err(Status::unavailable("this server has no cluster to restore objects into")),
+            Verb::Create => {
+                let (Some(store), Some(cluster)) = (&self.sources.writes, &self.sources.cluster) else {
+                    return Err(Status::unavailable("this server has no cluster to restore objects into"));
+                };
+                let options = write::Options { dry_run: parameters.dry_run, uid: parameters.query.uids.pop() };
+                let answer = restore::post(store, cluster.clone(), kind, namespace, name, &options).await?;
+                Ok(of_write(answer, told))
+            }
             Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {
                 let Some(store) = &self.sources.writes else { return Err(Status::method_not_allowed()) };
                 let content = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
                 let body = body::read(body).await?;
                 let Parameters { dry_run, mut query, .. } = parameters;
-                let options = write::Options { dry_run, uid: query.uids.pop().filter(|_| named) };
+                // Of a collection, they select.
+                let uid = if named { query.uids.pop() } else { None };
+                let options = write::Options { dry_run, uid };
                 let answer = match verb {
                     Verb::Update => write::put(store, kind, namespace, name, &options, content, &body).await?,
                     Verb::Patch => write::patch(store, kind, namespace, name, &options, content, &body).await?,

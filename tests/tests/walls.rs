@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates with rooms, each with those below it.
-const CRATES: [(&str, &[&str]); 5] = [
+const CRATES: [(&str, &[&str]); 6] = [
     ("ingester-macros", &[]),
     ("ingester-core", &["ingester-macros"]),
     ("ingester-store", &["ingester-core"]),
     ("ingester-mirror", &["ingester-core", "ingester-store"]),
-    ("ingester-bin", &["crd-specs", "ingester-core", "ingester-store", "ingester-mirror"]),
+    ("ingester-server", &["ingester-core", "ingester-store"]),
+    ("ingester-bin", &["crd-specs", "ingester-core", "ingester-store", "ingester-mirror", "ingester-server"]),
 ];
 
 /// What a crate without I/O does without.

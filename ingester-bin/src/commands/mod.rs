@@ -1,6 +1,6 @@
 //! The commands, one file each.
 //!
-//! May use: arguments, cluster, database, ending, output, parts, printers, program, saved, server, ingester-core, ingester-mirror, ingester-store.
+//! May use: arguments, cluster, database, ending, output, parts, printers, program, saved, server, ingester-core, ingester-mirror, ingester-server, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
@@ -12,19 +12,31 @@ pub(crate) mod kinds;
 pub(crate) mod kubeconfig;
 pub(crate) mod proto;
 pub(crate) mod queries;
+pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod serve;
+mod start;
 
 use crate::arguments::Migrations;
 use crate::ending::Failure;
 use crate::program::Program;
+use crate::server::Render;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::ddl::{Schema, diff};
 use ingester_core::nearest::nearest;
 use ingester_mirror::identity::Identity;
+use ingester_mirror::metrics::Metrics;
 use ingester_store::Store;
 use ingester_store::migrate::{Folder, Released};
+use std::sync::Arc;
+
+/// The metrics of the mirror, for the server of metrics and probes.
+fn rendered(metrics: &Metrics) -> Render {
+    let metrics = metrics.clone();
+    Arc::new(move || metrics.render())
+}
 
 /// The named kinds; all kinds if no name is given.
 fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure> {

@@ -1,12 +1,13 @@
 //! `ingester run`: starts the mirror from a configuration, and stops it in order.
 
+use super::start::{CLOSE, PAUSES, Tables, open, stop_on_signals};
 use crate::arguments::Run;
 use crate::ending::{Ending, Failure};
 use crate::parts::{Part, Until, without_error};
 use crate::program::Program;
 use crate::server::Server;
 use anyhow::anyhow;
-use backon::{ExponentialBuilder, Retryable as _};
+use backon::Retryable as _;
 use ingester_core::Kind;
 use ingester_core::dialect::Dialect;
 use ingester_mirror::config::{Config, Gate, Ingester};
@@ -15,25 +16,15 @@ use ingester_mirror::health::Health;
 use ingester_mirror::identity::{Identity, IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::{self, Context};
-use ingester_store::migrate::{ApplyError, BackfillProgress, Progress, Released};
-use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError};
+use ingester_store::migrate::{BackfillProgress, Released};
+use ingester_store::{ErrorClass, Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-
-/// How long closing the connections may take: a database that is down must not keep the process from ending.
-const CLOSE: Duration = Duration::from_secs(1);
 
 /// How long the Event about a database of another cluster may take.
 const LAST_EVENT: Duration = Duration::from_secs(5);
-
-/// The pauses between attempts at a database that is not ready. They do not end.
-const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
-    .with_min_delay(Duration::from_millis(500))
-    .with_max_delay(Duration::from_secs(10))
-    .without_max_times();
 
 pub(crate) async fn run(arguments: &Run, config: Config, program: Program) -> Result<Ending, Failure> {
     let stop = CancellationToken::new();
@@ -44,7 +35,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program) -> Re
     let serving = match &config.server.address {
         Some(address) => {
             let server = Server::bind(address).await.map_err(Failure::Usage)?;
-            let serving = server.run(metrics.clone(), health.clone(), stop.clone());
+            let serving = server.run(super::rendered(&metrics), health.clone(), stop.clone());
             Some(Part::spawn("server of metrics and probes", Until::Stop, &health, &stop, serving))
         }
         None => None,
@@ -74,45 +65,12 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program) -> Re
     ending
 }
 
-/// The first Ctrl-C or SIGTERM stops the work, the second one ends the process.
-fn stop_on_signals(stop: CancellationToken) -> Result<(), Failure> {
-    let listen = |kind| signal(kind).map_err(|error| anyhow!("cannot listen for signals: {error}"));
-    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    tokio::spawn(async move {
-        for signals in 1.. {
-            let name = tokio::select! {
-                _ = interrupt.recv() => "SIGINT",
-                _ = terminate.recv() => "SIGTERM",
-            };
-            if signals > 1 {
-                tracing::warn!(signal = name, "Stopping at once");
-                std::process::exit(1);
-            }
-            tracing::info!(signal = name, "Stopping");
-            stop.cancel();
-        }
-    });
-    Ok(())
-}
-
 /// There is nothing to do: waits for the stop, alive and ready, without a database or a cluster.
 async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result<Ending, Failure> {
     health.idle(reason);
     tracing::info!(reason, "Metadata storage not enabled, the ingester stays idle");
     stop.cancelled().await;
     Ok(Ending::Done)
-}
-
-/// Which tables are needed, and in which database.
-struct Tables {
-    address: Address,
-    /// The kinds that are mirrored.
-    kinds: Vec<Kind>,
-    /// All kinds of the program.
-    all: &'static [Kind],
-    released: Option<Released>,
-    /// Whether this process migrates the tables.
-    migrate: bool,
 }
 
 async fn mirror(
@@ -260,94 +218,6 @@ fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Opt
     }
     let rows = left.iter().map(|(_, rows)| rows).sum();
     (rows > 0).then(|| Outside { rows, namespaces: named.join(", ") })
-}
-
-/// Connects, retrying as long as it takes, and migrates the tables or waits until somebody else does.
-async fn open(tables: &Tables, options: ConnectOptions) -> Result<Store, Failure> {
-    let attempts = (async || prepare(tables, options).await).retry(PAUSES);
-    let attempts = attempts.when(|error| !matches!(error, NotReady::Failed(_))).notify(|error, _| match error {
-        NotReady::Unreachable(error) => tracing::warn!(%error, "Database not reached, trying again"),
-        NotReady::Incomplete(missing) => {
-            tracing::warn!(missing, "Tables or columns are missing: waiting for `ingester schema apply`");
-        }
-        NotReady::Failed(_) => {}
-    });
-    attempts.await.map_err(|error| match error {
-        NotReady::Failed(failure) => failure,
-        // These are retried without an end.
-        NotReady::Unreachable(error) => error.into(),
-        NotReady::Incomplete(missing) => Failure::Work(anyhow!("the database lacks {missing}")),
-    })
-}
-
-/// Why a database is not ready.
-enum NotReady {
-    /// It cannot be reached now.
-    Unreachable(StoreError),
-    /// It lacks these tables and columns.
-    Incomplete(String),
-    /// It will not become ready by itself.
-    Failed(Failure),
-}
-
-impl From<StoreError> for NotReady {
-    fn from(error: StoreError) -> Self {
-        if error.class() == ErrorClass::Transient {
-            NotReady::Unreachable(error)
-        } else {
-            NotReady::Failed(error.into())
-        }
-    }
-}
-
-impl From<ApplyError> for NotReady {
-    fn from(error: ApplyError) -> Self {
-        match error {
-            ApplyError::Store(error) => error.into(),
-            error => NotReady::Failed(Failure::Usage(error.into())),
-        }
-    }
-}
-
-/// Connects and migrates the tables, once.
-async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotReady> {
-    let store = Store::connect(&tables.address, options).await?;
-    if tables.migrate {
-        match &tables.released {
-            Some(released) => {
-                let mut log = |progress: Progress| {
-                    tracing::info!(
-                        migration = progress.migration,
-                        "Running migration {} of {}",
-                        progress.place,
-                        progress.of
-                    );
-                };
-                match released.apply(&store, &mut log).await {
-                    Ok(applied) => applied.drift.iter().for_each(|drift| {
-                        tracing::warn!(%drift, "The database differs from the released schema");
-                    }),
-                    // An older program that runs during an upgrade, or after an upgrade was reverted. The database may still
-                    // have everything that it needs; this is checked next.
-                    Err(error @ ApplyError::Later(_)) => tracing::warn!(%error, "The database is of a later release"),
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            None => {
-                let made = store.create_missing(tables.all).await?;
-                if !made.is_empty() {
-                    tracing::info!(tables = made.len(), "Tables made");
-                }
-            }
-        }
-    }
-    let mut missing = store.missing(&tables.kinds).await?;
-    missing.extend(store.missing_own().await?);
-    if !missing.is_empty() {
-        return Err(NotReady::Incomplete(missing.join(", ")));
-    }
-    store.look_for_rejects().await?;
-    Ok(store)
 }
 
 /// How long after a backfill rows of older definitions are looked for again: during a rolling update, an older release may have

@@ -34,7 +34,7 @@ async fn kube_lists_watches_and_changes() -> Result<()> {
         page.continue_token = token.take();
         let list = models.list(&page).await?;
         ensure!(list.items.len() <= 50);
-        names.extend(list.items.iter().map(ResourceExt::name_any));
+        names.extend(list.items.iter().map(|model| model.name_any()));
         token = list.metadata.continue_.filter(|token| !token.is_empty());
         if token.is_none() {
             break;
@@ -44,7 +44,7 @@ async fn kube_lists_watches_and_changes() -> Result<()> {
     assert_eq!(names, expected);
 
     // Streamed lists are refused, so a client falls back to lists in pages.
-    let refused = watcher::watcher(models.clone(), watcher::Config::default().streaming_lists()).try_next().await;
+    let refused = watcher::watcher(models.clone(), watcher::Config::default().streaming_lists()).boxed().try_next().await;
     let refused = format!("{:?}", refused.err().context("streamed lists are refused")?);
     ensure!(refused.contains("422") && refused.contains("sendInitialEvents"), "{refused}");
     let config = watcher::Config { list_semantic: ListSemantic::MostRecent, ..watcher::Config::default() };

@@ -223,6 +223,11 @@ impl Dialect {
         self.rules().session().iter().map(|text| Sql::new(*text)).collect()
     }
 
+    /// The statements that also prepare a connection that is to read only: the server then refuses every write.
+    pub fn session_of_readers(self) -> Vec<Sql> {
+        self.rules().session_of_readers().iter().map(|text| Sql::new(*text)).collect()
+    }
+
     /// The statements that also prepare a connection for migrations.
     pub fn session_of_migrations(self) -> Vec<Sql> {
         self.rules().session_of_migrations().iter().map(|text| Sql::new(*text)).collect()

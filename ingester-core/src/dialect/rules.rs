@@ -80,6 +80,8 @@ pub(super) trait Rules: Sync {
 
     /// See [`Dialect::session`](super::Dialect::session).
     fn session(&self) -> &'static [&'static str];
+    /// See [`Dialect::session_of_readers`](super::Dialect::session_of_readers).
+    fn session_of_readers(&self) -> &'static [&'static str];
     /// See [`Dialect::session_of_migrations`](super::Dialect::session_of_migrations).
     fn session_of_migrations(&self) -> &'static [&'static str];
     /// See [`Dialect::lock_migrations`](super::Dialect::lock_migrations).

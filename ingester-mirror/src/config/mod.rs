@@ -1,4 +1,4 @@
-//! The configuration of `ingester run`: a YAML file, overridden by the environment.
+//! The configuration of `ingester run` and `ingester serve`: a YAML file, overridden by the environment.
 //!
 //! The sections `metadataStorage`, `mysql` and `ingester` have the names and defaults of the reference system, and some keys of
 //! our own. `docs/configuration.md` lists every key. Everything here takes text and returns values; only [`Config::load`]
@@ -12,6 +12,7 @@
 //! | `section.rs` | takes known keys out of the tree; those that are left are unknown |
 //! | `values.rs` | parses and checks single values |
 //! | `read.rs` | lists the keys and reads them |
+//! | `serve.rs` | the sections of `ingester serve` |
 //! | `environment.rs` | the variables that name a database |
 //! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
 
@@ -20,6 +21,7 @@ mod error;
 mod read;
 mod secret;
 mod section;
+mod serve;
 mod tree;
 mod values;
 
@@ -30,6 +32,7 @@ pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
 pub use secret::Secret;
+pub use serve::{FrontProxy, Query, Serve};
 
 use ingester_core::Kind;
 use ingester_store::{Address, ConnectOptions, Tls};
@@ -37,7 +40,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// The configuration of `ingester run`. [`Default`] is the configuration of an empty file.
+/// The configuration of `ingester run` and `ingester serve`. [`Default`] is the configuration of an empty file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     /// `metadataStorage`: whether objects are stored, and where.
@@ -46,6 +49,10 @@ pub struct Config {
     pub mysql: Mysql,
     /// `ingester`: how objects are mirrored.
     pub ingester: Ingester,
+    /// `serve`: the API of `ingester serve`.
+    pub serve: Serve,
+    /// `query`: how `ingester serve` asks the database.
+    pub query: Query,
     /// `server`: metrics and probes.
     pub server: Server,
     /// `log`: what is logged and how.

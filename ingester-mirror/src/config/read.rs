@@ -4,15 +4,20 @@ use super::section::{Findings, Section, section};
 use super::tree;
 use super::values::{choice, duration, duration_or_never, host, kind, listen, namespace, path, text, truth, whole};
 use super::{
-    Config, ConfigError, Environment, Finalizer, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql, SweepLimit,
+    Config, ConfigError, Environment, Finalizer, FrontProxy, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql,
+    Serve, SweepLimit,
 };
 use ingester_store::{Tls, TlsMode};
+use std::time::Duration;
 
 /// The most workers of one kind.
 const MOST_WORKERS: usize = 256;
 
 const FINALIZERS: &[(&str, Finalizer)] =
     &[("ensure", Finalizer::Ensure), ("existing", Finalizer::Existing), ("never", Finalizer::Never)];
+
+const FRONT_PROXY: &[(&str, FrontProxy)] =
+    &[("auto", FrontProxy::Auto), ("required", FrontProxy::Required), ("never", FrontProxy::Never)];
 
 const FORMATS: &[(&str, LogFormat)] = &[("text", LogFormat::Text), ("json", LogFormat::Json)];
 
@@ -56,7 +61,7 @@ impl Config {
         // Contradictions are only looked for if every single value is correct.
         match config.mysql.tls.check() {
             Err(mistake) => Err(ConfigError::of(mistake.to_string())),
-            Ok(()) => config.gate().map(|_| config),
+            Ok(()) => config.gate().and_then(|_| config.check_serve()).map(|()| config),
         }
     }
 }
@@ -66,6 +71,11 @@ pub(super) fn read(root: &mut Section<'_>, config: &mut Config, kinds: &[&str]) 
     root.section("metadataStorage", |section| metadata_storage(section, &mut config.metadata_storage));
     root.section("mysql", |section| mysql(section, &mut config.mysql));
     root.section("ingester", |section| ingester(section, &mut config.ingester, kinds));
+    root.section("serve", |section| serve(section, &mut config.serve));
+    root.section("query", |section| {
+        section.secret("databaseURL", &mut config.query.database_url);
+        section.read("timeout", &mut config.query.timeout, time);
+    });
     root.section("server", |section| section.read("address", &mut config.server.address, listen));
     root.section("log", |section| {
         section.read("format", &mut config.log.format, choice(FORMATS));
@@ -115,4 +125,35 @@ fn ingester(section: &mut Section<'_>, into: &mut Ingester, kinds: &[&str]) {
     section.read("sweepLimit", &mut into.sweep_limit, |text| whole(0..=1_000_000_000)(text).map(SweepLimit::of));
     section.read("createTables", &mut into.create_tables, truth);
     section.read("backfillRate", &mut into.backfill_rate, whole(0..=1_000_000));
+}
+
+fn serve(section: &mut Section<'_>, into: &mut Serve) {
+    section.read("address", &mut into.address, |text| {
+        listen(text)?.ok_or_else(|| "use an address and a port such as `0.0.0.0:8443`".to_owned())
+    });
+    section.read("certificate", &mut into.certificate, path);
+    section.read("key", &mut into.key, path);
+    section.read("clientCA", &mut into.client_ca, path);
+    section.read("frontProxy", &mut into.front_proxy, choice(FRONT_PROXY));
+    section.list("audiences", &mut into.audiences, |text| {
+        text_of(text).ok_or_else(|| "use the name of an audience".to_owned())
+    });
+    section.read("maxConnections", &mut into.max_connections, whole(1..=100_000));
+    section.read("maxInFlight", &mut into.max_in_flight, whole(1..=100_000));
+    section.read("rate", &mut into.rate, whole(0..=1_000_000));
+    section.read("burst", &mut into.burst, whole(1..=1_000_000));
+    section.read("timeout", &mut into.timeout, time);
+}
+
+/// A text that is not empty.
+fn text_of(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// A time in which something must be done: at least a second.
+fn time(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        time if time < Duration::from_secs(1) => Err("use a duration of at least `1s`".into()),
+        time => Ok(time),
+    }
 }

@@ -111,6 +111,19 @@ ingester:
   sweepLimit: 50
   createTables: false
   backfillRate: 250
+serve:
+  address: ":9443"
+  certificate: /tls.crt
+  key: /tls.key
+  clientCA: /client.crt
+  frontProxy: required
+  audiences: [ingester, "1"]
+  maxConnections: 10
+  maxInFlight: 5
+  rate: 0
+  burst: 9
+  timeout: 2m
+query: { databaseURL: "mysql://reader:secret@replica/db", timeout: 5s }
 server: { address: ":9090" }
 log: { format: json, level: WARN }
 "#;
@@ -155,6 +168,20 @@ log: { format: json, level: WARN }
             create_tables: false,
             backfill_rate: 250,
         },
+        serve: Serve {
+            address: ":9443".into(),
+            certificate: Some("/tls.crt".into()),
+            key: Some("/tls.key".into()),
+            client_ca: Some("/client.crt".into()),
+            front_proxy: FrontProxy::Required,
+            audiences: vec!["ingester".into(), "1".into()],
+            max_connections: 10,
+            max_in_flight: 5,
+            rate: 0,
+            burst: 9,
+            timeout: Duration::from_secs(120),
+        },
+        query: Query { database_url: Some("mysql://reader:secret@replica/db".into()), timeout: Duration::from_secs(5) },
         server: Server { address: Some(":9090".into()) },
         log: Log { format: LogFormat::Json, level: LogLevel::Warn },
     };
@@ -166,6 +193,8 @@ log: { format: json, level: WARN }
     assert_eq!(config.ingester.requeue_period_of("PipelineRun"), Duration::from_millis(500));
     assert!(config.ingester.has_kind("Model") && !config.ingester.has_kind("Pipeline"));
     assert!(Config::default().ingester.has_kind("Pipeline"));
+    assert_eq!(config.reading().unwrap().unwrap().to_string(), "mysql://reader:***@replica/db");
+    assert!(Config::default().reading().unwrap().is_none());
     let options = config.mysql.connect_options();
     assert_eq!((options.connections, options.max_idle, options.max_lifetime), (7, 0, None));
 }
@@ -223,10 +252,10 @@ fn mistakes_in_a_file_name_the_file() {
     let path = folder.path().join("ingester.yaml");
     std::fs::write(&path, "log: {level: debug}").unwrap();
     assert_eq!(Config::load(&path, &Environment::default(), KINDS).unwrap().log.level, LogLevel::Debug);
-    std::fs::write(&path, "log: {level: loud}\nserve:\n").unwrap();
+    std::fs::write(&path, "log: {level: loud}\nserverr:\n").unwrap();
     let error = Config::load(&path, &Environment::default(), KINDS).unwrap_err().to_string();
     let lines: Vec<&str> = error.lines().collect();
     assert_eq!(lines[0], format!("the configuration {}: 2 mistakes", path.display()));
     assert_eq!(lines[1], "  line 1: `log.level` is `loud`; use one of error, warn, info, debug, trace");
-    assert_eq!(lines[2], "  line 2: unknown key `serve`; did you mean `server`?");
+    assert_eq!(lines[2], "  line 2: unknown key `serverr`; did you mean `server`?");
 }

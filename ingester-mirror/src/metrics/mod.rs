@@ -42,9 +42,6 @@ pub(crate) struct EventCounters {
 }
 
 impl Metrics {
-    /// The media type of [`Metrics::render`], for the `Content-Type` header.
-    pub const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
-
     /// A registry with all metrics. The series of a kind exist from the first call of [`Metrics::controller`] or
     /// [`Metrics::backfill`] on.
     ///

@@ -1,1 +1,513 @@
 //! Clients, and what they may cost.
+
+use super::{Limits, Listener, Tls};
+use crate::body;
+use crate::fixture::{Authority, Certificate};
+use crate::identity::Peer;
+use crate::metrics::Metrics;
+use axum::body::Body;
+use http::{Request, Response};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsConnector;
+use tokio_util::sync::CancellationToken;
+
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Within a test's patience.
+fn short() -> Limits {
+    let time = Duration::from_millis(300);
+    Limits {
+        handshake: time,
+        head: time,
+        idle: time,
+        request: 2 * time,
+        stalled: time,
+        grace: time,
+        answer: PATIENCE,
+        ..Limits::default()
+    }
+}
+
+/// A server that answers by path.
+struct World {
+    address: SocketAddr,
+    stop: CancellationToken,
+    serving: JoinHandle<()>,
+    metrics: Metrics,
+    /// Requests whose handler was begun, and those whose handler is there still.
+    begun: Arc<AtomicUsize>,
+    held: Arc<AtomicUsize>,
+    /// Ends the requests to `/wait`.
+    go: Arc<Notify>,
+    authority: Authority,
+    folder: TempDir,
+}
+
+/// Counts a handler while it is there.
+struct Held(Arc<AtomicUsize>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl World {
+    async fn loopback(limits: Limits) -> Self {
+        Self::start(
+            limits,
+            Listener::on_loopback(0).await.unwrap(),
+            Authority::new("servers"),
+            tempfile::tempdir().unwrap(),
+        )
+    }
+
+    async fn tls(limits: Limits) -> Self {
+        let (authority, folder) = (Authority::new("servers"), tempfile::tempdir().unwrap());
+        write(&folder, &authority.server("localhost"));
+        let [certificate, key] = files(&folder);
+        let tls = Tls::read(&certificate, &key).unwrap();
+        let listener = Listener::with_tls("127.0.0.1:0", &tls).await.unwrap();
+        let world = Self::start(limits, listener, authority, folder);
+        tokio::spawn(tls.follow(Duration::from_millis(20), world.metrics.clone(), world.stop.clone()));
+        world
+    }
+
+    fn start(limits: Limits, listener: Listener, authority: Authority, folder: TempDir) -> Self {
+        let address = listener.address().unwrap();
+        let (stop, metrics, go) = (CancellationToken::new(), Metrics::new().unwrap(), Arc::new(Notify::new()));
+        let (begun, held) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let handler = {
+            let (begun, held, go) = (begun.clone(), held.clone(), go.clone());
+            move |request, peer| {
+                begun.fetch_add(1, Ordering::SeqCst);
+                held.fetch_add(1, Ordering::SeqCst);
+                let held = Held(held.clone());
+                answer(request, peer, go.clone(), held)
+            }
+        };
+        let serving = tokio::spawn(listener.serve(limits, metrics.clone(), handler, stop.clone()));
+        World { address, stop, serving, metrics, begun, held, go, authority, folder }
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// What the server sends until it closes.
+    async fn ask(&self, request: &str) -> String {
+        let mut stream = self.connect().await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        all(&mut stream).await
+    }
+
+    fn client(&self, certificate: Option<&Certificate>) -> TlsConnector {
+        let mut roots = RootCertStore::empty();
+        use rustls::pki_types::{CertificateDer, pem::PemObject as _};
+        roots.add(CertificateDer::from_pem_slice(self.authority.pem().as_bytes()).unwrap()).unwrap();
+        let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
+        let config = config.with_safe_default_protocol_versions().unwrap().with_root_certificates(roots);
+        let config = match certificate {
+            Some(own) => config.with_client_auth_cert(vec![own.der.clone()], own.key()).unwrap(),
+            None => config.with_no_client_auth(),
+        };
+        TlsConnector::from(Arc::new(config))
+    }
+
+    async fn securely(&self, connector: &TlsConnector) -> tokio_rustls::client::TlsStream<TcpStream> {
+        let name = ServerName::try_from("localhost").unwrap();
+        connector.connect(name, self.connect().await).await.unwrap()
+    }
+
+    fn count(&self, series: &str) -> f64 {
+        let text = self.metrics.render();
+        let line = text.lines().find(|line| line.starts_with(series)).unwrap_or_else(|| panic!("{series} in {text}"));
+        line.rsplit(' ').next().unwrap().parse().unwrap()
+    }
+}
+
+/// What the paths of the test's server do.
+async fn answer(request: Request<Body>, peer: Peer, go: Arc<Notify>, _held: Held) -> Response<Body> {
+    let path = request.uri().path().to_owned();
+    match path.as_str() {
+        "/wait" => go.notified().await,
+        "/never" => std::future::pending().await,
+        "/panic" => panic!("as the test wants"),
+        "/body" => {
+            return match body::read(request.into_body()).await {
+                Ok(body) => Response::new(Body::from(body.len().to_string())),
+                Err(status) => status.response(),
+            };
+        }
+        "/endless" => {
+            let chunk = Ok::<_, std::io::Error>(bytes::Bytes::from(vec![b'x'; 1 << 20]));
+            let chunks = futures::stream::repeat_with(move || Ok::<_, std::io::Error>(chunk.as_ref().unwrap().clone()));
+            return Response::new(Body::from_stream(HeldStream(chunks, _held)));
+        }
+        "/peer" => return Response::new(Body::from(format!("{} certificates", peer.certificates.len()))),
+        _ => {}
+    }
+    Response::new(Body::from(format!("{} {path}", request.method())))
+}
+
+/// A stream that counts while it is there.
+struct HeldStream<S>(S, #[allow(dead_code, reason = "it counts")] Held);
+
+impl<S: futures::Stream + Unpin> futures::Stream for HeldStream<S> {
+    type Item = S::Item;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<S::Item>> {
+        std::pin::Pin::new(&mut self.0).poll_next(cx)
+    }
+}
+
+fn files(folder: &TempDir) -> [PathBuf; 2] {
+    ["tls.crt", "tls.key"].map(|name| folder.path().join(name))
+}
+
+fn write(folder: &TempDir, certificate: &Certificate) {
+    let [path, key] = files(folder);
+    std::fs::write(path, &certificate.pem).unwrap();
+    std::fs::write(key, &certificate.key_pem).unwrap();
+}
+
+/// What is sent until the end, as text. A connection that was reset has ended, too.
+async fn all(stream: &mut (impl AsyncRead + Unpin)) -> String {
+    let mut bytes = Vec::new();
+    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("the server closes");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// One answer on a connection that stays open.
+async fn one(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), path: &str) -> String {
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let (mut answer, mut chunk) = (String::new(), [0; 1024]);
+    loop {
+        let read = tokio::time::timeout(PATIENCE, stream.read(&mut chunk)).await.unwrap().unwrap();
+        assert!(read > 0, "closed after {answer:?}");
+        answer.push_str(&String::from_utf8_lossy(&chunk[..read]));
+        if let Some((head, body)) = answer.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+            if body.len() == length.parse::<usize>().unwrap() {
+                return answer;
+            }
+        }
+    }
+}
+
+/// Waits for a condition.
+async fn until(what: &str, condition: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+const CLOSE: &str = "host: localhost\r\nconnection: close\r\n\r\n";
+
+#[tokio::test]
+async fn requests_of_one_connection_are_answered_one_after_the_other() {
+    let world = World::loopback(Limits::default()).await;
+    let mut stream = world.connect().await;
+    for path in ["/a", "/b?c=d"] {
+        let answer = one(&mut stream, path).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    }
+    assert!(world.ask(&format!("GET /a HTTP/1.1\r\n{CLOSE}")).await.ends_with("GET /a"));
+    assert_eq!(world.begun.load(Ordering::SeqCst), 3);
+    until("the first is left", || world.count("ingester_serve_connections ") == 1.0).await;
+    drop(stream);
+    until("its connection is gone", || world.count("ingester_serve_connections ") == 0.0).await;
+}
+
+#[tokio::test]
+async fn headers_that_are_too_large_are_refused() {
+    let world = World::loopback(Limits::default()).await;
+    let many: String = (0..600).map(|n| format!("x-{n}: y\r\n")).collect();
+    let large = format!("x: {}\r\n", "y".repeat(70 << 10));
+    for headers in [many, large] {
+        let answer = world.ask(&format!("GET / HTTP/1.1\r\n{headers}{CLOSE}")).await;
+        assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+        assert!(answer.contains(r#""kind":"Status""#) && answer.contains("the headers are too large"), "{answer}");
+    }
+    // Beyond the double, nobody reads them to their end.
+    let lines: String = (0..10_000).map(|n| format!("x-header-of-this-number-{n}: and its value\r\n")).collect();
+    let long = "y".repeat(10 << 20);
+    for headers in [lines, format!("x: {long}\r\n")] {
+        let mut stream = world.connect().await;
+        let request = format!("GET / HTTP/1.1\r\n{headers}{CLOSE}");
+        // It may be closed before everything is sent.
+        let _ = stream.write_all(request.as_bytes()).await;
+        let answer = all(&mut stream).await;
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    }
+    let answer = world.ask(&format!("GET /{} HTTP/1.1\r\n{CLOSE}", "a".repeat(66_000))).await;
+    assert!(answer.starts_with("HTTP/1.1 414 ") || answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    assert_eq!(world.begun.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn ten_thousand_header_lines_get_an_answer() {
+    let world = World::loopback(Limits::default()).await;
+    let lines: String = (0..10_000).map(|n| format!("x{n}: y\r\n")).collect();
+    let answer = world.ask(&format!("GET / HTTP/1.1\r\n{lines}{CLOSE}")).await;
+    assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused() {
+    let world = World::loopback(Limits::default()).await;
+    let most = body::MOST;
+    let answer = world.ask(&format!("POST /body HTTP/1.1\r\ncontent-length: {}\r\n{CLOSE}", most + 1)).await;
+    assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("limit is 3145728"), "{answer}");
+    assert_eq!(world.begun.load(Ordering::SeqCst), 0, "its length says so");
+    let body = "x".repeat(most);
+    let answer = world.ask(&format!("POST /body HTTP/1.1\r\ncontent-length: {most}\r\n{CLOSE}{body}")).await;
+    assert!(answer.ends_with("\r\n\r\n3145728"), "{answer}");
+    let chunk = format!("100000\r\n{}\r\n", "x".repeat(0x10_0000));
+    let request =
+        format!("POST /body HTTP/1.1\r\ntransfer-encoding: chunked\r\n{CLOSE}{chunk}{chunk}{chunk}1\r\nx\r\n0\r\n\r\n");
+    let answer = world.ask(&request).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+}
+
+#[tokio::test]
+async fn slow_clients_are_let_go() {
+    let world = World::loopback(short()).await;
+    let begin = Instant::now();
+    assert_eq!(all(&mut world.connect().await).await, "", "it says nothing");
+    // It says a little again and again, which does not help.
+    let mut stream = world.connect().await;
+    let closed = async {
+        for byte in b"GET / HTTP/1.1\r\nhost: localhost\r\nx: ".iter().chain(std::iter::repeat(&b'y')) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            if stream.write_all(&[*byte]).await.is_err() {
+                break;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, closed).await.expect("it is closed");
+    // It has an answer, and says nothing more; or begins, and does not end.
+    for begun in ["", "GET /again HTTP/1.1\r\n"] {
+        let mut stream = world.connect().await;
+        one(&mut stream, "/").await;
+        stream.write_all(begun.as_bytes()).await.unwrap();
+        assert_eq!(all(&mut stream).await, "");
+    }
+    // It sends a body that does not come.
+    let answer = world.ask(&format!("POST /body HTTP/1.1\r\ncontent-length: 10\r\n{CLOSE}12345")).await;
+    assert!(answer.starts_with("HTTP/1.1 504 "), "{answer}");
+    assert!(begin.elapsed() < PATIENCE);
+    until("nothing is held", || world.held.load(Ordering::SeqCst) == 0).await;
+    until("no connection is held", || world.count("ingester_serve_connections ") == 0.0).await;
+}
+
+#[tokio::test]
+async fn who_does_not_read_is_let_go() {
+    for secure in [false, true] {
+        let world = if secure { World::tls(short()).await } else { World::loopback(short()).await };
+        let request = format!("GET /endless HTTP/1.1\r\n{CLOSE}");
+        let (mut plain, mut tls);
+        let stream: &mut (dyn AsyncWrite + Unpin + Send) = if secure {
+            tls = world.securely(&world.client(None)).await;
+            &mut tls
+        } else {
+            plain = world.connect().await;
+            &mut plain
+        };
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.flush().await.unwrap();
+        until("it is answered", || world.begun.load(Ordering::SeqCst) == 1).await;
+        until("nothing is held", || world.held.load(Ordering::SeqCst) == 0).await;
+        until("no connection is held", || world.count("ingester_serve_connections ") == 0.0).await;
+        assert_eq!(world.count("ingester_serve_requests_in_flight "), 0.0);
+    }
+}
+
+#[tokio::test]
+async fn the_work_for_a_client_that_has_gone_ends() {
+    let world = World::loopback(Limits::default()).await;
+    for half in [true, false] {
+        let mut stream = world.connect().await;
+        stream.write_all(b"GET /never HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        until("it is asked", || world.held.load(Ordering::SeqCst) == 1).await;
+        if half {
+            stream.shutdown().await.unwrap();
+            assert_eq!(all(&mut stream).await, "");
+        }
+        drop(stream);
+        until("nothing is held", || world.held.load(Ordering::SeqCst) == 0).await;
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_takes_too_long_is_told_so() {
+    let world = World::loopback(short()).await;
+    let answer = world.ask(&format!("GET /never HTTP/1.1\r\n{CLOSE}")).await;
+    assert!(answer.starts_with("HTTP/1.1 504 ") && answer.contains("the request took too long"), "{answer}");
+    assert_eq!(world.held.load(Ordering::SeqCst), 0);
+    // An answer that does not end breaks off, so that nobody takes it for the whole.
+    let world = World::loopback(Limits { answer: Duration::from_millis(300), ..Limits::default() }).await;
+    let answer = world.ask(&format!("GET /endless HTTP/1.1\r\n{CLOSE}")).await;
+    assert!(answer.starts_with("HTTP/1.1 200 ") && !answer.ends_with("\r\n0\r\n\r\n"));
+    until("nothing is held", || world.held.load(Ordering::SeqCst) == 0).await;
+}
+
+#[tokio::test]
+async fn a_panic_is_the_error_of_its_request() {
+    let world = World::loopback(Limits::default()).await;
+    let mut stream = world.connect().await;
+    assert!(one(&mut stream, "/panic").await.starts_with("HTTP/1.1 500 "));
+    assert!(one(&mut stream, "/a").await.starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn more_connections_and_requests_than_allowed_are_refused() {
+    let world = World::loopback(Limits { connections: 3, in_flight: 1, ..Limits::default() }).await;
+    let mut waiting = world.connect().await;
+    waiting.write_all(b"GET /wait HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    until("it is asked", || world.held.load(Ordering::SeqCst) == 1).await;
+    let mut other = world.connect().await;
+    let answer = one(&mut other, "/").await;
+    assert!(answer.starts_with("HTTP/1.1 429 ") && answer.contains("retry-after: 1"), "{answer}");
+    let _third = world.connect().await;
+    until("three are there", || world.count("ingester_serve_connections ") == 3.0).await;
+    assert_eq!(all(&mut world.connect().await).await, "");
+    assert_eq!(world.count("ingester_serve_connections_refused_total{reason=\"full\"}"), 1.0);
+    world.go.notify_one();
+    until("it is answered", || world.held.load(Ordering::SeqCst) == 0).await;
+    assert!(one(&mut other, "/").await.starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn the_end_waits_for_answers_but_not_for_ever() {
+    let world = World::loopback(Limits::default()).await;
+    let mut idle = world.connect().await;
+    one(&mut idle, "/").await;
+    let mut waiting = world.connect().await;
+    waiting.write_all(b"GET /wait HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    until("it is asked", || world.held.load(Ordering::SeqCst) == 1).await;
+    world.stop.cancel();
+    assert_eq!(all(&mut idle).await, "", "whoever asks nothing is let go");
+    until("nobody listens", || std::net::TcpStream::connect(world.address).is_err()).await;
+    world.go.notify_one();
+    assert!(all(&mut waiting).await.ends_with("GET /wait"));
+    tokio::time::timeout(PATIENCE, world.serving).await.unwrap().unwrap();
+
+    let world = World::loopback(short()).await;
+    let mut never = world.connect().await;
+    never.write_all(b"GET /wait HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    until("it is asked", || world.held.load(Ordering::SeqCst) == 1).await;
+    world.stop.cancel();
+    tokio::time::timeout(PATIENCE, world.serving).await.unwrap().unwrap();
+    assert_eq!(world.held.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_port_without_authentication_is_for_this_machine_alone() {
+    let world = World::loopback(Limits::default()).await;
+    assert!(world.address.ip().is_loopback());
+    let ask = async |headers: &str| world.ask(&format!("GET / HTTP/1.1\r\n{headers}connection: close\r\n\r\n")).await;
+    assert!(ask("host: localhost:1\r\n").await.starts_with("HTTP/1.1 200 "));
+    for headers in ["host: evil.example\r\n", "", "host: localhost\r\norigin: https://evil.example\r\n"] {
+        let answer = ask(headers).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 403 ") && answer.contains(r#""reason":"Forbidden""#),
+            "{headers} {answer}"
+        );
+    }
+    assert_eq!(world.begun.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_client_shows_a_certificate_if_it_has_one() {
+    let world = World::tls(Limits::default()).await;
+    let stranger = Authority::new("strangers").client("ada", &[]);
+    for (certificate, count) in [(None, 0), (Some(&stranger), 1)] {
+        let mut stream = world.securely(&world.client(certificate)).await;
+        assert_eq!(stream.get_ref().1.alpn_protocol(), None);
+        let answer = one(&mut stream, "/peer").await;
+        assert!(answer.ends_with(&format!("{count} certificates")), "{answer}");
+    }
+    // TLS is not for everybody.
+    let mut plain = world.connect().await;
+    plain.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    let answer = all(&mut plain).await;
+    assert!(!answer.contains("HTTP"), "{answer}");
+    until("it is counted", || world.count("ingester_serve_connections_refused_total{reason=\"handshake\"}") == 1.0)
+        .await;
+}
+
+#[tokio::test]
+async fn a_handshake_has_its_time() {
+    let world = World::tls(short()).await;
+    let mut silent = world.connect().await;
+    assert_eq!(all(&mut silent).await, "");
+    until("no connection is held", || world.count("ingester_serve_connections ") == 0.0).await;
+}
+
+#[tokio::test]
+async fn a_certificate_is_replaced_while_the_server_works() {
+    let world = World::tls(Limits::default()).await;
+    let presented = async || {
+        // A new client each time: one that comes again is not shown the certificate again.
+        let stream = world.securely(&world.client(None)).await;
+        stream.get_ref().1.peer_certificates().unwrap()[0].clone()
+    };
+    let first = presented().await;
+    let mut open = world.securely(&world.client(None)).await;
+    one(&mut open, "/").await;
+
+    // Half of a change, nonsense, nothing: the last one is kept.
+    let second = world.authority.server("localhost");
+    let [certificate, key] = files(&world.folder);
+    let reloads =
+        |result: &str| world.count(&format!("ingester_serve_certificate_reloads_total{{result=\"{result}\"}}"));
+    std::fs::write(&certificate, &second.pem).unwrap();
+    until("half of it is read", || reloads("failed") == 1.0).await;
+    std::fs::write(&certificate, "nonsense").unwrap();
+    until("nonsense is read", || reloads("failed") == 2.0).await;
+    std::fs::remove_file(&certificate).unwrap();
+    until("nothing is read", || reloads("failed") == 3.0).await;
+    assert_eq!(presented().await, first);
+
+    std::fs::write(&key, &second.key_pem).unwrap();
+    std::fs::write(&certificate, &second.pem).unwrap();
+    until("it is read", || reloads("success") == 1.0).await;
+    assert_eq!(presented().await, second.der);
+    assert!(one(&mut open, "/").await.starts_with("HTTP/1.1 200 "), "who was connected stays so");
+}
+
+#[test]
+fn a_certificate_that_cannot_be_used_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new("servers");
+    let [certificate, key] = files(&folder);
+    let error = || Tls::read(&certificate, &key).unwrap_err().to_string();
+    let shown = certificate.display().to_string();
+    assert_eq!(error(), format!("{shown} cannot be read: No such file or directory (os error 2)"));
+    write(&folder, &authority.server("localhost"));
+    Tls::read(&certificate, &key).unwrap();
+    std::fs::write(&certificate, "nonsense").unwrap();
+    assert_eq!(error(), format!("{shown} has no certificate in PEM"));
+    std::fs::write(&certificate, &authority.server("localhost").pem).unwrap();
+    let error = error();
+    assert!(error.starts_with(&format!("the certificate in {shown} cannot be used with the key in ")), "{error}");
+}

@@ -1,5 +1,6 @@
 //! The row that a name means, and what the store's errors are in the words of Kubernetes.
 
+use crate::read;
 use crate::status::{Reason, Resource, Status};
 use http::StatusCode;
 use ingester_core::Kind;
@@ -17,7 +18,8 @@ pub(crate) struct Found {
     pub(crate) evicted: bool,
 }
 
-/// The newest row of this name among those in these states; with a uid, that one.
+/// The newest row of this name among those in these states; with a uid, that one. An empty namespace or name is any: of a kind without
+/// namespaces, and where there is a uid.
 ///
 /// # Errors
 /// 404 if there is none.
@@ -30,18 +32,19 @@ pub(crate) async fn find(
     states: States,
 ) -> Result<Found, Status> {
     let query = Query {
-        namespaces: if kind.namespaced() { vec![namespace.to_owned()] } else { Vec::new() },
-        names: vec![name.to_owned()],
+        namespaces: if kind.namespaced() { given(namespace) } else { Vec::new() },
+        names: given(name),
         uids: uid.map(str::to_owned).into_iter().collect(),
         states,
         ..Query::default()
     };
     let asked = store.ask_about(kind, &query, Limits::default()).map_err(wrong)?;
     let places = vec![base::RES_VERSION, base::CREATE_TIME, base::DELETE_TIME, base::EVICT_TIME];
-    let mut reader = asked.reader(&Wanted { places, labels: false }, None).map_err(|error| unanswered(error.into()))?;
+    let mut reader =
+        asked.reader(&Wanted { places, labels: false }, None).map_err(|error| unanswered(kind)(error.into()))?;
     let mut newest: Option<FoundRow> = None;
     loop {
-        let rows = reader.next().await.map_err(unanswered)?;
+        let rows = reader.next().await.map_err(unanswered(kind))?;
         if rows.is_empty() {
             break;
         }
@@ -55,6 +58,10 @@ pub(crate) async fn find(
         evicted: row.time(base::EVICT_TIME).is_some(),
     };
     newest.map(found).ok_or_else(|| Status::not_found(Resource { group: kind.group(), plural: &kind.plural() }, name))
+}
+
+fn given(text: &str) -> Vec<String> {
+    Some(text).filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect()
 }
 
 /// The row's `res_version`.
@@ -79,20 +86,15 @@ pub(crate) fn wrong(error: QueryError) -> Status {
 }
 
 /// A query without an answer.
-pub(crate) fn unanswered(error: AskError) -> Status {
-    match error {
-        AskError::Query(_) | AskError::Token(_) => Status::bad_request(error.to_string()),
-        AskError::TooSlow(..) => Status::timeout(error.to_string()),
-        AskError::Store(error) => failed(error),
-        AskError::Object { .. } => Status::internal(error),
-    }
+pub(crate) fn unanswered(kind: &Kind) -> impl Fn(AskError) -> Status {
+    let (group, plural) = (kind.group(), kind.plural());
+    move |error| read::refused(error, Resource { group, plural: &plural })
 }
 
-/// The database failed.
+/// The database failed, or refuses the object.
 pub(crate) fn failed(error: StoreError) -> Status {
     match error.class() {
-        ErrorClass::Transient => Status::unavailable(error.to_string()),
         ErrorClass::Object => Status::invalid(error.to_string(), Vec::new()),
-        ErrorClass::Operator | ErrorClass::Unknown => Status::internal(error),
+        _ => read::of_store(&error),
     }
 }

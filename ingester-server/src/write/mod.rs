@@ -10,7 +10,7 @@
 //!
 //! Only labels and annotations can be changed. A live object is written where it lives: in the cluster.
 //!
-//! May use: ingester-core, ingester-store, marks, status.
+//! May use: ingester-core, ingester-store, body, marks, read, status.
 
 mod check;
 pub(crate) mod find;
@@ -18,6 +18,7 @@ mod options;
 mod patch;
 mod text;
 
+use crate::body::MOST;
 use crate::status::{Resource, Status};
 use find::{Found, failed, find};
 use ingester_core::Kind;
@@ -32,12 +33,11 @@ use options::DeleteOptions;
 pub use options::Options;
 use serde::Serialize;
 
-/// The largest body of a request, as of the API server.
-pub const LARGEST_BODY: usize = 3 << 20;
-
 /// For how long after its eviction an object whose row still has our finalizer is taken for one that is still in etcd: the mirror
 /// writes the row once more then.
 const LEAVING: i64 = 60_000_000;
+
+const NONE: States = States { live: false, evicted: false, deleted: false };
 
 /// How often a collection is read again because objects of it were changed meanwhile.
 const ROUNDS: usize = 5;
@@ -151,17 +151,20 @@ pub async fn delete_collection(
 ) -> Result<Answer, Status> {
     let asked = DeleteOptions::read(options, content_type, limited(body)?)?;
     let limits = Limits::default();
-    let states = |states: States| Query { states, ..query.clone() };
+    // Of the states that are asked for, and no others.
+    let States { live, evicted, .. } = query.states;
+    let among = |states: States| Query { states, ..query.clone() };
     let mut changed = 0;
     let mut leaving = 0;
     for _ in 0..ROUNDS {
         (changed, leaving) = (0, 0);
-        let evicted = store.ask_about(kind, &states(States::EVICTED), limits).map_err(find::wrong)?;
+        let evicted = store.ask_about(kind, &among(States { evicted, ..NONE }), limits).map_err(find::wrong)?;
         let places = vec![base::RES_VERSION, base::EVICT_TIME];
-        let mut reader =
-            evicted.reader(&Wanted { places, labels: false }, None).map_err(|error| find::unanswered(error.into()))?;
+        let mut reader = evicted
+            .reader(&Wanted { places, labels: false }, None)
+            .map_err(|error| find::unanswered(kind)(error.into()))?;
         loop {
-            let rows = reader.next().await.map_err(find::unanswered)?;
+            let rows = reader.next().await.map_err(find::unanswered(kind))?;
             if rows.is_empty() {
                 break;
             }
@@ -179,8 +182,8 @@ pub async fn delete_collection(
             break;
         }
     }
-    let live = store.ask_about(kind, &states(States::LIVE), limits).map_err(find::wrong)?;
-    let live = live.count().await.map_err(find::unanswered)?;
+    let live = store.ask_about(kind, &among(States { live, ..NONE }), limits).map_err(find::wrong)?;
+    let live = live.count().await.map_err(find::unanswered(kind))?;
     let mut warnings = Vec::new();
     let plural = kind.plural();
     let left = |count: &dyn std::fmt::Display, why: &str| format!("{count} {plural} were left: {why}");
@@ -269,7 +272,7 @@ fn has_left(target: Target<'_>, stored: &StoredRow) -> Result<(), Status> {
 }
 
 /// Whether the mirror is about to write the row once more. A terminating object keeps our finalizer in its last state.
-fn is_leaving(stored: &StoredRow) -> bool {
+pub(crate) fn is_leaving(stored: &StoredRow) -> bool {
     let recent = stored.evict_time.is_some_and(|time| Micros::now().0.saturating_sub(time.0) < LEAVING);
     recent
         && Object::parse(json_of(stored), ManagedFields::Prune).is_ok_and(|object| {
@@ -306,7 +309,7 @@ fn text_of(values: &[Value]) -> &str {
 }
 
 fn limited(body: &[u8]) -> Result<&[u8], Status> {
-    if body.len() > LARGEST_BODY { Err(Status::too_large(LARGEST_BODY)) } else { Ok(body) }
+    if body.len() > MOST { Err(Status::too_large(MOST)) } else { Ok(body) }
 }
 
 /// `metav1.Status` of what was done.

@@ -1,10 +1,11 @@
 //! Writes to evicted objects in a database in memory.
 
-use super::{Answer, LARGEST_BODY, Options, delete, delete_collection, patch, put};
+use super::{Answer, Options, delete, delete_collection, patch, put};
+use crate::body::MOST;
 use crate::status::Status;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::query::{Query, parse_label_selector};
+use ingester_core::query::{Query, States, parse_label_selector};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
 use ingester_store::{RowChange, Store};
@@ -282,7 +283,7 @@ async fn a_patch_that_is_too_large_is_refused_before_it_is_applied() {
     let (code, status) = told(json_patch(&store, &json!(copies)).await);
     assert_eq!(code, 422);
     assert!(status["message"].as_str().unwrap().contains("copies too much"), "{status}");
-    let body = vec![b' '; LARGEST_BODY + 1];
+    let body = vec![b' '; MOST + 1];
     let (code, status) = told(patch(&store, model(), "ml", "a", &Options::default(), MERGE, &body).await);
     assert_eq!((code, status["reason"].as_str()), (413, Some("RequestEntityTooLarge")));
 }
@@ -406,6 +407,11 @@ async fn a_collection_is_deleted_but_for_what_is_live_or_not_selected() {
         let store = &store;
         async move { delete_collection(store, model(), &query, &Options::default(), None, b"").await.unwrap() }
     };
+    // What is not asked for is left, whatever its state.
+    for states in [States::LIVE, States::DELETED] {
+        all(Query { states, ..query("third=1") }).await;
+        assert_eq!(count(query("third=1")).await, 50);
+    }
     let answer = all(query("third=1")).await;
     assert_eq!(answer.warnings, ["3 models were left: they are in the cluster, and are deleted at its API server"]);
     let status = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"group":"michelangelo.api","kind":"models"}}"#;

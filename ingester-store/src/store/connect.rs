@@ -33,6 +33,9 @@ pub struct ConnectOptions {
     pub max_lifetime: Option<Duration>,
     /// Whether to create a missing SQLite file.
     pub create: bool,
+    /// Whether the database is to refuse every write, whatever is sent to it. Where it does not know such sessions (TiDB), it is
+    /// up to the user's rights.
+    pub read_only: bool,
     /// How transient errors are retried, while connecting and later.
     pub retry: Retry,
     /// How long an object that the database refuses with an unknown error is tried again before it is rejected.
@@ -46,6 +49,7 @@ impl Default for ConnectOptions {
             max_idle: 0,
             max_lifetime: Some(Duration::from_secs(300)),
             create: true,
+            read_only: false,
             retry: Retry::SHORT,
             patience: Duration::from_secs(60),
         }

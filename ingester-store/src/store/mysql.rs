@@ -61,6 +61,11 @@ pub(super) async fn connect(
                 for sql in DIALECT.session() {
                     connection.execute(raw(&sql)).await?;
                 }
+                if options.read_only {
+                    for sql in DIALECT.session_of_readers() {
+                        supported(connection.execute(raw(&sql)).await)?;
+                    }
+                }
                 if certifies(connection).await? {
                     servers.certify();
                 }
@@ -69,6 +74,21 @@ pub(super) async fn connect(
         })
         .connect_with(connect.clone())
         .await
+}
+
+/// Not supported yet: what TiDB says of sessions that only read (its "System Variables", tidb_enable_noop_functions).
+const NOT_SUPPORTED: u16 = 1235;
+
+/// Goes on without what the server does not support.
+fn supported<T>(result: Result<T, sqlx::Error>) -> Result<(), sqlx::Error> {
+    match result {
+        Err(sqlx::Error::Database(error))
+            if error.try_downcast_ref::<MySqlDatabaseError>().is_some_and(|error| error.number() == NOT_SUPPORTED) =>
+        {
+            Ok(())
+        }
+        result => result.map(drop),
+    }
 }
 
 /// Whether the server certifies transactions, see [`Servers::certifies`].

@@ -4,13 +4,14 @@ use super::deadline::Deadline;
 use super::driver::implement_driver;
 use super::error::Classified;
 use super::servers::Servers;
+use super::transaction::raw;
 use super::{ConnectOptions, ErrorClass};
 use ingester_core::dialect::Dialect;
 use sqlx::error::DatabaseError as _;
 use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteError, SqlitePoolOptions, SqliteRow,
 };
-use sqlx::{Connection as _, Sqlite, SqlitePool};
+use sqlx::{Connection as _, Executor as _, Sqlite, SqlitePool};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +59,11 @@ pub(super) async fn connect(
             Box::pin(async move {
                 // Once, because the connection's thread has to be asked for it.
                 connection.lock_handle().await?.set_progress_handler(OPERATIONS, move || deadline.is_ahead());
+                if options.read_only {
+                    for sql in DIALECT.session_of_readers() {
+                        connection.execute(raw(&sql)).await?;
+                    }
+                }
                 Ok(())
             })
         })

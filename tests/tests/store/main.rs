@@ -11,6 +11,7 @@ mod plans;
 mod query;
 mod race;
 mod read;
+mod read_only;
 mod refusals;
 mod rows;
 mod schema;

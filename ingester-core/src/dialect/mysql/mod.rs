@@ -22,6 +22,8 @@ const SESSION: &[&str] = &[
     "SET SESSION autocommit = 1",
 ];
 
+const SESSION_OF_READERS: &[&str] = &["SET SESSION TRANSACTION READ ONLY"];
+
 // A change of a table's definition waits for the transactions that use the table, and later transactions wait for the change. After
 // one second it gives up, so that they continue.
 const SESSION_OF_MIGRATIONS: &[&str] = &["SET SESSION lock_wait_timeout = 1"];
@@ -152,6 +154,10 @@ impl Rules for MySql {
 
     fn session(&self) -> &'static [&'static str] {
         SESSION
+    }
+
+    fn session_of_readers(&self) -> &'static [&'static str] {
+        SESSION_OF_READERS
     }
 
     fn session_of_migrations(&self) -> &'static [&'static str] {

@@ -136,6 +136,10 @@ impl Rules for Sqlite {
         &[]
     }
 
+    fn session_of_readers(&self) -> &'static [&'static str] {
+        &["PRAGMA query_only = ON"]
+    }
+
     fn session_of_migrations(&self) -> &'static [&'static str] {
         &[]
     }

@@ -19,7 +19,7 @@ fn an_unknown_key_names_its_path_and_the_nearest_known_one() {
     only("deletionDelay: 3s", "line 1: unknown key `deletionDelay`; did you mean `metadataStorage.deletionDelay`?");
     // Nothing similar: all known keys.
     only("log: {colour: red}", "line 1: unknown key `log.colour`; log may have format, level");
-    let sections = "the file may have metadataStorage, mysql, ingester, server, log";
+    let sections = "the file may have metadataStorage, mysql, ingester, serve, query, server, log";
     only("colours: [red]", &format!("line 1: unknown key `colours`; {sections}"));
     only("server: {address:8080}", "line 1: unknown key `server.address***`; write a blank after the colon");
 }
@@ -142,4 +142,16 @@ fn invalid_yaml_is_reported_with_its_position() {
 fn too_deep_nesting_is_a_mistake() {
     let error = mistakes(&"[".repeat(10_000));
     assert!(error[0].contains("nested too deeply"), "{error:?}");
+}
+
+#[test]
+fn what_serves_has_both_files_of_its_certificate_and_times_that_suffice() {
+    only("serve: {certificate: a.pem}", "`serve.certificate` is set and `serve.key` is not: set both");
+    only("serve: {key: a.pem}", "`serve.key` is set and `serve.certificate` is not: set both");
+    only("serve: {timeout: 10ms}", "line 1: `serve.timeout` is `10ms`; use a duration of at least `1s`");
+    only("query: {timeout: 0s}", "line 1: `query.timeout` is `0s`; use a duration of at least `1s`");
+    only("serve: {address: ''}", "line 1: `serve.address` is ``; use an address and a port such as `0.0.0.0:8443`");
+    only("serve: {frontProxy: yes}", "line 1: `serve.frontProxy` is `yes`; use one of auto, required, never");
+    let wrong = super::mistakes("query: {databaseURL: 'mysql://user:hunter2@'}").join("\n");
+    assert!(wrong.starts_with("`query.databaseURL`: ") && !wrong.contains("hunter2"), "{wrong}");
 }

@@ -1,0 +1,209 @@
+//! `ingester serve`: the objects of the database, as an API server has them.
+
+use super::start::{CLOSE, PAUSES, Tables, open, stop_on_signals};
+use crate::arguments::Serve;
+use crate::ending::{Ending, Failure};
+use crate::output::note;
+use crate::parts::{Part, Until, without_error};
+use crate::program::Program;
+use crate::saved;
+use crate::server::Server;
+use anyhow::anyhow;
+use backon::Retryable as _;
+use ingester_core::Kind;
+use ingester_mirror::config::{self, Config, FrontProxy};
+use ingester_mirror::health::Health;
+use ingester_server::identity::{ApiServer, FollowError, Identity, Rate, Sources};
+use ingester_server::listen::{Handler, Limits, Listener, Tls};
+use ingester_server::metrics::Metrics;
+use ingester_server::service::{self, Service};
+use ingester_store::{Address, ConnectOptions, Store};
+use kube::Client;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The most connections that write: evicted objects are changed seldom.
+const WRITERS: u32 = 4;
+
+/// How often it is looked whether the certificate's files have changed.
+const CERTIFICATE: Duration = Duration::from_secs(10);
+
+/// How often it is read again whose certificates are believed.
+const TRUST: Duration = Duration::from_secs(60);
+
+pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> Result<Ending, Failure> {
+    let stop = CancellationToken::new();
+    stop_on_signals(stop.clone())?;
+    let health = Health::new([]);
+    let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
+    let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.kind())).copied().collect();
+    let database = arguments.target.address(program.kinds)?;
+    let replica = config.reading().map_err(|error| Failure::Usage(error.into()))?;
+    let saved = saved::read_if_any(&arguments.queries, arguments.target.config.as_deref(), &kinds)?;
+    // Addresses and files that cannot be used are reported before anything is waited for.
+    let door = Door::open(arguments, &config.serve).await?;
+    let client = match arguments.insecure_loopback {
+        Some(_) if arguments.cluster.kubeconfig.is_none() && arguments.cluster.context.is_none() => None,
+        _ => Some(arguments.cluster.client().await?),
+    };
+    let mut parts = Vec::new();
+    if let (Some(address), Some(_)) = (&config.server.address, &arguments.target.config) {
+        let server = Server::bind(address).await.map_err(Failure::Usage)?;
+        let rendered = metrics.clone();
+        let serving = server.run(Arc::new(move || rendered.render()), health.clone(), stop.clone());
+        parts.push(Part::spawn("server of metrics and probes", Until::Stop, &health, &stop, serving));
+    }
+    let prepared = async {
+        let identity = match (arguments.insecure_loopback, &client) {
+            (None, Some(client)) => known(client.clone(), &config.serve, metrics.clone(), &health, &stop).await?,
+            _ => (Identity::unchecked(), None),
+        };
+        let reads = ConnectOptions { create: false, read_only: true, ..config.mysql.connect_options() };
+        let writes = ConnectOptions { connections: WRITERS, max_idle: 1, read_only: false, ..reads };
+        let writes = connected(&database, &kinds, program.kinds, writes).await?;
+        let reads = connected(replica.as_ref().unwrap_or(&database), &kinds, program.kinds, reads).await?;
+        Ok::<_, Failure>((identity, Arc::new(reads), Arc::new(writes)))
+    };
+    let ending = match stop.run_until_cancelled(prepared).await {
+        None => Ok(Ending::Done),
+        Some(Err(failure)) => Err(failure),
+        Some(Ok(((identity, trust), reads, writes))) => {
+            parts.extend(trust);
+            health.database_reached();
+            health.kinds_looked_up();
+            let service = Service::new(service::Sources {
+                // Once in a process, which uses them to its end.
+                kinds: kinds.leak(),
+                reads: reads.clone(),
+                writes: Some(writes.clone()),
+                cluster: client,
+                identity,
+                saved,
+                limits: ingester_store::query::Limits { time: config.query.timeout, ..Default::default() },
+                metrics: metrics.clone(),
+            });
+            let handler = move |request, peer| service.clone().answer(request, peer);
+            door.serve(&config.serve, metrics, handler, &health, &stop).await;
+            for store in [reads, writes].into_iter().filter_map(Arc::into_inner) {
+                // The end of the process closes what is still open then.
+                let _ = tokio::time::timeout(CLOSE, store.close()).await;
+            }
+            Ok(Ending::Done)
+        }
+    };
+    stop.cancel();
+    for part in parts {
+        part.ended().await;
+    }
+    tracing::info!("Server stopped");
+    ending
+}
+
+/// A store of these kinds, once the database has their tables.
+async fn connected(
+    address: &Address,
+    kinds: &[Kind],
+    all: &'static [Kind],
+    options: ConnectOptions,
+) -> Result<Store, Failure> {
+    let tables = Tables { address: address.clone(), kinds: kinds.to_vec(), all, released: None, migrate: false };
+    let store = open(&tables, options).await?;
+    let what = if options.read_only { "reading" } else { "writing" };
+    tracing::info!(database = %address, server = store.server(), "Connected for {what}");
+    Ok(store)
+}
+
+/// Where requests come in.
+struct Door {
+    listener: Listener,
+    tls: Option<Tls>,
+}
+
+impl Door {
+    async fn open(arguments: &Serve, serve: &config::Serve) -> Result<Self, Failure> {
+        let unavailable = |address: &str, key: &str, error: std::io::Error| {
+            Failure::Usage(anyhow!(
+                "cannot listen on `{address}`: {error} (set {key} to an address of this machine and a free port)"
+            ))
+        };
+        if let Some(port) = arguments.insecure_loopback {
+            let listener = Listener::on_loopback(port).await;
+            let listener =
+                listener.map_err(|error| unavailable(&format!("127.0.0.1:{port}"), "--insecure-loopback", error))?;
+            return Ok(Door { listener, tls: None });
+        }
+        let (Some(certificate), Some(key)) = (&serve.certificate, &serve.key) else {
+            return Err(Failure::Usage(anyhow!(
+                "there is no certificate: set `serve.certificate` and `serve.key` of the configuration, or try it out with \
+                 --insecure-loopback PORT"
+            )));
+        };
+        let tls = Tls::read(certificate, key).map_err(|error| Failure::Usage(error.into()))?;
+        let listener = Listener::with_tls(&serve.address, &tls).await;
+        let listener = listener.map_err(|error| unavailable(&serve.address, "`serve.address`", error))?;
+        Ok(Door { listener, tls: Some(tls) })
+    }
+
+    /// Answers until `stop` is cancelled.
+    async fn serve(
+        self,
+        serve: &config::Serve,
+        metrics: Metrics,
+        handler: impl Handler,
+        health: &Health,
+        stop: &CancellationToken,
+    ) {
+        let address = self.listener.address().map(|address| address.to_string()).unwrap_or_default();
+        match self.tls {
+            Some(tls) => {
+                tracing::info!(address, "Serving");
+                let following = without_error(tls.follow(CERTIFICATE, metrics.clone(), stop.clone()));
+                // It ends with the stop, and nobody waits for it.
+                let _following = Part::spawn("reader of the certificate", Until::Stop, health, stop, following);
+                self.listener.serve(limits(serve), metrics, handler, stop.clone()).await;
+            }
+            None => {
+                note(&format!(
+                    "Serving on http://{address} WITHOUT AUTHENTICATION: every program of this machine can read and change everything."
+                ));
+                self.listener.serve(limits(serve), metrics, handler, stop.clone()).await;
+            }
+        }
+    }
+}
+
+fn limits(serve: &config::Serve) -> Limits {
+    Limits {
+        connections: serve.max_connections,
+        in_flight: serve.max_in_flight,
+        request: serve.timeout,
+        ..Limits::default()
+    }
+}
+
+/// Callers who are known by this cluster, and the part that reads again whom to believe.
+async fn known(
+    client: Client,
+    serve: &config::Serve,
+    metrics: Metrics,
+    health: &Health,
+    stop: &CancellationToken,
+) -> Result<(Identity, Option<Part>), Failure> {
+    let rate = Rate { per_second: serve.rate, burst: serve.burst };
+    let identity = Identity::new(ApiServer::new(client.clone()), serve.audiences.clone(), rate, metrics);
+    let sources = Sources {
+        proxy: (serve.front_proxy != FrontProxy::Never).then_some(client),
+        required: serve.front_proxy == FrontProxy::Required,
+        users: serve.client_ca.clone(),
+        every: TRUST,
+    };
+    let reading = (async || sources.read(&identity).await)
+        .retry(PAUSES)
+        .when(|error| matches!(error, FollowError::Api(_)))
+        .notify(|error, _| tracing::warn!(%error, "It is not known yet who is the front proxy, trying again"));
+    reading.await.map_err(|error| Failure::Usage(error.into()))?;
+    let following = without_error(sources.follow(identity.clone(), stop.clone()));
+    let part = Part::spawn("reader of authorities", Until::Done, health, stop, following);
+    Ok((identity, Some(part)))
+}

@@ -1,0 +1,190 @@
+//! The object that is created from the text of a row. Pure.
+
+use crate::marks::{DELETING, FINALIZER, IMMUTABLE, RESTORED_FROM};
+use ingester_core::Kind;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// What the API server gives an object: the new one gets its own.
+const GIVEN: [&str; 8] = [
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+    "selfLink",
+];
+
+/// Finalizers that mean only that the old object was being deleted: ours, and those of the garbage collector.
+const OLD_FINALIZERS: [&str; 3] = [FINALIZER, "foregroundDeletion", "orphan"];
+
+/// An object that is to be created.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Restorable {
+    object: Map<String, Value>,
+    /// The uid of the object that it was.
+    pub(super) from: Box<str>,
+    pub(super) namespace: String,
+    pub(super) name: String,
+}
+
+/// A reference to an owner.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Owner {
+    pub(super) api_version: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) uid: String,
+}
+
+impl Restorable {
+    /// Reads the stored text of an object of a kind.
+    pub(super) fn read(kind: &Kind, from: &str, text: &str) -> Result<Self, String> {
+        let object: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| format!("the stored object is no JSON: {error}"))?;
+        let part = |name: &str| object.get("metadata").and_then(|metadata| metadata[name].as_str());
+        let namespace = part("namespace").unwrap_or_default().to_owned();
+        let name = part("name").ok_or("the stored object has no name")?.to_owned();
+        let mut restorable = Restorable { object, from: from.into(), namespace, name };
+        restorable.clean(kind);
+        Ok(restorable)
+    }
+
+    fn clean(&mut self, kind: &Kind) {
+        let from = self.from.clone();
+        // It may have been stored in an older version of its kind.
+        self.object.insert("apiVersion".to_owned(), Value::String(kind.api_version()));
+        let Some(metadata) = self.metadata() else { return };
+        for name in GIVEN {
+            metadata.remove(name);
+        }
+        if let Some(Value::Array(finalizers)) = metadata.get_mut("finalizers") {
+            finalizers.retain(|finalizer| !finalizer.as_str().is_some_and(|name| OLD_FINALIZERS.contains(&name)));
+            if finalizers.is_empty() {
+                metadata.remove("finalizers");
+            }
+        }
+        let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+        if !annotations.is_object() {
+            *annotations = json!({});
+        }
+        if let Some(annotations) = annotations.as_object_mut() {
+            annotations.remove(IMMUTABLE);
+            annotations.remove(DELETING);
+            annotations.insert(RESTORED_FROM.to_owned(), Value::String(from.into()));
+        }
+    }
+
+    fn metadata(&mut self) -> Option<&mut Map<String, Value>> {
+        self.object.get_mut("metadata").and_then(Value::as_object_mut)
+    }
+
+    /// The references to owners, in their order. One that cannot be read is empty.
+    pub(super) fn owners(&self) -> Vec<Owner> {
+        let owners = self.object.get("metadata").and_then(|metadata| metadata["ownerReferences"].as_array());
+        let read = |owner: &Value| Owner::deserialize(owner).unwrap_or_default();
+        owners.into_iter().flatten().map(read).collect()
+    }
+
+    /// Keeps only these references to owners. An object whose owners are all gone would be collected as garbage at once.
+    pub(super) fn keep_owners(&mut self, keep: &[bool]) {
+        let Some(metadata) = self.metadata() else { return };
+        let Some(Value::Array(owners)) = metadata.get_mut("ownerReferences") else { return };
+        let mut keep = keep.iter();
+        owners.retain(|_| keep.next().copied().unwrap_or(false));
+        if owners.is_empty() {
+            metadata.remove("ownerReferences");
+        }
+    }
+
+    /// The status; `None` if there is none.
+    pub(super) fn status(&self) -> Option<&Value> {
+        self.object.get("status").filter(|status| !status.is_null())
+    }
+
+    /// The object.
+    pub(super) fn value(&self) -> Value {
+        Value::Object(self.object.clone())
+    }
+}
+
+/// The uid of the object that this one was restored from.
+pub(super) fn restored_from(object: &Value) -> Option<&str> {
+    object["metadata"]["annotations"][RESTORED_FROM].as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Owner, Restorable, restored_from};
+    use ingester_core::Kind;
+    use serde_json::{Value, json};
+
+    fn model() -> &'static Kind {
+        crd_specs::KINDS.iter().find(|kind| kind.kind() == "Model").unwrap()
+    }
+
+    fn restorable(metadata: &Value) -> Restorable {
+        let mut object = json!({
+            "apiVersion": "michelangelo.api/v1", "kind": "Model",
+            "metadata": {"namespace": "ml", "name": "a", "uid": "old"},
+            "spec": {"algorithm": "xgboost"}, "status": {"state": "READY"}, "more": 1,
+        });
+        let all = object["metadata"].as_object_mut().unwrap();
+        all.extend(metadata.as_object().unwrap().clone());
+        Restorable::read(model(), "old", &object.to_string()).unwrap()
+    }
+
+    #[test]
+    fn what_the_api_server_gave_and_what_ended_the_object_are_left_out() {
+        let restorable = restorable(&json!({
+            "resourceVersion": "5", "generation": 2, "creationTimestamp": "2026-03-09T20:36:46Z",
+            "deletionTimestamp": "2026-03-09T20:36:46Z", "deletionGracePeriodSeconds": 0, "selfLink": "/apis",
+            "managedFields": [], "labels": {"team": "pricing"},
+            "finalizers": ["michelangelo/Ingester", "example.com/keep", "foregroundDeletion"],
+            "annotations": {
+                "michelangelo/Immutable": "true", "michelangelo/Deleting": "true", "michelangelo/RestoredFrom": "older",
+                "note": "kept",
+            },
+        }));
+        let expected = json!({
+            "apiVersion": "michelangelo.api/v2", "kind": "Model",
+            "metadata": {
+                "namespace": "ml", "name": "a", "labels": {"team": "pricing"}, "finalizers": ["example.com/keep"],
+                "annotations": {"note": "kept", "michelangelo/RestoredFrom": "old"},
+            },
+            "spec": {"algorithm": "xgboost"}, "status": {"state": "READY"}, "more": 1,
+        });
+        assert_eq!(restorable.value(), expected);
+        assert_eq!(restored_from(&expected), Some("old"));
+        assert_eq!(restorable.status(), Some(&json!({"state": "READY"})));
+        assert_eq!((restorable.namespace.as_str(), restorable.name.as_str()), ("ml", "a"));
+    }
+
+    #[test]
+    fn lists_that_become_empty_are_left_out() {
+        let mut restorable = restorable(&json!({
+            "finalizers": ["michelangelo/Ingester"], "annotations": null,
+            "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u"}],
+        }));
+        restorable.keep_owners(&[false]);
+        let metadata = restorable.value()["metadata"].take();
+        assert_eq!(
+            metadata,
+            json!({"namespace": "ml", "name": "a", "annotations": {"michelangelo/RestoredFrom": "old"}})
+        );
+    }
+
+    #[test]
+    fn owners_that_are_there_are_kept_as_they_are_written() {
+        let owner = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u", "controller": true});
+        let mut restorable = restorable(&json!({"ownerReferences": [owner, {"kind": 7}, {"uid": "v"}]}));
+        let owners = restorable.owners();
+        let first = Owner { api_version: "v1".into(), kind: "ConfigMap".into(), name: "o".into(), uid: "u".into() };
+        assert_eq!((&owners[0], &owners[1], owners[2].uid.as_str()), (&first, &Owner::default(), "v"));
+        restorable.keep_owners(&[true, false, false]);
+        assert_eq!(restorable.value()["metadata"]["ownerReferences"], json!([owner]));
+    }
+}
