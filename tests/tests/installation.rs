@@ -125,6 +125,10 @@ async fn installed(server: &ApiServer) -> Result<()> {
             "name": "extension-apiserver-authentication",
         }),
         json!({"group": "michelangelo.api", "resource": "models", "verb": "create", "namespace": "ml"}),
+        json!({
+            "group": "michelangelo.api", "resource": "models", "subresource": "status", "verb": "patch",
+            "namespace": "ml",
+        }),
     ] {
         eventually_may(&client, SERVER, &attributes).await?;
     }

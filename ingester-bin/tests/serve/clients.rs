@@ -44,7 +44,8 @@ async fn kube_lists_watches_and_changes() -> Result<()> {
     assert_eq!(names, expected);
 
     // Streamed lists are refused, so a client falls back to lists in pages.
-    let refused = watcher::watcher(models.clone(), watcher::Config::default().streaming_lists()).boxed().try_next().await;
+    let refused =
+        watcher::watcher(models.clone(), watcher::Config::default().streaming_lists()).boxed().try_next().await;
     let refused = format!("{:?}", refused.err().context("streamed lists are refused")?);
     ensure!(refused.contains("422") && refused.contains("sendInitialEvents"), "{refused}");
     let config = watcher::Config { list_semantic: ListSemantic::MostRecent, ..watcher::Config::default() };
