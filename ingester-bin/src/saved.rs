@@ -41,6 +41,18 @@ pub(crate) fn read(folder: &QueriesFolder, config: Option<&Path>, kinds: &[Kind]
     SavedQueries::parse(files, kinds).map_err(|error| Failure::Usage(anyhow!(error)))
 }
 
+/// The same; none if no folder is named and there is none.
+pub(crate) fn read_if_any(
+    folder: &QueriesFolder,
+    config: Option<&Path>,
+    kinds: &[Kind],
+) -> Result<SavedQueries, Failure> {
+    if folder.queries.is_none() && default(config).is_err() {
+        return Ok(SavedQueries::default());
+    }
+    read(folder, config, kinds)
+}
+
 fn default(config: Option<&Path>) -> Result<PathBuf, Failure> {
     let beside = config.and_then(Path::parent).map(|folder| folder.join(FOLDER));
     let folders: Vec<PathBuf> = beside.into_iter().chain([PathBuf::from(FOLDER)]).collect();

@@ -148,7 +148,11 @@ impl Inner {
         body: Body,
         told: &mut Told,
     ) -> Result<Response<Body>, Status> {
-        let kind = objects.kind(self.sources.kinds).ok_or_else(Status::no_such_path)?;
+        let Some(kind) = objects.kind(self.sources.kinds) else {
+            // kubectl asks for the namespace of an object that it does not find, and takes "not found" for the answer.
+            let of_namespace = objects.group.is_empty() && objects.plural == "namespaces" && objects.name.is_some();
+            return Err(if of_namespace { Status::method_not_allowed() } else { Status::no_such_path() });
+        };
         // Objects in namespaces are named in their namespaces, the others without one.
         let named = objects.name.is_some();
         if (objects.namespace.is_some() && !kind.namespaced())

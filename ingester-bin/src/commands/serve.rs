@@ -39,7 +39,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.kind())).copied().collect();
     let database = arguments.target.address(program.kinds)?;
-    let saved = saved::read(&arguments.queries, arguments.target.config.as_deref(), program.kinds)?;
+    let saved = saved::read_if_any(&arguments.queries, arguments.target.config.as_deref(), &kinds)?;
     let replica = config.reading().map_err(|error| Failure::Usage(error.into()))?;
     // Addresses and files that cannot be used are reported before anything is waited for.
     let door = Door::open(arguments, &config.serve).await?;

@@ -155,6 +155,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // After an answer, hyper does not read before something has come: the time for the next request begins here.
+        if self.is_over(cx) {
+            return self.end("no request came");
+        }
         Pin::new(&mut self.socket).poll_flush(cx)
     }
 

@@ -173,6 +173,7 @@ async fn requests_that_mean_nothing_are_refused() {
     let ada = [("authorization", "Bearer ada")];
     for (method, path, code) in [
         ("GET", "/none", 404),
+        ("GET", "/api/v1/namespaces/ml", 405),
         ("GET", "/apis/michelangelo.api/v2/namespaces/ml/cats", 404),
         ("GET", "/apis/michelangelo.api/v2/models/a", 404),
         ("GET", "/apis/michelangelo.api/v2/namespaces/ml/models/a/logs", 404),
@@ -211,6 +212,18 @@ async fn aggregated_discovery_is_not_sent_twice() {
 #[tokio::test]
 async fn warnings_are_headers_and_large_answers_are_compressed() {
     let service = service().await;
+    let listed = |path: &str| {
+        let request = Request::get(path).header("authorization", "Bearer ada").header("accept-encoding", "gzip");
+        service.clone().answer(request.body(Body::empty()).unwrap(), Peer::new(([127, 0, 0, 1], 1).into()))
+    };
+    for path in [MODELS.to_owned(), format!("{MODELS}?limit=2")] {
+        let response = listed(&path).await;
+        assert_eq!(response.headers()["content-encoding"], "gzip");
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        // A whole answer ends with its length before it was compressed.
+        let length = u32::from_le_bytes(*body.last_chunk().unwrap());
+        assert!(length > 500, "{path}: {length}");
+    }
     let request = Request::get(format!("{MODELS}?orderby=%22x%22%0A"))
         .header("authorization", "Bearer ada")
         .header("accept-encoding", "gzip");
