@@ -1,4 +1,4 @@
-//! Writes to objects while they are evicted: the mirror and the writers meet on one row.
+//! Writes to objects while they are evicted: the mirror and the writers meet on one row, between any two of the mirror's steps.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use ingester_core::Kind;
@@ -10,13 +10,11 @@ use ingester_server::write::{self, Answer, Options};
 use ingester_store::compare::differences;
 use ingester_store::{ConnectOptions, Store, StoredRow};
 use serde_json::json;
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use crate::eventually::{DEADLINE, eventually};
-use crate::objects::{model, uid};
+use crate::objects::{OURS, has_finalizer, model, uid};
 use crate::on_both_api_servers;
 use crate::world::World;
 
@@ -31,9 +29,8 @@ fn kind() -> &'static Kind {
 }
 
 /// A writer as the server has it.
-#[derive(Clone)]
 struct Writer {
-    store: Arc<Store>,
+    store: Store,
     namespace: String,
 }
 
@@ -63,6 +60,16 @@ impl Writer {
         }
     }
 
+    /// Waits until the object's row is evicted, for the first time.
+    async fn evicted(&self, uid: &str) -> Result<()> {
+        let end = Instant::now() + DEADLINE;
+        while !self.store.versions(kind().table(), &[uid]).await?.get(uid).is_some_and(|version| version.evicted) {
+            ensure!(Instant::now() < end, "{uid} is not evicted");
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+
     async fn row(&self, uid: &str) -> Result<StoredRow> {
         self.store.stored(kind().table(), &[uid]).await?.pop().context("a row")
     }
@@ -71,28 +78,31 @@ impl Writer {
 async fn what_is_written_while_objects_are_evicted_is_not_lost(world: &mut World) -> Result<()> {
     world.start()?;
     let store = Store::connect(&world.database.url.parse()?, ConnectOptions::default()).await?;
-    let writer = Writer { store: Arc::new(store), namespace: world.objects.namespace.clone() };
-    let mut writers = JoinSet::new();
-    for i in 0..OBJECTS {
-        let (writer, objects) = (writer.clone(), world.objects.clone());
-        writers.spawn(async move {
-            let name = format!("m{i}");
-            let mut object = model(&name, "final");
-            object["metadata"]["annotations"] = json!({"michelangelo/Immutable": "true"});
-            let uid = uid(&objects.create(object).await?);
-            // Two writers at a time.
-            let (first, second) =
-                (async || writer.label(&name, "first").await, async || writer.label(&name, "second").await);
-            tokio::try_join!(writer.until_done(&first), writer.until_done(&second))?;
-            if i % 3 == 0 {
-                writer.until_done(|| writer.delete(&name)).await?;
-            }
-            Ok::<_, anyhow::Error>((i, uid))
-        });
-    }
+    let writer = Writer { store, namespace: world.objects.namespace.clone() };
+    let objects = &world.objects;
     let mut written = Vec::new();
-    while let Some(one) = writers.join_next().await {
-        written.push(one??);
+    // One by one: so that the writers are fast enough to meet the mirror between its steps.
+    for i in 0..OBJECTS {
+        let name = format!("m{i}");
+        let mut object = model(&name, "final");
+        // Every other one is evicted as soon as it is seen. The rest have our finalizer, so their rows are written twice.
+        if i % 2 == 0 {
+            object["metadata"]["annotations"] = json!({"michelangelo/Immutable": "true"});
+        }
+        let uid = uid(&objects.create(object).await?);
+        if i % 2 == 1 {
+            let look = async || objects.get("Model", &name).await?.context("it is there");
+            eventually("the finalizer", look, |object| has_finalizer(object, OURS)).await?;
+            objects.annotate("Model", &name, "michelangelo/Immutable").await?;
+        }
+        writer.evicted(&uid).await?;
+        // Two writers at a time.
+        let [first, second] = ["first", "second"].map(|key| writer.until_done(|| writer.label(&name, key)));
+        futures::try_join!(first, second)?;
+        if i % 3 == 0 {
+            writer.until_done(|| writer.delete(&name)).await?;
+        }
+        written.push((i, uid));
     }
     let look = async || Ok(world.objects.list("Model").await?.len());
     eventually("all objects to leave etcd", look, |count| *count == 0).await?;
