@@ -62,9 +62,10 @@ pub async fn list(
     limits: Limits,
 ) -> Result<Response<Body>, Status> {
     let resource = resource(kind);
-    let Parameters { query, limit, token, count, include, offset, skip, .. } = parameters;
+    let Parameters { query, limit, most, token, count, include, offset, skip, .. } = parameters;
     let view = View::new(*kind, form, include, query.states, skip);
     let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
+    let is_first = token.is_none();
     let token = match token {
         None if offset > 0 => match skipped(&asked, offset).await.map_err(|error| refused(error, resource.of()))? {
             Some(token) => Some(token),
@@ -72,13 +73,19 @@ pub async fn list(
         },
         token => token,
     };
+    let limit = match (limit, most) {
+        (Some(limit), Some(most)) => Some(limit.min(most)),
+        (limit, most) => limit.or(most),
+    };
     let Some(limit) = limit else {
         return all(store.clone(), *kind, query, view, token, limits).await;
     };
     let page =
         asked.page(&view.wanted(), limit, token.as_deref()).await.map_err(|error| refused(error, resource.of()))?;
-    let mut rest = Rest { next: page.next, ..Rest::default() };
-    if count && token.is_none() {
+    // Clients go on as long as there is a token. What comes after the most that a saved query wants, nobody asked for.
+    let is_whole = is_first && most.is_some_and(|most| page.rows.len() >= most);
+    let mut rest = Rest { next: page.next.filter(|_| !is_whole), ..Rest::default() };
+    if count && token.is_none() && !is_whole {
         let all = asked.count().await.map_err(|error| refused(error, resource.of()))?;
         rest.remaining = Some(all.saturating_sub(page.rows.len() as u64));
     }

@@ -281,10 +281,7 @@ impl Inner {
         if query.order.is_empty() {
             query.order = bound.query.order;
         }
-        parameters.limit = match (parameters.limit, bound.limit.map(|limit| limit as usize)) {
-            (Some(asked), Some(saved)) => Some(asked.min(saved)),
-            (asked, saved) => asked.or(saved),
-        };
+        parameters.most = bound.limit.map(|limit| limit as usize);
         Ok(*kind)
     }
 
@@ -355,10 +352,10 @@ impl Inner {
 
 /// Refuses the deletion of a collection that asks for less than would be deleted: all evicted objects that its selectors choose.
 fn takes_all_of_it(parameters: &Parameters) -> Result<(), Status> {
-    let Parameters { query, limit, token, offset, .. } = parameters;
+    let Parameters { query, limit, most, token, offset, .. } = parameters;
     let why = if !query.states.evicted {
         "only evicted objects can be deleted here, and `state` leaves them out"
-    } else if limit.is_some() || token.is_some() || *offset > 0 {
+    } else if limit.or(*most).is_some() || token.is_some() || *offset > 0 {
         "it deletes all objects that its selectors choose: a limit, also that of a saved query, and pages are for lists"
     } else {
         return Ok(());

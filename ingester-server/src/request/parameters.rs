@@ -20,6 +20,8 @@ pub struct Parameters {
     pub query: Query,
     /// The most objects of a page; `None` for all of them in one answer.
     pub limit: Option<usize>,
+    /// The most objects of the whole answer, as a saved query says.
+    pub most: Option<usize>,
     /// Where the page begins.
     pub token: Option<String>,
     /// Whether the objects are to be counted.

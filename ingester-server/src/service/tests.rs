@@ -35,9 +35,10 @@ impl Reviewer for Cluster {
     }
 }
 
-/// A query for the newest model, and one for deleted models.
+/// Queries for the first two models, for the newest one, and for deleted ones.
 fn saved() -> SavedQueries {
     let files = [
+        ("first-two", "name: first-two\nkind: Model\nlimit: 2"),
         ("newest", "name: newest\nkind: Model\norderBy: -create_time\nlimit: 1"),
         ("gone", "name: gone\nkind: Model\nstates: deleted"),
     ];
@@ -198,6 +199,25 @@ async fn requests_that_mean_nothing_are_refused() {
     }
     assert_eq!(ask(&service, "GET", MODELS, &[ada[0], ("accept", "text/html")]).await.0, 406);
     assert_eq!(ask(&service, "GET", &format!("{MODELS}?query=none"), &ada).await.0, 400);
+}
+
+#[tokio::test]
+async fn a_saved_query_with_a_limit_has_no_more_pages() {
+    let service = service().await;
+    let ada = [("authorization", "Bearer ada")];
+    let asked = async |query: &str| {
+        let (code, list) = ask(&service, "GET", &format!("{MODELS}?{query}"), &ada).await;
+        assert_eq!(code, 200, "{query}: {list}");
+        (list["items"].as_array().unwrap().len(), list["metadata"]["continue"].as_str().map(str::to_owned))
+    };
+    assert_eq!(asked("query=first-two").await, (2, None));
+    // As kubectl asks.
+    assert_eq!(asked("labelSelector=mirror.michelangelo.api/query%3Dfirst-two&limit=500").await, (2, None));
+    assert_eq!(asked("query=first-two&count=true").await, (2, None));
+    let (items, next) = asked("query=first-two&limit=1").await;
+    assert!(items == 1 && next.is_some(), "smaller pages are pages");
+    assert_eq!(asked("query=newest").await, (1, None));
+    assert!(asked("limit=2").await.1.is_some());
 }
 
 #[tokio::test]
