@@ -64,7 +64,8 @@ fn a_saved_query_is_asked_by_its_name() {
 #[test]
 fn a_saved_query_goes_with_pages_counts_and_formats() {
     let folder = models();
-    let first = folder.ask(&[&XGBOOST[..], &["-o", "name"]].concat()).exits(0).says(&["--continue="]);
+    assert_eq!(folder.ask(&XGBOOST).exits(0).err, "", "its limit is that of the whole answer");
+    let first = folder.ask(&[&XGBOOST[..], &["-o", "name", "--limit", "2"]].concat()).exits(0).says(&["--continue="]);
     let (_, token) = first.err.trim_end().split_once("--continue=").unwrap();
     let ran = folder.ask(&[&XGBOOST[..], &["-o", "name", "--continue", token]].concat()).exits(0);
     assert_eq!(ran.out, "model.michelangelo.api/m1\nmodel.michelangelo.api/m0\n");

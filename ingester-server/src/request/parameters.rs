@@ -135,7 +135,7 @@ pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status>
     let mut of_query = Vec::new();
     for (key, values) in &given {
         if let Some(name) = key.strip_prefix("param.") {
-            of_query.extend(values.last().map(|value| (name.to_owned(), value.clone())));
+            of_query.extend(values.iter().map(|value| (name.to_owned(), value.clone())));
         } else if OURS.contains(&key.as_str()) {
             parameters.own(key, values, kind, now)?;
         } else if !OTHERS.contains(&key.as_str()) && !OF_DELETION.contains(&key.as_str()) {
@@ -393,8 +393,9 @@ mod tests {
 
     #[test]
     fn a_saved_query_has_its_parameters() {
-        let saved = ok("query=active&param.since=7d&param.team=a%26b").saved.unwrap();
-        let bound = [("since".to_owned(), "7d".to_owned()), ("team".to_owned(), "a&b".to_owned())];
+        let saved = ok("query=active&param.since=7d&param.team=a%26b&param.team=c").saved.unwrap();
+        let bound =
+            [("since", "7d"), ("team", "a&b"), ("team", "c")].map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(saved, ("active".to_owned(), bound.to_vec()));
     }
 

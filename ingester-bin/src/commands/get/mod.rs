@@ -170,6 +170,7 @@ async fn list(
                 portion = rows.next().await.map_err(failed)?;
             }
             match rows.more() {
+                Some(_) if question.whole => break,
                 Some(token) if interactive() && format.is_table() => {
                     if !wants_more() {
                         break;

@@ -22,6 +22,8 @@ pub(super) struct Question {
     pub(super) query: Query,
     /// Of several objects with one name, only the newest is meant.
     pub(super) newest: bool,
+    /// The limit is that of the whole answer, and not of a page.
+    pub(super) whole: bool,
 }
 
 impl Question {
@@ -32,7 +34,7 @@ impl Question {
         let question = |(kind, names): (Kind, Vec<String>)| {
             let newest = by_name && !names.is_empty() && !template.states.deleted;
             let query = Query { names: names.clone(), ..template.clone() };
-            Question { kind, names, query, newest }
+            Question { kind, names, query, newest, whole: false }
         };
         Ok(resources(&arguments.resources, kinds)?.into_iter().map(question).collect())
     }
@@ -47,13 +49,14 @@ impl Question {
         let BoundQuery { kind, query, limit } =
             bound.map_err(|error| Failure::Usage(anyhow!("the saved query `{name}`: {error}")))?;
         // What is counted is not limited, and groups have a limit of their own.
-        if arguments.limit.is_none() && !arguments.count && arguments.group_by.is_none() {
+        let whole = limit.is_some() && arguments.limit.is_none();
+        if whole && !arguments.count && arguments.group_by.is_none() {
             arguments.limit = limit;
         }
         if arguments.watch && arguments.limit.is_some() {
             return Err(Failure::Usage(anyhow!("the saved query `{name}` has a limit, which goes without --watch")));
         }
-        Ok(Question { kind, names: Vec::new(), query, newest: false })
+        Ok(Question { kind, names: Vec::new(), query, newest: false, whole })
     }
 }
 
