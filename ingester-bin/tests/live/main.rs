@@ -32,6 +32,7 @@ mod endpoints;
 mod eventually;
 mod evolution;
 mod identity;
+mod life;
 mod lifecycle;
 mod memory;
 mod metrics;

@@ -35,6 +35,15 @@ impl Reviewer for Cluster {
     }
 }
 
+/// A query for the newest model, and one for deleted models.
+fn saved() -> SavedQueries {
+    let files = [
+        ("newest", "name: newest\nkind: Model\norderBy: -create_time\nlimit: 1"),
+        ("gone", "name: gone\nkind: Model\nstates: deleted"),
+    ];
+    SavedQueries::parse(files.map(|(name, text)| (name.to_owned(), text.to_owned())), KINDS).unwrap()
+}
+
 /// Models `a` to `c` in the namespaces `ml` and `lab`.
 async fn service() -> Service {
     let store = Store::in_memory(KINDS).await.unwrap();
@@ -58,7 +67,7 @@ async fn service() -> Service {
         writes: Some(store),
         cluster: None,
         identity: Identity::new(Cluster, Vec::new(), Rate::default(), metrics.clone()),
-        saved: SavedQueries::default(),
+        saved: saved(),
         limits: Limits::default(),
         metrics,
     })
@@ -189,6 +198,29 @@ async fn requests_that_mean_nothing_are_refused() {
     }
     assert_eq!(ask(&service, "GET", MODELS, &[ada[0], ("accept", "text/html")]).await.0, 406);
     assert_eq!(ask(&service, "GET", &format!("{MODELS}?query=none"), &ada).await.0, 400);
+}
+
+#[tokio::test]
+async fn a_deletion_of_less_than_a_collection_is_refused() {
+    let service = service().await;
+    let ada = [("authorization", "Bearer ada")];
+    for (less, why) in [
+        ("limit=1", "a limit"),
+        ("continue=x", "pages"),
+        ("query=newest", "a limit"),
+        ("listOptionsExt=%7B%22pagination%22:%7B%22offset%22:1%7D%7D", "pages"),
+        ("state=deleted", "`state` leaves them out"),
+        ("state=live", "`state` leaves them out"),
+        ("deleted-after=1d", "`state` leaves them out"),
+        ("query=gone", "`state` leaves them out"),
+    ] {
+        let (code, status) = ask(&service, "DELETE", &format!("{MODELS}?{less}"), &ada).await;
+        let message = status["message"].as_str().unwrap();
+        assert!(code == 400 && message.contains(why), "{less}: {code} {message}");
+    }
+    for all in ["", "labelSelector=a%3Db", "state=evicted", "state=all"] {
+        assert_eq!(ask(&service, "DELETE", &format!("{MODELS}?{all}"), &ada).await.0, 200, "{all}");
+    }
 }
 
 #[tokio::test]
