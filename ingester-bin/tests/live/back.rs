@@ -109,6 +109,15 @@ async fn a_deleted_object_comes_back_but_never_over_a_live_one(world: &mut World
     assert_eq!(back.annotations()["michelangelo/RestoredFrom"], old);
     world.settled().await?;
 
+    // Another namespace has the name, too: nobody knows which one is meant.
+    let columns = "group_ver, name, res_version, json, delete_time, update_time";
+    let copy = format!(
+        "INSERT INTO model (uid, namespace, {columns}) SELECT 'copy', 'other', {columns} FROM model WHERE uid = '{old}'"
+    );
+    world.database.sql(&copy).await?;
+    let ran = restore(world, &["model", "a"])?;
+    ensure!(ran.code == Some(2) && ran.err.contains("in several namespaces: name one with -n ("), "{ran:?}");
+
     for (arguments, code) in [(["model", "none"].as_slice(), 1), (&["model"], 2), (&["model", "a/b", "--uid"], 2)] {
         let ran = restore(world, arguments)?;
         ensure!(ran.code == Some(code) && ran.out.is_empty(), "{arguments:?}: {ran:?}");

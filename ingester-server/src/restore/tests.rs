@@ -6,6 +6,7 @@ use crate::write::Options;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use ingester_core::Kind;
+use ingester_core::kind::Definition;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
@@ -229,6 +230,17 @@ async fn a_live_object_of_the_name_is_never_replaced() {
     live.write(&object("live"), |row| row).await;
     assert_eq!(live.post(&Options::default()).await.unwrap_err().reason, Reason::AlreadyExists);
     assert_eq!(Fake::new(true).await.post(&Options::default()).await.unwrap_err().reason, Reason::NotFound);
+}
+
+#[tokio::test]
+async fn what_would_be_evicted_at_once_is_not_restored() {
+    let fake = Fake::new(true).await;
+    fake.evicted(&object("old")).await;
+    let kind = Kind::new(Definition { immutable: true, ..*model().definition() }, *model().functions());
+    let status = post(&fake.store, fake.client(), &kind, "ml", "a", &Options::default()).await.unwrap_err();
+    assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
+    assert!(status.message.contains("leaves the cluster as soon as it is stored"), "{status}");
+    assert_eq!(fake.has(&path()), None);
 }
 
 #[tokio::test]
