@@ -162,7 +162,8 @@ async fn all(
         });
         Some((portion, portions))
     });
-    Ok(json(Body::from_stream(stream::once(async { Ok(first) }).chain(later))))
+    // What compresses an answer asks again after the end.
+    Ok(json(Body::from_stream(stream::once(async { Ok(first) }).chain(later).fuse())))
 }
 
 /// What a client hears that wants to follow changes: nothing for a while, and then that its version is too old. So it lists again, and
