@@ -73,6 +73,7 @@ const IMPATIENT: ConnectOptions = ConnectOptions {
     max_idle: 0,
     max_lifetime: None,
     create: false,
+    read_only: false,
     retry: Retry { first: Duration::from_millis(1), longest: Duration::from_millis(1), attempts: Some(1) },
     patience: Duration::from_secs(60),
 };
