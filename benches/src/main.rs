@@ -4,6 +4,7 @@
 //!     cargo run --release -p ingester-bench -- store
 //!     cargo run --release -p ingester-bench -- query
 //!     cargo run --release -p ingester-bench -- live
+//!     cargo run --release -p ingester-bench -- serve
 //!     cargo run --release -p ingester-bench -- synthetic
 //!     cargo run --release -p ingester-bench -- derive
 //!
@@ -20,6 +21,7 @@ mod pure;
 mod query;
 mod reference;
 mod rounds;
+mod serve;
 mod store;
 mod synthetic;
 
@@ -43,6 +45,8 @@ enum What {
     Query(query::Questions),
     /// The whole mirror with a real API server: first fill, restart, memory, latency of updates.
     Live(live::Live),
+    /// The server under load, beside the same SQL by hand and a real API server; its memory with idle connections.
+    Serve(serve::Serve),
     /// The whole mirror with a source that costs almost nothing: first fill, a burst of updates, memory.
     Synthetic(synthetic::Synthetic),
     /// The cost of our derives for the compiler, in ms a kind, beside the other derives of a kind.
@@ -75,6 +79,7 @@ fn measure() -> anyhow::Result<()> {
         What::Store(arguments) => store::run(&arguments),
         What::Query(arguments) => query::run(&arguments),
         What::Live(arguments) => live::run(&arguments),
+        What::Serve(arguments) => serve::run(&arguments),
         What::Synthetic(arguments) => synthetic::run(&arguments),
         What::Derive(arguments) => derive::run(&arguments),
         What::Count => pure::count(),

@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Compare cluster and SQL, object by object.
     Audit(Audit),
+    /// Bring an object that was evicted or deleted back into the cluster.
+    Restore(Restore),
     /// The finalizer that the ingester adds to objects.
     #[command(subcommand)]
     Finalizers(Finalizers),
@@ -385,6 +387,47 @@ pub(crate) struct Audit {
     /// Only these kinds.
     #[arg(value_name = "KIND")]
     pub(crate) kinds: Vec<String>,
+}
+
+/// Creates the object in the cluster from its row: with another uid, without what the API server gives it, without our finalizer and the
+/// annotations michelangelo/Immutable and michelangelo/Deleting, without references to owners that are gone, and with the annotation
+/// michelangelo/RestoredFrom. Once the mirror has stored it, the old row is marked as deleted; until then the command can be repeated.
+/// Exits with 1 if a live object has the name, or if the old row is not yet marked.
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// The kind; or KIND/NAME.
+    #[arg(value_name = "KIND")]
+    pub(crate) kind: String,
+    /// The object. Of several rows of this name, one that was evicted comes before one that was deleted, then the newest.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// The object's namespace. It can be left out if only one has the name.
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub(crate) namespace: Option<String>,
+    /// The row of this uid.
+    #[arg(long, value_name = "UID")]
+    pub(crate) uid: Option<String>,
+    /// Print what would be created, as YAML unless --output says otherwise, if the API server would take it.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the object, or its name.
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    pub(crate) output: Option<RestoreFormat>,
+}
+
+/// How `ingester restore` prints an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RestoreFormat {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// KIND/NAME.
+    Name,
 }
 
 #[derive(Debug, Subcommand)]

@@ -118,6 +118,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::audit::run(&arguments, config, kinds))
         }
+        Command::Restore(arguments) => wait_for(commands::restore::run(arguments, kinds)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::finalizers::remove(&arguments, config, kinds))

@@ -154,6 +154,7 @@ async fn all(
         Some(first) => first?,
         None => return Err(Status::internal("the list ended before it began")),
     };
+    // Fused, because what compresses asks once more after the end.
     let later = stream::unfold(portions, |mut portions| async {
         let portion = portions.recv().await?;
         let portion = portion.map_err(|status| {
@@ -162,7 +163,6 @@ async fn all(
         });
         Some((portion, portions))
     });
-    // What compresses an answer asks again after the end.
     Ok(json(Body::from_stream(stream::once(async { Ok(first) }).chain(later).fuse())))
 }
 
@@ -175,7 +175,7 @@ pub fn watch(time: Option<Duration>) -> Response<Body> {
         let status = Status::expired("this server does not follow changes: list again");
         Ok::<_, std::io::Error>(Bytes::from(format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status.json())))
     };
-    json(Body::from_stream(stream::once(event)))
+    json(Body::from_stream(stream::once(event).fuse()))
 }
 
 /// An answer with this body.

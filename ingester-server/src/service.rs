@@ -148,7 +148,11 @@ impl Inner {
         body: Body,
         told: &mut Told,
     ) -> Result<Response<Body>, Status> {
-        let kind = objects.kind(self.sources.kinds).ok_or_else(Status::no_such_path)?;
+        let Some(kind) = objects.kind(self.sources.kinds) else {
+            // kubectl asks for the namespace of an object that it does not find, and takes "not found" for the answer.
+            let of_namespace = objects.group.is_empty() && objects.plural == "namespaces" && objects.name.is_some();
+            return Err(if of_namespace { Status::method_not_allowed() } else { Status::no_such_path() });
+        };
         // Objects in namespaces are named in their namespaces, the others without one.
         let named = objects.name.is_some();
         if (objects.namespace.is_some() && !kind.namespaced())
@@ -228,6 +232,9 @@ impl Inner {
             }
             Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {
                 let Some(store) = &self.sources.writes else { return Err(Status::method_not_allowed()) };
+                if verb == Verb::DeleteCollection {
+                    takes_all_of_it(&parameters)?;
+                }
                 let content = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
                 let body = body::read(body).await?;
                 let Parameters { dry_run, mut query, .. } = parameters;
@@ -344,6 +351,19 @@ impl Inner {
             code = code.as_u16(), milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX), source = %peer.address, "Request"
         );
     }
+}
+
+/// Refuses the deletion of a collection that asks for less than would be deleted: all evicted objects that its selectors choose.
+fn takes_all_of_it(parameters: &Parameters) -> Result<(), Status> {
+    let Parameters { query, limit, token, offset, .. } = parameters;
+    let why = if !query.states.evicted {
+        "only evicted objects can be deleted here, and `state` leaves them out"
+    } else if limit.is_some() || token.is_some() || *offset > 0 {
+        "it deletes all objects that its selectors choose: a limit, also that of a saved query, and pages are for lists"
+    } else {
+        return Ok(());
+    };
+    Err(Status::bad_request(format!("the deletion of a collection: {why}")))
 }
 
 fn reads(method: &Method) -> bool {

@@ -46,10 +46,13 @@ fn server() -> PodSpec {
     typed::<Deployment>("server/deployment.yaml").spec.template.spec.unwrap()
 }
 
-/// The configuration file of the server.
-fn server_config() -> Json {
+/// The configuration that the server's container reads.
+fn server_config() -> Config {
     let map: ConfigMap = typed("server/configmap.yaml");
-    serde_saphyr::from_str(&map.data.unwrap()["ingester.yaml"]).unwrap()
+    let variables = environment(only(&server()));
+    let environment = Environment::read(|name| variables.get(name).cloned());
+    let kinds: Vec<&str> = crd_specs::KINDS.iter().map(|kind| kind.kind()).collect();
+    Config::parse(&map.data.unwrap()["ingester.yaml"], &environment, &kinds).unwrap()
 }
 
 fn only(pod: &PodSpec) -> &Container {
@@ -184,9 +187,9 @@ fn both_gates_are_open_and_both_pods_name_the_same_database() {
 
 #[test]
 fn the_configuration_file_leaves_the_server_to_the_environment() {
-    let map: ConfigMap = typed("configmap.yaml");
-    let file: Json = serde_saphyr::from_str(&map.data.unwrap()["ingester.yaml"]).unwrap();
-    for file in [file, server_config()] {
+    for map in ["configmap.yaml", "server/configmap.yaml"] {
+        let map: ConfigMap = typed(map);
+        let file: Json = serde_saphyr::from_str(&map.data.unwrap()["ingester.yaml"]).unwrap();
         for key in ["host", "port", "database", "user", "password"] {
             assert_eq!(file["mysql"].get(key), None, "`mysql.{key}` of the file would change nothing");
         }
@@ -218,7 +221,7 @@ fn port(address: &str) -> i32 {
 #[test]
 fn probes_and_scraping_use_the_configured_port() {
     let (config, _) = config();
-    let of_server = server_config()["server"]["address"].as_str().unwrap().to_owned();
+    let of_server = server_config().server.address.unwrap();
     let pods = [("", deployment(), config.server.address.unwrap()), ("server/", server(), of_server)];
     for (folder, pod, address) in pods {
         let (container, port) = (only(&pod), port(&address));
@@ -327,7 +330,11 @@ fn the_server_has_its_own_pods_account_and_rights() {
     }
     assert_eq!(reader.metadata.namespace.as_deref(), Some("kube-system"), "where the ConfigMap is");
     // Nobody may read the objects of a kind by the server's own rights alone.
-    let expected = json!([of_the_kinds(&["get", "create"]), of_the_cluster()]);
+    let mut of_statuses = of_the_kinds(&["patch"]);
+    for resource in of_statuses["resources"].as_array_mut().unwrap() {
+        *resource = json!(format!("{}/status", resource.as_str().unwrap()));
+    }
+    let expected = json!([of_the_kinds(&["get", "create"]), of_statuses]);
     assert_eq!(serde_json::to_value(role.rules).unwrap(), expected);
 }
 
@@ -343,9 +350,9 @@ fn the_server_is_reached_where_it_listens_with_the_certificate_of_its_secret() {
     assert_eq!(spec.selector, typed::<Deployment>("server/deployment.yaml").spec.selector.match_labels);
     let ports = spec.ports.unwrap();
     let [https] = ports.as_slice() else { panic!("{ports:?}") };
-    let serve = &config["serve"];
+    let serve = &config.serve;
     let target = port_of(container, https.target_port.as_ref().unwrap());
-    assert_eq!((https.port, target), (443, port(serve["address"].as_str().unwrap())));
+    assert_eq!((https.port, target), (443, port(&serve.address)));
 
     let volumes = pod.volumes.as_ref().unwrap();
     let mounted = |path: &str| {
@@ -357,13 +364,12 @@ fn the_server_is_reached_where_it_listens_with_the_certificate_of_its_secret() {
     let (mount, volume) = mounted("/etc/ingester-tls");
     assert_eq!(mount.sub_path, None, "a file by its subPath is never renewed");
     assert!(volume.secret.is_some());
-    for (key, file) in [("certificate", "tls.crt"), ("key", "tls.key")] {
-        assert_eq!(
-            serve[key],
-            format!("{}/{file}", mount.mount_path),
-            "the keys of a Secret of the type kubernetes.io/tls"
-        );
+    for (path, file) in [(&serve.certificate, "tls.crt"), (&serve.key, "tls.key")] {
+        let expected = format!("{}/{file}", mount.mount_path);
+        assert_eq!(path.as_deref(), Some(Path::new(&expected)), "the keys of a Secret of the type kubernetes.io/tls");
     }
+    let Gate::Open(address) = config.gate().unwrap() else { panic!("{config:?}") };
+    assert_eq!(address.to_string(), "mysql://ingester:***@mysql:3306/ingester");
     assert!(pod.security_context.as_ref().unwrap().fs_group.is_some(), "the key must be readable");
     let (mount, volume) = mounted("/etc/ingester/ingester.yaml");
     assert_eq!(mount.sub_path.as_deref(), Some("ingester.yaml"));

@@ -12,6 +12,7 @@ pub(crate) mod kinds;
 pub(crate) mod kubeconfig;
 pub(crate) mod proto;
 pub(crate) mod queries;
+pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;

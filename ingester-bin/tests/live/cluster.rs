@@ -106,12 +106,16 @@ async fn grant(client: &Client) -> Result<()> {
     authorizer_knows(client).await
 }
 
-/// The documents of `deploy/` that give the service account its rights; none if there is no such folder.
+/// The documents of `deploy/` itself that give the service account its rights; none if there is no such folder. The folders inside
+/// it are for other accounts.
 pub(crate) fn manifests() -> Result<Vec<Json>> {
-    let mut files = Vec::new();
-    if Path::new(DEPLOY).is_dir() {
-        collect_yaml(Path::new(DEPLOY), &mut files)?;
+    if !Path::new(DEPLOY).is_dir() {
+        return Ok(Vec::new());
     }
+    let paths = std::fs::read_dir(DEPLOY)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<PathBuf>>>()?;
+    let mut files: Vec<PathBuf> =
+        paths.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).collect();
+    files.sort();
     let mut manifests = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file)?;
@@ -121,19 +125,6 @@ pub(crate) fn manifests() -> Result<Vec<Json>> {
             .extend(documents.into_iter().filter(|document| RIGHTS.iter().any(|(kind, ..)| document["kind"] == *kind)));
     }
     Ok(manifests)
-}
-
-fn collect_yaml(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect_yaml(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(())
 }
 
 fn all_rights() -> Json {

@@ -6,6 +6,8 @@
 //! |---|---|
 //! | `report` | the samples and their updates, as one checks an installation |
 //! | `lifecycle` | the life of one object: finalizer, deletion, annotations |
+//! | `back` | objects that come back into the cluster from their rows |
+//! | `written` | writes to objects while they are evicted |
 //! | `sweep` | changes made while the ingester was down |
 //! | `cost`, `memory` | how much is written, and how much memory it takes |
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
@@ -20,6 +22,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
 #![allow(clippy::print_stderr, reason = "a test that fails shows the log of the ingester, one that is skipped says so")]
 
+mod back;
 mod chaos;
 mod churn;
 mod cluster;
@@ -29,6 +32,7 @@ mod endpoints;
 mod eventually;
 mod evolution;
 mod identity;
+mod life;
 mod lifecycle;
 mod memory;
 mod metrics;
@@ -46,3 +50,4 @@ mod settings;
 mod sweep;
 mod uninstall;
 mod world;
+mod written;

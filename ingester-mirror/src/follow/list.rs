@@ -4,6 +4,7 @@ use super::{Follower, Memory};
 use crate::budget::Share;
 use crate::cluster::{ApiError, ApiErrorKind, Page};
 use crate::pipeline::Source;
+use std::sync::atomic::Ordering;
 
 /// The size of a page that is aimed at, in bytes: two pages are in memory at a time, as text and as parsed objects.
 const PAGE_BYTES: usize = 1 << 20;
@@ -65,6 +66,11 @@ impl Follower {
         let (mut behind, mut objects) = (None, 0);
         let (mut page, mut share) = self.page(&mut pages, None).await?;
         self.unit().metrics.installed(true);
+        if page.version < self.observed.load(Ordering::Relaxed) {
+            self.pipeline.went_back();
+            // What is in doubt now counts as seen only if this list has it.
+            self.pipeline.known().begin_list();
+        }
         let version = loop {
             // The rows were read before the list, which is a consistent read. So a list that is behind them comes from a
             // cluster that was restored to an earlier state.

@@ -511,6 +511,35 @@ async fn a_row_that_somebody_removed_is_written_again_by_the_resync() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_received_before_the_cluster_was_restored_is_not_written_after_that() {
+    let scene = Scene::new(quiet);
+    scene.put("a", |_| {});
+    let backup = scene.state().objects.clone();
+    let _playing = scene.play(Duration::ZERO);
+    sleep(SECOND).await;
+    scene.state().trouble = |call| if call == "write" { Trouble::Status(500) } else { Trouble::None };
+    // One state is being written, and the next ones wait.
+    for name in ["a", "a", "b"] {
+        scene.put(name, |object| object["spec"] = json!({ "lost": true }));
+        sleep(SECOND).await;
+    }
+    assert!(!scene.calls("write").is_empty());
+    scene.events.all().clear();
+    {
+        let mut state = scene.state();
+        (state.objects, state.version) = (backup, 2);
+    }
+    // The next resync sees it.
+    sleep(650 * SECOND).await;
+    scene.state().trouble = quiet;
+    for _ in 0..1000 {
+        sleep(Duration::from_millis(10)).await;
+        assert_eq!(scene.row("a").map(|row| row.res_version), Some(2), "a lost state is stored");
+    }
+    assert!(scene.row("b").is_none());
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_object_whose_patch_fails_does_not_keep_the_finalizer_from_others() {
     let scene = Scene::new(|call| if call == "patch b" { Trouble::Status(500) } else { Trouble::None });
     for name in ["a", "b", "c"] {

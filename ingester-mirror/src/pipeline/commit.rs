@@ -20,15 +20,24 @@ impl Pipeline {
         mut writes: Vec<Write>,
         mut rejections: Vec<Rejection>,
         singly: bool,
+        restores: u32,
     ) -> Result<Vec<Acknowledgement>, Stopped> {
         let changes: Vec<RowChange> = writes.iter_mut().map(|write| self.taken(write, singly)).collect();
-        let report = self.write(changes).await?;
+        let report = self.write(changes, restores).await?;
+        let mut done = Vec::new();
+        if report.is_none() {
+            for Write { object, .. } in writes.drain(..) {
+                self.known().doubt(object.uid.clone());
+                done.push(object.uid);
+            }
+        }
+        let report = report.unwrap_or_default();
         let stale: HashSet<&str> = report.stale.iter().map(AsRef::as_ref).collect();
         let mut refused: HashMap<&str, &str> =
             report.rejected.iter().map(|rejected| (&*rejected.uid, &*rejected.reason)).collect();
         let mut postponed: HashMap<&str, &str> =
             report.postponed.iter().map(|postponed| (&*postponed.uid, &*postponed.reason)).collect();
-        let (mut done, mut acknowledgements, mut orphans) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut acknowledgements, mut orphans) = (Vec::new(), Vec::new());
         for write in writes {
             self.unit.metrics.lag(write.trail.since.elapsed());
             let uid = write.object.uid.clone();
@@ -83,7 +92,7 @@ impl Pipeline {
         self.record(rejections, &mut done).await?;
         // After the rejects, which it deletes: nobody can mend an object that is gone.
         if !orphans.is_empty() {
-            self.write(orphans).await?;
+            self.write(orphans, restores).await?;
         }
         let (live, rejected) = {
             let known = self.known();
@@ -102,13 +111,18 @@ impl Pipeline {
         std::mem::replace(&mut write.change, rest)
     }
 
-    async fn write(&self, changes: Vec<RowChange>) -> Result<Report, Stopped> {
+    /// Writes, unless the cluster went back meanwhile: then `None`, and whether anything is written nobody knows.
+    async fn write(&self, changes: Vec<RowChange>, restores: u32) -> Result<Option<Report>, Stopped> {
         if changes.is_empty() {
-            return Ok(Report::default());
+            return Ok(Some(Report::default()));
         }
         let (count, begin) = (changes.len(), Instant::now());
         let changes = &latest_of_each(changes);
-        let report = self.unit.until_done("writing", move || self.unit.rows.write(changes)).await?;
+        let write = async || match self.is_outdated(restores) {
+            true => Ok(None),
+            false => self.unit.rows.write(changes).await.map(Some),
+        };
+        let Some(report) = self.unit.until_done("writing", write).await? else { return Ok(None) };
         tracing::debug!(
             kind = self.unit.kind.kind(),
             objects = count,
@@ -124,7 +138,7 @@ impl Pipeline {
         self.unit.metrics.written(report.written);
         self.unit.metrics.skipped(Skip::Unchanged, report.unchanged);
         self.unit.metrics.skipped(Skip::Stale, report.stale.len());
-        Ok(report)
+        Ok(Some(report))
     }
 
     /// Another row is stored than the one that was to be written: another ingester was faster, the cluster was restored to an

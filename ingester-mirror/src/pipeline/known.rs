@@ -89,6 +89,11 @@ impl Known {
         self.recount(old, Some(entry));
     }
 
+    /// Nobody knows what is stored of an object: a list or a resync that has it looks at it, and one that lacks it sweeps it.
+    pub(crate) fn doubt(&mut self, uid: Box<str>) {
+        self.load(uid, 0);
+    }
+
     /// Begins to read the live rows.
     pub(crate) fn begin_rows(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);

@@ -36,6 +36,7 @@ pub(crate) use work::{Item, ObjectRef, Source, Why, Work, bytes_of, uid_of};
 
 use crate::unit::{Stopped, Unit};
 use request::Requests;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, Semaphore};
 
@@ -58,6 +59,8 @@ pub(crate) struct Pipeline {
     known: Mutex<Known>,
     /// Some objects lack our finalizer.
     pub(crate) finalizers_missing: Notify,
+    /// Counts how often the cluster went back to an earlier state.
+    restores: AtomicU32,
     looks: Arc<Semaphore>,
     acknowledgements: Semaphore,
 }
@@ -68,6 +71,7 @@ impl Pipeline {
             queue: Queue::new(unit.metrics.clone()),
             known: Mutex::default(),
             finalizers_missing: Notify::new(),
+            restores: AtomicU32::new(0),
             looks: Arc::new(Semaphore::new(REQUESTS)),
             acknowledgements: Semaphore::new(REQUESTS),
             unit,
@@ -81,6 +85,20 @@ impl Pipeline {
     /// Some objects lack our finalizer: add it soon.
     pub(crate) fn request_finalizers(&self) {
         self.finalizers_missing.notify_one();
+    }
+
+    /// The cluster went back to an earlier state, which is listed next. What was received before is from a time that is lost: it is
+    /// not written any more, however long the database has been away. The list tells what is true of the objects.
+    pub(crate) fn went_back(&self) {
+        self.restores.fetch_add(1, Ordering::Relaxed);
+        let received = self.queue.withdraw();
+        let mut known = self.known();
+        received.into_iter().for_each(|uid| known.doubt(uid));
+    }
+
+    /// Whether the cluster went back since it had done so that often.
+    fn is_outdated(&self, restores: u32) -> bool {
+        self.restores.load(Ordering::Relaxed) != restores
     }
 
     /// Works until the unit stops; then what was begun is finished.
@@ -119,6 +137,7 @@ impl Pipeline {
 
     async fn reconcile(&self, items: Vec<Item>, requests: &mut Requests) -> Result<(), Stopped> {
         let working = self.unit.metrics.work(items.len());
+        let restores = self.restores.load(Ordering::Relaxed);
         let singly = items.len() <= LOGGED_SINGLY;
         for item in &items {
             let (namespace, name) = item.names();
@@ -129,7 +148,7 @@ impl Pipeline {
             requests.send(request);
         }
         self.queue.done(batch.done.iter().map(AsRef::as_ref));
-        for acknowledgement in self.commit(batch.writes, batch.rejections, singly).await? {
+        for acknowledgement in self.commit(batch.writes, batch.rejections, singly, restores).await? {
             requests.acknowledge(acknowledgement);
         }
         drop(working);

@@ -6,7 +6,7 @@
 //! - A newer state replaces an older one in the queue, never the other way round.
 //! - Delayed work ([`Queue::push_later`]) is dropped if anything else arrives for that object first.
 
-use super::work::Item;
+use super::work::{Item, Work};
 use crate::metrics::ControllerMetrics;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -153,6 +153,27 @@ impl Queue {
         self.count(&contents);
         drop(contents);
         self.ready.notify_one();
+    }
+
+    /// Takes out the objects that were received and wait. Returns their uids.
+    pub(crate) fn withdraw(&self) -> Vec<Box<str>> {
+        let mut contents = self.contents();
+        let Contents { waiting, order, active, bytes, undone, .. } = &mut *contents;
+        let mut received = Vec::new();
+        waiting.retain(|uid, item| {
+            let stays = !matches!(item.work, Work::Object { .. });
+            if !stays {
+                *bytes -= item.bytes();
+                received.push(uid.clone());
+            }
+            stays
+        });
+        order.retain(|uid| waiting.contains_key(uid));
+        if let Some(undone) = undone {
+            undone.retain(|uid| waiting.contains_key(uid) || active.contains(uid));
+        }
+        self.count(&contents);
+        received
     }
 
     /// Waits until everything that is in the queue now was worked on. Only one task may wait at a time.
@@ -326,6 +347,26 @@ mod tests {
         queue.push(object("b", 9));
         queue.push(received("b", 3, Source::Patch { accepted: true }));
         assert_eq!(take(&queue).await, pairs(&[("a", "Due"), ("b", "9")]));
+    }
+
+    #[tokio::test]
+    async fn what_was_received_is_withdrawn_and_what_is_to_be_looked_at_stays() {
+        let queue = queue();
+        for item in [object("a", 1), look("b"), received("c", 2, Source::Deletion)] {
+            queue.push(item);
+        }
+        assert_eq!(take(&queue).await.len(), 3);
+        queue.push(object("a", 3));
+        queue.done(["b", "c"]);
+        queue.push(object("d", 4));
+        queue.push(look("b"));
+        let mut withdrawn = queue.withdraw();
+        withdrawn.sort();
+        assert_eq!(withdrawn, ["a".into(), "d".into()]);
+        assert!(queue.holds("a") && !queue.holds("d"), "a worker has one of them");
+        queue.done(["a"]);
+        queue.push(object("a", 5));
+        assert_eq!(take(&queue).await, pairs(&[("b", "Due"), ("a", "5")]));
     }
 
     #[tokio::test]

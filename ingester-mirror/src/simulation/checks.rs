@@ -24,6 +24,8 @@ struct Life {
     ended: HashMap<u64, Instant>,
     /// The versions in which its row was not to be live.
     leaving: BTreeSet<u64>,
+    /// Those of them in which it was to be marked as deleted, and not to be evicted.
+    deleted: BTreeSet<u64>,
     /// The last moment at which its row was not to be live.
     left: Option<Instant>,
 }
@@ -53,6 +55,9 @@ impl Truth {
 
     pub(super) fn present(&mut self, thing: &Thing) {
         self.change(&thing.uid, Some((thing.version, thing.stays())));
+        if !thing.stays() && (thing.deleting || !thing.immutable) {
+            self.lives.entry(thing.uid.clone()).or_default().deleted.insert(thing.version);
+        }
         self.names.entry(thing.name.clone()).or_default().insert(thing.uid.clone());
     }
 
@@ -91,10 +96,18 @@ impl Truth {
         life.now.is_some_and(|(now, _)| now == version) || life.ended.get(&version).is_some_and(|ended| *ended >= time)
     }
 
-    /// Whether its row was not to be live at some moment since `time`, or in this version, which is later than the stored one.
-    fn left(&self, uid: &str, time: Instant, later: Option<u64>) -> bool {
+    /// Whether the object was to be deleted in this version, which came after the stored one. So it was not evicted in that.
+    fn outlived(&self, uid: &str, stored: u64, version: u64) -> bool {
+        let Some(life) = self.lives.get(uid) else { return false };
+        let ended = |version| life.ended.get(&version).filter(|_| life.now.is_none_or(|(now, _)| now != version));
+        let follows = ended(stored).zip(ended(version)).is_some_and(|(stored, later)| stored < later);
+        follows && version > stored && life.deleted.contains(&version)
+    }
+
+    /// Whether its row was not to be live at some moment since `time`, or in this version, which is not earlier than the stored one.
+    fn left(&self, uid: &str, time: Instant, version: Option<u64>) -> bool {
         let Some(life) = self.lives.get(uid) else { return true };
-        if later.is_some_and(|version| life.leaving.contains(&version)) {
+        if version.is_some_and(|version| life.leaving.contains(&version)) {
             return true;
         }
         let time = self.relevant(time);
@@ -109,14 +122,18 @@ pub(super) fn before_row(world: &mut World, old: Option<&Kept>, new: &StoredRow)
     let (deleted, evicted) = (new.delete_time.is_some(), new.evict_time.is_some());
     let was = world.truth.was(uid, new.res_version, old.since);
     let newer = new.res_version > stored.res_version;
+    let not_earlier = Some(new.res_version).filter(|version| *version >= stored.res_version);
     let told = format!("{}, is written over as v{} deleted {deleted} evicted {evicted}", old.told(), new.res_version);
-    if stored.evicted && deleted && !was {
+    // A row that somebody removed comes again with late events, and then what was looked up before it was removed.
+    let again = world.database.by_hand.contains(uid);
+    let outlived = again && world.truth.outlived(uid, stored.res_version, new.res_version);
+    if stored.evicted && deleted && !was && !outlived {
         world.violate(format!("an evicted row is never marked as deleted: {told}"));
     } else if stored.evicted && !evicted && !newer && (!was || new.res_version == stored.res_version) {
         world.violate(format!("an evicted row keeps evict_time: {told}"));
     } else if stored.deleted && !deleted && !newer && !was {
         world.violate(format!("a tombstone is never revived by an older version: {told}"));
-    } else if !stored.deleted && deleted && !world.truth.left(uid, old.since, newer.then_some(new.res_version)) {
+    } else if !stored.deleted && deleted && !world.truth.left(uid, old.since, not_earlier) {
         world.violate(format!("no row of an object that stays is marked as deleted: {told}"));
     }
 }
@@ -327,5 +344,104 @@ impl Pace {
 
     pub(super) fn learns(&mut self, ingester: usize, name: Option<&str>, now: Instant) {
         self.learned.insert((ingester, name.map(str::to_owned)), now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::api_server::Thing;
+    use super::super::kinds::MODEL;
+    use super::super::users::Troubles;
+    use super::super::world::{Sim, World};
+    use ingester_core::object::{ManagedFields, Object};
+    use ingester_core::row::Row;
+    use ingester_core::value::Micros;
+    use ingester_store::RowChange;
+    use std::time::Duration;
+
+    fn sim() -> Sim {
+        Sim::new(0, 1, Troubles::of(0, &mut fastrand::Rng::with_seed(0)))
+    }
+
+    fn thing(world: &World) -> Thing {
+        world.server.things["a"].clone()
+    }
+
+    fn row(thing: &Thing, delete_time: Option<Micros>, evict_time: Option<Micros>) -> Row {
+        let object = Object::parse(thing.text(), ManagedFields::Keep).unwrap();
+        Row { delete_time, evict_time, ..MODEL.row(&object).unwrap().unwrap() }
+    }
+
+    /// What is violated when the row of an object that is gone, which comes again as evicted, is marked as deleted. `outlived`: the
+    /// object was to be deleted after it was to be evicted; otherwise all that is known is that it is gone. `removed`: somebody had
+    /// removed the row.
+    async fn mark(outlived: bool, removed: bool) -> Option<String> {
+        let sim = sim();
+        sim.world().create("a", |thing| {
+            thing.finalizers.push("example.com/other".to_owned());
+            (thing.deletion, thing.immutable) = (Some(0), true);
+        });
+        let evicted = thing(&sim.world());
+        let (mut state, mut states) = (evicted.clone(), Vec::new());
+        state.immutable = !outlived;
+        for finalizers in [evicted.finalizers.clone(), Vec::new()] {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            let mut world = sim.world();
+            state.finalizers = finalizers;
+            world.put(state.clone());
+            state.version = world.server.version;
+            states.push(state.clone());
+        }
+        let evicted = row(&evicted, None, Some(Micros(1)));
+        let row = row(&states[usize::from(!outlived)], Some(Micros(2)), None);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let mut world = sim.world();
+        let seen = evicted.version();
+        if removed {
+            world.database.by_hand.insert(evicted.uid.clone());
+        }
+        world.write("i0", vec![RowChange::Row(evicted)]);
+        world.write("i1", vec![RowChange::Replacement { row, seen }]);
+        world.violation.take()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_evicted_row_is_marked_as_deleted_only_for_a_later_state_in_which_the_object_was_to_be_deleted() {
+        assert_eq!(mark(true, true).await, None);
+        for (outlived, removed) in [(true, false), (false, true)] {
+            let violation = mark(outlived, removed).await;
+            let told = "an evicted row is never marked as deleted";
+            assert!(violation.is_some_and(|what| what.starts_with(told)), "{outlived} {removed}");
+        }
+    }
+
+    /// What is violated when the row of an object that is not to be deleted any more is marked as deleted: the row of the object's
+    /// state by this index in the state by that, of one to be deleted and one that stays.
+    fn mark_late(stored: usize, marked: usize) -> Option<String> {
+        let sim = sim();
+        let mut world = sim.world();
+        world.create("a", |thing| thing.deleting = true);
+        let leaving = thing(&world);
+        let mut stays = leaving.clone();
+        stays.deleting = false;
+        world.put(stays);
+        let states = [leaving, thing(&world)];
+        let (live, row) = (row(&states[stored], None, None), row(&states[marked], Some(Micros(1)), None));
+        let seen = live.version();
+        world.write("i0", vec![RowChange::Row(live)]);
+        let Some(kept) = world.database.rows.get_mut(&row.uid) else { return Some("no row".into()) };
+        kept.since += Duration::from_secs(1);
+        world.write("i1", vec![RowChange::Replacement { row, seen }]);
+        world.violation.take()
+    }
+
+    #[test]
+    fn a_late_mark_is_right_about_its_version_if_no_later_one_is_stored() {
+        assert_eq!(mark_late(0, 0), None);
+        for (stored, marked) in [(1, 0), (0, 1), (1, 1)] {
+            let violation = mark_late(stored, marked);
+            let told = "no row of an object that stays is marked as deleted";
+            assert!(violation.is_some_and(|what| what.starts_with(told)), "{stored} {marked}");
+        }
     }
 }

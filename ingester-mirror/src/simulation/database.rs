@@ -82,7 +82,7 @@ pub(super) struct Database {
 }
 
 impl World {
-    fn write(&mut self, who: &str, changes: Vec<RowChange>) -> Report {
+    pub(super) fn write(&mut self, who: &str, changes: Vec<RowChange>) -> Report {
         let mut report = Report::default();
         for change in changes {
             let uid: Box<str> = change.uid().into();

@@ -6,13 +6,26 @@ use std::ops::Range;
 const SEEDS: Range<u64> = 0..2000;
 
 /// Seeds beyond those in which something was found once. They are good for as long as the models stay as they are.
-const KEPT: [u64; 5] = [
+#[rustfmt::skip]
+const KEPT: [u64; 11] = [
     // The deletion of an object that is left out failed while an older event of it waited: it was never tried again.
-    4045,   // A write that was under way for a minute came after the resync that would have undone it.
-    6518,   // The deletion of an object, whose evicted row was of an earlier version, left no trace.
-    49917, // A row that somebody revived was forgotten, because the cluster did not answer when its object was to be looked at.
-    141598, // The cluster was restored to the moment before an object's deletion, which was not requested again.
+    4045,
+    // A write that was under way for a minute came after the resync that would have undone it.
+    6518,
+    // The deletion of an object, whose evicted row was of an earlier version, left no trace.
+    49917,
+    // A row that somebody revived was forgotten, because the cluster did not answer when its object was to be looked at.
+    141598,
+    // The cluster was restored to the moment before an object's deletion, which was not requested again.
     200627,
+    // The database was away while the cluster was restored, and then ingesters wrote what they had received before over the last row of
+    // an object: of one that was deleted, and of two that were evicted.
+    295125, 468318, 834831,
+    // An evicted row, which somebody had removed, came again with late events, and then a look at the object from before that.
+    428905,
+    // A row was marked as deleted at its version, late, when the object was to stay again: somebody had changed the row meanwhile, or
+    // another ingester had written that version late, too.
+    774123, 907058,
 ];
 
 /// Threads that run seeds.

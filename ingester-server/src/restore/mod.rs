@@ -62,6 +62,8 @@ pub struct Restored {
     pub from: Box<str>,
     /// It was restored before.
     pub before: bool,
+    /// Nothing is left to do: the old row is marked as deleted. Always so of a dry run.
+    pub finished: bool,
     /// What the caller should know.
     pub warnings: Vec<String>,
 }
@@ -109,7 +111,7 @@ pub async fn restore(store: &Store, client: kube::Client, kind: &Kind, wanted: W
     if let Some(there) = cluster.get(&name).await? {
         let from = of_this_name(store, kind, wanted, &stored.uid, &there).await?;
         let Some(from) = from else { return Err(taken(resource, &name, &stored.uid, &there)) };
-        let mut restored = Restored { object: shown(there), from, before: true, warnings: Vec::new() };
+        let mut restored = Restored { object: shown(there), from, before: true, finished: true, warnings: Vec::new() };
         finish(store, kind, wanted, &mut restored).await?;
         return Ok(restored);
     }
@@ -132,7 +134,7 @@ pub async fn restore(store: &Store, client: kube::Client, kind: &Kind, wanted: W
             }
         }
     }
-    let mut restored = Restored { object: shown(created), from: uid, before: false, warnings };
+    let mut restored = Restored { object: shown(created), from: uid, before: false, finished: true, warnings };
     finish(store, kind, wanted, &mut restored).await?;
     Ok(restored)
 }
@@ -239,6 +241,7 @@ async fn finish(store: &Store, kind: &Kind, wanted: Wanted<'_>, restored: &mut R
     let end = Instant::now() + wanted.patience;
     while store.versions(kind.table(), &[uid.as_str()]).await.map_err(failed)?.is_empty() {
         if Instant::now() >= end {
+            restored.finished = false;
             restored.warnings.push(format!(
                 "it is not in SQL yet: is `ingester run` running? The old row stays until then; restore the same again to mark it as deleted (uid {})",
                 restored.from

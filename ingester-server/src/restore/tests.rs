@@ -238,12 +238,15 @@ async fn without_a_mirror_the_old_row_stays_until_the_next_request() {
     let wanted =
         Wanted { namespace: "", name: "", uid: Some("old"), effect: Effect::Written, patience: Duration::ZERO };
     let restored = restore(&fake.store, fake.client(), model(), wanted).await.unwrap();
-    assert!(!restored.before && restored.warnings[0].contains("is `ingester run` running?"), "{restored:?}");
+    assert!(
+        !restored.before && !restored.finished && restored.warnings[0].contains("is `ingester run` running?"),
+        "{restored:?}"
+    );
     assert!(!fake.deleted("old").await);
     fake.mirrored = true;
     fake.mirror(&fake.has(&path()).unwrap()).await;
     let restored = restore(&fake.store, fake.client(), model(), wanted).await.unwrap();
-    assert!(restored.before && restored.warnings.is_empty(), "{restored:?}");
+    assert!(restored.before && restored.finished && restored.warnings.is_empty(), "{restored:?}");
     assert!(fake.deleted("old").await);
 }
 

@@ -35,6 +35,15 @@ impl Reviewer for Cluster {
     }
 }
 
+/// A query for the newest model, and one for deleted models.
+fn saved() -> SavedQueries {
+    let files = [
+        ("newest", "name: newest\nkind: Model\norderBy: -create_time\nlimit: 1"),
+        ("gone", "name: gone\nkind: Model\nstates: deleted"),
+    ];
+    SavedQueries::parse(files.map(|(name, text)| (name.to_owned(), text.to_owned())), KINDS).unwrap()
+}
+
 /// Models `a` to `c` in the namespaces `ml` and `lab`.
 async fn service() -> Service {
     let store = Store::in_memory(KINDS).await.unwrap();
@@ -58,7 +67,7 @@ async fn service() -> Service {
         writes: Some(store),
         cluster: None,
         identity: Identity::new(Cluster, Vec::new(), Rate::default(), metrics.clone()),
-        saved: SavedQueries::default(),
+        saved: saved(),
         limits: Limits::default(),
         metrics,
     })
@@ -173,6 +182,7 @@ async fn requests_that_mean_nothing_are_refused() {
     let ada = [("authorization", "Bearer ada")];
     for (method, path, code) in [
         ("GET", "/none", 404),
+        ("GET", "/api/v1/namespaces/ml", 405),
         ("GET", "/apis/michelangelo.api/v2/namespaces/ml/cats", 404),
         ("GET", "/apis/michelangelo.api/v2/models/a", 404),
         ("GET", "/apis/michelangelo.api/v2/namespaces/ml/models/a/logs", 404),
@@ -188,6 +198,29 @@ async fn requests_that_mean_nothing_are_refused() {
     }
     assert_eq!(ask(&service, "GET", MODELS, &[ada[0], ("accept", "text/html")]).await.0, 406);
     assert_eq!(ask(&service, "GET", &format!("{MODELS}?query=none"), &ada).await.0, 400);
+}
+
+#[tokio::test]
+async fn a_deletion_of_less_than_a_collection_is_refused() {
+    let service = service().await;
+    let ada = [("authorization", "Bearer ada")];
+    for (less, why) in [
+        ("limit=1", "a limit"),
+        ("continue=x", "pages"),
+        ("query=newest", "a limit"),
+        ("listOptionsExt=%7B%22pagination%22:%7B%22offset%22:1%7D%7D", "pages"),
+        ("state=deleted", "`state` leaves them out"),
+        ("state=live", "`state` leaves them out"),
+        ("deleted-after=1d", "`state` leaves them out"),
+        ("query=gone", "`state` leaves them out"),
+    ] {
+        let (code, status) = ask(&service, "DELETE", &format!("{MODELS}?{less}"), &ada).await;
+        let message = status["message"].as_str().unwrap();
+        assert!(code == 400 && message.contains(why), "{less}: {code} {message}");
+    }
+    for all in ["", "labelSelector=a%3Db", "state=evicted", "state=all"] {
+        assert_eq!(ask(&service, "DELETE", &format!("{MODELS}?{all}"), &ada).await.0, 200, "{all}");
+    }
 }
 
 #[tokio::test]
@@ -211,6 +244,18 @@ async fn aggregated_discovery_is_not_sent_twice() {
 #[tokio::test]
 async fn warnings_are_headers_and_large_answers_are_compressed() {
     let service = service().await;
+    let listed = |path: &str| {
+        let request = Request::get(path).header("authorization", "Bearer ada").header("accept-encoding", "gzip");
+        service.clone().answer(request.body(Body::empty()).unwrap(), Peer::new(([127, 0, 0, 1], 1).into()))
+    };
+    for path in [MODELS.to_owned(), format!("{MODELS}?limit=2")] {
+        let response = listed(&path).await;
+        assert_eq!(response.headers()["content-encoding"], "gzip");
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        // A whole answer ends with its length before it was compressed.
+        let length = u32::from_le_bytes(*body.last_chunk().unwrap());
+        assert!(length > 500, "{path}: {length}");
+    }
     let request = Request::get(format!("{MODELS}?orderby=%22x%22%0A"))
         .header("authorization", "Bearer ada")
         .header("accept-encoding", "gzip");

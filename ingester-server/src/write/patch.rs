@@ -150,3 +150,123 @@ fn bytes(value: &Value) -> usize {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::changed;
+    use super::super::text::rewritten;
+    use super::{JSON_PATCH, MERGE_PATCH, read};
+    use crate::status::Resource;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    fn object() -> Value {
+        json!({
+            "apiVersion": "michelangelo.api/v2", "kind": "Model",
+            "metadata": {"name": "a", "resourceVersion": "5", "labels": {"a": "b", "~/": ""}, "annotations": {"a": "c"}},
+            "spec": {"a": [1, {"b": null}], "labels": {"a": {"b": "c"}}},
+        })
+    }
+
+    /// Paths of the object, and of what is not there.
+    fn path() -> impl Strategy<Value = String> {
+        let token = prop::sample::select(vec![
+            "metadata",
+            "labels",
+            "annotations",
+            "resourceVersion",
+            "name",
+            "spec",
+            "a",
+            "b",
+            "~0~1",
+            "0",
+            "1",
+            "-",
+            "",
+        ]);
+        prop::collection::vec(token, 0..5).prop_map(|tokens| tokens.iter().map(|token| format!("/{token}")).collect())
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        prop::sample::select(vec![
+            json!(null),
+            json!("x"),
+            json!(1),
+            json!([]),
+            json!({}),
+            json!({"a": "b"}),
+            json!({"a": {"b": "c"}}),
+            json!({"a": null}),
+        ])
+    }
+
+    fn operation() -> impl Strategy<Value = Value> {
+        let word = prop::sample::select(vec!["add", "remove", "replace", "move", "copy", "test"]);
+        (word, path(), path(), value())
+            .prop_map(|(op, path, from, value)| json!({"op": op, "path": path, "from": from, "value": value}))
+    }
+
+    /// What no patch may change.
+    fn fixed(mut object: Value) -> Value {
+        let metadata = object["metadata"].as_object_mut().unwrap();
+        for name in ["labels", "annotations", "resourceVersion"] {
+            metadata.remove(name);
+        }
+        object
+    }
+
+    proptest! {
+        #[test]
+        fn a_json_patch_changes_labels_and_annotations_or_nothing(
+            operations in prop::collection::vec(operation(), 1..8)
+        ) {
+            // One by one, so that more of them apply.
+            let mut object = object();
+            for operation in operations {
+                let patch = read(Some(JSON_PATCH), json!([operation]).to_string().as_bytes()).unwrap();
+                let Ok(patched) = patch.apply(&object) else { continue };
+                prop_assert_eq!(fixed(patched.clone()), fixed(self::object()));
+                for name in ["labels", "annotations"] {
+                    let pairs = patched["metadata"].get(name).map(|pairs| pairs.as_object().unwrap());
+                    prop_assert!(pairs.into_iter().flatten().all(|(_, value)| value.is_string()), "{}", patched);
+                }
+                object = patched;
+            }
+        }
+
+        #[test]
+        fn whatever_a_client_sends_all_else_stays(patch in anything()) {
+            let stored = object();
+            let read = read(Some(MERGE_PATCH), patch.to_string().as_bytes());
+            let Ok(wanted) = read.and_then(|patch| patch.apply(&stored)) else { return Ok(()) };
+            let resource = Resource { group: "michelangelo.api", plural: "models" };
+            let Ok(Some(pairs)) = changed(&crd_specs::KINDS[0], resource, "a", 5, &stored, &wanted) else { return Ok(()) };
+            let new: Value = serde_json::from_str(&rewritten(&stored.to_string(), 6, &pairs).unwrap()).unwrap();
+            prop_assert_eq!(&new["metadata"]["resourceVersion"], "6");
+            prop_assert_eq!(fixed(new), fixed(stored));
+        }
+    }
+
+    /// Any JSON, with the names that mean something.
+    fn anything() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![value(), Just(json!("5")), Just(json!(""))];
+        let key = prop::sample::select(vec![
+            "metadata",
+            "labels",
+            "annotations",
+            "resourceVersion",
+            "name",
+            "spec",
+            "a",
+            "kind",
+            "-",
+        ]);
+        let inner = leaf.prop_recursive(4, 24, 4, move |inner| {
+            prop::collection::btree_map(key.clone(), inner, 0..4).prop_map(|members| json!(members))
+        });
+        // Half of them are such as a client sends.
+        let labels = prop::collection::btree_map("[a-c]", prop::sample::select(vec![json!("x"), json!(null)]), 0..3);
+        prop_oneof![inner, labels.prop_map(|labels| json!({"metadata": {"labels": labels, "name": "a"}}))]
+    }
+}

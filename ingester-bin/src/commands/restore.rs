@@ -1,0 +1,107 @@
+//! `ingester restore`: brings an object back into the cluster from its row.
+
+use super::{named, warn_unchecked};
+use crate::arguments::{Restore, RestoreFormat};
+use crate::ending::{Ending, Failure};
+use crate::output::{note, print};
+use crate::printers::{Tree, json, yaml};
+use anyhow::anyhow;
+use ingester_core::Kind;
+use ingester_core::query::{Query, States};
+use ingester_core::schema::base;
+use ingester_mirror::identity::{IdentityError, identify};
+use ingester_server::restore::{Restored, Wanted, restore};
+use ingester_store::query::{self, AskError, FoundRow, Limits};
+use ingester_store::{ConnectOptions, Effect, Store};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How long the mirror may take to store the new object.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) async fn run(arguments: Restore, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let (kind, name) = resource(&arguments, kinds)?;
+    let address = arguments.target.address(kinds)?;
+    let client = arguments.cluster.client().await?;
+    let store = Store::connect(&address, ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
+    let identity = identify(&client, &store).await.map_err(|error| match error {
+        IdentityError::Other { .. } => Failure::Usage(error.into()),
+        IdentityError::Store(error) => error.into(),
+        IdentityError::Api(_) | IdentityError::NoAnswer(_) => anyhow!("nothing is restored: {error}").into(),
+    })?;
+    warn_unchecked(&identity);
+    let namespace = match &arguments.namespace {
+        Some(namespace) => namespace.clone(),
+        None if kind.namespaced() && arguments.uid.is_none() => only_namespace(&store, &kind, &name).await?,
+        None => String::new(),
+    };
+    let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
+    let uid = arguments.uid.as_deref();
+    let wanted = Wanted { namespace: &namespace, name: &name, uid, effect, patience: PATIENCE };
+    let restored = restore(&store, client, &kind, wanted).await.map_err(|status| Failure::Work(status.into()))?;
+    store.close().await;
+    restored.warnings.iter().for_each(|warning| note(&format!("Warning: {warning}")));
+    print(&shown(&kind, &restored, &arguments)?)?;
+    Ok(if restored.finished { Ending::Done } else { Ending::Problem })
+}
+
+/// The kind and the name: `KIND NAME` or `KIND/NAME`; without a name if there is a uid.
+fn resource(arguments: &Restore, kinds: &'static [Kind]) -> Result<(Kind, String), Failure> {
+    let name = arguments.name.clone().unwrap_or_default();
+    match arguments.kind.split_once('/') {
+        None if name.is_empty() && arguments.uid.is_none() => {
+            Err(Failure::Usage(anyhow!("name the object: KIND NAME, KIND/NAME, or KIND --uid UID")))
+        }
+        None => Ok((named(kinds, &arguments.kind)?, name)),
+        Some((kind, of_kind)) if name.is_empty() && !of_kind.is_empty() => {
+            Ok((named(kinds, kind)?, of_kind.to_owned()))
+        }
+        Some(_) => Err(Failure::Usage(anyhow!("`{}`: give KIND NAME, or KIND/NAME", arguments.kind))),
+    }
+}
+
+/// The namespace, if all rows of this name that can be restored are in one; empty if there are none.
+async fn only_namespace(store: &Store, kind: &Kind, name: &str) -> Result<String, Failure> {
+    let failed = |error: AskError| Failure::Work(error.into());
+    let states = States { live: false, ..States::ALL };
+    let query = Query { names: vec![name.to_owned()], states, ..Query::default() };
+    let asked = store.ask_about(kind, &query, Limits::default()).map_err(|error| failed(error.into()))?;
+    let wanted = query::Wanted { places: vec![base::NAMESPACE], labels: false };
+    let mut reader = asked.reader(&wanted, None).map_err(|error| failed(error.into()))?;
+    let mut namespaces: BTreeSet<String> = BTreeSet::new();
+    loop {
+        let rows = reader.next().await.map_err(failed)?;
+        if rows.is_empty() {
+            break;
+        }
+        namespaces.extend(rows.iter().map(|row: &FoundRow| row.text(base::NAMESPACE).to_owned()));
+    }
+    if namespaces.len() > 1 {
+        let all: Vec<String> = namespaces.into_iter().collect();
+        return Err(Failure::Usage(anyhow!(
+            "`{name}` is in several namespaces: name one with -n ({})",
+            all.join(", ")
+        )));
+    }
+    Ok(namespaces.pop_first().unwrap_or_default())
+}
+
+/// What is printed.
+fn shown(kind: &Kind, restored: &Restored, arguments: &Restore) -> Result<String, Failure> {
+    let tree = || {
+        let tree = Tree::parse(&restored.object.to_string());
+        tree.map_err(|error| Failure::Work(anyhow!("the API server's answer is no JSON: {error}")))
+    };
+    let dot = if kind.group().is_empty() { "" } else { "." };
+    let name = restored.object["metadata"]["name"].as_str().unwrap_or_default();
+    let name = format!("{}{dot}{}/{name}", kind.kind().to_lowercase(), kind.group());
+    Ok(match arguments.output {
+        Some(RestoreFormat::Json) => json::pretty(&tree()?),
+        Some(RestoreFormat::Yaml) => yaml::document(&tree()?),
+        Some(RestoreFormat::Name) => format!("{name}\n"),
+        None if restored.before => format!("{name} unchanged\n"),
+        // What would be created.
+        None if arguments.dry_run => yaml::document(&tree()?),
+        None => format!("{name} restored\n"),
+    })
+}
