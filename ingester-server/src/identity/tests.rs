@@ -253,7 +253,7 @@ async fn nothing_that_says_who_calls_is_left() {
             ("impersonate-user", "root"),
             ("accept", "*/*"),
         ]);
-        if matches!(&identity.0.checked, Some(_)) {
+        if identity.0.checked.is_some() {
             parts.headers.insert("x-somebody", "root".parse().unwrap());
         }
         let _ = identity.authenticate(&mut parts, &peer(&[])).await;
