@@ -1,8 +1,9 @@
 //! Reading objects: one, a page, all of them.
 //!
-//! May use: ingester-core, ingester-store, status, request, answer.
+//! May use: ingester-core, ingester-store, status, request, answer, body.
 
 use crate::answer::{Rest, View};
+use crate::body::Waits;
 use crate::request::accept::Form;
 use crate::request::parameters::Parameters;
 use crate::status::{Reason, Resource, Status};
@@ -175,7 +176,9 @@ pub fn watch(time: Option<Duration>) -> Response<Body> {
         let status = Status::expired("this server does not follow changes: list again");
         Ok::<_, std::io::Error>(Bytes::from(format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status.json())))
     };
-    json(Body::from_stream(stream::once(event).fuse()))
+    let mut response = json(Body::from_stream(stream::once(event).fuse()));
+    response.extensions_mut().insert(Waits);
+    response
 }
 
 /// An answer with this body.

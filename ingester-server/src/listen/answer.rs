@@ -3,6 +3,7 @@
 use super::connection::Shared;
 use super::watched::Phase;
 use super::{Handler, Security, local};
+use crate::body::Waits;
 use crate::identity::Peer;
 use crate::metrics::Counted;
 use crate::status::{Reason, Status};
@@ -47,7 +48,7 @@ pub(super) async fn answer<H: Handler>(
                 Ok(Err(_)) => Status::internal("the request could not be handled, see the server's log").response(),
                 Err(_) => Status::timeout("the request took too long").response(),
             };
-            (Some(turn), response)
+            (Some(turn).filter(|_| response.extensions().get::<Waits>().is_none()), response)
         }
     };
     let deadline = Box::pin(tokio::time::sleep(limits.answer));
