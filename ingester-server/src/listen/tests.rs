@@ -416,8 +416,14 @@ async fn who_only_waits_keeps_nobody_from_being_answered() {
     }
     assert!(world.ask(&format!("GET /a HTTP/1.1\r\n{CLOSE}")).await.ends_with("GET /a"));
     assert_eq!(world.count("ingester_serve_requests_in_flight "), 3.0);
-    drop(following);
-    until("nothing is held", || world.held.load(Ordering::SeqCst) == 0).await;
+    drop(following.pop());
+    until("nothing is held for who has gone", || world.held.load(Ordering::SeqCst) == 2).await;
+    // The end does not wait for them, who hear a proper end.
+    world.stop.cancel();
+    tokio::time::timeout(Limits::default().grace / 2, world.serving).await.unwrap().unwrap();
+    for mut stream in following {
+        assert!(all(&mut stream).await.ends_with("\r\n\r\n0\r\n\r\n"));
+    }
 }
 
 #[tokio::test]
