@@ -9,6 +9,11 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
 impl Cluster {
+    /// Whether the arguments name one.
+    pub(crate) fn is_named(&self) -> bool {
+        self.kubeconfig.is_some() || self.context.is_some()
+    }
+
     /// A client of the cluster that the arguments, the environment, or the pod's service account name.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };

@@ -1,4 +1,4 @@
-//! A request's body as a whole.
+//! A request's body as a whole, and what is to be known of an answer's.
 //!
 //! May use: status.
 
@@ -27,6 +27,11 @@ pub async fn read(body: Body) -> Result<Bytes, Status> {
         }
     }
 }
+
+/// Marks an answer (among its extensions) whose body only waits: it is not one of the requests that may be answered at the same time,
+/// or those who follow changes would leave nothing to the others.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits;
 
 /// The most bytes of a body, as the API server has it.
 pub const MOST: usize = 3 << 20;

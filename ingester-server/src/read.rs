@@ -1,8 +1,9 @@
 //! Reading objects: one, a page, all of them.
 //!
-//! May use: ingester-core, ingester-store, status, request, answer.
+//! May use: ingester-core, ingester-store, status, request, answer, body.
 
 use crate::answer::{Rest, View};
+use crate::body::Waits;
 use crate::request::accept::Form;
 use crate::request::parameters::Parameters;
 use crate::status::{Reason, Resource, Status};
@@ -39,7 +40,8 @@ pub async fn get(
     let resource = resource(kind);
     let Parameters { mut query, include, skip, .. } = parameters;
     query.names = vec![name.to_owned()];
-    query.order = vec![Order { field: "create_time".into(), descending: true }];
+    // As `ingester get`, and as writes find their row.
+    query.order = ["create_time", "res_version"].map(|field| Order { field: field.into(), descending: true }).into();
     let view = View::new(*kind, form, include, query.states, skip);
     let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
     let page = asked.page(&view.wanted(), 1, None).await.map_err(|error| refused(error, resource.of()))?;
@@ -182,7 +184,9 @@ pub fn watch(time: Option<Duration>) -> Response<Body> {
         let status = Status::expired("this server does not follow changes: list again");
         Ok::<_, std::io::Error>(Bytes::from(format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status.json())))
     };
-    json(Body::from_stream(stream::once(event).fuse()))
+    let mut response = json(Body::from_stream(stream::once(event).fuse()));
+    response.extensions_mut().insert(Waits);
+    response
 }
 
 /// An answer with this body.

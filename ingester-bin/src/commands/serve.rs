@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     // Addresses and files that cannot be used are reported before anything is waited for.
     let door = Door::open(arguments, &config.serve).await?;
     let client = match arguments.insecure_loopback {
-        Some(_) if arguments.cluster.kubeconfig.is_none() && arguments.cluster.context.is_none() => None,
+        Some(_) if !arguments.cluster.is_named() => None,
         _ => Some(arguments.cluster.client().await?),
     };
     let mut parts = Vec::new();
@@ -118,6 +118,8 @@ async fn connected(
 struct Door {
     listener: Listener,
     tls: Option<Tls>,
+    /// Whether there is a cluster into which objects can be brought back.
+    restores: bool,
 }
 
 impl Door {
@@ -131,7 +133,7 @@ impl Door {
             let listener = Listener::on_loopback(port).await;
             let listener =
                 listener.map_err(|error| unavailable(&format!("127.0.0.1:{port}"), "--insecure-loopback", error))?;
-            return Ok(Door { listener, tls: None });
+            return Ok(Door { listener, tls: None, restores: arguments.cluster.is_named() });
         }
         let (Some(certificate), Some(key)) = (&serve.certificate, &serve.key) else {
             return Err(Failure::Usage(anyhow!(
@@ -142,7 +144,7 @@ impl Door {
         let tls = Tls::read(certificate, key).map_err(|error| Failure::Usage(error.into()))?;
         let listener = Listener::with_tls(&serve.address, &tls).await;
         let listener = listener.map_err(|error| unavailable(&serve.address, "`serve.address`", error))?;
-        Ok(Door { listener, tls: Some(tls) })
+        Ok(Door { listener, tls: Some(tls), restores: true })
     }
 
     /// Answers until `stop` is cancelled.
@@ -155,6 +157,7 @@ impl Door {
         stop: &CancellationToken,
     ) {
         let address = self.listener.address().map(|address| address.to_string()).unwrap_or_default();
+        let restores = self.restores;
         match self.tls {
             Some(tls) => {
                 tracing::info!(address, "Serving");
@@ -167,6 +170,9 @@ impl Door {
                 note(&format!(
                     "Serving on http://{address} WITHOUT AUTHENTICATION: every program of this machine can read and change everything."
                 ));
+                if !restores {
+                    note("Objects cannot be brought back into a cluster: none is named (--kubeconfig or --context).");
+                }
                 self.listener.serve(limits(serve), metrics, handler, stop.clone()).await;
             }
         }

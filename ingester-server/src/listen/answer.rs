@@ -3,6 +3,7 @@
 use super::connection::Shared;
 use super::watched::Phase;
 use super::{Handler, Security, local};
+use crate::body::Waits;
 use crate::identity::Peer;
 use crate::metrics::Counted;
 use crate::status::{Reason, Status};
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Sleep;
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
 /// Answers a request, or says why not.
 pub(super) async fn answer<H: Handler>(
@@ -50,8 +52,11 @@ pub(super) async fn answer<H: Handler>(
             (Some(turn), response)
         }
     };
+    let waits = response.extensions().get::<Waits>().is_some();
+    let turn = turn.filter(|_| !waits);
+    let stop = waits.then(|| Box::pin(shared.stop.clone().cancelled_owned()));
     let deadline = Box::pin(tokio::time::sleep(limits.answer));
-    Ok(response.map(|body| Answer { body, deadline, _turn: turn, _counted: counted, ends: Ends(phase) }))
+    Ok(response.map(|body| Answer { body, deadline, stop, _turn: turn, _counted: counted, ends: Ends(phase) }))
 }
 
 /// Looks at what can be seen in the headers.
@@ -82,6 +87,8 @@ fn checked(request: &Request<Incoming>, shared: &Shared) -> Result<(), Status> {
 pub(super) struct Answer {
     body: Body,
     deadline: Pin<Box<Sleep>>,
+    /// What only waits ends when the server does.
+    stop: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     _turn: Option<OwnedSemaphorePermit>,
     _counted: Counted,
     ends: Ends,
@@ -104,6 +111,9 @@ impl hyper::body::Body for Answer {
         if self.deadline.as_mut().poll(cx).is_ready() {
             tracing::debug!(phase = ?self.ends.0, "An answer took too long");
             return Poll::Ready(Some(Err(axum::Error::new("the answer took too long"))));
+        }
+        if self.stop.as_mut().is_some_and(|stop| stop.as_mut().poll(cx).is_ready()) {
+            return Poll::Ready(None);
         }
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
         Poll::Ready(frame)

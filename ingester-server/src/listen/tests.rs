@@ -156,6 +156,12 @@ async fn answer(request: Request<Body>, peer: Peer, go: Arc<Notify>, _held: Held
             let chunks = futures::stream::repeat_with(move || Ok::<_, std::io::Error>(chunk.as_ref().unwrap().clone()));
             return Response::new(Body::from_stream(HeldStream(chunks, _held)));
         }
+        "/follow" => {
+            let nothing = futures::stream::pending::<std::io::Result<bytes::Bytes>>();
+            let mut response = Response::new(Body::from_stream(HeldStream(nothing, _held)));
+            response.extensions_mut().insert(body::Waits);
+            return response;
+        }
         "/peer" => return Response::new(Body::from(format!("{} certificates", peer.certificates.len()))),
         _ => {}
     }
@@ -394,6 +400,30 @@ async fn more_connections_and_requests_than_allowed_are_refused() {
     world.go.notify_one();
     until("it is answered", || world.held.load(Ordering::SeqCst) == 0).await;
     assert!(one(&mut other, "/").await.starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn who_only_waits_keeps_nobody_from_being_answered() {
+    let world = World::loopback(Limits { in_flight: 1, ..Limits::default() }).await;
+    let mut following = Vec::new();
+    for _ in 0..3 {
+        let mut stream = world.connect().await;
+        stream.write_all(b"GET /follow HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        let mut head = [0; 15];
+        stream.read_exact(&mut head).await.unwrap();
+        assert_eq!(&head, b"HTTP/1.1 200 OK");
+        following.push(stream);
+    }
+    assert!(world.ask(&format!("GET /a HTTP/1.1\r\n{CLOSE}")).await.ends_with("GET /a"));
+    assert_eq!(world.count("ingester_serve_requests_in_flight "), 3.0);
+    drop(following.pop());
+    until("nothing is held for who has gone", || world.held.load(Ordering::SeqCst) == 2).await;
+    // The end does not wait for them, who hear a proper end.
+    world.stop.cancel();
+    tokio::time::timeout(Limits::default().grace / 2, world.serving).await.unwrap().unwrap();
+    for mut stream in following {
+        assert!(all(&mut stream).await.ends_with("\r\n\r\n0\r\n\r\n"));
+    }
 }
 
 #[tokio::test]
