@@ -1,6 +1,6 @@
 //! `ingester run`: starts the mirror from a configuration, and stops it in order.
 
-use super::start::{CLOSE, PAUSES, Tables, open, stop_on_signals};
+use super::start::{CLOSE, PAUSES, Tables, failure, identified, open, stop_on_signals};
 use crate::arguments::Run;
 use crate::ending::{Ending, Failure};
 use crate::parts::{Part, Until, without_error};
@@ -13,7 +13,7 @@ use ingester_core::dialect::Dialect;
 use ingester_mirror::config::{Config, Gate, Ingester};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
-use ingester_mirror::identity::{Identity, IdentityError, identify};
+use ingester_mirror::identity::{Identity, IdentityError};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::{self, Context};
 use ingester_store::migrate::{BackfillProgress, Released};
@@ -142,28 +142,6 @@ async fn mirror(
         let _ = tokio::time::timeout(CLOSE, store.close()).await;
     }
     ending
-}
-
-/// Checks that the database belongs to the cluster, and asks until both answer.
-async fn identified(client: &kube::Client, store: &Store) -> Result<Identity, IdentityError> {
-    let attempts = (async || identify(client, store).await).retry(PAUSES);
-    let attempts = attempts
-        .when(|error| match error {
-            IdentityError::Api(_) | IdentityError::NoAnswer(_) => true,
-            IdentityError::Store(error) => error.class() == ErrorClass::Transient,
-            IdentityError::Other { .. } => false,
-        })
-        .notify(|error, _| tracing::warn!(%error, "The cluster is not identified yet, trying again"));
-    let identity = attempts.await?;
-    super::warn_unchecked(&identity);
-    Ok(identity)
-}
-
-fn failure(error: IdentityError) -> Failure {
-    match error {
-        IdentityError::Store(error) => error.into(),
-        error => Failure::Usage(error.into()),
-    }
 }
 
 /// Names the kinds with live rows that this configuration does not follow, as after `namespaces` or `kinds` were narrowed: their

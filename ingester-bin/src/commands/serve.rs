@@ -1,6 +1,6 @@
 //! `ingester serve`: the objects of the database, as an API server has them.
 
-use super::start::{CLOSE, PAUSES, Tables, open, stop_on_signals};
+use super::start::{CLOSE, PAUSES, Tables, failure, identified, open, stop_on_signals};
 use crate::arguments::Serve;
 use crate::ending::{Ending, Failure};
 use crate::output::note;
@@ -39,7 +39,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.kind())).copied().collect();
     let database = arguments.target.address(program.kinds)?;
-    let saved = saved::read_if_any(&arguments.queries, arguments.target.config.as_deref(), &kinds)?;
+    let saved = saved::read_if_any(&arguments.queries, arguments.target.config.as_deref(), program.kinds)?;
     let replica = config.reading().map_err(|error| Failure::Usage(error.into()))?;
     // Addresses and files that cannot be used are reported before anything is waited for.
     let door = Door::open(arguments, &config.serve).await?;
@@ -63,6 +63,13 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
         let writes = ConnectOptions { connections: WRITERS, max_idle: 1, read_only: false, ..reads };
         let writes = connected(&database, &kinds, program.kinds, writes).await?;
         let reads = connected(replica.as_ref().unwrap_or(&database), &kinds, program.kinds, reads).await?;
+        if let Some(client) = &client {
+            // The rights of one cluster must not open the rows of another.
+            identified(client, &writes).await.map_err(failure)?;
+            if replica.is_some() {
+                identified(client, &reads).await.map_err(failure)?;
+            }
+        }
         Ok::<_, Failure>((identity, Arc::new(reads), Arc::new(writes)))
     };
     let ending = match stop.run_until_cancelled(prepared).await {

@@ -4,6 +4,7 @@ use crate::ending::Failure;
 use anyhow::anyhow;
 use backon::{ExponentialBuilder, Retryable as _};
 use ingester_core::Kind;
+use ingester_mirror::identity::{Identity, IdentityError, identify};
 use ingester_store::migrate::{ApplyError, Progress, Released};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError};
 use std::time::Duration;
@@ -138,4 +139,27 @@ async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotR
     }
     store.look_for_rejects().await?;
     Ok(store)
+}
+
+/// Checks that the database belongs to the cluster, and asks until both answer.
+pub(super) async fn identified(client: &kube::Client, store: &Store) -> Result<Identity, IdentityError> {
+    let attempts = (async || identify(client, store).await).retry(PAUSES);
+    let attempts = attempts
+        .when(|error| match error {
+            IdentityError::Api(_) | IdentityError::NoAnswer(_) => true,
+            IdentityError::Store(error) => error.class() == ErrorClass::Transient,
+            IdentityError::Other { .. } => false,
+        })
+        .notify(|error, _| tracing::warn!(%error, "The cluster is not identified yet, trying again"));
+    let identity = attempts.await?;
+    super::warn_unchecked(&identity);
+    Ok(identity)
+}
+
+/// The failure of a command that needs to know the cluster.
+pub(super) fn failure(error: IdentityError) -> Failure {
+    match error {
+        IdentityError::Store(error) => error.into(),
+        error => Failure::Usage(error.into()),
+    }
 }

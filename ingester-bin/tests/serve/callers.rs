@@ -5,6 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{Method, Request};
+use ingester_store::{ConnectOptions, Store};
 use ingester_tests::{ApiServer, install};
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::ServiceAccount;
@@ -315,6 +316,7 @@ async fn callers_are_whom_the_api_server_knows_and_may_what_it_says() -> Result<
     certificates(&world).await.with_context(|| world.log())?;
     front_proxies(&world).await.with_context(|| world.log())?;
     through_the_api_server(&world).await.with_context(|| world.log())?;
+    of_another_cluster(&world).await?;
     without_the_api_server(&world).await.with_context(|| world.log())
 }
 
@@ -425,6 +427,29 @@ async fn through_the_api_server(world: &World) -> Result<()> {
 }
 
 /// Nothing is allowed that cannot be asked.
+/// A database that another cluster's objects are in is not served: rights in this cluster say nothing about them.
+async fn of_another_cluster(world: &World) -> Result<()> {
+    let path = world.folder.path();
+    let database = path.join("other.db");
+    store(&database, &[(model("ml", "one", 1, &json!({})), Fate::Live)]).await?;
+    let url = format!("sqlite://{}", database.display());
+    let other = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
+    other.claim_for_cluster("of-another-cluster").await?;
+    other.close().await;
+    let config = std::fs::read_to_string(path.join("ingester.yaml"))?;
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let config = config.replace("objects.db", "other.db").replace(&world.port.to_string(), &port.to_string());
+    std::fs::write(path.join("other.yaml"), config)?;
+    let ended = Command::new(env!("CARGO_BIN_EXE_ingester"))
+        .args(["serve", "--config", "other.yaml", "--kubeconfig", "kubeconfig"])
+        .current_dir(path)
+        .env_remove("DATABASE_URL")
+        .output()?;
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    ensure!(ended.status.code() == Some(2) && said.contains("the database belongs to another cluster"), "{said}");
+    Ok(())
+}
+
 async fn without_the_api_server(world: &World) -> Result<()> {
     let ada = world.client(&files(&world.ada)).await?;
     let token = world.client(&json!({"token": token_of(&world.admin, "reader").await?})).await?;
