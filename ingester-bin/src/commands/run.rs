@@ -17,7 +17,7 @@ use ingester_mirror::identity::{Identity, IdentityError};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::{self, Context};
 use ingester_store::migrate::{BackfillProgress, Released};
-use ingester_store::{ErrorClass, Store, StoreError};
+use ingester_store::{Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
