@@ -12,7 +12,7 @@ use futures::FutureExt as _;
 use http::header::CONTENT_LENGTH;
 use http::{Request, Response, StatusCode};
 use http_body_util::Limited;
-use hyper::body::{Bytes, Frame, Incoming, SizeHint};
+use hyper::body::{Buf as _, Bytes, Frame, Incoming, SizeHint};
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -21,6 +21,10 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Sleep;
 use tokio_util::sync::WaitForCancellationFutureOwned;
+
+/// The most bytes that the connection is given at a time. It asks for more while it has little to send, so that an answer is there until
+/// almost all of it is sent, and its time is looked at again and again.
+const PORTION: usize = 64 << 10;
 
 /// Answers a request, or says why not.
 pub(super) async fn answer<H: Handler>(
@@ -56,7 +60,15 @@ pub(super) async fn answer<H: Handler>(
     let turn = turn.filter(|_| !waits);
     let stop = waits.then(|| Box::pin(shared.stop.clone().cancelled_owned()));
     let deadline = Box::pin(tokio::time::sleep(limits.answer));
-    Ok(response.map(|body| Answer { body, deadline, stop, _turn: turn, _counted: counted, ends: Ends(phase) }))
+    Ok(response.map(|body| Answer {
+        body,
+        rest: Bytes::new(),
+        deadline,
+        stop,
+        _turn: turn,
+        _counted: counted,
+        ends: Ends(phase),
+    }))
 }
 
 /// Looks at what can be seen in the headers.
@@ -86,6 +98,8 @@ fn checked(request: &Request<Incoming>, shared: &Shared) -> Result<(), Status> {
 /// An answer's body. While it is there, its request counts.
 pub(super) struct Answer {
     body: Body,
+    /// What the body has given, and the connection has not taken.
+    rest: Bytes,
     deadline: Pin<Box<Sleep>>,
     /// What only waits ends when the server does.
     stop: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
@@ -115,15 +129,93 @@ impl hyper::body::Body for Answer {
         if self.stop.as_mut().is_some_and(|stop| stop.as_mut().poll(cx).is_ready()) {
             return Poll::Ready(None);
         }
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        Poll::Ready(frame)
+        if self.rest.is_empty() {
+            match ready!(Pin::new(&mut self.body).poll_frame(cx)).map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => self.rest = data,
+                Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+        if self.rest.len() <= PORTION {
+            return Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut self.rest)))));
+        }
+        // A copy: a part would keep all of it in memory for as long as the connection has it.
+        let portion = Bytes::copy_from_slice(&self.rest[..PORTION]);
+        self.rest.advance(PORTION);
+        Poll::Ready(Some(Ok(Frame::data(portion))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (of_body, rest) = (self.body.size_hint(), self.rest.len() as u64);
+        let mut size = SizeHint::new();
+        size.set_lower(of_body.lower() + rest);
+        if let Some(upper) = of_body.upper() {
+            size.set_upper(upper + rest);
+        }
+        size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Body, Bytes, Ends, PORTION, Phase};
+    use crate::metrics::Metrics;
+    use http_body_util::{BodyExt as _, StreamBody};
+    use hyper::body::{Body as _, Frame};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    fn of(body: Body, time: Duration) -> Answer {
+        Answer {
+            body,
+            rest: Bytes::new(),
+            deadline: Box::pin(tokio::time::sleep(time)),
+            stop: None,
+            _turn: None,
+            _counted: Metrics::new().unwrap().request(),
+            ends: Ends(Arc::new(Phase::default())),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_large_answer_is_given_in_portions() {
+        let whole: Vec<u8> = (0..PORTION * 3 + 5).map(|n| n as u8).collect();
+        let mut answer = of(Body::from(whole.clone()), Duration::MAX);
+        let mut given = Vec::new();
+        loop {
+            assert_eq!(answer.size_hint().exact(), Some((whole.len() - given.len()) as u64));
+            assert_eq!(answer.is_end_stream(), given.len() == whole.len());
+            let Some(frame) = answer.frame().await else { break };
+            let portion = frame.unwrap().into_data().unwrap();
+            assert!((1..=PORTION).contains(&portion.len()), "{}", portion.len());
+            given.extend_from_slice(&portion);
+        }
+        assert!(given == whole);
+    }
+
+    #[tokio::test]
+    async fn what_follows_a_large_part_is_given_too() {
+        let parts =
+            [vec![b'a'; PORTION + 1], Vec::new(), vec![b'b'; 2]].map(|part| Ok::<_, std::io::Error>(part.into()));
+        let trailers = [Ok(Frame::trailers(http::HeaderMap::new()))];
+        let frames = parts.map(|part| part.map(Frame::<Bytes>::data)).into_iter().chain(trailers);
+        let answer = of(Body::new(StreamBody::new(futures::stream::iter(frames))), Duration::MAX);
+        assert_eq!(answer.size_hint().exact(), None);
+        let all = answer.collect().await.unwrap();
+        assert!(all.trailers().is_some());
+        assert_eq!(all.to_bytes().len(), PORTION + 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_is_over_within_a_part_too() {
+        let mut answer = of(Body::from(vec![b'a'; 3 * PORTION]), Duration::from_secs(1));
+        assert!(answer.frame().await.unwrap().is_ok());
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert!(answer.frame().await.unwrap().is_err());
     }
 }

@@ -25,6 +25,9 @@ use tokio_util::sync::CancellationToken;
 /// Far more than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// More than the operating system keeps of an answer.
+const LARGE: usize = 24 << 20;
+
 /// Within a test's patience.
 fn short() -> Limits {
     let time = Duration::from_millis(300);
@@ -156,6 +159,7 @@ async fn answer(request: Request<Body>, peer: Peer, go: Arc<Notify>, _held: Held
             let chunks = futures::stream::repeat_with(move || Ok::<_, std::io::Error>(chunk.as_ref().unwrap().clone()));
             return Response::new(Body::from_stream(HeldStream(chunks, _held)));
         }
+        "/large" => return Response::new(Body::from(vec![b'x'; LARGE])),
         "/follow" => {
             let nothing = futures::stream::pending::<std::io::Result<bytes::Bytes>>();
             let mut response = Response::new(Body::from_stream(HeldStream(nothing, _held)));
@@ -345,6 +349,47 @@ async fn who_does_not_read_is_let_go() {
         until("no connection is held", || world.count("ingester_serve_connections ") == 0.0).await;
         assert_eq!(world.count("ingester_serve_requests_in_flight "), 0.0);
     }
+}
+
+/// How much of the large answer somebody gets who reads slowly: for some seconds, but never nothing for long.
+async fn read_slowly(stream: &mut TcpStream) -> usize {
+    stream.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    let (mut chunk, mut all) = (vec![0; 256 << 10], 0);
+    while all < LARGE {
+        match tokio::time::timeout(PATIENCE, stream.read(&mut chunk)).await.unwrap() {
+            Ok(0) | Err(_) => break,
+            Ok(read) => all += read,
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    all
+}
+
+#[tokio::test]
+async fn an_answer_counts_until_it_is_sent() {
+    let time = Duration::from_secs(1);
+    let limits = Limits { in_flight: 1, idle: time, ..Limits::default() };
+    let world = World::loopback(limits).await;
+    let (mut slow, mut other) = (world.connect().await, world.connect().await);
+    let all = async {
+        let all = read_slowly(&mut slow).await;
+        (all, Instant::now())
+    };
+    let refused = async {
+        until("it is asked", || world.begun.load(Ordering::SeqCst) == 1).await;
+        tokio::time::sleep(time / 4).await;
+        assert!(one(&mut other, "/").await.starts_with("HTTP/1.1 429 "), "the large answer is not sent yet");
+    };
+    let begin = Instant::now();
+    let ((all, end), ()) = tokio::join!(all, refused);
+    assert!(all >= LARGE, "it is cut off after {all}");
+    assert!(end - begin > time, "nothing would have cut it off");
+
+    // Its time is over though it comes in one part.
+    let world = World::loopback(Limits { answer: time / 4, ..limits }).await;
+    let all = read_slowly(&mut world.connect().await).await;
+    assert!(all < LARGE, "{all}");
+    until("nothing is held", || world.count("ingester_serve_requests_in_flight ") == 0.0).await;
 }
 
 #[tokio::test]
