@@ -1,6 +1,13 @@
 //! Reading objects: one, a page, all of them.
 //!
 //! May use: ingester-core, ingester-store, status, request, answer, body.
+//!
+//! Lists share a budget of memory, which is in `budget.rs`: a page holds what it may need while it is read, and its text until it is
+//! sent; a whole list holds the same from its begin to its end.
+
+mod budget;
+#[cfg(test)]
+mod tests;
 
 use crate::answer::{Rest, View};
 use crate::body::Waits;
@@ -8,6 +15,7 @@ use crate::request::accept::Form;
 use crate::request::parameters::Parameters;
 use crate::status::{Reason, Resource, Status};
 use axum::body::Body;
+use budget::{Budget, LISTS, PAGE, Share};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use http::{HeaderValue, Response, StatusCode, header};
@@ -63,10 +71,23 @@ pub async fn list(
     form: Form,
     limits: Limits,
 ) -> Result<Response<Body>, Status> {
+    list_within(&LISTS, store, kind, parameters, form, limits).await
+}
+
+async fn list_within(
+    budget: &'static Budget,
+    store: &Arc<Store>,
+    kind: &Kind,
+    parameters: Parameters,
+    form: Form,
+    limits: Limits,
+) -> Result<Response<Body>, Status> {
     let resource = resource(kind);
+    let limits = Limits { bytes: limits.bytes.min(PAGE), ..limits };
     let Parameters { query, limit, most, token, count, include, offset, skip, .. } = parameters;
     let view = View::new(*kind, form, include, query.states, skip);
     let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
+    let share = budget.reading().await;
     let is_first = token.is_none();
     let token = match token {
         None if offset > 0 => match skipped(&asked, offset).await.map_err(|error| refused(error, resource.of()))? {
@@ -80,7 +101,7 @@ pub async fn list(
         (limit, most) => limit.or(most),
     };
     let Some(limit) = limit else {
-        return all(store.clone(), *kind, query, view, token, limits).await;
+        return all(store.clone(), *kind, query, view, token, limits, share).await;
     };
     let page =
         asked.page(&view.wanted(), limit, token.as_deref()).await.map_err(|error| refused(error, resource.of()))?;
@@ -92,15 +113,16 @@ pub async fn list(
         rest.remaining = Some(all.saturating_sub(page.rows.len() as u64));
     }
     let mut text = view.begin();
-    for (place, row) in page.rows.iter().enumerate() {
+    // Each is gone once it is written.
+    for (place, row) in page.rows.into_iter().enumerate() {
         if place > 0 {
             text.push(',');
         }
-        view.write(row, &mut text);
-        rest.see(row);
+        view.write(&row, &mut text);
+        rest.see(&row);
     }
     text.push_str(&view.end(&rest));
-    Ok(json(Body::from(text)))
+    Ok(json(Body::from(share.hold(text))))
 }
 
 /// The token of what comes after the first rows; `None` if nothing does.
@@ -119,6 +141,13 @@ async fn skipped(asked: &Asked<'_>, offset: u64) -> Result<Option<String>, AskEr
     Ok(token)
 }
 
+/// A part of a list's text.
+struct Portion {
+    text: Bytes,
+    /// With the last one: what the list holds from then on.
+    share: Option<Share>,
+}
+
 /// All rows, as they are read: one portion is in memory, one on its way.
 async fn all(
     store: Arc<Store>,
@@ -127,30 +156,36 @@ async fn all(
     view: View,
     token: Option<String>,
     limits: Limits,
+    mut share: Share,
 ) -> Result<Response<Body>, Status> {
-    let (sender, mut portions) = mpsc::channel::<Result<Bytes, Status>>(1);
+    let (sender, mut portions) = mpsc::channel::<Result<Portion, Status>>(1);
     tokio::spawn(async move {
         let resource = resource(&kind);
         let read = async {
             let asked = store.ask_about(&kind, &query, limits)?;
             let mut reader = asked.reader(&view.wanted(), token.as_deref())?;
             let (mut text, mut rest, mut first) = (view.begin(), Rest::default(), true);
+            // One may be on its way, one waits.
+            let mut unsent = [0, 0];
             loop {
                 let rows = reader.next().await?;
-                for row in &rows {
+                if rows.is_empty() {
+                    text.push_str(&view.end(&rest));
+                    share.shrink(text.len() + unsent.iter().sum::<usize>());
+                    let _ = sender.send(Ok(Portion { text: text.into(), share: Some(share) })).await;
+                    return Ok(());
+                }
+                for row in rows {
                     if !std::mem::take(&mut first) {
                         text.push(',');
                     }
-                    view.write(row, &mut text);
-                    rest.see(row);
+                    view.write(&row, &mut text);
+                    rest.see(&row);
                 }
-                let end = rows.is_empty();
-                drop(rows);
-                if end {
-                    text.push_str(&view.end(&rest));
-                }
+                let whole = std::mem::take(&mut text).into_boxed_str().into_boxed_bytes();
+                unsent = [unsent[1], whole.len()];
                 // Nobody listens any more if it fails.
-                if sender.send(Ok(Bytes::from(std::mem::take(&mut text)))).await.is_err() || end {
+                if sender.send(Ok(Portion { text: whole.into(), share: None })).await.is_err() {
                     return Ok(());
                 }
             }
@@ -164,15 +199,21 @@ async fn all(
         None => return Err(Status::internal("the list ended before it began")),
     };
     // Fused, because what compresses asks once more after the end.
-    let later = stream::unfold(portions, |mut portions| async {
-        let portion = portions.recv().await?;
-        let portion = portion.map_err(|status| {
-            tracing::warn!(error = %status, "A list breaks off");
-            std::io::Error::other(status)
-        });
-        Some((portion, portions))
+    let all = stream::unfold((Some(Ok(first)), portions, None), |(first, mut portions, share)| async {
+        let portion = match first {
+            Some(first) => first,
+            None => portions.recv().await?,
+        };
+        let (text, share) = match portion {
+            Ok(Portion { text, share }) => (Ok(text), share),
+            Err(status) => {
+                tracing::warn!(error = %status, "A list breaks off");
+                (Err(std::io::Error::other(status)), share)
+            }
+        };
+        Some((text, (None, portions, share)))
     });
-    Ok(json(Body::from_stream(stream::once(async { Ok(first) }).chain(later).fuse())))
+    Ok(json(Body::from_stream(all.fuse())))
 }
 
 /// What a client hears that wants to follow changes: nothing for a while, and then that its version is too old. So it lists again, and

@@ -131,18 +131,20 @@ impl hyper::body::Body for Answer {
         }
         if self.rest.is_empty() {
             match ready!(Pin::new(&mut self.body).poll_frame(cx)).map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) if data.len() <= PORTION => return Poll::Ready(Some(Ok(Frame::data(data)))),
                 Some(Ok(Ok(data))) => self.rest = data,
                 Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 None => return Poll::Ready(None),
             }
         }
-        if self.rest.len() <= PORTION {
-            return Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut self.rest)))));
-        }
         // A copy: a part would keep all of it in memory for as long as the connection has it.
-        let portion = Bytes::copy_from_slice(&self.rest[..PORTION]);
-        self.rest.advance(PORTION);
+        let length = self.rest.len().min(PORTION);
+        let portion = Bytes::copy_from_slice(&self.rest[..length]);
+        self.rest.advance(length);
+        if self.rest.is_empty() {
+            self.rest = Bytes::new();
+        }
         Poll::Ready(Some(Ok(Frame::data(portion))))
     }
 

@@ -1,0 +1,130 @@
+//! How much memory lists take.
+
+use super::budget::{Budget, PAGE, READING};
+use super::list_within;
+use crate::request::accept::Form;
+use crate::request::parameters;
+use axum::body::Body;
+use crd_specs::KINDS;
+use http::Response;
+use http_body_util::BodyExt as _;
+use ingester_core::kind::find;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::value::Micros;
+use ingester_store::query::Limits;
+use ingester_store::{RowChange, Store};
+use serde_json::{Value as Json, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Of each object.
+const SIZE: usize = 100_000;
+
+async fn store(objects: usize) -> Arc<Store> {
+    let store = Store::in_memory(KINDS).await.unwrap();
+    let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
+    for n in 0..objects {
+        let name = format!("m{n:03}");
+        let object = json!({
+            "apiVersion": "michelangelo.api/v2", "kind": "Model",
+            "metadata": {"namespace": "ml", "name": name, "uid": name, "resourceVersion": "7"},
+            "spec": {"unknown": "x".repeat(SIZE)},
+        });
+        let object = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
+        let row = kind.row(&object).unwrap().unwrap();
+        store.write(kind.table(), vec![RowChange::Row(row)]).await.unwrap();
+    }
+    Arc::new(store)
+}
+
+fn budget(bytes: usize) -> &'static Budget {
+    Box::leak(Box::new(Budget::new(bytes)))
+}
+
+async fn list(budget: &'static Budget, store: &Arc<Store>, query: &str) -> Response<Body> {
+    let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
+    let parameters = parameters::parse(query, "Model", Micros::now()).unwrap();
+    list_within(budget, store, kind, parameters, Form::Objects, Limits::default()).await.unwrap()
+}
+
+/// Waits for a condition.
+async fn until(what: &str, condition: impl Fn() -> bool) {
+    let waiting = async {
+        while !condition() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.expect(what);
+}
+
+#[tokio::test]
+async fn a_page_holds_its_text_until_it_is_gone() {
+    let (store, budget) = (store(60).await, budget(READING + PAGE));
+    let page = list(budget, &store, "limit=500").await;
+    let held = READING + PAGE - budget.left();
+    let text = page.into_body().frame().await.unwrap().unwrap().into_data().unwrap();
+    assert!((text.len()..text.len() + 1024).contains(&held), "{held} for {}", text.len());
+    assert!((PAGE - 2 * SIZE..PAGE + SIZE).contains(&text.len()), "{}", text.len());
+    let part = text.slice(..10);
+    let page: Json = serde_json::from_slice(&text).unwrap();
+    let token = page["metadata"]["continue"].as_str().unwrap().to_owned();
+    drop(text);
+    assert_eq!(READING + PAGE - budget.left(), held, "a part is all of it");
+    drop(part);
+    assert_eq!(budget.left(), READING + PAGE);
+    // The others are on the next one.
+    let rest = list(budget, &store, &format!("limit=500&continue={token}")).await;
+    let rest: Json = serde_json::from_slice(&rest.into_body().collect().await.unwrap().to_bytes()).unwrap();
+    let items = |page: &Json| page["items"].as_array().unwrap().len();
+    assert_eq!(items(&page) + items(&rest), 60);
+    assert_eq!(budget.left(), READING + PAGE);
+}
+
+#[tokio::test]
+async fn a_list_waits_while_others_hold_the_memory() {
+    let (store, budget) = (store(60).await, budget(READING));
+    for first in ["limit=500", ""] {
+        let first = list(budget, &store, first).await;
+        for second in ["limit=1", "", "limit=1&listOptionsExt=%7B%22pagination%22:%7B%22offset%22:1%7D%7D"] {
+            let waiting = tokio::time::timeout(Duration::from_millis(50), list(budget, &store, second)).await;
+            assert!(waiting.is_err(), "{second}");
+        }
+        let (_, second) = tokio::join!(async { drop(first) }, list(budget, &store, "limit=1"));
+        drop(second);
+        until("all is given back", || budget.left() == READING).await;
+    }
+}
+
+#[tokio::test]
+async fn a_whole_list_holds_memory_while_it_is_read_and_sent() {
+    let (large, small, budget) = (store(160).await, store(1).await, budget(READING));
+    let mut body = list(budget, &large, "").await.into_body();
+    let mut text = Vec::new();
+    assert_eq!(budget.left(), 0, "there is more to read");
+    let mut lengths = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let part = frame.unwrap().into_data().unwrap();
+        lengths.push(part.len());
+        text.extend_from_slice(&part);
+    }
+    assert!(lengths.len() > 4 && lengths.iter().all(|length| *length <= 8 << 20), "{lengths:?}");
+    let all: Json = serde_json::from_slice(&text).unwrap();
+    assert_eq!(all["items"].as_array().unwrap().len(), 160);
+    drop(body);
+    assert_eq!(budget.left(), READING);
+
+    // Whoever goes away midway leaves nothing.
+    drop(list(budget, &large, "").await);
+    until("all is given back", || budget.left() == READING).await;
+
+    // What is read as a whole holds no more than its text.
+    let body = list(budget, &small, "").await.into_body();
+    until("it is read", || budget.left() > 0).await;
+    let held = READING - budget.left();
+    assert!((SIZE..SIZE + 4096).contains(&held), "{held}");
+    drop(body);
+    until("all is given back", || budget.left() == READING).await;
+}
