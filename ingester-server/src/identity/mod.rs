@@ -61,8 +61,11 @@ const KNOWN: Duration = Duration::from_secs(10);
 /// How long it holds that a token is nobody's.
 const UNKNOWN: Duration = Duration::from_secs(5);
 
-/// The most questions to the API server at a time: whoever sends invented tokens asks one each.
+/// The most questions to the API server about what somebody may do, at a time.
 const REVIEWS: usize = 32;
+
+/// The most questions about tokens at a time. Whoever sends invented ones asks one each, and takes no place of those who are known.
+const TOKENS: usize = 16;
 
 /// The group of all who are known.
 const AUTHENTICATED: &str = "system:authenticated";
@@ -98,6 +101,7 @@ struct Checked {
     tokens: Cache<Option<Arc<Caller>>>,
     accesses: Cache<Access>,
     reviews: Semaphore,
+    token_reviews: Semaphore,
     metrics: Metrics,
 }
 
@@ -119,6 +123,7 @@ impl Identity {
             tokens: Cache::new(),
             accesses: Cache::new(),
             reviews: Semaphore::new(REVIEWS),
+            token_reviews: Semaphore::new(TOKENS),
             metrics,
         };
         Identity(Arc::new(Inner { rates: Rates::new(rate), checked: Some(checked) }))
@@ -147,7 +152,8 @@ impl Identity {
     /// Who calls. Afterwards the request has no header that says so, and no token, whoever calls and whatever comes out.
     ///
     /// # Errors
-    /// 401 if nobody knows; 403 if they want to be taken for somebody else; 500 or 503 if the API server cannot be asked.
+    /// 401 if nobody knows; 403 if they want to be taken for somebody else; 429 if too many tokens are being asked about; 500 or 503 if
+    /// the API server cannot be asked.
     pub async fn authenticate(&self, parts: &mut Parts, peer: &Peer) -> Result<Caller, Status> {
         let Some(checked) = &self.0.checked else {
             strip(&mut parts.headers, None);
@@ -199,8 +205,7 @@ impl Checked {
     async fn holder(&self, token: &str) -> Result<Caller, Status> {
         let holds = |caller: &Option<Arc<Caller>>| if caller.is_some() { KNOWN } else { UNKNOWN };
         let ask = async {
-            // It is never closed.
-            let _turn = self.reviews.acquire().await;
+            let _turn = self.token_reviews.try_acquire().map_err(|_| ReviewError::TooMany)?;
             self.reviewer.token(token, &self.audiences).await.map(|caller| caller.map(Arc::new))
         };
         let (answer, cached) = self.tokens.get(digest([token.as_bytes()]), holds, ask).await;
@@ -215,6 +220,7 @@ impl Checked {
     async fn access(&self, caller: &Caller, attributes: &Attributes) -> Result<Access, Status> {
         let holds = |access: &Access| if access.allowed { ALLOWED } else { DENIED };
         let ask = async {
+            // It is never closed.
             let _turn = self.reviews.acquire().await;
             self.reviewer.access(caller, attributes).await
         };
@@ -344,8 +350,14 @@ fn forbidden(caller: &Caller, attributes: &Attributes, reason: &str) -> Status {
 
 /// The API server could not be asked.
 fn unreviewed(what: &str, error: &ReviewError) -> Status {
-    tracing::warn!(%error, "It cannot be found out {what}");
+    // Whoever sends invented tokens would fill the log.
+    if !matches!(error, ReviewError::TooMany) {
+        tracing::warn!(%error, "It cannot be found out {what}");
+    }
     match error {
+        ReviewError::TooMany => Status::too_many_requests(format!(
+            "it cannot be found out {what} now: too many ask, please try again later"
+        )),
         ReviewError::Unavailable(_) => {
             Status::unavailable(format!("it cannot be found out {what}: the API server does not answer"))
         }

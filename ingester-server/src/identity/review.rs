@@ -49,6 +49,9 @@ pub enum ReviewError {
         "the API server refuses the review: {0} (bind the ClusterRole system:auth-delegator to the server's service account)"
     )]
     NotAllowed(String),
+    /// It was not asked.
+    #[error("it is asked as much as it may be")]
+    TooMany,
 }
 
 impl From<kube::Error> for ReviewError {

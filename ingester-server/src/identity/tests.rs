@@ -12,10 +12,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// An API server that knows the token `good`, and lets ada list.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Known {
     asked: Arc<Mutex<Vec<String>>>,
     down: Arc<Mutex<Option<ReviewError>>>,
+    /// Tokens that begin with `slow` wait for it.
+    go: Arc<tokio::sync::Semaphore>,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Known { asked: Arc::default(), down: Arc::default(), go: Arc::new(tokio::sync::Semaphore::new(0)) }
+    }
 }
 
 impl Known {
@@ -36,7 +44,13 @@ impl Known {
 impl Reviewer for Known {
     fn token<'a>(&'a self, token: &'a str, _: &'a [String]) -> BoxFuture<'a, Result<Option<Caller>, ReviewError>> {
         let ada = Caller { user: "ada".into(), groups: vec!["ml".into()], ..Caller::default() };
-        self.answer(token.to_owned(), (token == "good").then_some(ada))
+        let answer = self.answer(token.to_owned(), (token == "good").then_some(ada));
+        Box::pin(async move {
+            if token.starts_with("slow") {
+                let _ = self.go.acquire().await;
+            }
+            answer.await
+        })
     }
 
     fn access<'a>(&'a self, caller: &'a Caller, what: &'a Attributes) -> BoxFuture<'a, Result<Access, ReviewError>> {
@@ -270,6 +284,28 @@ async fn nobody_is_taken_for_somebody_else() {
         assert!(status.message.starts_with("impersonation is not supported here"), "{}", status.message);
         assert!(world.is_unauthorized(&[(header, "root")], None).await);
     }
+}
+
+#[tokio::test]
+async fn invented_tokens_keep_nobody_who_is_known_from_being_answered() {
+    let world = world();
+    let known = world.who(&[("authorization", "Bearer good")], None).await.unwrap();
+    let tokens: Vec<String> = (0..16).map(|n| format!("Bearer slow{n}")).collect();
+    let headers: Vec<_> = tokens.iter().map(|token| [("authorization", token.as_str())]).collect();
+    let mut waiting = futures::future::join_all(headers.iter().map(|headers| world.who(headers, None)));
+    assert!(futures::poll!(&mut waiting).is_pending());
+    assert_eq!(world.server.asked(), 17);
+    // One more is not asked about, and waits for nobody.
+    let response = world.who(&[("authorization", "Bearer more")], None).await.unwrap_err().response();
+    assert_eq!((response.status().as_u16(), &response.headers()["retry-after"]), (429, &1.into()));
+    assert_eq!(world.server.asked(), 17);
+    // Who is known already is let in, and may do what they may.
+    assert_eq!(world.who(&[("authorization", "Bearer good")], None).await.unwrap(), known);
+    world.identity.authorize(&known, &attributes(Verb::List, "ml", "")).await.unwrap();
+    // Once they are answered, others are asked about.
+    world.server.go.add_permits(1);
+    assert!(waiting.await.into_iter().all(|who| who == Err(Status::unauthorized())));
+    assert!(world.is_unauthorized(&[("authorization", "Bearer more")], None).await);
 }
 
 fn attributes(verb: Verb, namespace: &str, name: &str) -> Attributes {
