@@ -6,11 +6,12 @@ use super::{Handler, Security, local};
 use crate::body::Waits;
 use crate::identity::Peer;
 use crate::metrics::Counted;
+use crate::request::path::{self, Target};
 use crate::status::{Reason, Status};
 use axum::body::Body;
 use futures::FutureExt as _;
-use http::header::CONTENT_LENGTH;
-use http::{Request, Response, StatusCode};
+use http::header::{CONNECTION, CONTENT_LENGTH};
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::Limited;
 use hyper::body::{Buf as _, Bytes, Frame, Incoming, SizeHint};
 use std::convert::Infallible;
@@ -35,6 +36,7 @@ pub(super) async fn answer<H: Handler>(
     phase: Arc<Phase>,
 ) -> Result<Response<Answer>, Infallible> {
     let limits = shared.limits;
+    let is_open = matches!(path::parse(request.uri().path()), Ok(Target::Health(_) | Target::Version));
     let turn = match checked(&request, &shared) {
         Ok(()) => shared.in_flight.clone().try_acquire_owned().map_err(|_| {
             Status::too_many_requests("The server has too many requests at a time, please try again later.")
@@ -42,7 +44,7 @@ pub(super) async fn answer<H: Handler>(
         Err(status) => Err(status),
     };
     let counted = shared.metrics.request();
-    let (turn, response) = match turn {
+    let (turn, mut response) = match turn {
         Err(status) => (None, status.response()),
         Ok(turn) => {
             let request = request.map(|body| Body::new(Limited::new(body, limits.body_bytes)));
@@ -56,6 +58,13 @@ pub(super) async fn answer<H: Handler>(
             (Some(turn), response)
         }
     };
+    // By these nobody has become known.
+    let is_unknown =
+        is_open || matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+    if is_unknown && matches!(shared.security, Security::Tls(_)) {
+        // Whoever is not known keeps no connection.
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     let waits = response.extensions().get::<Waits>().is_some();
     let turn = turn.filter(|_| !waits);
     let stop = waits.then(|| Box::pin(shared.stop.clone().cancelled_owned()));

@@ -1,6 +1,6 @@
 //! Sockets, TLS, and what a client may cost.
 //!
-//! May use: body, identity, metrics, status.
+//! May use: body, identity, metrics, request, status.
 //!
 //! A connection is one HTTP/1.1 request at a time. Everything that a client can let wait has a time, everything that it can send has a
 //! size, and whatever there can be many of has a number.

@@ -159,6 +159,7 @@ async fn answer(request: Request<Body>, peer: Peer, go: Arc<Notify>, _held: Held
             let chunks = futures::stream::repeat_with(move || Ok::<_, std::io::Error>(chunk.as_ref().unwrap().clone()));
             return Response::new(Body::from_stream(HeldStream(chunks, _held)));
         }
+        "/unknown" => return crate::status::Status::unauthorized().response(),
         "/large" => return Response::new(Body::from(vec![b'x'; LARGE])),
         "/follow" => {
             let nothing = futures::stream::pending::<std::io::Result<bytes::Bytes>>();
@@ -528,6 +529,26 @@ async fn a_client_shows_a_certificate_if_it_has_one() {
     assert!(!answer.contains("HTTP"), "{answer}");
     until("it is counted", || world.count("ingester_serve_connections_refused_total{reason=\"handshake\"}") == 1.0)
         .await;
+}
+
+#[tokio::test]
+async fn who_is_not_known_keeps_no_connection() {
+    let (world, local) = (World::tls(Limits::default()).await, World::loopback(Limits::default()).await);
+    let prefixed = format!("{}/readyz", crate::request::path::OUTER_PREFIX);
+    let paths = ["/unknown", "/healthz", "/livez?verbose", "/readyz/", "/%76ersion", &prefixed];
+    for path in paths {
+        let mut stream = world.securely(&world.client(None)).await;
+        // Others are answered before.
+        assert!(!one(&mut stream, "/version/other").await.contains("connection: close"));
+        let answer = one(&mut stream, path).await;
+        assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
+        assert_eq!(all(&mut stream).await, "", "{path}");
+        // Who may do everything is known.
+        let mut stream = local.connect().await;
+        for _ in 0..2 {
+            assert!(!one(&mut stream, path).await.contains("connection: close"), "{path}");
+        }
+    }
 }
 
 #[tokio::test]
