@@ -396,7 +396,7 @@ async fn a_deletion_answers_as_the_api_server() {
 #[tokio::test]
 async fn an_object_does_not_grow_beyond_what_etcd_takes() {
     let mut large = object("a", "1");
-    large["spec"]["description"] = json!("x".repeat((3 << 19) - 2000));
+    large["spec"]["filler"] = json!("x".repeat((3 << 19) - 2000));
     let store = store(vec![row(&large, State::Evicted)]).await;
     let pairs = |count: usize| -> Json {
         let labels = (0..count).map(|i| (format!("label-{i:04}"), json!("y".repeat(40))));
