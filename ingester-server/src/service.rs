@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 use tower::ServiceExt as _;
 use tower_http::compression::Compression;
 
-/// How long the database may take to say that it is there.
+/// How long the database may take to say that it is there, and how long that counts.
 const READY: Duration = Duration::from_secs(2);
 
 /// What a server needs to answer.
@@ -59,6 +59,8 @@ pub struct Service(Arc<Inner>);
 struct Inner {
     sources: Sources,
     documents: Documents,
+    /// When the database was last asked whether it is there, and whether it was.
+    ready: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
 /// What is to be told about a request, besides its answer.
@@ -74,7 +76,7 @@ impl Service {
     /// A service of these sources.
     pub fn new(sources: Sources) -> Self {
         let documents = Documents::new(sources.kinds, sources.writes.is_some());
-        Service(Arc::new(Inner { sources, documents }))
+        Service(Arc::new(Inner { sources, documents, ready: tokio::sync::Mutex::default() }))
     }
 
     /// Answers one request.
@@ -196,6 +198,14 @@ impl Inner {
             },
         });
         self.sources.identity.authorize(caller, attributes).await?;
+        if verb == Verb::Create {
+            // Restoring shows the stored object, and marks its row as deleted.
+            let name = objects.name.as_deref().unwrap_or_default();
+            for verb in [Verb::Get, Verb::Delete] {
+                let also = Attributes { verb, name: name.to_owned(), ..attributes.clone() };
+                self.sources.identity.authorize(caller, &also).await?;
+            }
+        }
         let mut parameters = parameters?;
         told.warnings.append(&mut parameters.warnings);
         if let Some(namespace) = &objects.namespace {
@@ -241,6 +251,9 @@ impl Inner {
                 // Of a collection, they select.
                 let uid = if named { query.uids.pop() } else { None };
                 let options = write::Options { dry_run, uid };
+                if let (Verb::Update | Verb::Patch, Some(cluster)) = (verb, &self.sources.cluster) {
+                    write::is_out_of_the_cluster(store, cluster, kind, namespace, name, &options).await?;
+                }
                 let answer = match verb {
                     Verb::Update => write::put(store, kind, namespace, name, &options, content, &body).await?,
                     Verb::Patch => write::patch(store, kind, namespace, name, &options, content, &body).await?,
@@ -273,8 +286,9 @@ impl Inner {
             namespaces = std::mem::take(&mut query.namespaces);
         }
         query.namespaces = namespaces;
-        query.names.extend(bound.query.names);
-        query.uids.extend(bound.query.uids);
+        // What both ask for; a saved query never widens a request.
+        query.names = both(std::mem::take(&mut query.names), bound.query.names);
+        query.uids = both(std::mem::take(&mut query.uids), bound.query.uids);
         query.filters.extend(bound.query.filters);
         query.states = bound.query.states;
         query.scan |= bound.query.scan;
@@ -315,11 +329,7 @@ impl Inner {
 
     /// Whether the server works, and can answer.
     async fn health(&self, name: &str) -> Response<Body> {
-        let works = name != "readyz" || {
-            let some = self.sources.kinds.get(..1).unwrap_or_default();
-            let asked = tokio::time::timeout(READY, self.sources.reads.missing(some)).await;
-            matches!(asked, Ok(Ok(_)))
-        };
+        let works = name != "readyz" || self.is_ready().await;
         let (code, text) = match works {
             true => (StatusCode::OK, "ok"),
             false => (StatusCode::SERVICE_UNAVAILABLE, "[-]database does not answer\nreadyz check failed\n"),
@@ -328,6 +338,20 @@ impl Inner {
         *response.status_mut() = code;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
         response
+    }
+
+    /// Whether the database answers. Everybody may ask, so the database is asked once in a while, and by one at a time.
+    async fn is_ready(&self) -> bool {
+        let mut last = self.ready.lock().await;
+        if let Some((when, ready)) = *last
+            && when.elapsed() < READY
+        {
+            return ready;
+        }
+        let some = self.sources.kinds.get(..1).unwrap_or_default();
+        let ready = matches!(tokio::time::timeout(READY, self.sources.reads.missing(some)).await, Ok(Ok(_)));
+        *last = Some((Instant::now(), ready));
+        ready
     }
 
     /// The line of the audit log, and the metrics.
@@ -361,6 +385,19 @@ fn takes_all_of_it(parameters: &Parameters) -> Result<(), Status> {
         return Ok(());
     };
     Err(Status::bad_request(format!("the deletion of a collection: {why}")))
+}
+
+/// The texts of both lists, where an empty list stands for all. If there are none, one that nothing has.
+fn both(asked: Vec<String>, saved: Vec<String>) -> Vec<String> {
+    match (asked.is_empty(), saved.is_empty()) {
+        (true, _) => saved,
+        (_, true) => asked,
+        _ => {
+            let mut both = asked;
+            both.retain(|text| saved.contains(text));
+            if both.is_empty() { vec![String::new()] } else { both }
+        }
+    }
 }
 
 fn reads(method: &Method) -> bool {

@@ -334,7 +334,10 @@ fn the_server_has_its_own_pods_account_and_rights() {
     for resource in of_statuses["resources"].as_array_mut().unwrap() {
         *resource = json!(format!("{}/status", resource.as_str().unwrap()));
     }
-    let expected = json!([of_the_kinds(&["get", "create"]), of_statuses]);
+    // Which cluster it is.
+    let cluster =
+        json!({"apiGroups": [""], "resources": ["namespaces"], "resourceNames": ["kube-system"], "verbs": ["get"]});
+    let expected = json!([cluster, of_the_kinds(&["get", "create"]), of_statuses]);
     assert_eq!(serde_json::to_value(role.rules).unwrap(), expected);
 }
 

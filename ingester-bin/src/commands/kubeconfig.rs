@@ -3,6 +3,7 @@
 //! Whose credentials it has is said, never guessed: a name in another file, a file with a token, or what another kubeconfig has.
 
 use crate::arguments::Kubeconfig;
+use crate::cluster::said;
 use crate::ending::{Ending, Failure};
 use crate::output::{note, print};
 use anyhow::anyhow;
@@ -128,7 +129,7 @@ fn other(file: Option<&Path>, context: Option<&str>) -> Result<((String, AuthInf
         Some(file) => config::Kubeconfig::read_from(absolute(file)?),
         None => config::Kubeconfig::read(),
     };
-    let kubeconfig = kubeconfig.map_err(|error| usage(error.to_string()))?;
+    let kubeconfig = kubeconfig.map_err(|error| usage(said(&error)))?;
     let name = context.map(str::to_owned).or(kubeconfig.current_context);
     let name = name.ok_or_else(|| usage("it has no current context: name one with --context".into()))?;
     let named = kubeconfig.contexts.into_iter().find(|named| named.name == name);

@@ -29,8 +29,8 @@ use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::query::{FoundRow, Limits, Wanted};
 use ingester_store::{Changed, Effect, Store, StoredRow};
-use options::DeleteOptions;
 pub use options::Options;
+use options::{DeleteOptions, Preconditions};
 use serde::Serialize;
 
 /// For how long after its eviction an object whose row still has our finalizer is taken for one that is still in etcd: the mirror
@@ -38,6 +38,9 @@ use serde::Serialize;
 const LEAVING: i64 = 60_000_000;
 
 const NONE: States = States { live: false, evicted: false, deleted: false };
+
+/// The most bytes of an object that is changed: etcd takes no request that is larger.
+const MOST_TEXT: usize = 3 << 19;
 
 /// How often a collection is read again because objects of it were changed meanwhile.
 const ROUNDS: usize = 5;
@@ -150,6 +153,11 @@ pub async fn delete_collection(
     body: &[u8],
 ) -> Result<Answer, Status> {
     let asked = DeleteOptions::read(options, content_type, limited(body)?)?;
+    if asked.preconditions != Preconditions::default() {
+        // Of one object each; nothing is deleted that does not fulfil them.
+        let message = "preconditions are those of one object: delete it by its name, or leave them out";
+        return Err(Status::bad_request(message));
+    }
     let limits = Limits::default();
     // Of the states that are asked for, and no others.
     let States { live, evicted, .. } = query.states;
@@ -220,6 +228,10 @@ async fn change(
         };
         let next = version.checked_add(1).ok_or_else(|| Status::internal("there is no higher resourceVersion"))?;
         let text = text::rewritten(json_of(stored), next, &pairs).map_err(Status::internal)?;
+        if text.len() > MOST_TEXT && text.len() > json_of(stored).len() {
+            // The API server would not take it back.
+            return Err(Status::too_large(MOST_TEXT));
+        }
         row(kind, stored, text).map(Some)
     };
     let changed = store.change_evicted(kind, &uid, effect, edit).await.map_err(failed)?;
@@ -260,6 +272,50 @@ fn row(kind: &Kind, stored: &StoredRow, text: String) -> Result<Row, Status> {
         }
     }
     Ok(row)
+}
+
+/// Refuses a change of labels and annotations while the object is still in etcd, though its row is evicted: it waits there for somebody's
+/// finalizer, or the mirror was stopped in between. What is changed now would be written over by its next event. Only a row whose
+/// object had finalizers, or was to be deleted, has to be looked for; an object that is gone never comes back with its uid.
+///
+/// # Errors
+/// [`Status`]: 409 while it is there; 404 without such a row; 503 if the API server does not answer.
+pub async fn is_out_of_the_cluster(
+    store: &Store,
+    cluster: &kube::Client,
+    kind: &Kind,
+    namespace: &str,
+    name: &str,
+    options: &Options,
+) -> Result<(), Status> {
+    let Found { uid, .. } = find(store, kind, namespace, name, options.uid.as_deref(), States::default()).await?;
+    let stored = store.stored(kind.table(), &[&*uid]).await.map_err(failed)?;
+    let may_be_there = stored.first().filter(|stored| stored.evict_time.is_some()).is_some_and(|stored| {
+        Object::parse(json_of(stored), ManagedFields::Prune).is_ok_and(|object| {
+            let meta = object.meta();
+            meta.deletion_timestamp.is_some() || !meta.finalizers.is_empty()
+        })
+    });
+    if !may_be_there {
+        return Ok(());
+    }
+    let plural = kind.plural();
+    let group = if kind.group().is_empty() { "/api".to_owned() } else { format!("/apis/{}", kind.group()) };
+    let place = if kind.namespaced() { format!("namespaces/{namespace}/") } else { String::new() };
+    let path = format!("{group}/{}/{place}{plural}/{name}", kind.version());
+    let request = http::Request::get(path).body(Vec::new()).map_err(Status::internal)?;
+    let there = match cluster.request::<serde_json::Value>(request).await {
+        Ok(object) => object["metadata"]["uid"].as_str() == Some(&*uid),
+        Err(kube::Error::Api(status)) if status.code == 404 => false,
+        Err(error) => {
+            return Err(Status::unavailable(format!("the API server does not say whether it is still there: {error}")));
+        }
+    };
+    if there {
+        let why = "it is still in the cluster, and waits there for its finalizers; try again when it is gone";
+        return Err(Status::conflict(Resource { group: kind.group(), plural: &plural }, name, why));
+    }
+    Ok(())
 }
 
 /// Refuses an object that is still on its way out of etcd: what is written now would be written over.

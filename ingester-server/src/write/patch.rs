@@ -102,7 +102,13 @@ fn allowed(object: &Value, operation: &PatchOperation, copied: &mut usize) -> Re
         PatchOperation::Remove(remove) => place(&remove.path).map(drop),
         PatchOperation::Move(moved) => {
             place(&moved.from)?;
-            takes(&moved.path, resolve(object, &moved.from)?)
+            let value = resolve(object, &moved.from)?;
+            // What is moved is looked through each time, so it counts as what is copied does.
+            *copied += bytes(value);
+            if *copied > MOST_COPIED {
+                return Err("the patch copies too much");
+            }
+            takes(&moved.path, value)
         }
         PatchOperation::Copy(copy) => {
             let value = resolve(object, &copy.from)?;

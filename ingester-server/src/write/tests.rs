@@ -283,6 +283,16 @@ async fn a_patch_that_is_too_large_is_refused_before_it_is_applied() {
     let (code, status) = told(json_patch(&store, &json!(copies)).await);
     assert_eq!(code, 422);
     assert!(status["message"].as_str().unwrap().contains("copies too much"), "{status}");
+    // So is what is moved: it is looked through each time.
+    let pairs: serde_json::Map<String, Json> = (0..1000).map(|i| (format!("k{i}"), json!("x".repeat(1000)))).collect();
+    let mut moves = vec![json!({"op": "add", "path": "/metadata/annotations", "value": pairs})];
+    for _ in 0..20 {
+        moves.push(json!({"op": "move", "from": "/metadata/annotations", "path": "/metadata/labels"}));
+        moves.push(json!({"op": "move", "from": "/metadata/labels", "path": "/metadata/annotations"}));
+    }
+    let (code, status) = told(json_patch(&store, &json!(moves)).await);
+    assert_eq!(code, 422);
+    assert!(status["message"].as_str().unwrap().contains("copies too much"), "{status}");
     let body = vec![b' '; MOST + 1];
     let (code, status) = told(patch(&store, model(), "ml", "a", &Options::default(), MERGE, &body).await);
     assert_eq!((code, status["reason"].as_str()), (413, Some("RequestEntityTooLarge")));
@@ -381,6 +391,32 @@ async fn a_deletion_answers_as_the_api_server() {
     assert_eq!(told(remove(&store, "a", "").await).0, 404);
     let stored = store.stored(model().table(), &["1"]).await.unwrap().remove(0);
     assert!(stored.delete_time.is_some() && stored.evict_time.is_some());
+}
+
+#[tokio::test]
+async fn an_object_does_not_grow_beyond_what_etcd_takes() {
+    let mut large = object("a", "1");
+    large["spec"]["filler"] = json!("x".repeat((3 << 19) - 2000));
+    let store = store(vec![row(&large, State::Evicted)]).await;
+    let pairs = |count: usize| -> Json {
+        let labels = (0..count).map(|i| (format!("label-{i:04}"), json!("y".repeat(40))));
+        json!({"metadata": {"labels": labels.collect::<serde_json::Map<_, _>>()}})
+    };
+    merge(&store, &pairs(10)).await.unwrap();
+    let (code, status) = told(merge(&store, &pairs(100)).await);
+    assert_eq!((code, status["reason"].as_str()), (413, Some("RequestEntityTooLarge")));
+}
+
+#[tokio::test]
+async fn preconditions_of_a_collection_delete_nothing() {
+    let store = one().await;
+    for body in [json!({"preconditions": {"uid": "other"}}), json!({"preconditions": {"resourceVersion": "5"}})] {
+        let body = body.to_string();
+        let answer =
+            delete_collection(&store, model(), &Query::default(), &Options::default(), JSON, body.as_bytes()).await;
+        assert_eq!(told(answer).0, 400, "{body}");
+    }
+    merge(&store, &json!({"metadata": {"labels": {"still": "there"}}})).await.unwrap();
 }
 
 #[tokio::test]

@@ -182,9 +182,10 @@ fn redact(url: &str) -> String {
         None => (String::new(), rest),
     };
     let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
-    // Without an `@`, a port follows the colon, or a password if the rest of the URL is missing.
+    // Without an `@`, a port and the database follow the colon, or a password if the rest of the URL is missing.
+    let is_port = |port: &str| port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
     let rest = match rest.split_once(':') {
-        Some((host, port)) if !port.starts_with(|c: char| c.is_ascii_digit()) => format!("{host}:***"),
+        Some((host, behind)) if !behind.split_once('/').is_some_and(|(port, _)| is_port(port)) => format!("{host}:***"),
         _ => rest.to_owned(),
     };
     format!("{scheme}{slashes}{user}{rest}")
@@ -217,14 +218,22 @@ mod tests {
             ("mysql://u:hun?ter2@h/d", "mysql://u:***@h/d"),
             ("mysql://u:hun/ter2@h:3306/d", "mysql://u:***@h:3306/d"),
             ("mysql://user:secret", "mysql://user:***"),
+            ("mysql://user:1Hunter2", "mysql://user:***"),
+            ("mysql://user:1Hunter2/ma", "mysql://user:***"),
+            ("mysql://user:123456", "mysql://user:***"),
+            ("mysql://user:123456/ma", "mysql://user:***"),
             ("user:secret", "user:***"),
             ("mysql://db:3306/ma", "mysql://db:3306/ma"),
             ("sqlite::memory:", "sqlite::memory:"),
         ] {
             assert_eq!(redact(url), shown);
         }
-        let error = "mysql://root:secret@db:99999999/ma".parse::<Address>().unwrap_err().to_string();
-        assert!(!error.contains("secret"), "{error}");
+        for url in
+            ["mysql://root:secret@db:99999999/ma", "mysql://root:1secret", "mysql://root:secret", "root:secret@db/ma"]
+        {
+            let error = url.parse::<Address>().unwrap_err().to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
     }
 
     #[test]

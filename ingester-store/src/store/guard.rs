@@ -23,6 +23,7 @@ pub enum Verdict {
 /// - A tombstone never replaces an evicted row: the object left etcd on purpose, so its DELETED event says nothing new. A tombstone
 ///   of another version is stale: only the cluster can tell whether the object is gone, or still there and to be deleted.
 /// - The same holds of an evicted row that somebody deleted where it lives (`evicted.rs`): no tombstone replaces it.
+/// - An evicted row that was deleted where it lives stays deleted, whatever is still heard of the eviction of its object.
 /// - A higher resourceVersion wins.
 /// - At the same resourceVersion, deletion and eviction win over the live state. A deletion that an earlier definition of the kind
 ///   brings leaves the columns of a later one. A live state of the version of a tombstone is stale: it does not revive the row, and
@@ -30,6 +31,9 @@ pub enum Verdict {
 /// - At the same resourceVersion and in the same state, a higher definition wins; nothing else is written again.
 /// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one.
 pub fn verdict(stored: Version, new: Version) -> Verdict {
+    if is_deleted_for_good(stored, new) {
+        return Verdict::Unchanged;
+    }
     if new.deleted && stored.evicted {
         return if new.res_version == stored.res_version { Verdict::Unchanged } else { Verdict::Stale };
     }
@@ -54,12 +58,24 @@ pub fn verdict(stored: Version, new: Version) -> Verdict {
     }
 }
 
+/// Whether somebody deleted the evicted row where it lives, and the new one is the object on its way out of etcd once more: what is
+/// still heard of it, such as another finalizer that goes, does not bring it back.
+fn is_deleted_for_good(stored: Version, new: Version) -> bool {
+    stored.deleted && stored.evicted && new.evicted && !new.deleted
+}
+
 /// What to do with a row that replaces the one that its writer saw, see
 /// [`RowChange::Replacement`](super::RowChange::Replacement). If the stored row is another one by now, the usual rule decides.
 pub fn verdict_over(stored: Version, seen: Version, new: Version) -> Verdict {
     // Which definition wrote it makes it no other row.
     let same = Version { ingest_version: seen.ingest_version, ..stored } == seen;
-    if same { Verdict::Write } else { verdict(stored, new) }
+    if is_deleted_for_good(stored, new) {
+        Verdict::Unchanged
+    } else if same {
+        Verdict::Write
+    } else {
+        verdict(stored, new)
+    }
 }
 
 /// What to do with a tombstone of which only the uid and the version are known.
@@ -70,5 +86,23 @@ pub fn verdict_of_tombstone(stored: Version, res_version: u64) -> Verdict {
         Verdict::Stale
     } else {
         Verdict::Write
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Verdict, Version, verdict, verdict_over};
+
+    #[test]
+    fn an_evicted_row_that_was_deleted_where_it_lives_stays_deleted() {
+        let version = |res_version, deleted, evicted| Version { res_version, ingest_version: 1, deleted, evicted };
+        let deleted = version(5, true, true);
+        for later in [5, 6, 900] {
+            let leaving = version(later, false, true);
+            assert_eq!(verdict(deleted, leaving), Verdict::Unchanged, "{later}");
+            assert_eq!(verdict_over(deleted, deleted, leaving), Verdict::Unchanged, "{later}, by a look");
+        }
+        // An object that lives again, such as in a cluster that was restored, is another matter.
+        assert_eq!(verdict(deleted, version(6, false, false)), Verdict::Write);
     }
 }
