@@ -1,5 +1,5 @@
 //! Questions about many rows: our query beside the same SQL by hand, as a program has it: on a connection out of a pool of the same
-//! driver. Both read the uid and the object of the first 50 rows. And the memory in which all objects are read.
+//! driver. Both read the uid, the object and the columns of the order of the first 50 rows, so that both could ask for the next page. And the memory in which all objects are read.
 
 use crate::rounds::{Candidate, measure};
 use anyhow::{Context as _, Result};
@@ -54,10 +54,11 @@ pub(crate) fn run(arguments: &Questions) -> Result<()> {
     Ok(())
 }
 
-/// A question, and the condition and order that somebody would write by hand.
+/// A question, and the columns, the condition and the order that somebody would write by hand.
 struct Question {
     name: &'static str,
     query: Query,
+    columns: &'static str,
     by_hand: &'static str,
 }
 
@@ -72,27 +73,32 @@ fn questions() -> Vec<Question> {
     let actor = Filter::field("actor", Test::Equal(Value::text("actor-77")));
     let state = Filter::field("state", Test::Equal(Value::text("state-1")));
     let since = |field: &'static str| Filter::field(field, Test::Greater(Value::Time(Micros(1_767_225_600_000_000))));
-    let ask = |name, query, by_hand| Question { name, query, by_hand };
+    let ask = |name, query, columns, by_hand| Question { name, query, columns, by_hand };
+    let by_name = ", namespace, name";
     vec![
         ask(
             "by name",
             in_ns(Query { names: vec!["name-107".into()], ..Query::default() }),
+            "",
             "namespace = 'ns-7' AND name = 'name-107' AND delete_time IS NULL",
         ),
         ask(
             "a namespace, newest first",
             in_ns(query("create_time", vec![])),
+            ", CAST(create_time AS CHAR)",
             "namespace = 'ns-7' AND delete_time IS NULL ORDER BY create_time DESC, uid DESC",
         ),
         ask(
             "by label",
             query("", vec![label("team", "team-77")]),
+            by_name,
             "delete_time IS NULL AND uid IN (SELECT obj_uid FROM pipelinerun_labels WHERE `key` = 'team' AND `value` = 'team-77')
              ORDER BY namespace, name, uid",
         ),
         ask(
             "by two labels",
             query("", vec![label("team", "team-77"), label("tier", "tier-1")]),
+            by_name,
             "delete_time IS NULL AND uid IN (SELECT obj_uid FROM pipelinerun_labels WHERE `key` = 'team' AND `value` = 'team-77')
              AND uid IN (SELECT obj_uid FROM pipelinerun_labels WHERE `key` = 'tier' AND `value` = 'tier-1')
              ORDER BY namespace, name, uid",
@@ -100,19 +106,22 @@ fn questions() -> Vec<Question> {
         ask(
             "by owner",
             query("create_time", vec![actor]),
+            ", CAST(create_time AS CHAR)",
             "delete_time IS NULL AND actor = 'actor-77' ORDER BY create_time DESC, uid DESC",
         ),
         ask(
             "by state and time",
             query("end_time", vec![state, since("end_time")]),
+            ", CAST(end_time AS CHAR)",
             "delete_time IS NULL AND state = 'state-1' AND end_time > '2026-01-01' ORDER BY end_time DESC, uid DESC",
         ),
         ask(
             "deleted since",
             Query { states: States::DELETED, ..query("delete_time", vec![since("delete_time")]) },
+            ", CAST(delete_time AS CHAR)",
             "delete_time > '2026-01-01' ORDER BY delete_time DESC, uid DESC",
         ),
-        ask("everything, first page", query("", vec![]), "delete_time IS NULL ORDER BY namespace, name, uid"),
+        ask("everything, first page", query("", vec![]), by_name, "delete_time IS NULL ORDER BY namespace, name, uid"),
     ]
 }
 
@@ -134,19 +143,20 @@ where
         "\n{name}, {} rows: the first 50 rows, ms at the median, and the ratio to the SQL by hand",
         arguments.rows
     );
-    for Question { name, query, by_hand } in questions() {
+    for Question { name, query, columns, by_hand } in questions() {
         let asked = store.ask_about(kind, &query, Limits::default())?;
         let wanted = Wanted::object();
-        let sql = format!("SELECT uid, json FROM pipelinerun WHERE {by_hand} LIMIT 51");
+        let sql = format!("SELECT uid, json{columns} FROM pipelinerun WHERE {by_hand} LIMIT 51");
         let sql = if url.starts_with("sqlite") { sql.replace('`', "\"") } else { sql };
         let found = runtime.block_on(asked.page(&wanted, 50, None))?.rows.len();
         let by_hand = || {
             let read = async {
                 let mut connection = pool.acquire().await?;
                 let rows = sqlx::query::<D>(AssertSqlSafe(sql.as_str())).fetch_all(&mut *connection).await?;
-                rows.iter().map(|row| Ok((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?))).collect()
+                let texts = |row: &D::Row| (0..row.len()).map(|place| row.try_get_unchecked(place)).collect();
+                rows.iter().map(texts).collect()
             };
-            let rows: Result<Vec<(String, String)>, sqlx::Error> = runtime.block_on(read);
+            let rows: Result<Vec<Vec<String>>, sqlx::Error> = runtime.block_on(read);
             assert!(rows.is_ok_and(|rows| rows.len() >= found), "{name}: by hand");
         };
         let ours = || {
