@@ -174,9 +174,11 @@ async fn fill(client: &Client, url: &str, objects: usize) -> Result<()> {
         ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("michelangelo.api", "v2", "Model"), "models");
     let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), "ml", &resource);
     let created = stream::iter(0..objects).map(|n| {
-        let spec = json!({"spec": {"algorithm": "xgboost", "description": "x".repeat(4000), "owner": {"name": "ann"}}});
+        let spec = json!({"spec": {"algorithm": "xgboost", "owner": {"name": "ann"}}});
         let mut object = DynamicObject::new(&format!("m-{n:05}"), &resource).data(spec);
         object.metadata.labels = Some([("team".to_owned(), format!("team-{}", n % 50))].into());
+        // Objects of 4 KB.
+        object.metadata.annotations = Some([("filler".to_owned(), "x".repeat(4000))].into());
         let api = &api;
         async move { api.create(&PostParams::default(), &object).await }
     });
