@@ -38,7 +38,7 @@ pub(crate) struct Serve {
     #[arg(long, default_value_t = 3)]
     seconds: u64,
     /// Idle connections for the figure of memory.
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 950)]
     idle: usize,
 }
 
