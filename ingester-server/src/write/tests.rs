@@ -482,3 +482,31 @@ async fn an_annotation_without_effect_is_warned_of() {
     let warning = "the annotation michelangelo/Deleting has no effect on an evicted object: delete the object";
     assert_eq!(answer.warnings, [warning]);
 }
+
+#[tokio::test]
+async fn what_waits_in_the_cluster_for_its_finalizers_is_not_changed_yet() {
+    let answers = |code: u16, body: Json| {
+        let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
+            assert_eq!(request.uri().path(), "/apis/michelangelo.api/v2/namespaces/ml/models/a");
+            let body = kube::client::Body::from(body.to_string().into_bytes());
+            let response = http::Response::builder().status(code).body(body).unwrap();
+            std::future::ready(Ok::<_, std::convert::Infallible>(response))
+        });
+        kube::Client::new(service, "default")
+    };
+    let there = |uid: &str| json!({"kind": "Model", "metadata": {"name": "a", "uid": uid}});
+    let status =
+        |code: u16| json!({"kind": "Status", "status": "Failure", "reason": "x", "message": "x", "code": code});
+    let asked = async |store: &Store, client: kube::Client| {
+        super::is_out_of_the_cluster(store, &client, model(), "ml", "a", &Options::default()).await
+    };
+    let mut waiting = object("a", "1");
+    waiting["metadata"]["finalizers"] = json!(["example.com/other"]);
+    let waits = store(vec![row(&waiting, State::Evicted)]).await;
+    assert_eq!(asked(&waits, answers(200, there("1"))).await.unwrap_err().code.as_u16(), 409);
+    assert_eq!(asked(&waits, answers(200, there("other"))).await, Ok(()), "somebody else has the name");
+    assert_eq!(asked(&waits, answers(404, status(404))).await, Ok(()));
+    assert_eq!(asked(&waits, answers(403, status(403))).await.unwrap_err().code.as_u16(), 503, "nobody knows");
+    // What had no finalizer is gone for good: nobody is asked.
+    assert_eq!(asked(&one().await, answers(200, there("1"))).await, Ok(()));
+}
