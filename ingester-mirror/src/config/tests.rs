@@ -171,11 +171,8 @@ log: { format: json, level: WARN }
         },
         retention: Retention {
             deleted: Some(Duration::from_secs(90 * 24 * 3600)),
-            deleted_map: [
-                ("Model".to_owned(), Some(Duration::from_secs(36 * 3600))),
-                ("Pipeline".to_owned(), None),
-            ]
-            .into(),
+            deleted_map: [("Model".to_owned(), Some(Duration::from_secs(36 * 3600))), ("Pipeline".to_owned(), None)]
+                .into(),
         },
         serve: Serve {
             address: ":9443".into(),
