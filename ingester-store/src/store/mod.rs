@@ -31,6 +31,7 @@ pub mod guard;
 pub(crate) mod ledger;
 mod mysql;
 mod read;
+mod recorded;
 mod rejects;
 mod retry;
 mod servers;
