@@ -10,7 +10,7 @@ mod namespace;
 mod read;
 mod sources;
 
-pub use sources::{Source, SourceError, expand};
+pub use sources::{Source, SourceError, expand, is_of_objects};
 
 use crate::store::guard::{Verdict, verdict};
 use crate::store::{Reject, Report, RowChange, Store, StoreError, latest_of_each};

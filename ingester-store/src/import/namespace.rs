@@ -6,7 +6,7 @@ use ingester_core::object::{Identity, with_namespace};
 
 /// The text of an object in this namespace. An object of another namespace is refused, one that belongs to no namespace is left as it
 /// is.
-pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<String, Found> {
+pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<String, Box<Found>> {
     let identity = Identity::probe(&text);
     let known = |kind: &&Kind| Some(kind.kind()) == identity.kind.as_deref();
     if !kinds.iter().find(known).is_some_and(Kind::namespaced) {
@@ -19,7 +19,7 @@ pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<Strin
             let place = kinds
                 .iter()
                 .position(|kind| known(&kind) && Some(kind.api_version().as_str()) == identity.api_version.as_deref());
-            Err(Found::Rejected {
+            Err(Box::new(Found::Rejected {
                 place,
                 object: named(
                     identity.kind.as_deref().unwrap_or_default(),
@@ -31,7 +31,7 @@ pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<Strin
                 ),
                 // Nothing is wrong with the object, so nobody has to see to it later.
                 reject: None,
-            })
+            }))
         }
     }
 }

@@ -88,7 +88,7 @@ fn load(source: &Arc<str>, document: Document, kinds: &[Kind], into: Option<&str
     let origin = Origin { source: source.clone(), document: document.number, line: document.line };
     let found = match document.content {
         Ok(text) => match into {
-            Some(into) => namespace::put(text, kinds, into).map_or_else(|refused| refused, |text| decode(text, kinds)),
+            Some(into) => namespace::put(text, kinds, into).map_or_else(|refused| *refused, |text| decode(text, kinds)),
             None => decode(text, kinds),
         },
         Err(error) => broken(&Identity::probe(&document.fragment), kinds, error.to_string()),
