@@ -13,12 +13,14 @@
 //! | `values.rs` | parses and checks single values |
 //! | `read.rs` | lists the keys and reads them |
 //! | `serve.rs` | the sections of `ingester serve` |
+//! | `retention.rs` | for how long rows of deleted objects are kept |
 //! | `environment.rs` | the variables that name a database |
 //! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
 
 mod environment;
 mod error;
 mod read;
+mod retention;
 mod secret;
 mod section;
 mod serve;
@@ -31,6 +33,7 @@ mod tests;
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
+pub use retention::Retention;
 pub use secret::Secret;
 pub use serve::{FrontProxy, Query, Serve};
 
@@ -49,6 +52,8 @@ pub struct Config {
     pub mysql: Mysql,
     /// `ingester`: how objects are mirrored.
     pub ingester: Ingester,
+    /// `retention`: for how long rows of deleted objects are kept.
+    pub retention: Retention,
     /// `serve`: the API of `ingester serve`.
     pub serve: Serve,
     /// `query`: how `ingester serve` asks the database.

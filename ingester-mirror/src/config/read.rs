@@ -2,7 +2,9 @@
 
 use super::section::{Findings, Section, section};
 use super::tree;
-use super::values::{choice, duration, duration_or_never, host, kind, listen, namespace, path, text, truth, whole};
+use super::values::{
+    choice, days_or_never, duration, duration_or_never, host, kind, listen, namespace, path, text, truth, whole,
+};
 use super::{
     Config, ConfigError, Environment, Finalizer, FrontProxy, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql,
     Serve, SweepLimit,
@@ -71,6 +73,10 @@ pub(super) fn read(root: &mut Section<'_>, config: &mut Config, kinds: &[&str]) 
     root.section("metadataStorage", |section| metadata_storage(section, &mut config.metadata_storage));
     root.section("mysql", |section| mysql(section, &mut config.mysql));
     root.section("ingester", |section| ingester(section, &mut config.ingester, kinds));
+    root.section("retention", |section| {
+        section.read("deleted", &mut config.retention.deleted, days_or_never);
+        section.map("deletedMap", &mut config.retention.deleted_map, kind(kinds), days_or_never);
+    });
     root.section("serve", |section| serve(section, &mut config.serve));
     root.section("query", |section| {
         section.secret("databaseURL", &mut config.query.database_url);
