@@ -16,7 +16,7 @@ use ingester_store::import::{
 };
 use ingester_store::{Store, StoreError};
 use serde::{Serialize, Serializer};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -56,8 +56,8 @@ impl Meant {
 }
 
 /// A path as kubectl takes it: of a folder, the files directly in it. What cannot be read is told where it is read.
-fn directly(path: &PathBuf) -> Vec<PathBuf> {
-    let Ok(entries) = path.read_dir() else { return vec![path.clone()] };
+fn directly(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = path.read_dir() else { return vec![path.to_path_buf()] };
     let files = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
     let mut files: Vec<PathBuf> = files.filter(|file| !file.is_dir() && is_of_objects(file)).collect();
     files.sort();

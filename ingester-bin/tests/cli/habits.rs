@@ -2,7 +2,8 @@
 
 use crate::program::{Folder, Ran, SAMPLES, finish, model, model_json};
 use serde_json::{Value, json};
-use std::io::Write as _;
+use sqlx::Connection as _;
+use std::io::{BufRead as _, Write as _};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -131,6 +132,63 @@ fn an_interrupted_import_says_what_is_stored_and_exits_with_130() {
         assert_eq!(rows(&folder), 4096);
         drop(input);
     }
+}
+
+#[test]
+fn a_second_interrupt_ends_an_import_at_once() {
+    let folder = Folder::new();
+    folder.import(&[SAMPLES]).exits(0);
+    folder.write("a.yaml", model("a", &[], &[]));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    // The writer waits for this lock for half a minute.
+    let lock = runtime.block_on(async {
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.path().join("test.db"));
+        let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut connection).await.unwrap();
+        connection
+    });
+    let mut command = folder.command(&[&["import"], &DATABASE[..], &["a.yaml"]].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let interrupt = |child: &std::process::Child| {
+        let killed = std::process::Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+    };
+    until(|| listens_for_interrupts(child.id()));
+    interrupt(&child);
+    let mut first = String::new();
+    std::io::BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
+    assert_eq!(first, "interrupted: ending behind the batch that is being written; once more ends at once\n");
+    assert!(child.try_wait().unwrap().is_none(), "it waits for the batch");
+    let begin = Instant::now();
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(begin.elapsed() < Duration::from_secs(10));
+    runtime.block_on(lock.close()).unwrap();
+    assert_eq!(folder.query("SELECT COUNT(*) FROM model WHERE name = 'a'"), ["0"]);
+}
+
+/// Whether a process has a handler for SIGINT.
+fn listens_for_interrupts(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
+    u64::from_str_radix(caught, 16).unwrap() & 0b10 != 0
+}
+
+#[test]
+fn what_takes_long_moves_on_a_terminal_alone() {
+    let folder = Folder::new();
+    let program = folder.command(&["get", "models", "--database-url", "mysql://u@127.0.0.1:1/d"]);
+    let words: Vec<_> = std::iter::once(program.get_program()).chain(program.get_args()).collect();
+    let line = words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ");
+    let moving = |text: &str| text.contains("⠁ connecting to mysql://u@127.0.0.1:1/d");
+    let terminal = std::process::Command::new("script").args(["-qec", &line, "/dev/null"]).output();
+    let Ok(terminal) = terminal else {
+        eprintln!("skipped: there is no `script` to make a terminal");
+        return;
+    };
+    assert!(moving(&String::from_utf8_lossy(&terminal.stdout)), "{terminal:?}");
+    let piped = folder.run(&["get", "models", "--database-url", "mysql://u@127.0.0.1:1/d"]).exits(2);
+    assert!(piped.err.starts_with("error: connecting to mysql://u@127.0.0.1:1/d"), "{}", piped.err);
 }
 
 /// How many models are stored; 0 as long as there is no table.

@@ -147,6 +147,7 @@ log: { format: json, level: WARN }
             // Texts stay as they are written.
             user: Some("007".into()),
             password: Some("0123".into()),
+            password_file: None,
             database: Some("2024".into()),
             max_open_conns: 7,
             max_idle_conns: 0,
@@ -171,11 +172,8 @@ log: { format: json, level: WARN }
         },
         retention: Retention {
             deleted: Some(Duration::from_secs(90 * 24 * 3600)),
-            deleted_map: [
-                ("Model".to_owned(), Some(Duration::from_secs(36 * 3600))),
-                ("Pipeline".to_owned(), None),
-            ]
-            .into(),
+            deleted_map: [("Model".to_owned(), Some(Duration::from_secs(36 * 3600))), ("Pipeline".to_owned(), None)]
+                .into(),
         },
         serve: Serve {
             address: ":9443".into(),

@@ -62,12 +62,7 @@ impl Store {
     }
 }
 
-async fn purge_locked(
-    tx: &mut Transaction,
-    kind: &Kind,
-    uids: &[&str],
-    before: Micros,
-) -> Result<u64, sqlx::Error> {
+async fn purge_locked(tx: &mut Transaction, kind: &Kind, uids: &[&str], before: Micros) -> Result<u64, sqlx::Error> {
     let table = kind.table();
     let locked = tx.fetch(&LockPurgeable { table, uids, before }).await?;
     let uids: Vec<&str> = locked.iter().map(String::as_str).collect();

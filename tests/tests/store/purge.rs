@@ -41,9 +41,8 @@ async fn left(store: &Store, world: &World, uids: &[&str]) -> Result<Vec<String>
 
 async fn only_old_tombstones_are_purged(world: World) -> Result<()> {
     let store = world.store().await?;
-    let evicted = |uid: &str, delete_time| {
-        RowChange::Row(Row { delete_time, evict_time: Some(LONG_AGO), ..row(&model(uid, 1)) })
-    };
+    let evicted =
+        |uid: &str, delete_time| RowChange::Row(Row { delete_time, evict_time: Some(LONG_AGO), ..row(&model(uid, 1)) });
     let changes = vec![
         gone("old", LONG_AGO),
         gone("at-the-limit", BEFORE),
