@@ -46,7 +46,7 @@ impl Config {
     ///
     /// The database is the first of these that is set: `DATABASE_URL`; `MYSQL_HOST` or `MYSQL_DB_NAME`, with the section `mysql`
     /// for what no variable sets; `metadataStorage.databaseURL`; the section `mysql`, in which `MYSQL_PORT`, `MYSQL_USER` and
-    /// `MYSQL_PASSWORD` replace the keys.
+    /// `MYSQL_PASSWORD` (or `MYSQL_PASSWORD_FILE`) replace the keys.
     ///
     /// # Errors
     /// If the text is not valid YAML, or has unknown keys, duplicate keys, or wrong values such as kinds that are not
@@ -101,6 +101,7 @@ fn mysql(section: &mut Section<'_>, into: &mut Mysql) {
     section.read("port", &mut into.port, whole(1..=u16::MAX));
     section.read("user", &mut into.user, text);
     section.secret("password", &mut into.password);
+    section.read("passwordFile", &mut into.password_file, path);
     section.read("database", &mut into.database, text);
     section.read("maxOpenConns", &mut into.max_open_conns, whole(1..=10_000));
     section.read("maxIdleConns", &mut into.max_idle_conns, whole(0..=10_000));

@@ -147,6 +147,7 @@ log: { format: json, level: WARN }
             // Texts stay as they are written.
             user: Some("007".into()),
             password: Some("0123".into()),
+            password_file: None,
             database: Some("2024".into()),
             max_open_conns: 7,
             max_idle_conns: 0,

@@ -104,6 +104,11 @@ fn add_folder(folder: &Path, sources: &mut Vec<Source>) -> Result<(), SourceErro
     Ok(())
 }
 
+/// Whether a file in a folder is read: it is called as files of objects are.
+pub fn is_of_objects(path: &Path) -> bool {
+    has_extension(path)
+}
+
 fn has_extension(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))

@@ -32,6 +32,7 @@ pub(crate) mod ledger;
 mod mysql;
 mod purge;
 mod read;
+mod recorded;
 mod rejects;
 mod retry;
 mod servers;
