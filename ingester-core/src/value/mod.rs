@@ -31,24 +31,45 @@ impl Micros {
 
     /// The time as SQL text in UTC, `2026-03-09 20:36:46.000000`. SQLite stores and compares this text.
     pub fn sql(self) -> String {
+        const FORM: &str = "%Y-%m-%d %H:%M:%S.%6f";
         match jiff::Timestamp::from_microsecond(self.0) {
-            Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S.%6f").to_string(),
-            // Outside the years -9999 to 9999. Such a time is never decoded, because jiff refuses it.
-            Err(_) => String::from("0000-00-00 00:00:00.000000"),
+            Ok(time) => time.strftime(FORM).to_string(),
+            Err(_) => match self.civil() {
+                Some(time) => time.strftime(FORM).to_string(),
+                // Outside the years -9999 to 9999. Such a time is never decoded.
+                None => String::from("0000-00-00 00:00:00.000000"),
+            },
         }
     }
 
     /// Parses the text of [`Micros::sql`].
     pub fn from_sql(text: &str) -> Option<Self> {
         let time = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S%.f", text).ok()?;
-        Some(Micros(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond()))
+        Some(Self::of(time))
+    }
+
+    /// The time that a clock in UTC shows.
+    pub(crate) fn of(time: jiff::civil::DateTime) -> Self {
+        // Never more than the years -9999 to 9999.
+        Micros(time.duration_since(EPOCH).as_micros() as i64)
+    }
+
+    /// What a clock in UTC shows: to the end of the year 9999, before which jiff's timestamps end.
+    fn civil(self) -> Option<jiff::civil::DateTime> {
+        EPOCH.checked_add(jiff::SignedDuration::from_micros(self.0)).ok()
     }
 
     /// The time as Kubernetes writes it: RFC 3339 in UTC, with a fraction only if it is not zero.
     pub fn rfc3339(self) -> String {
-        jiff::Timestamp::from_microsecond(self.0).map(|time| time.to_string()).unwrap_or_default()
+        match jiff::Timestamp::from_microsecond(self.0) {
+            Ok(time) => time.to_string(),
+            Err(_) => self.civil().map(|time| format!("{time}Z")).unwrap_or_default(),
+        }
     }
 }
+
+/// 1970.
+const EPOCH: jiff::civil::DateTime = jiff::civil::DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 /// The value of one column of one row.
 #[derive(Clone, Debug, PartialEq)]
