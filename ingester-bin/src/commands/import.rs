@@ -17,7 +17,17 @@ use std::time::Duration;
 pub(crate) async fn run(arguments: Import, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
     let address = arguments.database.address()?;
-    let sources = expand(&arguments.paths).map_err(|error| Failure::Usage(error.into()))?;
+    let sources = expand(&arguments.paths);
+    let unreadable: Vec<String> = sources
+        .iter()
+        .filter_map(|source| match source {
+            Source::Unreadable { reason, .. } => Some(format!("cannot read {}: {reason}", source.name())),
+            _ => None,
+        })
+        .collect();
+    if !unreadable.is_empty() && unreadable.len() == sources.len() {
+        return Err(Failure::Usage(anyhow!(unreadable.join("; "))));
+    }
     if sources.is_empty() {
         return Err(Failure::Usage(anyhow!(
             "no .yaml, .yml, .json, .jsonl or .ndjson file in {}",
@@ -52,6 +62,9 @@ pub(crate) async fn run(arguments: Import, program: Program) -> Result<Ending, F
     let shown = rows(&store, &summary, arguments.show).await?;
     store.close().await;
     report(arguments.output.output, &summary, shown)?;
+    if summary.is_unreadable() {
+        return Err(Failure::Usage(anyhow!("nothing could be read, nothing is stored in {address}")));
+    }
     match (summary.read(), summary.rejected()) {
         (0, _) => note("there was no object to import"),
         (_, 0) => {}

@@ -9,7 +9,7 @@
 mod read;
 mod sources;
 
-pub use sources::{Source, SourceError, expand};
+pub use sources::{Source, expand};
 
 use crate::store::{Reject, RowChange, Store, StoreError};
 use ingester_core::kind::Kind;
@@ -113,12 +113,19 @@ pub struct Summary {
     pub kinds: Vec<(Kind, Counts)>,
     /// Files and parts of files that could not be read, and objects of kinds that are not in the registry.
     pub unknown: u64,
+    /// Those of them that are whole sources, or the rests of such.
+    pub unreadable: u64,
 }
 
 impl Summary {
     /// How many objects and unreadable parts there were.
     pub fn read(&self) -> u64 {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.read).sum::<u64>()
+    }
+
+    /// Whether there was nothing but sources that cannot be read.
+    pub fn is_unreadable(&self) -> bool {
+        self.unreadable > 0 && self.read() == self.unreadable
     }
 
     /// How many of them were rejected.
@@ -166,7 +173,8 @@ pub async fn import(
     progress: Arc<Progress>,
     mut problem: impl FnMut(&Problem),
 ) -> Result<Summary, ImportError> {
-    let mut summary = Summary { kinds: kinds.iter().map(|kind| (*kind, Counts::default())).collect(), unknown: 0 };
+    let mut summary =
+        Summary { kinds: kinds.iter().map(|kind| (*kind, Counts::default())).collect(), ..Summary::default() };
     let mut waiting: Vec<Vec<Pending>> = kinds.iter().map(|_| Vec::new()).collect();
     let mut bytes = vec![0; kinds.len()];
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<Loaded>>(4);
@@ -200,6 +208,11 @@ pub async fn import(
                 Found::LeftOut { place } => {
                     summary.kinds[place].1.read += 1;
                     summary.kinds[place].1.left_out += 1;
+                }
+                Found::Unreadable { reason } => {
+                    problem(&Problem { origin, object: String::new(), reason });
+                    summary.unknown += 1;
+                    summary.unreadable += 1;
                 }
                 Found::Rejected { place, object, reason, reject } => {
                     problem(&Problem { origin, object, reason });
