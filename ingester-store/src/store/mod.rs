@@ -37,7 +37,7 @@ mod servers;
 mod settings;
 mod single;
 mod sqlite;
-mod tables;
+pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 mod tls;
