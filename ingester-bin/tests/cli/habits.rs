@@ -451,7 +451,8 @@ fn rejects_are_listed_and_cleared() {
     assert_eq!(names(&list(&[])), ["Model dev a"]);
     import();
     clear(&["--all"]).exits(0).says(&["3 rejects cleared"]);
-    assert_eq!(list(&[]), "");
+    on_database(&folder, &["rejects"]).exits(0).says(&["No rejects found in sqlite://test.db"]);
+    assert_eq!((list(&[]).as_str(), list(&["-o", "json"]).as_str()), ("", "[]\n"));
     // A database that was made by something else.
     let other = Folder::new();
     other.query("CREATE TABLE a (b)");
