@@ -33,7 +33,7 @@
 //! }
 //! ```
 //!
-//! [`identity`] keeps the rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
+//! [`retention`] purges rows of objects that were deleted long ago. [`identity`] keeps the rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
 //! server of metrics and probes shows, [`audit`] the report of an audit.
 
 pub mod audit;
@@ -52,6 +52,7 @@ mod lifecycle;
 pub mod metrics;
 mod mistakes;
 mod pipeline;
+pub mod retention;
 mod rows;
 #[cfg(test)]
 mod simulation;

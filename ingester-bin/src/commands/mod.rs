@@ -1,17 +1,21 @@
-//! The commands, one file each.
+//! The commands, one file each. A command begins with what its arguments mean: contradictions, kinds and the database are found out
+//! before a database or a cluster is asked.
 //!
-//! May use: arguments, cluster, database, ending, output, parts, printers, program, saved, server, ingester-core, ingester-mirror, ingester-server, ingester-store.
+//! May use: arguments, cluster, database, ending, output, parts, printers, program, progress, saved, server, ingester-core, ingester-mirror, ingester-server, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
+pub(crate) mod completions;
 pub(crate) mod crds;
 pub(crate) mod finalizers;
 pub(crate) mod get;
 pub(crate) mod import;
+mod interrupt;
 pub(crate) mod kinds;
 pub(crate) mod kubeconfig;
 pub(crate) mod proto;
 pub(crate) mod queries;
+pub(crate) mod rejects;
 pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod schema;

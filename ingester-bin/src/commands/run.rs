@@ -15,6 +15,7 @@ use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{Identity, IdentityError};
 use ingester_mirror::metrics::Metrics;
+use ingester_mirror::retention;
 use ingester_mirror::sync::{self, Context};
 use ingester_store::migrate::{BackfillProgress, Released};
 use ingester_store::{Store, StoreError};
@@ -117,9 +118,21 @@ async fn mirror(
                 }
                 None => {}
             }
+            // Only now: rows of another cluster are none of ours to purge.
+            let ages = config.retention.clone();
+            let purging = retention::run(
+                store.clone(),
+                tables.kinds.clone(),
+                move |kind| ages.of(kind.kind()),
+                metrics.clone(),
+                stop.clone(),
+            );
+            let purging = Part::spawn("retention", Until::Stop, &health, stop, without_error(purging));
             let context = Context { client, store: store.clone(), metrics, health, publisher };
             sync::run(context, &tables.kinds, config, stop.clone()).await;
             publishing.abort();
+            // It ends after the current batch.
+            let _ = tokio::time::timeout(CLOSE, purging.ended()).await;
             Ok(Ending::Done)
         }
         Err(error) => {

@@ -42,10 +42,28 @@ impl Micros {
         }
     }
 
-    /// Parses the text of [`Micros::sql`].
+    /// Parses the text of [`Micros::sql`], and the same with fewer digits after the point or none.
     pub fn from_sql(text: &str) -> Option<Self> {
-        let time = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S%.f", text).ok()?;
-        Some(Self::of(time))
+        // Without a pattern: a page has a time or more in each row.
+        let (seconds, fraction) = text.split_at_checked(19)?;
+        let seconds: &[u8; 19] = seconds.as_bytes().try_into().ok()?;
+        let marks = [(4, b'-'), (7, b'-'), (10, b' '), (13, b':'), (16, b':')];
+        if marks.into_iter().any(|(place, mark)| seconds[place] != mark) {
+            return None;
+        }
+        let two = |place: usize| Some(i8::try_from(digits(&seconds[place..place + 2])?).ok()?);
+        let year = i16::try_from(digits(&seconds[..4])?).ok()?;
+        let date = jiff::civil::Date::new(year, two(5)?, two(8)?).ok()?;
+        let time = jiff::civil::Time::new(two(11)?, two(14)?, two(17)?, 0).ok()?;
+        let seconds = date.to_datetime(time).duration_since(EPOCH).as_secs();
+        let nanos = match fraction.strip_prefix('.') {
+            Some(fraction) if (1..=9).contains(&fraction.len()) => {
+                digits(fraction.as_bytes())? * 10_u32.pow(9 - u32::try_from(fraction.len()).ok()?)
+            }
+            None if fraction.is_empty() => 0,
+            _ => return None,
+        };
+        Some(Micros(seconds * 1_000_000 + i64::from(nanos / 1000)))
     }
 
     /// The time that a clock in UTC shows.
@@ -68,8 +86,13 @@ impl Micros {
     }
 }
 
-/// 1970.
-const EPOCH: jiff::civil::DateTime = jiff::civil::DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+/// The beginning of [`Micros`].
+const EPOCH: jiff::civil::DateTime = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0);
+
+/// The number of up to nine decimal digits.
+fn digits(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + u32::from(digit - b'0')))
+}
 
 /// The value of one column of one row.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,5 +180,39 @@ mod tests {
         let ago = Micros::ago(Duration::from_hours(24)).0 + 86_400_000_000;
         assert!((before..=Micros::now().0).contains(&ago));
         assert!(Micros::ago(Duration::MAX).0 < Micros::from_sql("0001-01-01 00:00:00").unwrap().0);
+    }
+
+    #[test]
+    fn a_time_is_read_out_of_sql_as_it_was_written() {
+        let (first, last) = (-62_135_596_800_000_000, 253_402_207_200_000_000);
+        for step in 0..10_000 {
+            let time = Micros(first + (last - first) / 10_000 * step + step);
+            assert_eq!(Micros::from_sql(&time.sql()), Some(time), "{}", time.sql());
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_time_is_none() {
+        let read = |text| Micros::from_sql(text).map(|time| time.0);
+        assert_eq!(read("1970-01-01 00:00:01"), Some(1_000_000));
+        assert_eq!(read("1970-01-01 00:00:00.5"), Some(500_000));
+        assert_eq!(read("1969-12-31 23:59:59.999999999"), Some(-1));
+        assert_eq!(read("9999-12-31 23:59:59.999999"), Some(253_402_300_799_999_999));
+        for text in [
+            "",
+            "1970-01-01",
+            "1970-01-01T00:00:00",
+            "1970-02-30 00:00:00",
+            "1970-01-01 24:00:00",
+            "1970-01-01 00:00:00.",
+            "1970-01-01 00:00:00.1234567890",
+            "1970-01-01 00:00:00.12x",
+            "1970-01-01 00:00:00Z",
+            "+970-01-01 00:00:00",
+            "1970-01-01 00:00: 0",
+            "1970-01-0\u{e9} 00:00:00",
+        ] {
+            assert_eq!(read(text), None, "{text:?}");
+        }
     }
 }

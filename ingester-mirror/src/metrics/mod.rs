@@ -12,7 +12,7 @@ mod families;
 mod tests;
 
 pub use controller::{BackfillMetrics, ControllerMetrics};
-pub(crate) use controller::{Outcome, Restart, Skip};
+pub(crate) use controller::{Outcome, Restart, RetentionMetrics, Skip};
 
 use controller::KindMetrics;
 use families::Families;
@@ -69,6 +69,11 @@ impl Metrics {
     /// The metrics of a kind's backfills.
     pub fn backfill(&self, kind: &str) -> BackfillMetrics {
         BackfillMetrics(self.kind(kind))
+    }
+
+    /// The metric of a kind's retention.
+    pub(crate) fn retention(&self, kind: &str) -> RetentionMetrics {
+        RetentionMetrics(self.kind(kind))
     }
 
     /// The series of a kind, which exist from then on, at 0.

@@ -152,6 +152,13 @@ fn a_kind_is_synced_and_installed_once_it_is_in_every_namespace() {
 }
 
 #[test]
+fn retention_counts_its_rows() {
+    let metrics = Metrics::new().unwrap();
+    metrics.retention("Model").purged(3);
+    assert!(metrics.render().contains("ingester_purged_rows_total{kind=\"Model\"} 3\n"));
+}
+
+#[test]
 fn backfills_count_their_rows_and_columns() {
     let metrics = Metrics::new().unwrap();
     let backfill = metrics.backfill("Model");

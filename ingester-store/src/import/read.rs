@@ -1,6 +1,6 @@
 //! The reading thread: files to documents to objects to rows.
 
-use super::{Origin, Progress, Source};
+use super::{Origin, Progress, Source, namespace};
 use crate::store::Reject;
 use ingester_core::documents::{Document, documents};
 use ingester_core::kind::{Kind, find};
@@ -35,8 +35,14 @@ pub(super) enum Found {
     Rejected { place: Option<usize>, object: String, reason: String, reject: Option<Reject> },
 }
 
-/// Reads all sources to their ends, or until the receiver is gone.
-pub(super) fn read(sources: Vec<Source>, kinds: &[Kind], progress: &Progress, sender: &Sender<Vec<Loaded>>) {
+/// Reads all sources to their ends, or until the receiver is gone. Objects without a namespace are in that of `into`.
+pub(super) fn read(
+    sources: Vec<Source>,
+    kinds: &[Kind],
+    into: Option<&str>,
+    progress: &Progress,
+    sender: &Sender<Vec<Loaded>>,
+) {
     for source in sources {
         let name: Arc<str> = source.name().into();
         let before = progress.bytes.load(Ordering::Relaxed);
@@ -52,7 +58,7 @@ pub(super) fn read(sources: Vec<Source>, kinds: &[Kind], progress: &Progress, se
             match document {
                 Ok(document) => {
                     bytes += document.content.as_ref().map_or(64, String::len);
-                    chunk.push(load(&name, document, kinds));
+                    chunk.push(load(&name, document, kinds, into));
                 }
                 // The documents end here.
                 Err(error) => chunk.push(unreadable(&name, &error)),
@@ -86,10 +92,13 @@ fn unreadable(source: &Arc<str>, error: &io::Error) -> Loaded {
     Loaded { origin, found: Found::Unreadable { reason: format!("cannot be read: {error}") } }
 }
 
-fn load(source: &Arc<str>, document: Document, kinds: &[Kind]) -> Loaded {
+fn load(source: &Arc<str>, document: Document, kinds: &[Kind], into: Option<&str>) -> Loaded {
     let origin = Origin { source: source.clone(), document: document.number, line: document.line };
     let found = match document.content {
-        Ok(text) => decode(text, kinds),
+        Ok(text) => match into {
+            Some(into) => namespace::put(text, kinds, into).map_or_else(|refused| *refused, |text| decode(text, kinds)),
+            None => decode(text, kinds),
+        },
         Err(error) => broken(&Identity::probe(&document.fragment), kinds, error.to_string()),
     };
     Loaded { origin, found }
@@ -189,7 +198,7 @@ pub(super) fn shown(reject: &Reject) -> String {
     named(&reject.kind, &reject.namespace, &reject.name)
 }
 
-fn named(kind: &str, namespace: &str, name: &str) -> String {
+pub(super) fn named(kind: &str, namespace: &str, name: &str) -> String {
     match (namespace, name) {
         ("", name) => format!("{kind} {name}").trim().to_owned(),
         (namespace, "") => format!("{kind} in namespace {namespace}").trim().to_owned(),

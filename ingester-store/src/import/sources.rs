@@ -165,6 +165,11 @@ fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
+/// Whether a file in a folder is read: it is called as files of objects are.
+pub fn is_of_objects(path: &Path) -> bool {
+    has_extension(path)
+}
+
 fn has_extension(path: &Path) -> bool {
     let inner = if is_gzip(path) { path.with_extension("") } else { path.to_owned() };
     let extension = inner.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);

@@ -203,7 +203,7 @@ impl Released {
     }
 
     /// The migrations that the ledger does not have as done.
-    fn unrun(&self, entries: &BTreeMap<i64, LedgerEntry>) -> impl Iterator<Item = &ReleasedMigration> {
+    pub(super) fn unrun(&self, entries: &BTreeMap<i64, LedgerEntry>) -> impl Iterator<Item = &ReleasedMigration> {
         let done = |version| entries.get(&version).is_some_and(|entry| !entry.interrupted);
         self.lock_file().migrations.iter().filter(move |released| !done(i64::from(released.version)))
     }
@@ -216,7 +216,7 @@ impl Released {
     }
 
     /// Checks that the ledger only has these migrations, with the same texts.
-    fn check(&self, dialect: Dialect, entries: &BTreeMap<i64, LedgerEntry>) -> Result<(), ApplyError> {
+    pub(super) fn check(&self, dialect: Dialect, entries: &BTreeMap<i64, LedgerEntry>) -> Result<(), ApplyError> {
         for (version, entry) in entries {
             let released = self.lock_file().migrations.iter().find(|released| i64::from(released.version) == *version);
             let released = released.ok_or(ApplyError::Later(*version))?;
@@ -227,7 +227,7 @@ impl Released {
         Ok(())
     }
 
-    fn any_table(&self, catalog: &Catalog) -> bool {
+    pub(super) fn any_table(&self, catalog: &Catalog) -> bool {
         self.lock_file().tables.tables.iter().any(|table| catalog.tables.contains_key(table.name.as_str()))
     }
 }
@@ -264,7 +264,7 @@ async fn run(
 }
 
 /// Whether a database has the effect of these changes.
-fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
+pub(super) fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
     let table = |name: Ident| catalog.tables.get(name.as_str());
     let column = |table: Option<&FoundTable>, column: &ColumnDef| {
         let found = table.and_then(|table| table.column(column.name.as_str()));

@@ -9,6 +9,7 @@ use sqlx::ConnectOptions as _;
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Where a database is. It is displayed without its password.
@@ -20,6 +21,8 @@ pub struct Address {
     tls: Tls,
     /// Whether a URL has `ssl-` parameters.
     has_tls: bool,
+    /// SQLite's file; none of a database in memory.
+    file: Option<PathBuf>,
 }
 
 #[derive(Clone)]
@@ -43,7 +46,34 @@ impl Address {
             shown: format!("mysql://{user}{secret}@{host}:{port}/{database}"),
             tls: Tls::default(),
             has_tls: false,
+            file: None,
         }
+    }
+
+    /// The same database, with a password that its URL leaves out.
+    ///
+    /// # Errors
+    /// If it has one already, or can have none.
+    pub fn password(mut self, password: &str) -> Result<Self, StoreError> {
+        let wrong = |reason: &str, hint: &str| {
+            Err(StoreError::wrong(format!("adding a password to `{}`", self.shown), reason, hint))
+        };
+        let DriverOptions::MySql(options) = &mut self.options else {
+            return wrong("SQLite has no passwords", "leave out the password file");
+        };
+        let (scheme, rest) = self.shown.split_once("://").unwrap_or(("mysql", &self.shown));
+        let (user, rest) = rest.rsplit_once('@').unwrap_or((options.get_username(), rest));
+        if user.ends_with(":***") {
+            return wrong("it has one already", "leave out one of the two");
+        }
+        self.shown = format!("{scheme}://{user}:***@{rest}");
+        **options = (**options).clone().password(password);
+        Ok(self)
+    }
+
+    /// The file of an SQLite database that is not there; none of a database in memory, or on a server.
+    pub fn missing_file(&self) -> Option<&Path> {
+        self.file.as_deref().filter(|file| matches!(file.try_exists(), Ok(false)))
     }
 
     /// The same database, with the encryption that `tls` asks for. The `ssl-` parameters of a URL win over `tls`, and
@@ -108,7 +138,7 @@ impl FromStr for Address {
                     options = options.statement_cache_capacity(PREPARED);
                 }
                 let options = DriverOptions::MySql(Box::new(options));
-                Ok(Address { options, shown, tls: Tls::default(), has_tls: names("ssl") })
+                Ok(Address { options, shown, tls: Tls::default(), has_tls: names("ssl"), file: None })
             }
             Some("sqlite") => {
                 // Without a name, SQLite makes a database that is lost with the connection. Nobody means that.
@@ -116,8 +146,10 @@ impl FromStr for Address {
                     return Err(wrong("it names no file: write sqlite://FILE".into()));
                 }
                 let options = SqliteConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
+                let in_memory = file.ends_with(":memory:") || parameters.split('&').any(|one| one == "mode=memory");
+                let file = (!in_memory).then(|| options.get_filename().to_owned());
                 let options = DriverOptions::Sqlite(Box::new(options));
-                Ok(Address { options, shown, tls: Tls::default(), has_tls: false })
+                Ok(Address { options, shown, tls: Tls::default(), has_tls: false, file })
             }
             Some(other) => Err(wrong(format!("`{other}` is not a database that the ingester knows"))),
             None => Err(wrong("it has no scheme".into())),
@@ -282,6 +314,24 @@ mod tests {
         ] {
             assert_eq!((host(&address).as_str(), address.to_string().as_str()), ("::1", "mysql://u:***@[::1]:3306/db"));
         }
+    }
+
+    #[test]
+    fn a_password_is_added_where_there_is_none() {
+        let with = |url: &str| url.parse::<Address>().unwrap().password("hunter2");
+        for (url, shown) in [
+            ("mysql://root@db:3306/ma", "mysql://root:***@db:3306/ma"),
+            ("mariadb://db/ma?ssl-mode=REQUIRED", "mariadb://root:***@db/ma"),
+        ] {
+            let address = with(url).unwrap();
+            assert_eq!((address.to_string(), format!("{address:?}")), (shown.to_owned(), shown.to_owned()));
+        }
+        for (url, part) in [("mysql://root:a@db/ma", "has one already"), ("sqlite://a.db", "SQLite has no passwords")] {
+            let error = with(url).unwrap_err().to_string();
+            assert!(error.contains(part) && !error.contains("hunter2"), "{error}");
+        }
+        let again = with("mysql://root@db/ma").unwrap().password("hunter2").unwrap_err().to_string();
+        assert!(again.contains("has one already"), "{again}");
     }
 
     #[test]

@@ -119,6 +119,11 @@ impl Store {
 
     async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
         address.check_files()?;
+        if let (Some(file), false) = (address.missing_file(), options.create) {
+            let reason = format!("there is no file {}", file.display());
+            let hint = "check the path; `ingester import` and `ingester schema apply` make a database";
+            return Err(StoreError::wrong(format!("connecting to {address}"), reason, hint));
+        }
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
         let (servers, deadline) = (Arc::new(Servers::default()), Deadline::default());
         let pool = on_driver!(DriverOptions => Pool, &address.options, |connect, driver| {
