@@ -4,16 +4,15 @@
 use crate::budget::Budget;
 use crate::clock::SystemClock;
 use crate::cluster::{ApiError, Cluster, MetadataPage, Page, RemoteEvent, Watch};
-use crate::config::{Finalizer, SweepLimit};
+use crate::config::{Config, Ingester, Live};
 use crate::events::Publisher;
 use crate::fixture::MODEL;
 use crate::follow::Follower;
 use crate::health::Health;
-use crate::lifecycle::Rules;
 use crate::lifecycle::finalizer::FINALIZER;
 use crate::metrics::Metrics;
 use crate::rows::{Names, Rows};
-use crate::unit::{Settings, Unit};
+use crate::unit::Unit;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use ingester_core::object::{ManagedFields, Meta};
@@ -154,6 +153,15 @@ impl Scene {
     /// Mirrors until the scene is over.
     fn play(self: &Arc<Self>, deletion_delay: Duration) -> CancellationToken {
         let stop = CancellationToken::new();
+        let mut config = Config::default();
+        config.metadata_storage.deletion_delay = deletion_delay;
+        config.ingester = Ingester {
+            concurrent_reconciles: 1,
+            requeue_period: Duration::from_secs(10),
+            finalizer_rate: 1000,
+            prune_managed_fields: false,
+            ..config.ingester
+        };
         let unit = Unit {
             kind: MODEL,
             namespace: None,
@@ -161,19 +169,12 @@ impl Scene {
             rows: self.clone(),
             clock: Arc::new(SystemClock),
             memory: Budget::new(1 << 20).part(),
-            rules: Rules { finalizer: Finalizer::Ensure, deletion_delay, immutable: false },
-            settings: Settings {
-                workers: 1,
-                requeue_period: Duration::from_secs(10),
-                resync_period: Some(Duration::from_secs(600)),
-                finalizer_rate: 1000,
-                sweep_limit: SweepLimit::of(1000),
-                managed_fields: ManagedFields::Keep,
-            },
+            live: Live::fixed(config),
             metrics: Metrics::new().unwrap().controller("Model"),
             health: Health::new([]),
             publisher: Publisher::off(),
             stop: stop.clone(),
+            exit: stop.clone(),
         };
         tokio::spawn(Follower::run(unit));
         stop
