@@ -1,6 +1,6 @@
 //! The commands, one file each.
 //!
-//! May use: arguments, cluster, database, ending, output, parts, printers, program, saved, server, ingester-core, ingester-mirror, ingester-server, ingester-store.
+//! May use: arguments, cluster, database, ending, logging, output, parts, printers, program, reload, saved, server, ingester-core, ingester-mirror, ingester-server, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
