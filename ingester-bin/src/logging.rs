@@ -44,7 +44,11 @@ pub(crate) enum Format {
 pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<()> {
     let filter = match std::env::var_os("RUST_LOG").filter(|value| !value.is_empty()) {
         Some(value) => filter(&value.to_string_lossy(), "RUST_LOG of the environment")?,
-        None => filter(level, "`log.level` of the configuration")?,
+        None => {
+            let of = "`log.level` of the configuration";
+            filter(level, of)?;
+            filter(&unless_named(level), of)?
+        }
     };
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colours = !no_colour && std::io::stderr().is_terminal();
@@ -52,6 +56,15 @@ pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<()> {
         .try_init()
         .map_err(|error| anyhow!("logging cannot be set up: {error}"))
 }
+
+/// The levels, with kube's own line for each request that fails off: our errors say the same, and of which server. Whoever names one
+/// of kube's targets has other wishes.
+fn unless_named(level: &str) -> String {
+    if level.contains("kube") { level.to_owned() } else { format!("{level},{ECHO}=off") }
+}
+
+/// The target of kube that logs each request that fails.
+const ECHO: &str = "kube_client::client::builder";
 
 /// Parses levels, more strictly than the library: to that, a word that is not a level is a target of which everything is logged,
 /// and nothing of all others. So a misspelt level would make the program silent.
@@ -93,7 +106,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{Format, dispatch, filter};
+    use super::{Format, dispatch, filter, unless_named};
     use ingester_store::{Address, ConnectOptions, Retry, Store};
     use kube::api::{Api, DynamicObject, ListParams};
     use kube::core::{ApiResource, GroupVersionKind};
@@ -174,6 +187,18 @@ mod tests {
         assert_eq!(logged(Format::Text, "info,ingester=warn", false, say_something), "");
         assert_ne!(logged(Format::Text, "warn,ingester=info", false, say_something), "");
         assert_eq!(logged(Format::Text, "off", false, || tracing::error!("x")), "");
+    }
+
+    #[test]
+    fn requests_that_fail_are_logged_by_kube_on_request_only() {
+        let echo = || tracing::error!(target: "kube_client::client::builder", "failed with error");
+        for (level, shown) in [("info", false), ("debug", false), ("", false), ("info,kube_client=error", true)] {
+            let text = logged(Format::Text, &unless_named(level), false, echo);
+            assert_eq!(text.contains("failed with error"), shown, "{level}: {text}");
+        }
+        assert!(logged(Format::Text, "info", false, echo).contains("failed with error"), "as RUST_LOG has it");
+        let other = logged(Format::Text, &unless_named("info"), false, say_something);
+        assert!(other.contains("kind=\"Model\""), "{other}");
     }
 
     #[test]

@@ -43,7 +43,17 @@ impl Meant {
                 false => paths.extend(directly(path)),
             }
         }
-        let sources = expand(&paths).map_err(|error| Failure::Usage(error.into()))?;
+        let sources = expand(&paths);
+        let unreadable: Vec<String> = sources
+            .iter()
+            .filter_map(|source| match source {
+                Source::Unreadable { reason, .. } => Some(format!("cannot read {}: {reason}", source.name())),
+                _ => None,
+            })
+            .collect();
+        if !unreadable.is_empty() && unreadable.len() == sources.len() {
+            return Err(Failure::Usage(anyhow!(unreadable.join("; "))));
+        }
         if sources.is_empty() {
             let named: Vec<String> = named().map(|path| path.display().to_string()).collect();
             let deeper = if arguments.filename.is_empty() || arguments.recursive {
@@ -110,6 +120,9 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         store.close().await;
     }
     report(arguments.output.output, &summary, shown)?;
+    if summary.is_unreadable() {
+        return Err(Failure::Usage(anyhow!("nothing could be read, nothing is stored in {database}")));
+    }
     if summary.stopped && !arguments.dry_run {
         note(&format!(
             "interrupted: of {} objects that were read, {} are stored in {database}: run the same import again to go on",

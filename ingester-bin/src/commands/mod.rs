@@ -146,7 +146,16 @@ async fn prepare(
     } else if released.is_none() {
         store.create_missing(kinds).await?;
     }
-    let missing = store.missing(kinds).await?;
+    let mut missing = store.missing(kinds).await?;
+    // Another program may be making the tables at this moment.
+    while let (false, Some(released)) = (missing.is_empty(), released) {
+        released.wait_for_others(store).await?;
+        let now = store.missing(kinds).await?;
+        if now == missing {
+            break;
+        }
+        missing = now;
+    }
     if !missing.is_empty() {
         return Ok(Prepared::Lacks(missing));
     }

@@ -14,7 +14,8 @@ use indicatif::ProgressBar;
 use ingester_core::Kind;
 use ingester_core::ddl::{self, Schema, Server};
 use ingester_store::migrate::{
-    ApplyError, Drift, Folder, GenerateOptions, MigrationInfo, Planned, Progress, Released, State, drift, schema_of,
+    ApplyError, Drift, Folder, GenerateOptions, MigrationInfo, Planned, Progress, Released, State, drift, own_drift,
+    schema_of,
 };
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
@@ -172,7 +173,9 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
         Some(released) => (released.lock_file().tables.clone(), released.pending(&store).await.map_err(failure)?),
         None => (Schema::of(program.kinds), Vec::new()),
     };
-    let drift = drift(&schema, &store.catalog().await?, store.dialect());
+    let catalog = store.catalog().await?;
+    let mut drift = drift(&schema, &catalog, store.dialect());
+    drift.extend(own_drift(&catalog, store.dialect()));
     store.close().await;
 
     #[derive(Serialize)]

@@ -31,10 +31,14 @@ impl Micros {
 
     /// The time as SQL text in UTC, `2026-03-09 20:36:46.000000`. SQLite stores and compares this text.
     pub fn sql(self) -> String {
+        const FORM: &str = "%Y-%m-%d %H:%M:%S.%6f";
         match jiff::Timestamp::from_microsecond(self.0) {
-            Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S.%6f").to_string(),
-            // Outside the years -9999 to 9999. Such a time is never decoded, because jiff refuses it.
-            Err(_) => String::from("0000-00-00 00:00:00.000000"),
+            Ok(time) => time.strftime(FORM).to_string(),
+            Err(_) => match self.civil() {
+                Some(time) => time.strftime(FORM).to_string(),
+                // Outside the years -9999 to 9999. Such a time is never decoded.
+                None => String::from("0000-00-00 00:00:00.000000"),
+            },
         }
     }
 
@@ -49,9 +53,6 @@ impl Micros {
         }
         let two = |place: usize| Some(i8::try_from(digits(&seconds[place..place + 2])?).ok()?);
         let year = i16::try_from(digits(&seconds[..4])?).ok()?;
-        let date = jiff::civil::Date::new(year, two(5)?, two(8)?).ok()?;
-        let time = jiff::civil::Time::new(two(11)?, two(14)?, two(17)?, 0).ok()?;
-        let seconds = date.to_datetime(time).duration_since(EPOCH).as_secs();
         let nanos = match fraction.strip_prefix('.') {
             Some(fraction) if (1..=9).contains(&fraction.len()) => {
                 digits(fraction.as_bytes())? * 10_u32.pow(9 - u32::try_from(fraction.len()).ok()?)
@@ -59,12 +60,29 @@ impl Micros {
             None if fraction.is_empty() => 0,
             _ => return None,
         };
-        Some(Micros(seconds * 1_000_000 + i64::from(nanos / 1000)))
+        let date = jiff::civil::Date::new(year, two(5)?, two(8)?).ok()?;
+        let time = jiff::civil::Time::new(two(11)?, two(14)?, two(17)?, i32::try_from(nanos).ok()?).ok()?;
+        Some(Self::of(date.to_datetime(time)))
+    }
+
+    /// The time that a clock in UTC shows.
+    pub(crate) fn of(time: jiff::civil::DateTime) -> Self {
+        // Never more than the years -9999 to 9999. Rounded down, as the digits of a text are cut off.
+        let since = time.duration_since(EPOCH);
+        Micros(since.as_secs() * 1_000_000 + i64::from(since.subsec_nanos()).div_euclid(1000))
+    }
+
+    /// What a clock in UTC shows: to the end of the year 9999, before which jiff's timestamps end.
+    fn civil(self) -> Option<jiff::civil::DateTime> {
+        EPOCH.checked_add(jiff::SignedDuration::from_micros(self.0)).ok()
     }
 
     /// The time as Kubernetes writes it: RFC 3339 in UTC, with a fraction only if it is not zero.
     pub fn rfc3339(self) -> String {
-        jiff::Timestamp::from_microsecond(self.0).map(|time| time.to_string()).unwrap_or_default()
+        match jiff::Timestamp::from_microsecond(self.0) {
+            Ok(time) => time.to_string(),
+            Err(_) => self.civil().map(|time| format!("{time}Z")).unwrap_or_default(),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ mod namespace;
 mod read;
 mod sources;
 
-pub use sources::{Source, SourceError, expand, is_of_objects};
+pub use sources::{Source, expand, is_of_objects};
 
 use crate::store::guard::{Verdict, verdict};
 use crate::store::{Reject, Report, RowChange, Store, StoreError, latest_of_each};
@@ -117,6 +117,8 @@ pub struct Summary {
     pub kinds: Vec<(Kind, Counts)>,
     /// Files and parts of files that could not be read, and objects of kinds that are not in the registry.
     pub unknown: u64,
+    /// Those of them that are whole sources, or the rests of such.
+    pub unreadable: u64,
     /// It was stopped: what was not written yet is not counted as such.
     pub stopped: bool,
 }
@@ -125,6 +127,11 @@ impl Summary {
     /// How many objects and unreadable parts there were.
     pub fn read(&self) -> u64 {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.read).sum::<u64>()
+    }
+
+    /// Whether there was nothing but sources that cannot be read.
+    pub fn is_unreadable(&self) -> bool {
+        self.unreadable > 0 && self.read() == self.unreadable
     }
 
     /// How many of them are stored now, whoever has written them.
@@ -255,6 +262,11 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
                 Found::LeftOut { place } => {
                     summary.kinds[place].1.read += 1;
                     summary.kinds[place].1.left_out += 1;
+                }
+                Found::Unreadable { reason } => {
+                    problem(&Problem { origin, object: String::new(), reason });
+                    summary.unknown += 1;
+                    summary.unreadable += 1;
                 }
                 Found::Rejected { place, object, reason, reject } => {
                     problem(&Problem { origin, object, reason });

@@ -22,6 +22,9 @@ use std::time::Duration;
 const ATTEMPTS: u32 = 120;
 const PAUSE: Duration = Duration::from_secs(2);
 
+/// Far longer than it takes from one migration to the next on SQLite.
+const BETWEEN: Duration = Duration::from_millis(500);
+
 /// Why migrations cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
@@ -120,6 +123,21 @@ impl Released {
         applied.drift = drift::drift(&self.lock_file().tables, &migrating.catalog().await?, dialect);
         migrating.end().await?;
         self.applied(store, applied).await
+    }
+
+    /// Waits until no other program migrates this database. On SQLite, where no lock shows that one does, it waits for as long as a
+    /// few migrations take.
+    ///
+    /// # Errors
+    /// If the database cannot be asked.
+    pub async fn wait_for_others(&self, store: &Store) -> Result<(), StoreError> {
+        match store.dialect().lock_migrations() {
+            Some(_) => store.migrating().await?.end().await,
+            None => {
+                tokio::time::sleep(BETWEEN).await;
+                Ok(())
+            }
+        }
     }
 
     /// The steps after the migrations.
@@ -360,8 +378,9 @@ impl Store {
     /// The ingester's own tables that the database lacks.
     ///
     /// # Errors
-    /// If the names of the tables cannot be read.
+    /// If the names of the tables cannot be read, or one of them is another program's.
     pub async fn missing_own(&self) -> Result<Vec<String>, StoreError> {
+        self.check_own().await?;
         let existing = self.tables().await?;
         Ok(Store::OWN.iter().filter(|own| !existing.contains(**own)).map(|own| (*own).to_owned()).collect())
     }

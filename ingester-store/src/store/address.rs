@@ -34,11 +34,13 @@ pub(super) enum DriverOptions {
 impl Address {
     /// A MySQL database by its parts, as environment variables name them.
     pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
+        let host = bare(host);
         let mut options = MySqlConnectOptions::new().host(host).port(port).username(user).database(database);
         if let Some(password) = password {
             options = options.password(password);
         }
         let secret = if password.is_some() { ":***" } else { "" };
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         Address {
             options: DriverOptions::MySql(Box::new(plain(options).statement_cache_capacity(PREPARED))),
             shown: format!("mysql://{user}{secret}@{host}:{port}/{database}"),
@@ -93,6 +95,14 @@ impl Address {
         self.tls.check_files()
     }
 
+    /// The file of an SQLite database, if it has one.
+    pub(super) fn file(&self) -> Option<String> {
+        match &self.options {
+            DriverOptions::Sqlite(options) => Some(options.get_filename().display().to_string()),
+            DriverOptions::MySql(_) => None,
+        }
+    }
+
     /// The database's dialect.
     pub fn dialect(&self) -> Dialect {
         on_driver!(DriverOptions, &self.options, |_options, driver| driver::DIALECT)
@@ -119,6 +129,9 @@ impl FromStr for Address {
                 if let Some(mistake) = unknown_parameter(parameters).or_else(|| other_charset(parameters)) {
                     return Err(wrong(mistake));
                 }
+                // A URL has an IPv6 address in brackets, sqlx hands it to the resolver with them.
+                let host = bare(options.get_host()).to_owned();
+                let options = options.host(&host);
                 let names = |name: &str| parameters.split('&').any(|parameter| parameter.starts_with(name));
                 let mut options = plain(options);
                 if !names("statement-cache-capacity") {
@@ -142,6 +155,11 @@ impl FromStr for Address {
             None => Err(wrong("it has no scheme".into())),
         }
     }
+}
+
+/// A host without the brackets that an IPv6 address has in a URL.
+fn bare(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
 /// The parameters of a MySQL URL that sqlx reads; it ignores all others.
@@ -216,11 +234,20 @@ fn redact(url: &str) -> String {
     let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
     // Without an `@`, a port and the database follow the colon, or a password if the rest of the URL is missing.
     let is_port = |port: &str| port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    // The colons of an IPv6 address are in brackets.
+    let (address, rest) = match rest.split_once(']') {
+        Some((address, rest)) if address.starts_with('[') && is_ipv6(&address[1..]) => (format!("{address}]"), rest),
+        _ => (String::new(), rest),
+    };
     let rest = match rest.split_once(':') {
         Some((host, behind)) if !behind.split_once('/').is_some_and(|(port, _)| is_port(port)) => format!("{host}:***"),
         _ => rest.to_owned(),
     };
-    format!("{scheme}{slashes}{user}{rest}")
+    format!("{scheme}{slashes}{user}{address}{rest}")
+}
+
+fn is_ipv6(text: &str) -> bool {
+    text.parse::<std::net::Ipv6Addr>().is_ok()
 }
 
 impl fmt::Display for Address {
@@ -257,6 +284,12 @@ mod tests {
             ("user:secret", "user:***"),
             ("mysql://db:3306/ma", "mysql://db:3306/ma"),
             ("sqlite::memory:", "sqlite::memory:"),
+            ("mysql://u:p@[::1]:3306/ma", "mysql://u:***@[::1]:3306/ma"),
+            ("mysql://[::1]:3306/ma", "mysql://[::1]:3306/ma"),
+            ("mysql://[fd00::1:2]/ma", "mysql://[fd00::1:2]/ma"),
+            ("mysql://[::1]:secret/ma", "mysql://[::1]:***"),
+            ("mysql://u:p@ss@h/db", "mysql://u:***@h/db"),
+            ("mysql://u:p%40s%3As@h/db", "mysql://u:***@h/db"),
         ] {
             assert_eq!(redact(url), shown);
         }
@@ -284,6 +317,21 @@ mod tests {
         }
         let again = with("mysql://root@db/ma").unwrap().password("hunter2").unwrap_err().to_string();
         assert!(again.contains("has one already"), "{again}");
+    }
+
+    #[test]
+    fn an_ipv6_address_has_brackets_in_urls_only() {
+        let host = |address: &Address| match &address.options {
+            super::DriverOptions::MySql(options) => options.get_host().to_owned(),
+            super::DriverOptions::Sqlite(_) => String::new(),
+        };
+        for address in [
+            "mysql://u:p@[::1]:3306/db".parse::<Address>().unwrap(),
+            Address::mysql("::1", 3306, "u", Some("p"), "db"),
+            Address::mysql("[::1]", 3306, "u", Some("p"), "db"),
+        ] {
+            assert_eq!((host(&address).as_str(), address.to_string().as_str()), ("::1", "mysql://u:***@[::1]:3306/db"));
+        }
     }
 
     #[test]

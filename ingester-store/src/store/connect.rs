@@ -66,6 +66,9 @@ impl Store {
         let attempt = || async {
             let connecting = tokio::time::timeout(TIMEOUT, Self::connect_once(address, options));
             connecting.await.unwrap_or_else(|_| {
+                if let Some(file) = address.file() {
+                    return Err(StoreError::locked(&format!("connecting to {address}"), &file));
+                }
                 let timeout = io::Error::new(io::ErrorKind::TimedOut, "the server does not answer");
                 Err(StoreError::of(format!("connecting to {address}"), timeout.into()))
             })

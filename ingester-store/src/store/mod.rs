@@ -39,7 +39,7 @@ mod servers;
 mod settings;
 mod single;
 mod sqlite;
-mod tables;
+pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 mod tls;

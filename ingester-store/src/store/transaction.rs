@@ -40,7 +40,8 @@ impl Pool {
         time: Duration,
         deadline: &Deadline,
     ) -> Result<Vec<Q::Row>, sqlx::Error> {
-        on_driver!(Pool, self, |pool, driver| driver::fetch_within(pool, query, time, deadline).await)
+        // In a box, because it is large, and the futures around it are moved with it.
+        on_driver!(Pool, self, |pool, driver| Box::pin(driver::fetch_within(pool, query, time, deadline)).await)
     }
 
     /// Runs a text of several statements that begins and commits a transaction. Returns whether it did: not where `servers` have been
