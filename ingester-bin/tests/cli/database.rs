@@ -25,6 +25,7 @@ fn the_database_is_taken_from_argument_then_url_then_mysql_variables() {
     import(&[], &[url, host, name]).exits(0);
     assert!(folder.path().join("argument.db").exists() && folder.path().join("url.db").exists());
     import(&[], &[host, name, ("MYSQL_PORT", "1")]).exits(2).says(&["mysql://root@127.0.0.1:1/d"]);
+    import(&[], &[("MYSQL_HOST", "::1"), name, ("MYSQL_PORT", "1")]).exits(2).says(&["mysql://root@[::1]:1/d"]);
     // An empty variable counts as unset.
     import(&[], &[("DATABASE_URL", ""), ("MYSQL_HOST", ""), ("MYSQL_DB_NAME", "")])
         .exits(0)
