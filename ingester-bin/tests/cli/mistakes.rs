@@ -90,7 +90,7 @@ const MISTAKES: &[Mistake] = &[
         .files(&[("m.yaml", GOOD_MODEL)]),
     mistake("a folder without objects", "import --database-url {db} empty", 2, "empty", "no .yaml, .yml, .json")
         .files(&[("empty/README.md", "nothing")]),
-    mistake("text that is no object", "import --database-url {db} a.yaml", 1, "a.yaml: document 1 (line 1)", "an object begins with apiVersion and kind")
+    mistake("text that is no object", "import --database-url {db} a.yaml", 1, "a.yaml: document 1 (line 1)", "not an object but a string")
         .files(&[("a.yaml", "just text\n")]),
     mistake("tabs in YAML", "import --database-url {db} a.yaml", 1, "line 1 column 7", "YAML is indented by blanks")
         .files(&[("a.yaml", "kind: Model\n\tmetadata: {}\n")]),
@@ -102,7 +102,7 @@ const MISTAKES: &[Mistake] = &[
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: model\nmetadata: {name: x}\n")]),
     mistake("a version that is not mirrored", "import --database-url {db} a.yaml", 1, "michelangelo.api/v1", "knows Model of michelangelo.api/v2")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v1\nkind: Model\nmetadata: {name: x}\n")]),
-    mistake("a key twice", "import --database-url {db} a.yaml", 1, "`algorithm`", "remove one of them")
+    mistake("a key twice", "import --database-url {db} a.yaml", 1, "`algorithm`", "appears twice in the same object")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x}\nspec:\n  algorithm: a\n  algorithm: b\n")]),
     mistake("a text where a number is meant", "import --database-url {db} a.yaml", 1, "spec.revisionId", "expected")
         .files(&[("a.yaml", "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: x}\nspec: {revisionId: many}\n")]),

@@ -79,7 +79,7 @@ pub enum DocumentError {
         byte: u64,
     },
     /// A well-formed value which cannot be a Kubernetes object.
-    #[error("the document is not an object but {what}; an object begins with apiVersion and kind")]
+    #[error("the document is not an object but {what}")]
     NotAnObject {
         /// With its article: `a string`, `a list`, `a number`, `a boolean`, `null`.
         what: &'static str,
@@ -100,7 +100,7 @@ pub enum DocumentError {
         line: u64,
     },
     /// An object has a key twice.
-    #[error("line {line} column {column}: the key `{key}` appears twice in the same object; remove one of them")]
+    #[error("line {line} column {column}: the key `{key}` appears twice in the same object")]
     DuplicateKey {
         /// Where the key appears again.
         line: u64,

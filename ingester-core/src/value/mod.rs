@@ -51,7 +51,7 @@ impl Micros {
         if marks.into_iter().any(|(place, mark)| seconds[place] != mark) {
             return None;
         }
-        let two = |place: usize| Some(i8::try_from(digits(&seconds[place..place + 2])?).ok()?);
+        let two = |place: usize| i8::try_from(digits(&seconds[place..place + 2])?).ok();
         let year = i16::try_from(digits(&seconds[..4])?).ok()?;
         let date = jiff::civil::Date::new(year, two(5)?, two(8)?).ok()?;
         let time = jiff::civil::Time::new(two(11)?, two(14)?, two(17)?, 0).ok()?;
