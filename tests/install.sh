@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Installs the servers that the tests run against: MariaDB, MySQL, etcd, kube-apiserver, and a modern API server; and kubectl.
+# Installs the servers that the tests run against: MariaDB, MySQL, etcd, kube-apiserver, and a modern API server; and
+# the programs kubectl, promtool and mariadb-dump.
 #
-#   tests/install.sh [packages] [mysql] [apiserver] [modern-apiserver] [kubectl]     without arguments: all five
+#   tests/install.sh [packages] [mysql] [apiserver] [modern-apiserver] [kubectl] [tools]
+#   without arguments: all of them
 #
 # For Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second run finds it
 # and returns at once; deleting that folder undoes it. It downloads only Debian packages, from the mirror that the machine's
@@ -19,6 +21,8 @@
 #              API server".
 #   kubectl    kubectl from Debian unstable, unpacked into the cache. It may be missing: then the tests that need it print
 #              "skipped: no kubectl".
+#   tools      promtool and mariadb-dump from this Debian (20 MB), unpacked into the cache. They may be missing: then the tests
+#              that need them print "skipped: no promtool" or "skipped: no mariadb-dump".
 #
 # If KUBEBUILDER_ASSETS is set, its etcd and kube-apiserver are used instead of kube-apiserver 1.20.2 and Debian's etcd, and
 # neither is installed. Likewise, a database that INGESTER_TEST_MARIADB_URL or INGESTER_TEST_MYSQL_URL names is not installed.
@@ -428,15 +432,60 @@ unpack_kubectl() {
   mv "$part/root/usr/bin/kubectl" "$cache/kubectl/"
 }
 
+tools() {
+  local started=$SECONDS
+  if [[ -x $cache/tools/promtool && -x $cache/tools/mariadb-dump ]]; then
+    say "promtool, mariadb-dump: ready (cached)"
+    return
+  fi
+  try unpack_tools "$cache/tools.part"
+  rm -rf "$cache/tools.part"
+  if [[ $tried -ne 0 ]]; then
+    say "skipped: no promtool and mariadb-dump ($(cat "$cache/doing") failed, see $log)"
+    return
+  fi
+  say "promtool, mariadb-dump: ready ($((SECONDS - started)) s)"
+}
+
+unpack_tools() {
+  local part="$1" source package codename
+  rm -rf "$part"
+  mkdir -p "$part/apt" "$part/root" "$part/out"
+
+  do_now "finding the Debian mirror"
+  source="$(mirror)"
+  # shellcheck source=/dev/null
+  codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+
+  do_now "reading the package lists of Debian $codename"
+  echo "deb ${source} ${codename} main" >"$part/apt/sources.list"
+  private_apt "$part/apt" apt-get update
+
+  do_now "downloading prometheus and mariadb-client"
+  (cd "$part" && private_apt "$part/apt" apt-get download prometheus mariadb-client)
+
+  do_now "unpacking promtool and mariadb-dump"
+  for package in "$part"/*.deb; do
+    dpkg -x "$package" "$part/root"
+  done
+  mv "$part/root/usr/bin/promtool" "$part/root/usr/bin/mariadb-dump" "$part/out/"
+
+  do_now "starting promtool and mariadb-dump"
+  "$part/out/promtool" --version
+  "$part/out/mariadb-dump" --version
+  rm -rf "$cache/tools"
+  mv "$part/out" "$cache/tools"
+}
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql apiserver modern-apiserver kubectl)
+[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql apiserver modern-apiserver kubectl tools)
 for step in "${steps[@]}"; do
   case "$step" in
-    packages | mysql | apiserver | modern-apiserver | kubectl) ;;
+    packages | mysql | apiserver | modern-apiserver | kubectl | tools) ;;
     *)
-      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, apiserver, modern-apiserver, kubectl)"
+      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, apiserver, modern-apiserver, kubectl, tools)"
       exit 2
       ;;
   esac

@@ -42,6 +42,7 @@ mod parts;
 mod printers;
 mod program;
 mod progress;
+mod reload;
 mod saved;
 mod server;
 
@@ -87,8 +88,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     }
     if let Command::Run(arguments) = command {
         let config = configuration(&arguments.config, kinds)?;
-        start_logging(&config)?;
-        return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?));
+        let level = start_logging(&config)?;
+        return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?, level));
     }
     if let Command::Serve(arguments) = command {
         let config = match &arguments.target.config {
@@ -144,7 +145,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
 }
 
 /// Logs as the configuration says.
-fn start_logging(config: &Config) -> Result<(), Failure> {
+fn start_logging(config: &Config) -> Result<logging::Level, Failure> {
     let format = match config.log.format {
         LogFormat::Text => logging::Format::Text,
         LogFormat::Json => logging::Format::Json,

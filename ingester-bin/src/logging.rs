@@ -9,21 +9,21 @@
 
 use anyhow::anyhow;
 use std::io::IsTerminal as _;
+use tracing::Dispatch;
 use tracing::level_filters::LevelFilter;
-use tracing::{Dispatch, Level};
 use tracing_subscriber::filter::{FilterExt as _, filter_fn};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer, Registry};
+use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
 /// Targets of libraries that log what they must not, and the lowest level that still passes. Nothing is lost: both return the
 /// same to us as an error.
-const QUIET: &[(&str, Level)] = &[
+const QUIET: &[(&str, tracing::Level)] = &[
     // It logs an unreadable answer as a whole, with objects, as a warning.
-    ("kube_client::client", Level::ERROR),
+    ("kube_client::client", tracing::Level::ERROR),
     // It logs complete errors. The error of an exec plugin contains its environment and its output, which may be the token.
-    ("kube_runtime::watcher", Level::WARN),
+    ("kube_runtime::watcher", tracing::Level::WARN),
 ];
 
 /// The format of the lines.
@@ -36,25 +36,50 @@ pub(crate) enum Format {
     Json,
 }
 
+/// Where the level of a running program is changed.
+pub(crate) struct Level {
+    filter: reload::Handle<EnvFilter, Registry>,
+    /// `RUST_LOG` says what is logged.
+    fixed: bool,
+}
+
+impl Level {
+    /// Logs from this level on. Returns whether that has an effect: not if `RUST_LOG` is set.
+    ///
+    /// # Errors
+    /// If the level is not valid.
+    pub(crate) fn set(&self, level: &str) -> anyhow::Result<bool> {
+        if !self.fixed {
+            self.filter.reload(filter(level, CONFIGURED)?)?;
+        }
+        Ok(!self.fixed)
+    }
+}
+
+/// The origin of a level, for messages.
+const CONFIGURED: &str = "`log.level` of the configuration";
+
 /// Starts logging for this process. `level` is `log.level` of the configuration: a level, or also levels for single targets, as
 /// in `info,sqlx=warn`. `RUST_LOG` of the environment overrides it.
 ///
 /// # Errors
 /// If the level that applies is not valid, or logging was started before.
-pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<()> {
-    let filter = match std::env::var_os("RUST_LOG").filter(|value| !value.is_empty()) {
+pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<Level> {
+    let variable = std::env::var_os("RUST_LOG").filter(|value| !value.is_empty());
+    let filter = match &variable {
         Some(value) => filter(&value.to_string_lossy(), "RUST_LOG of the environment")?,
         None => {
-            let of = "`log.level` of the configuration";
-            filter(level, of)?;
-            filter(&unless_named(level), of)?
+            filter(level, CONFIGURED)?;
+            filter(&unless_named(level), CONFIGURED)?
         }
     };
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colours = !no_colour && std::io::stderr().is_terminal();
+    let (filter, handle) = reload::Layer::new(filter);
     dispatch(format, filter, colours, std::io::stderr)
         .try_init()
-        .map_err(|error| anyhow!("logging cannot be set up: {error}"))
+        .map_err(|error| anyhow!("logging cannot be set up: {error}"))?;
+    Ok(Level { filter: handle, fixed: variable.is_some() })
 }
 
 /// The levels, with kube's own line for each request that fails off: our errors say the same, and of which server. Whoever names one
@@ -87,7 +112,7 @@ fn filter(text: &str, origin: &str) -> anyhow::Result<EnvFilter> {
 }
 
 /// The subscriber, for any writer.
-fn dispatch<W>(format: Format, filter: EnvFilter, colours: bool, writer: W) -> Dispatch
+fn dispatch<W>(format: Format, filter: reload::Layer<EnvFilter, Registry>, colours: bool, writer: W) -> Dispatch
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
@@ -106,7 +131,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{Format, dispatch, filter, unless_named};
+    use super::{Format, Level, dispatch, filter, reload, unless_named};
     use ingester_store::{Address, ConnectOptions, Retry, Store};
     use kube::api::{Api, DynamicObject, ListParams};
     use kube::core::{ApiResource, GroupVersionKind};
@@ -141,7 +166,8 @@ mod tests {
     fn logged(format: Format, levels: &str, colours: bool, act: impl FnOnce()) -> String {
         let kept = Kept::default();
         let writer = kept.clone();
-        let dispatch = dispatch(format, filter(levels, "here").unwrap(), colours, move || writer.clone());
+        let (filter, _) = reload::Layer::new(filter(levels, "here").unwrap());
+        let dispatch = dispatch(format, filter, colours, move || writer.clone());
         tracing::dispatcher::with_default(&dispatch, act);
         kept.text()
     }
@@ -199,6 +225,29 @@ mod tests {
         assert!(logged(Format::Text, "info", false, echo).contains("failed with error"), "as RUST_LOG has it");
         let other = logged(Format::Text, &unless_named("info"), false, say_something);
         assert!(other.contains("kind=\"Model\""), "{other}");
+    }
+
+    #[test]
+    fn the_level_changes_while_the_program_runs_unless_rust_log_says_it() {
+        for fixed in [false, true] {
+            let kept = Kept::default();
+            let writer = kept.clone();
+            let (filter, handle) = reload::Layer::new(filter("warn", "here").unwrap());
+            let level = Level { filter: handle, fixed };
+            let dispatch = dispatch(Format::Text, filter, false, move || writer.clone());
+            tracing::dispatcher::with_default(&dispatch, || {
+                let say = |text: &str| tracing::info!("{text}");
+                say("at first");
+                assert_eq!(level.set("info").unwrap(), !fixed);
+                say("then");
+                assert!(level.set("loud").is_err() != fixed);
+                say("past a mistake");
+                level.set("error").unwrap();
+                say("in the end");
+            });
+            let said = ["at first", "then", "past a mistake", "in the end"].map(|text| kept.text().contains(text));
+            assert_eq!(said, if fixed { [false; 4] } else { [false, true, true, false] }, "{}", kept.text());
+        }
     }
 
     #[test]

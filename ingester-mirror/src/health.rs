@@ -53,6 +53,8 @@ pub enum KindState {
     Listing,
     /// A whole list is in SQL, and changes are followed. Ready.
     Synced,
+    /// It is suspended: nothing is written for it. Ready.
+    Suspended,
     /// It failed, for this reason, and is retried. Not ready.
     Failed(String),
 }
@@ -128,7 +130,7 @@ impl Health {
             KindState::Synced => kind.listed = true,
             // A CRD that is installed again begins with a first list.
             KindState::Waiting | KindState::Unknown => kind.listed = false,
-            KindState::Listing | KindState::Failed(_) => {}
+            KindState::Listing | KindState::Suspended | KindState::Failed(_) => {}
         }
         kind.state = new;
     }
@@ -169,6 +171,7 @@ impl Health {
                 KindState::Listing if kind.listed => (true, "is listed again"),
                 KindState::Listing => (false, "first list not finished"),
                 KindState::Synced => (true, "synced"),
+                KindState::Suspended => (true, "suspended: nothing is written for it"),
                 KindState::Failed(reason) => return Check::new(false, format!("{} failed: {reason}", kind.name)),
             };
             Check::new(ok, format!("{} {text}", kind.name))
@@ -239,6 +242,20 @@ mod tests {
         let health = started();
         health.kind("Model", KindState::Synced);
         lacks(&health, &["Project not known yet whether its CRD is installed"]);
+    }
+
+    #[test]
+    fn a_suspended_kind_is_named_and_does_not_make_the_process_unready() {
+        let health = started();
+        health.kind("Model", KindState::Suspended);
+        health.kind("Project", KindState::Synced);
+        lacks(&health, &[]);
+        assert!(health.readiness().iter().any(|check| check.text.starts_with("Model suspended")));
+        health.kind("Model", KindState::Listing);
+        lacks(&health, &["Model first list not finished"]);
+        health.kind("Project", KindState::Suspended);
+        health.kind("Project", KindState::Listing);
+        lacks(&health, &["Model first list not finished"]);
     }
 
     #[test]

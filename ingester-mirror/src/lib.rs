@@ -9,10 +9,11 @@
 //!
 //! ```no_run
 //! use ingester_core::Kind;
-//! use ingester_mirror::config::Config;
+//! use ingester_mirror::config::{Config, Live};
 //! use ingester_mirror::events::Publisher;
 //! use ingester_mirror::health::Health;
 //! use ingester_mirror::metrics::Metrics;
+//! use ingester_mirror::suspend::Suspension;
 //! use ingester_mirror::sync::{self, Context};
 //! use ingester_store::{ConnectOptions, Store};
 //! use std::sync::Arc;
@@ -25,15 +26,17 @@
 //!     store.create_missing(kinds).await?;
 //!     let metrics = Metrics::new()?;
 //!     let health = Health::new(sync::names(kinds, &config).iter().map(String::as_str));
+//!     let suspension = Suspension::new(kinds, &config, &metrics);
 //!     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
 //!     tokio::spawn(publishing);
 //!     let context = Context { client, store: Arc::new(store), metrics, health, publisher };
-//!     sync::run(context, kinds, &config, stop).await;
+//!     sync::run(context, kinds, &Live::fixed(config), &suspension, stop).await;
 //!     Ok(())
 //! }
 //! ```
 //!
-//! [`retention`] purges rows of objects that were deleted long ago. [`identity`] keeps the rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
+//! [`retention`] purges rows of objects that were deleted long ago. [`suspend`] keeps kinds from being written. [`identity`] keeps the
+//! rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
 //! server of metrics and probes shows, [`audit`] the report of an audit.
 
 pub mod audit;
@@ -56,6 +59,7 @@ pub mod retention;
 mod rows;
 #[cfg(test)]
 mod simulation;
+pub mod suspend;
 pub mod sync;
 mod uninstall;
 mod unit;

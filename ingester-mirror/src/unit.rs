@@ -1,4 +1,4 @@
-//! A unit of work: one kind, in all namespaces or in one. What everything that works on it shares; nothing in it changes.
+//! A unit of work: one kind, in all namespaces or in one. What everything that works on it shares.
 //!
 //! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, health, lifecycle, metrics, rows.
 
@@ -6,13 +6,14 @@ use crate::backoff::DATABASE;
 use crate::budget::Part;
 use crate::clock::Clock;
 use crate::cluster::{Cluster, with_type};
-use crate::config::SweepLimit;
+use crate::config::{Config, Live};
 use crate::events::Publisher;
 use crate::health::Health;
 use crate::lifecycle::Rules;
 use crate::metrics::ControllerMetrics;
 use crate::rows::Rows;
 use backon::Retryable as _;
+use futures::FutureExt as _;
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, ManagedFields, Object, ObjectError};
 use ingester_core::row::Row;
@@ -28,19 +29,8 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(60);
 /// How long a stopping process waits for work that the database does not do.
 const LAST_CHANCE: Duration = Duration::from_secs(3);
 
-/// What is configured for a kind, besides the [`Rules`].
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    pub(crate) workers: usize,
-    pub(crate) requeue_period: Duration,
-    /// How often cluster, rows and memory are compared; `None` for never.
-    pub(crate) resync_period: Option<Duration>,
-    /// Finalizers that are added per second to objects that are older than this process.
-    pub(crate) finalizer_rate: u32,
-    /// How many rows one sweep may mark as deleted.
-    pub(crate) sweep_limit: SweepLimit,
-    pub(crate) managed_fields: ManagedFields,
-}
+/// The shortest requeue period: below it, an object that keeps failing would be retried without a pause.
+const SHORTEST_REQUEUE: Duration = Duration::from_millis(100);
 
 /// One kind, in all namespaces or in one, and what it is mirrored with.
 #[derive(Clone)]
@@ -51,15 +41,18 @@ pub(crate) struct Unit {
     pub(crate) rows: Arc<dyn Rows>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) memory: Arc<Part>,
-    pub(crate) rules: Rules,
-    pub(crate) settings: Settings,
+    /// What is configured, which may change meanwhile.
+    pub(crate) live: Live,
     pub(crate) metrics: ControllerMetrics,
     pub(crate) health: Health,
     pub(crate) publisher: Publisher,
+    /// The unit is to stop: what has begun may be finished.
     pub(crate) stop: CancellationToken,
+    /// The process is to end: what takes too long is given up. Then `stop` is cancelled, too.
+    pub(crate) exit: CancellationToken,
 }
 
-/// The process is stopping, and the work could not be done.
+/// The unit is stopping, and the work could not be done.
 pub(crate) struct Stopped;
 
 impl Unit {
@@ -68,7 +61,28 @@ impl Unit {
         name(&self.kind, self.namespace.as_deref())
     }
 
-    /// Repeats `work` until the database has done it. A stopping process gives up after [`LAST_CHANCE`].
+    /// The configuration as it is now.
+    pub(crate) fn config(&self) -> Arc<Config> {
+        self.live.now()
+    }
+
+    /// The rules of an object's life.
+    pub(crate) fn rules(&self) -> Rules {
+        let config = self.config();
+        Rules {
+            finalizer: config.ingester.finalizer_of(&self.kind),
+            deletion_delay: config.metadata_storage.deletion_delay,
+            immutable: self.kind.immutable(),
+        }
+    }
+
+    /// The longest pause before an object whose work failed is tried again.
+    pub(crate) fn requeue_period(&self) -> Duration {
+        self.config().ingester.requeue_period_of(self.kind.kind()).max(SHORTEST_REQUEUE)
+    }
+
+    /// Repeats `work` until the database has done it. A stopping unit lets an attempt end and begins none; a process that ends waits
+    /// for [`LAST_CHANCE`].
     pub(crate) async fn until_done<T, F: Future<Output = Result<T, StoreError>>>(
         &self,
         doing: &str,
@@ -76,7 +90,11 @@ impl Unit {
     ) -> Result<T, Stopped> {
         let mut attempt = 0;
         let attempts = async || in_time(doing, work()).await;
-        let attempts = attempts.retry(DATABASE).notify(|error: &StoreError, _| {
+        let attempts = attempts.retry(DATABASE).when(|_| !self.stop.is_cancelled());
+        let token = self.stop.clone();
+        let attempts =
+            attempts.sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)).map(drop));
+        let attempts = attempts.notify(|error: &StoreError, _| {
             self.metrics.database_error(error.class());
             // Every tenth error is logged: an outage of an hour is not worth ten thousand lines.
             if attempt % 10 == 0 {
@@ -85,21 +103,22 @@ impl Unit {
             attempt += 1;
         });
         let deadline = async {
-            self.stop.cancelled().await;
+            self.exit.cancelled().await;
             tokio::time::sleep(LAST_CHANCE).await;
         };
         tokio::select! {
             biased;
-            // The attempts end only with a success.
-            Ok(done) = attempts => Ok(done),
+            // They fail only once the unit stops.
+            done = attempts => done.map_err(|_| Stopped),
             () = deadline => Err(Stopped),
         }
     }
 
     /// Parses an object. An error has as much of its identity as can be read, and the reason.
     pub(crate) fn parse(&self, text: Box<str>) -> Result<Object, (Box<Identity>, String)> {
-        parse(&self.kind, text, self.settings.managed_fields)
-            .map_err(|(text, reason)| (Box::new(Identity::probe(&text)), reason))
+        let prune = self.config().ingester.prune_managed_fields;
+        let managed_fields = if prune { ManagedFields::Prune } else { ManagedFields::Keep };
+        parse(&self.kind, text, managed_fields).map_err(|(text, reason)| (Box::new(Identity::probe(&text)), reason))
     }
 
     /// The object's row; `None` if the kind's predicate leaves the object out. A decoder that panics is an error of this object,

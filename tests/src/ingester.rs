@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, File},
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
     sync::Arc,
@@ -79,9 +80,11 @@ impl Ingester {
     pub fn start(binary: &Path, config: &str, kubeconfig: &Path, environment: &[(&str, &str)]) -> Result<Self> {
         let home = Home::new("ingester")?;
         let port = free_port()?;
-        let file = home.path().join("config.yaml");
-        fs::write(&file, format!("{}\nserver:\n  address: 127.0.0.1:{port}\n", config.trim_end()))
-            .context("writing the configuration")?;
+        let volume = home.path().join("config");
+        fs::create_dir(&volume).context("making the volume of the configuration")?;
+        mount(&volume, config, port)?;
+        let file = volume.join(CONFIG);
+        symlink(Path::new(DATA).join(CONFIG), &file).context("linking the configuration")?;
         let program = Program {
             binary: binary.to_owned(),
             config: file,
@@ -91,6 +94,18 @@ impl Ingester {
         let process = Process::new(&home, "ingester", program.command(&["run"]));
         process.spawn()?;
         Ok(Self { process, home, program, port })
+    }
+
+    /// Changes the configuration file as kubelet does when a ConfigMap has changed: the file is a link into a folder, for which
+    /// another one takes its place.
+    ///
+    /// # Errors
+    /// When files cannot be written.
+    pub fn reconfigure(&self, config: &str) -> Result<()> {
+        let volume = self.program.config.parent().context("a file is in a folder")?;
+        let before = fs::read_link(volume.join(DATA)).context("reading the link of the configuration")?;
+        mount(volume, config, self.port)?;
+        fs::remove_dir_all(volume.join(before)).context("removing the former configuration")
     }
 
     /// Its process.
@@ -124,6 +139,14 @@ impl Ingester {
     /// When nobody answers.
     pub fn probe(&self, path: &str) -> Result<u16> {
         Ok(http::request(self.port, "GET", path, "")?.0)
+    }
+
+    /// The text of a page such as `/readyz?verbose`.
+    ///
+    /// # Errors
+    /// When nobody answers.
+    pub fn page(&self, path: &str) -> Result<String> {
+        Ok(http::request(self.port, "GET", path, "")?.1)
     }
 
     /// Waits until `/readyz` answers 200.
@@ -210,6 +233,23 @@ impl Ingester {
             Err(error) => Err(error.context(format!("its output: {}{}", ran.out, ran.err))),
         }
     }
+}
+
+/// The configuration file, in the folder to which [`DATA`] leads.
+const CONFIG: &str = "config.yaml";
+
+/// The link that kubelet swaps.
+const DATA: &str = "..data";
+
+/// Puts a configuration into a volume, as kubelet does.
+fn mount(volume: &Path, config: &str, port: u16) -> Result<()> {
+    let folder = tempfile::Builder::new().prefix("..").tempdir_in(volume).context("making a folder")?.keep();
+    fs::write(folder.join(CONFIG), format!("{}\nserver:\n  address: 127.0.0.1:{port}\n", config.trim_end()))
+        .context("writing the configuration")?;
+    let name = folder.file_name().context("a folder has a name")?;
+    let link = volume.join("..data_tmp");
+    symlink(name, &link).context("linking the configuration")?;
+    fs::rename(&link, volume.join(DATA)).context("swapping the configuration")
 }
 
 impl Program {

@@ -26,6 +26,7 @@ pub mod process;
 pub mod sql_server;
 
 use std::io::Write as _;
+use std::path::PathBuf;
 
 pub use apiserver::{ApiServer, Edition, shared_apiserver, shared_modern_apiserver};
 pub use crds::install;
@@ -54,8 +55,30 @@ pub fn skipped_without_kubectl() {
 }
 
 /// The program kubectl; `None` if it is not installed: the test then calls [`skipped_without_kubectl`] and ends.
-pub fn kubectl() -> Option<std::path::PathBuf> {
-    let program = process::cache_folder().ok()?.join("kubectl/kubectl");
+pub fn kubectl() -> Option<PathBuf> {
+    program("kubectl/kubectl")
+}
+
+/// The program promtool, which checks Prometheus' rules; `None`, after it has said so, if it is not installed.
+pub fn promtool() -> Option<PathBuf> {
+    let found = program("tools/promtool");
+    if found.is_none() {
+        skipped("no promtool");
+    }
+    found
+}
+
+/// The program mariadb-dump; `None`, after it has said so, if it is not installed.
+pub fn mariadb_dump() -> Option<PathBuf> {
+    let found = program("tools/mariadb-dump");
+    if found.is_none() {
+        skipped("no mariadb-dump");
+    }
+    found
+}
+
+fn program(path: &str) -> Option<PathBuf> {
+    let program = process::cache_folder().ok()?.join(path);
     program.is_file().then_some(program)
 }
 

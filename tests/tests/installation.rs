@@ -1,8 +1,9 @@
-//! The manifests of `deploy/server` and `deploy/apiservice` on a real API server: it takes them, and they open what they should.
+//! The manifests of `deploy/` and of the folders in it on a real API server: it takes them, and they open what they should.
 
 use anyhow::{Context as _, Result, bail, ensure};
-use ingester_tests::ApiServer;
+use ingester_tests::{ApiServer, install};
 use k8s_openapi::api::authorization::v1::SubjectAccessReview;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{GroupVersionKind, Request};
@@ -27,21 +28,57 @@ fn listed(folder: &str) -> Result<Vec<Json>> {
     files.iter().map(|file| read(file.as_str().context("a name")?)).collect()
 }
 
-async fn create(client: &Client, manifest: &Json) -> Result<()> {
+/// The API of a manifest's kind, where the manifest belongs.
+async fn api_of(client: &Client, manifest: &Json) -> Result<Api<DynamicObject>> {
     let text = |pointer: &str| manifest.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
     let api_version = text("/apiVersion");
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let kind = GroupVersionKind::gvk(group, version, text("/kind"));
     let (resource, capabilities) = kube::discovery::pinned_kind(client, &kind).await?;
-    let api: Api<DynamicObject> = match capabilities.scope {
+    Ok(match capabilities.scope {
         kube::discovery::Scope::Cluster => Api::all_with(client.clone(), &resource),
         kube::discovery::Scope::Namespaced => {
             Api::namespaced_with(client.clone(), text("/metadata/namespace"), &resource)
         }
-    };
+    })
+}
+
+async fn create(client: &Client, manifest: &Json) -> Result<()> {
     let object: DynamicObject = serde_json::from_value(manifest.clone())?;
-    let what = format!("creating the {} {}", text("/kind"), object.name_any());
+    let what = format!("creating the {} {}", manifest["kind"], object.name_any());
+    let api = api_of(client, manifest).await?;
     api.create(&PostParams::default(), &object).await.context(what).map(drop)
+}
+
+/// The API server has kept everything that the manifest says: it drops fields that it does not know.
+async fn kept(client: &Client, manifest: &Json) -> Result<()> {
+    let name = manifest["metadata"]["name"].as_str().context("a name")?;
+    let stored = api_of(client, manifest).await?.get(name).await?;
+    let stored = serde_json::to_value(stored)?;
+    match lacking(&manifest["spec"], &stored["spec"], "spec".to_owned()) {
+        None => Ok(()),
+        Some(path) => bail!("{path} of the {} {name} was not kept", manifest["kind"]),
+    }
+}
+
+/// The first path of `wanted` that is not in `stored`, which may have more.
+fn lacking(wanted: &Json, stored: &Json, path: String) -> Option<String> {
+    match (wanted, stored) {
+        (Json::Object(wanted), Json::Object(stored)) => wanted.iter().find_map(|(key, value)| {
+            let path = format!("{path}.{key}");
+            match stored.get(key) {
+                Some(stored) => lacking(value, stored, path),
+                // An empty list or map says the same as none.
+                None if matches!(value, Json::Object(map) if map.is_empty()) => None,
+                None => Some(path),
+            }
+        }),
+        (Json::Array(wanted), Json::Array(stored)) if wanted.len() == stored.len() => {
+            let both = wanted.iter().zip(stored).enumerate();
+            both.into_iter().find_map(|(at, (wanted, stored))| lacking(wanted, stored, format!("{path}[{at}]")))
+        }
+        (wanted, stored) => (wanted != stored).then_some(path),
+    }
 }
 
 /// Whether a user may do something, as RBAC has it.
@@ -104,6 +141,60 @@ async fn without_retries(kubeconfig: &Path) -> Result<Client> {
     Ok(Client::try_from(config)?)
 }
 
+/// A definition of one of the Prometheus Operator's kinds, as far as the manifests use it: fields that it lacks are refused by name.
+fn definition(kind: &str, plural: &str, spec: &Json) -> Result<CustomResourceDefinition> {
+    let schema = json!({"type": "object", "required": ["spec"], "properties": {"spec": spec}});
+    Ok(serde_json::from_value(json!({
+        "metadata": {"name": format!("{plural}.monitoring.coreos.com")},
+        "spec": {
+            "group": "monitoring.coreos.com",
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, "singular": kind.to_lowercase()},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }))?)
+}
+
+fn definitions() -> Result<[CustomResourceDefinition; 2]> {
+    let text = json!({"type": "string"});
+    let texts = json!({"type": "object", "additionalProperties": text});
+    let list = |items: &Json| json!({"type": "array", "items": items});
+    let object =
+        |required: &[&str], properties: Json| json!({"type": "object", "required": required, "properties": properties});
+    let endpoint = object(&["port"], json!({"port": text, "path": text, "interval": text}));
+    let selector = object(&[], json!({"matchLabels": texts}));
+    let monitor = object(
+        &["endpoints", "selector"],
+        json!({"selector": selector, "podTargetLabels": list(&text), "endpoints": list(&endpoint)}),
+    );
+    let alert =
+        object(&["expr"], json!({"alert": text, "expr": text, "for": text, "labels": texts, "annotations": texts}));
+    let group = object(&["name"], json!({"name": text, "rules": list(&alert)}));
+    let rule = object(&[], json!({"groups": list(&group)}));
+    Ok([
+        definition("ServiceMonitor", "servicemonitors", &monitor)?,
+        definition("PrometheusRule", "prometheusrules", &rule)?,
+    ])
+}
+
+/// The folders that an operator may add.
+async fn optional(client: &Client) -> Result<()> {
+    install(client, &definitions()?).await?;
+    for manifest in &listed("monitoring")? {
+        create(client, manifest).await?;
+        kept(client, manifest).await?;
+    }
+    for mut manifest in listed("policies")? {
+        // This API server is 1.20, which has these in an older version, of the same fields. The manifests are for 1.21 and later.
+        if manifest["apiVersion"] == "policy/v1" {
+            manifest["apiVersion"] = json!("policy/v1beta1");
+        }
+        create(client, &manifest).await?;
+        kept(client, &manifest).await?;
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn an_api_server_takes_the_manifests_and_they_open_what_they_should() -> Result<()> {
     let server = ApiServer::start()?;
@@ -115,6 +206,8 @@ async fn installed(server: &ApiServer) -> Result<()> {
     for manifest in listed("")?.iter().chain(&listed("server")?) {
         create(&client, manifest).await?;
     }
+
+    optional(&client).await?;
 
     // What the server asks the API server.
     for attributes in [

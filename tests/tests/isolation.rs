@@ -10,10 +10,11 @@ use ingester_core::kind::{Functions, Plural};
 use ingester_core::object::Object;
 use ingester_core::value::Values;
 use ingester_core::{Kind, json};
-use ingester_mirror::config::Config;
+use ingester_mirror::config::{Config, Live};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::metrics::Metrics;
+use ingester_mirror::suspend::Suspension;
 use ingester_mirror::sync::{self, Context};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::{install, shared_apiserver, shared_mariadb};
@@ -77,7 +78,9 @@ impl Mirror {
         };
         let stop = CancellationToken::new();
         let token = stop.clone();
-        let running = tokio::spawn(async move { sync::run(context, kinds, &config, token).await });
+        let suspension = Suspension::new(kinds, &config, &metrics);
+        let live = Live::fixed(config);
+        let running = tokio::spawn(async move { sync::run(context, kinds, &live, &suspension, token).await });
         Ok(Mirror { client, namespace, metrics, stop, running })
     }
 

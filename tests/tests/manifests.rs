@@ -6,7 +6,10 @@ use ingester_mirror::config::{Config, Environment, Gate};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, Container, Namespace, PodSpec, Probe, Secret, Service, ServiceAccount};
+use k8s_openapi::api::networking::v1::{NetworkPolicy, NetworkPolicyPort};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use serde::Serialize;
@@ -14,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -100,7 +104,7 @@ fn config() -> (Config, Environment) {
 
 #[test]
 fn every_file_is_in_the_kustomization_and_every_entry_exists() {
-    for folder in ["", "server/", "apiservice/"] {
+    for folder in ["", "server/", "apiservice/", "monitoring/", "policies/"] {
         let kustomization = document(&format!("{folder}kustomization.yaml"));
         let keys: Vec<&String> = kustomization.as_object().unwrap().keys().collect();
         assert_eq!(keys, ["apiVersion", "kind", "resources"]);
@@ -407,4 +411,192 @@ fn the_api_service_leads_to_the_server_and_opens_only_its_own_group() {
     assert_eq!(Some(binding.role_ref.name), role.metadata.name);
     let subjects = binding.subjects.unwrap();
     assert_eq!(subjects.iter().map(|subject| subject.name.as_str()).collect::<Vec<_>>(), ["system:authenticated"]);
+}
+
+/// The labels of the pods of each component.
+fn components() -> [(&'static str, BTreeMap<String, String>); 3] {
+    let of = |file: &str| -> BTreeMap<String, String> {
+        serde_json::from_value(document(file)["spec"]["template"]["metadata"]["labels"].clone()).expect(file)
+    };
+    [("mirror", of("deployment.yaml")), ("schema", of("schema-job.yaml")), ("server", of("server/deployment.yaml"))]
+}
+
+/// The components that a selector of pods selects.
+fn selected(selector: &LabelSelector) -> Vec<&'static str> {
+    let equal = |labels: &BTreeMap<String, String>| {
+        selector.match_labels.iter().flatten().all(|(key, value)| labels.get(key) == Some(value))
+    };
+    let within = |labels: &BTreeMap<String, String>| {
+        selector.match_expressions.iter().flatten().all(|one| {
+            assert_eq!(one.operator, "In");
+            labels.get(&one.key).is_some_and(|value| one.values.iter().flatten().any(|known| known == value))
+        })
+    };
+    let components = components().into_iter();
+    components.filter(|(_, labels)| equal(labels) && within(labels)).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn every_pod_is_under_one_network_policy_that_lets_its_work_through() {
+    let ports = |ports: &Option<Vec<NetworkPolicyPort>>| -> Vec<(String, i32)> {
+        let one = |port: &NetworkPolicyPort| match &port.port {
+            Some(IntOrString::Int(number)) => (port.protocol.clone().unwrap(), *number),
+            other => panic!("{other:?}"),
+        };
+        ports.iter().flatten().map(one).collect()
+    };
+    let (config, _) = config();
+    let Gate::Open(address) = config.gate().unwrap() else { panic!("{config:?}") };
+    let database: i32 = address.to_string().rsplit_once(':').unwrap().1.split('/').next().unwrap().parse().unwrap();
+    let tcp = |port: i32| ("TCP".to_owned(), port);
+    let metrics = tcp(port(&config.server.address.unwrap()));
+    let serve = tcp(port(&server_config().serve.address));
+    for (file, pods, incoming) in [
+        ("policies/networkpolicy.yaml", vec!["mirror", "schema"], vec![metrics.clone()]),
+        ("policies/networkpolicy-server.yaml", vec!["server"], vec![serve, metrics]),
+    ] {
+        let policy: NetworkPolicy = typed(file);
+        assert_eq!(policy.metadata.namespace.as_deref(), Some("ingester"));
+        let spec = policy.spec.unwrap();
+        assert_eq!(selected(&spec.pod_selector.unwrap()), pods, "{file}");
+        assert_eq!(spec.policy_types, Some(vec!["Ingress".into(), "Egress".into()]));
+        let ingress: Vec<_> = spec.ingress.unwrap().iter().flat_map(|rule| ports(&rule.ports)).collect();
+        assert_eq!(ingress, incoming, "{file}");
+        let egress: Vec<_> = spec.egress.unwrap().iter().flat_map(|rule| ports(&rule.ports)).collect();
+        assert_eq!(egress, [("UDP".to_owned(), 53), tcp(53), tcp(443), tcp(6443), tcp(database)], "{file}");
+    }
+}
+
+#[test]
+fn disruptions_take_one_pod_at_a_time_and_hold_up_no_drain() {
+    for (file, pods) in
+        [("policies/poddisruptionbudget.yaml", "mirror"), ("policies/poddisruptionbudget-server.yaml", "server")]
+    {
+        let budget: PodDisruptionBudget = typed(file);
+        assert_eq!(budget.metadata.namespace.as_deref(), Some("ingester"));
+        let spec = budget.spec.unwrap();
+        assert_eq!(selected(&spec.selector.unwrap()), [pods]);
+        assert_eq!((spec.max_unavailable, spec.min_available), (Some(IntOrString::Int(1)), None));
+    }
+}
+
+#[test]
+fn the_service_monitor_scrapes_every_pod_that_has_metrics() {
+    let service: Service = typed("monitoring/service.yaml");
+    let spec = service.spec.unwrap();
+    assert_eq!((spec.cluster_ip.as_deref(), spec.publish_not_ready_addresses), (Some("None"), Some(true)));
+    let ports = spec.ports.unwrap();
+    let target = ports[0].target_port.clone().unwrap();
+    let (config, _) = config();
+    for (pod, address) in [(deployment(), config.server.address), (server(), server_config().server.address)] {
+        assert_eq!(port_of(only(&pod), &target), port(&address.unwrap()));
+    }
+    assert!(only(&job()).ports.is_none(), "it has nothing to scrape");
+    let selector = LabelSelector { match_labels: spec.selector, match_expressions: None };
+    assert_eq!(selected(&selector), ["mirror", "schema", "server"]);
+
+    let monitor = document("monitoring/servicemonitor.yaml");
+    assert_eq!(monitor["apiVersion"], "monitoring.coreos.com/v1");
+    assert_eq!(json!(service.metadata.labels.unwrap()), monitor["spec"]["selector"]["matchLabels"]);
+    assert_eq!(json!(service.metadata.namespace), monitor["metadata"]["namespace"]);
+    assert_eq!(monitor["spec"]["endpoints"][0]["port"], json!(ports[0].name));
+    assert_eq!(monitor["spec"]["endpoints"][0]["path"], "/metrics");
+    for key in monitor["spec"]["podTargetLabels"].as_array().unwrap() {
+        for (pods, labels) in components() {
+            assert!(labels.contains_key(key.as_str().unwrap()), "{pods}");
+        }
+    }
+}
+
+/// The alerts of the PrometheusRule.
+fn alerts() -> Vec<Json> {
+    let rule = document("monitoring/prometheusrule.yaml");
+    assert_eq!((&rule["apiVersion"], &rule["kind"]), (&json!("monitoring.coreos.com/v1"), &json!("PrometheusRule")));
+    let groups = rule["spec"]["groups"].as_array().unwrap();
+    groups.iter().flat_map(|group| group["rules"].as_array().unwrap().clone()).collect()
+}
+
+fn text<'j>(alert: &'j Json, pointer: &str) -> &'j str {
+    alert.pointer(pointer).and_then(Json::as_str).unwrap_or_else(|| panic!("{alert} has no {pointer}"))
+}
+
+#[test]
+fn every_alert_says_what_is_wrong_and_has_its_section_in_the_documentation() {
+    let page = std::fs::read_to_string(root().join("docs/operations.md")).unwrap();
+    let (_, sections) = page.split_once("\n## Alerts\n").unwrap();
+    let described: Vec<&str> = sections.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let alerts = alerts();
+    let names: Vec<&str> = alerts.iter().map(|alert| text(alert, "/alert")).collect();
+    assert_eq!(described, names, "one section for each alert, in the same order");
+    for alert in &alerts {
+        assert!(["critical", "warning", "info"].contains(&text(alert, "/labels/severity")), "{alert}");
+        for annotation in ["summary", "description"] {
+            assert!(text(alert, &format!("/annotations/{annotation}")).len() > 15, "{alert}");
+        }
+        let anchor = text(alert, "/alert").to_lowercase();
+        assert_eq!(text(alert, "/annotations/runbook"), format!("docs/operations.md#{anchor}"));
+    }
+}
+
+/// The metrics that the documentation lists, which is held against the programs' own registries, with their types.
+fn documented_metrics() -> BTreeMap<String, String> {
+    let page = std::fs::read_to_string(root().join("docs/metrics.md")).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        (cells[0].trim_matches('`').to_owned(), cells[1].to_owned())
+    })
+    .collect()
+}
+
+#[test]
+fn alerts_name_only_metrics_and_labels_that_exist() {
+    let metrics = documented_metrics();
+    assert!(metrics.len() > 50, "{metrics:?}");
+    for alert in alerts() {
+        let expression = text(&alert, "/expr");
+        // Nothing is named in a text.
+        let bare: String = expression.split('"').step_by(2).collect();
+        let words = bare.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let named: Vec<&str> = words.filter(|word| word.contains('_') && !word.contains("_over_time")).collect();
+        assert!(!named.is_empty(), "{expression}");
+        for word in named {
+            let base = ["_bucket", "_sum", "_count"].iter().find_map(|end| word.strip_suffix(end));
+            let histogram = base.is_some_and(|base| metrics.get(base).is_some_and(|kind| kind == "histogram"));
+            assert!(metrics.contains_key(word) || histogram, "{word} of {expression} is no metric");
+        }
+        // A counter by itself only grows: what is asked is how fast.
+        for (name, _) in metrics.iter().filter(|(_, kind)| *kind == "counter") {
+            for (at, _) in bare.match_indices(name.as_str()) {
+                let before = &bare[..at];
+                assert!(before.ends_with("increase(") || before.ends_with("rate("), "{name} in {expression}");
+            }
+        }
+    }
+}
+
+/// Each alert, by Prometheus' own program: the expressions are valid, and each fires when it should and not before.
+#[test]
+fn promtool_accepts_the_alerts_and_each_fires_when_it_should() {
+    let Some(promtool) = ingester_tests::promtool() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let rule = document("monitoring/prometheusrule.yaml");
+    // JSON is YAML.
+    std::fs::write(folder.path().join("rules.yaml"), rule["spec"].to_string()).unwrap();
+    let cases = include_str!("alerts.yaml");
+    std::fs::write(folder.path().join("alerts.yaml"), cases).unwrap();
+    for arguments in [["check", "rules", "--lint=all", "rules.yaml"].as_slice(), &["test", "rules", "alerts.yaml"]] {
+        let ran = Command::new(&promtool).args(arguments).current_dir(folder.path()).output().unwrap();
+        let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        assert!(ran.status.success(), "promtool {arguments:?}: {said}");
+    }
+    let cases: Json = serde_saphyr::from_str(cases).unwrap();
+    let mut fired = BTreeSet::new();
+    for case in cases["tests"].as_array().unwrap().iter().flat_map(|test| test["alert_rule_test"].as_array().unwrap()) {
+        if case["exp_alerts"].as_array().is_some_and(|alerts| !alerts.is_empty()) {
+            fired.insert(text(case, "/alertname").to_owned());
+        }
+    }
+    let names: BTreeSet<String> = alerts().iter().map(|alert| text(alert, "/alert").to_owned()).collect();
+    assert_eq!(fired, names, "every alert has a case in which it fires");
 }

@@ -3,21 +3,26 @@
 use super::start::{CLOSE, PAUSES, Tables, failure, identified, open, stop_on_signals};
 use crate::arguments::Run;
 use crate::ending::{Ending, Failure};
+use crate::logging::Level;
 use crate::parts::{Part, Until, without_error};
 use crate::program::Program;
+use crate::reload::Reload;
 use crate::server::Server;
 use anyhow::anyhow;
 use backon::Retryable as _;
+use futures::future::select_all;
 use ingester_core::Kind;
 use ingester_core::dialect::Dialect;
-use ingester_mirror::config::{Config, Gate, Ingester};
+use ingester_mirror::audit::audit_periodically;
+use ingester_mirror::config::{Config, Environment, Gate, Ingester, Live};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{Identity, IdentityError};
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::retention;
+use ingester_mirror::retention::Retention;
+use ingester_mirror::suspend::{Permit, Suspension};
 use ingester_mirror::sync::{self, Context};
-use ingester_store::migrate::{BackfillProgress, Released};
+use ingester_store::migrate::{Backfill, BackfillProgress, Released};
 use ingester_store::{Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -27,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 /// How long the Event about a database of another cluster may take.
 const LAST_EVENT: Duration = Duration::from_secs(5);
 
-pub(crate) async fn run(arguments: &Run, config: Config, program: Program) -> Result<Ending, Failure> {
+pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level: Level) -> Result<Ending, Failure> {
     let stop = CancellationToken::new();
     stop_on_signals(stop.clone())?;
     let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.kind())).copied().collect();
@@ -41,6 +46,18 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program) -> Re
         }
         None => None,
     };
+    let (sender, live) = Live::new(config.clone());
+    let reload = Reload {
+        file: arguments.config.config.clone(),
+        kinds: program.kinds.iter().map(Kind::kind).collect(),
+        environment: Environment::of_process(),
+        config: config.clone(),
+        live: sender,
+        level,
+        metrics: metrics.clone(),
+    };
+    let reloading = without_error(reload.run(stop.clone()));
+    let reloading = Part::spawn("watch of the configuration file", Until::Stop, &health, &stop, reloading);
     let ending = match config.gate().map_err(|error| Failure::Usage(error.into()))? {
         Gate::Disabled => idle("metadataStorage.enableMetadataStorage is false", &health, &stop).await,
         Gate::NoDatabase => idle("no database is named", &health, &stop).await,
@@ -54,10 +71,11 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program) -> Re
                 released,
                 migrate: config.ingester.create_tables,
             };
-            mirror(arguments, &config, tables, metrics, health, &stop).await
+            mirror(arguments, &live, tables, metrics, health, &stop).await
         }
     };
     stop.cancel();
+    reloading.abort();
     if let Some(serving) = serving {
         // It ends by itself within a second. How it ends does not change the result.
         serving.ended().await;
@@ -76,12 +94,13 @@ async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result
 
 async fn mirror(
     arguments: &Run,
-    config: &Config,
+    live: &Live,
     tables: Tables,
     metrics: Metrics,
     health: Health,
     stop: &CancellationToken,
 ) -> Result<Ending, Failure> {
+    let config = live.now();
     let client = arguments.cluster.client().await?;
     let options = config.mysql.connect_options();
     let store = tokio::select! {
@@ -96,10 +115,25 @@ async fn mirror(
     health.database_reached();
     health.kinds_looked_up();
     health.cluster_pending();
+    metrics.database(&store);
+    let suspension = Suspension::new(&tables.kinds, &live.now(), &metrics);
     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
     let publishing = Part::spawn("publisher of Events", Until::Stop, &health, stop, without_error(publishing));
-    let (rate, all, kinds) = (config.ingester.backfill_rate, tables.all, tables.kinds.clone());
-    let filling = backfill(store.clone(), kinds, tables.released, rate, metrics.clone(), stop.clone());
+    let suspending = suspension.clone();
+    let changed = live.clone();
+    let suspending = without_error(async move { suspending.follow(&changed).await });
+    let suspending = Part::spawn("suspension of kinds", Until::Stop, &health, stop, suspending);
+    let all = tables.all;
+    let filling = Filling {
+        store: store.clone(),
+        kinds: tables.kinds.clone(),
+        released: tables.released,
+        live: live.clone(),
+        suspension: suspension.clone(),
+        metrics: metrics.clone(),
+        stop: stop.clone(),
+    };
+    let filling = filling.run();
     let backfilling = Part::spawn("backfill", Until::Done, &health, stop, without_error(filling));
     let counting = report_outside(store.clone(), all, config.ingester.clone());
     let counting = Part::spawn("count of rows", Until::Done, &health, stop, without_error(counting));
@@ -119,18 +153,22 @@ async fn mirror(
                 None => {}
             }
             // Only now: rows of another cluster are none of ours to purge.
-            let ages = config.retention.clone();
-            let purging = retention::run(
-                store.clone(),
-                tables.kinds.clone(),
-                move |kind| ages.of(kind.kind()),
-                metrics.clone(),
-                stop.clone(),
-            );
+            let purging = Retention {
+                store: store.clone(),
+                kinds: tables.kinds.clone(),
+                live: live.clone(),
+                suspension: suspension.clone(),
+                metrics: metrics.clone(),
+            };
+            let purging = purging.run(stop.clone());
             let purging = Part::spawn("retention", Until::Stop, &health, stop, without_error(purging));
-            let context = Context { client, store: store.clone(), metrics, health, publisher };
-            sync::run(context, &tables.kinds, config, stop.clone()).await;
+            let context = Context { client, store: store.clone(), metrics, health: health.clone(), publisher };
+            let (audited, kinds, changed, end) = (context.clone(), tables.kinds.clone(), live.clone(), stop.clone());
+            let auditing = async move { audit_periodically(&audited, &kinds, &changed, &end).await };
+            let auditing = Part::spawn("scheduled audit", Until::Stop, &health, stop, without_error(auditing));
+            sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
             publishing.abort();
+            auditing.ended().await;
             // It ends after the current batch.
             let _ = tokio::time::timeout(CLOSE, purging.ended()).await;
             Ok(Ending::Done)
@@ -148,6 +186,7 @@ async fn mirror(
         }
     };
     counting.abort();
+    suspending.abort();
     // It ends after the current page. If the database is down, nobody waits for it.
     let _ = tokio::time::timeout(CLOSE, backfilling.ended()).await;
     if let Ok(store) = Arc::try_unwrap(store) {
@@ -216,68 +255,107 @@ fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Opt
 const AGAIN: [Duration; 2] = [Duration::from_secs(300), Duration::from_secs(3600)];
 
 /// Backfills columns that migrations added and rows of older definitions, one table after the other, while the mirror runs.
-async fn backfill(
+struct Filling {
     store: Arc<Store>,
     kinds: Vec<Kind>,
     released: Option<Released>,
-    rate: u32,
+    live: Live,
+    suspension: Suspension,
     metrics: Metrics,
     stop: CancellationToken,
-) {
-    let rate = NonZeroU32::new(rate);
-    let mut pauses = AGAIN.into_iter().chain(std::iter::repeat(AGAIN[1]));
-    while !stop.is_cancelled() {
-        let attempts = async || match stop.is_cancelled() {
-            true => Ok(()),
-            false => backfill_once(&store, &kinds, released.as_ref(), rate, &metrics, &stop).await,
-        };
-        let token = stop.clone();
-        let attempts = attempts
-            .retry(PAUSES)
-            .sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)))
-            .notify(|error: &StoreError, _| tracing::warn!(%error, "Filling columns failed, trying again"));
-        // The attempts end only with a success.
-        let _ = attempts.await;
-        let pause = pauses.next().unwrap_or(AGAIN[1]);
-        let _ = stop.run_until_cancelled(tokio::time::sleep(pause)).await;
-    }
 }
 
-/// Backfills all new columns; stops after the current page if `stop` is cancelled.
-async fn backfill_once(
-    store: &Store,
-    kinds: &[Kind],
-    released: Option<&Released>,
-    rate: Option<NonZeroU32>,
-    metrics: &Metrics,
-    stop: &CancellationToken,
-) -> Result<(), StoreError> {
-    let backfills = store.incomplete_backfills(kinds, released).await?;
-    for backfill in &backfills {
-        metrics.backfill(backfill.kind.kind()).incomplete_columns(backfill.columns().count());
+/// How a backfill of one table ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filled {
+    Completely,
+    /// The program stops.
+    Stopped,
+    /// The kind was suspended, or the rate changed: its place is stored.
+    Interrupted,
+}
+
+impl Filling {
+    /// Backfills and looks again, until the program stops.
+    async fn run(self) {
+        let mut pauses = AGAIN.into_iter().chain(std::iter::repeat(AGAIN[1]));
+        while !self.stop.is_cancelled() {
+            let attempts = async || match self.stop.is_cancelled() {
+                true => Ok(()),
+                false => self.all().await,
+            };
+            let token = self.stop.clone();
+            let attempts = attempts
+                .retry(PAUSES)
+                .sleep(move |pause| token.clone().run_until_cancelled_owned(tokio::time::sleep(pause)))
+                .notify(|error: &StoreError, _| tracing::warn!(%error, "Filling columns failed, trying again"));
+            // The attempts end only with a success.
+            let _ = attempts.await;
+            let pause = pauses.next().unwrap_or(AGAIN[1]);
+            let _ = self.stop.run_until_cancelled(tokio::time::sleep(pause)).await;
+        }
     }
-    for backfill in &backfills {
+
+    /// Backfills all new columns. Those of suspended kinds wait until the kind goes on, and for all others.
+    async fn all(&self) -> Result<(), StoreError> {
+        let mut waiting = self.store.incomplete_backfills(&self.kinds, self.released.as_ref()).await?;
+        for backfill in &waiting {
+            self.metrics.backfill(backfill.kind.kind()).incomplete_columns(backfill.columns().count());
+        }
+        while !waiting.is_empty() {
+            // The first whose kind is not suspended.
+            let permits = waiting.iter().map(|backfill| Box::pin(self.suspension.permit(backfill.kind.kind())));
+            let permit = self.stop.run_until_cancelled(select_all(permits)).await;
+            let Some((Some(permit), place, _)) = permit else { return Ok(()) };
+            match self.one(&waiting[place], permit).await? {
+                Filled::Completely => drop(waiting.remove(place)),
+                Filled::Stopped => return Ok(()),
+                Filled::Interrupted => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Backfills one table. Stops after the current page if the program stops, the kind is to be suspended, or the rate changes.
+    async fn one(&self, backfill: &Backfill, mut permit: Permit) -> Result<Filled, StoreError> {
         let kind = backfill.kind.kind();
         let columns: Vec<String> = backfill.columns().map(|column| column.name.to_string()).collect();
         let columns = columns.join(", ");
         tracing::info!(kind, columns, "Filling columns from the stored objects");
-        let counts = metrics.backfill(kind);
+        let counts = self.metrics.backfill(kind);
         let mut before = BackfillProgress::default();
-        let filled = store.backfill(backfill, rate, stop, |now| {
+        let rate = self.live.now().ingester.backfill_rate;
+        let stop = self.stop.child_token();
+        let filled = self.store.backfill(backfill, NonZeroU32::new(rate), &stop, |now| {
             let (filled, failed) = (now.filled - before.filled, now.failed - before.failed);
             counts.rows(filled, now.read - before.read - filled - failed, failed);
             before = *now;
         });
-        let filled = filled.await?;
-        if !filled.complete {
-            tracing::info!(kind, columns, rows = filled.read, "Filling columns interrupted, the next start goes on");
-            return Ok(());
+        let mut filled = std::pin::pin!(filled);
+        let filled = tokio::select! {
+            biased;
+            filled = &mut filled => filled?,
+            () = permit.revoked() => {
+                stop.cancel();
+                filled.await?
+            }
+            () = self.live.changed(&rate, |config| config.ingester.backfill_rate) => {
+                stop.cancel();
+                filled.await?
+            }
+        };
+        let BackfillProgress { read, filled, failed, complete, .. } = filled;
+        if complete {
+            counts.incomplete_columns(0);
+            tracing::info!(kind, columns, rows = read, filled, failed, "Columns are complete");
+            return Ok(Filled::Completely);
         }
-        counts.incomplete_columns(0);
-        let BackfillProgress { read, filled, failed, .. } = filled;
-        tracing::info!(kind, columns, rows = read, filled, failed, "Columns are complete");
+        if self.stop.is_cancelled() {
+            tracing::info!(kind, columns, rows = read, "Filling columns interrupted, the next start goes on");
+            return Ok(Filled::Stopped);
+        }
+        Ok(Filled::Interrupted)
     }
-    Ok(())
 }
 
 #[cfg(test)]

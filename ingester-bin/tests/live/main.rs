@@ -14,6 +14,8 @@
 //! | `rejects` | objects that cannot be stored |
 //! | `selectors` | label and field selectors, compared with the API server's answers |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
+//! | `reload`, `suspend` | a configuration file that changes, and kinds that are suspended |
+//! | `backup` | a database that was restored from a backup |
 //! | `identity` | the database of another cluster |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
 //!
@@ -23,6 +25,7 @@
 #![allow(clippy::print_stderr, reason = "a test that fails shows the log of the ingester, one that is skipped says so")]
 
 mod back;
+mod backup;
 mod chaos;
 mod churn;
 mod cluster;
@@ -42,11 +45,13 @@ mod outages;
 mod program;
 mod rbac;
 mod rejects;
+mod reload;
 mod report;
 mod restore;
 mod secrets;
 mod selectors;
 mod settings;
+mod suspend;
 mod sweep;
 mod uninstall;
 mod world;

@@ -174,6 +174,11 @@ impl World {
         Ok(self.ingester.insert(ingester))
     }
 
+    /// Changes the running ingester's configuration file, as kubelet does when a ConfigMap has changed.
+    pub(crate) fn reconfigure(&self, settings: &Settings) -> Result<()> {
+        self.ingester().reconfigure(&settings.yaml())
+    }
+
     /// Starts one more ingester without waiting.
     pub(crate) fn another(&self, settings: &Settings) -> Result<Ingester> {
         let environment: Vec<(&str, &str)> =

@@ -53,9 +53,6 @@ impl Micros {
         }
         let two = |place: usize| i8::try_from(digits(&seconds[place..place + 2])?).ok();
         let year = i16::try_from(digits(&seconds[..4])?).ok()?;
-        let date = jiff::civil::Date::new(year, two(5)?, two(8)?).ok()?;
-        let time = jiff::civil::Time::new(two(11)?, two(14)?, two(17)?, 0).ok()?;
-        let seconds = date.to_datetime(time).duration_since(EPOCH).as_secs();
         let nanos = match fraction.strip_prefix('.') {
             Some(fraction) if (1..=9).contains(&fraction.len()) => {
                 digits(fraction.as_bytes())? * 10_u32.pow(9 - u32::try_from(fraction.len()).ok()?)
@@ -63,13 +60,16 @@ impl Micros {
             None if fraction.is_empty() => 0,
             _ => return None,
         };
-        Some(Micros(seconds * 1_000_000 + i64::from(nanos / 1000)))
+        let date = jiff::civil::Date::new(year, two(5)?, two(8)?).ok()?;
+        let time = jiff::civil::Time::new(two(11)?, two(14)?, two(17)?, i32::try_from(nanos).ok()?).ok()?;
+        Some(Self::of(date.to_datetime(time)))
     }
 
     /// The time that a clock in UTC shows.
     pub(crate) fn of(time: jiff::civil::DateTime) -> Self {
-        // Never more than the years -9999 to 9999.
-        Micros(time.duration_since(EPOCH).as_micros() as i64)
+        // Never more than the years -9999 to 9999. Rounded down, as the digits of a text are cut off.
+        let since = time.duration_since(EPOCH);
+        Micros(since.as_secs() * 1_000_000 + i64::from(since.subsec_nanos()).div_euclid(1000))
     }
 
     /// What a clock in UTC shows: to the end of the year 9999, before which jiff's timestamps end.

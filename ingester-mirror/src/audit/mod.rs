@@ -1,17 +1,19 @@
 //! Compares cluster and SQL, kind by kind, object by object, and repairs differences as the mirror itself would.
 //!
-//! May use: ingester-core, ingester-store, cluster, config, lifecycle, pipeline, sync, unit.
+//! May use: ingester-core, ingester-store, cluster, config, events, health, lifecycle, metrics, pipeline, sync, unit.
 //!
-//! `verdict` says whether an object and its row agree: pure. Here both are read, page by page, so memory holds one page and the
+//! `schedule` does it from time to time beside the mirror. `verdict` says whether an object and its row agree: pure. Here both are read, page by page, so memory holds one page and the
 //! uids. They are not read at the same moment, and the mirror may be running, so all suspects are read again together, objects and
 //! rows, until the findings are stable.
 
+mod schedule;
 mod verdict;
 
+pub use schedule::audit_periodically;
 pub use verdict::{AuditReport, Counts, Finding, ReportEntry};
 
 use crate::cluster::{ApiError, ApiErrorKind};
-use crate::config::Config;
+use crate::config::{Config, Live};
 use crate::lifecycle::{IMMUTABLE, is_leaving, is_true};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Why, uid_of};
 use crate::sync::{Context, units};
@@ -92,7 +94,7 @@ struct Suspect {
 }
 
 /// Compares `kinds` in the cluster with their rows and adds each difference to the report. With `repair`, it also repairs
-/// them. `progress` is told how far it is with which kind.
+/// them, except for suspended kinds. `progress` is told how far it is with which kind.
 ///
 /// A kind that is not installed in the cluster has no objects: its live rows are orphans.
 ///
@@ -108,7 +110,8 @@ pub async fn audit(
 ) -> Result<Repaired, AuditError> {
     let mut repaired = Repaired::default();
     // It is never cancelled: an audit ends by itself, or with the process.
-    for unit in units(context, kinds, config, &CancellationToken::new()) {
+    for unit in units(context, kinds, &Live::fixed(config.clone()), &CancellationToken::new()) {
+        let repair = repair && !config.ingester.is_suspended(unit.kind.kind());
         let mut auditor = Auditor::new(unit, progress).await?;
         let suspects = auditor.suspects(report).await?;
         let findings = auditor.confirm(suspects).await?;
@@ -235,7 +238,7 @@ impl<'a> Auditor<'a> {
                 let wanted = Wanted::Object {
                     row: &row,
                     terminating: is_leaving(meta),
-                    leaving: self.unit().rules.immutable || is_true(meta, IMMUTABLE),
+                    leaving: self.unit().rules().immutable || is_true(meta, IMMUTABLE),
                     rejected: self.rejects.get(&meta.uid).map(String::as_str),
                 };
                 judge(table, &wanted, stored)

@@ -14,11 +14,13 @@
 //! | `read.rs` | lists the keys and reads them |
 //! | `serve.rs` | the sections of `ingester serve` |
 //! | `retention.rs` | for how long rows of deleted objects are kept |
+//! | `live.rs` | the keys that may change while the program runs |
 //! | `environment.rs` | the variables that name a database |
 //! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
 
 mod environment;
 mod error;
+mod live;
 mod read;
 mod retention;
 mod secret;
@@ -33,6 +35,7 @@ mod tests;
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
+pub use live::{Changes, Live};
 pub use retention::Retention;
 pub use secret::Secret;
 pub use serve::{FrontProxy, Query, Serve};
@@ -125,12 +128,16 @@ pub struct Ingester {
     pub namespaces: Vec<String>,
     /// `kinds`: the kinds to mirror; empty for all registered kinds.
     pub kinds: Vec<String>,
+    /// `suspend`: the kinds for which nothing is written, neither to the database nor to the cluster.
+    pub suspend: Vec<String>,
     /// `pruneManagedFields`: whether `metadata.managedFields` is removed from the stored objects.
     pub prune_managed_fields: bool,
     /// `resyncPeriod`: how often rows are compared with a list of the objects' metadata; `None` (in the file `0s`) for never.
     pub resync_period: Option<Duration>,
     /// `sweepLimit`: how many rows may be marked as deleted at once because a list lacks their objects.
     pub sweep_limit: SweepLimit,
+    /// `auditPeriod`: how often cluster and rows are compared as `ingester audit` does; `None` (in the file `0s`) for never.
+    pub audit_period: Option<Duration>,
     /// `createTables`: whether the process migrates the tables when it starts.
     pub create_tables: bool,
     /// `backfillRate`: the most rows per second whose new columns are backfilled; 0 for no limit.
@@ -258,9 +265,11 @@ impl Default for Ingester {
             finalizer_rate: 50,
             namespaces: Vec::new(),
             kinds: Vec::new(),
+            suspend: Vec::new(),
             prune_managed_fields: true,
             resync_period: Some(Duration::from_secs(600)),
             sweep_limit: SweepLimit::of(1000),
+            audit_period: None,
             create_tables: true,
             backfill_rate: ingester_store::migrate::RATE,
         }
@@ -383,6 +392,11 @@ impl Ingester {
     /// Which objects of `kind` carry our finalizer: what is configured for it, else for all kinds, else what the kind says.
     pub(crate) fn finalizer_of(&self, kind: &Kind) -> Finalizer {
         self.finalizer_map.get(kind.kind()).copied().or(self.finalizer).unwrap_or(kind.finalizer())
+    }
+
+    /// Whether nothing is written for `kind`.
+    pub fn is_suspended(&self, kind: &str) -> bool {
+        self.suspend.iter().any(|name| name == kind)
     }
 
     /// Whether `kind` is mirrored.

@@ -127,9 +127,11 @@ fn ingester(section: &mut Section<'_>, into: &mut Ingester, kinds: &[&str]) {
     section.read("finalizerRate", &mut into.finalizer_rate, whole(1..=10_000));
     section.list("namespaces", &mut into.namespaces, namespace);
     section.list("kinds", &mut into.kinds, kind(kinds));
+    section.list("suspend", &mut into.suspend, kind(kinds));
     section.read("pruneManagedFields", &mut into.prune_managed_fields, truth);
     section.read("resyncPeriod", &mut into.resync_period, duration_or_never);
     section.read("sweepLimit", &mut into.sweep_limit, |text| whole(0..=1_000_000_000)(text).map(SweepLimit::of));
+    section.read("auditPeriod", &mut into.audit_period, duration_or_never);
     section.read("createTables", &mut into.create_tables, truth);
     section.read("backfillRate", &mut into.backfill_rate, whole(0..=1_000_000));
 }

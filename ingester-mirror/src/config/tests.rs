@@ -1,6 +1,7 @@
 //! Text in, values out.
 
 mod database;
+mod live;
 mod mistakes;
 mod secrets;
 
@@ -106,9 +107,11 @@ ingester:
   kinds:
   - Model
   - PipelineRun
+  suspend: [PipelineRun]
   pruneManagedFields: false
   resyncPeriod: 0s
   sweepLimit: 50
+  auditPeriod: 24h
   createTables: false
   backfillRate: 250
 retention: { deleted: 90d, deletedMap: { Model: 36h, Pipeline: 0s } }
@@ -164,9 +167,11 @@ log: { format: json, level: WARN }
             finalizer_rate: 9,
             namespaces: vec!["team-a".into()],
             kinds: vec!["Model".into(), "PipelineRun".into()],
+            suspend: vec!["PipelineRun".into()],
             prune_managed_fields: false,
             resync_period: None,
             sweep_limit: SweepLimit::of(50),
+            audit_period: Some(Duration::from_secs(86_400)),
             create_tables: false,
             backfill_rate: 250,
         },
@@ -200,6 +205,7 @@ log: { format: json, level: WARN }
     assert_eq!(config.ingester.requeue_period_of("PipelineRun"), Duration::from_millis(500));
     assert!(config.ingester.has_kind("Model") && !config.ingester.has_kind("Pipeline"));
     assert!(Config::default().ingester.has_kind("Pipeline"));
+    assert!(config.ingester.is_suspended("PipelineRun") && !config.ingester.is_suspended("Model"));
     assert_eq!(config.reading().unwrap().unwrap().to_string(), "mysql://reader:***@replica/db");
     assert!(Config::default().reading().unwrap().is_none());
     let options = config.mysql.connect_options();

@@ -8,12 +8,20 @@ use crate::lifecycle::finalizer;
 use crate::mistakes::{self, Mistake};
 use crate::pipeline::{Item, Source, Work, bytes_of};
 use std::time::Duration;
+use tokio::time::{Interval, MissedTickBehavior};
 
 /// How long after the start they may wait until the first list is in SQL: their patches would slow the list down.
 const WAIT: Duration = Duration::from_secs(300);
 
 /// After how many transient errors in a row a round ends: the API server is in trouble, not an object.
 const TROUBLE: u32 = 5;
+
+/// So many per second, without making up for what was missed.
+fn pace_of(rate: u32) -> Interval {
+    let mut pace = tokio::time::interval(Duration::from_secs(1) / rate.max(1));
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    pace
+}
 
 impl Follower {
     /// Adds our finalizer whenever there are objects that lack it.
@@ -56,10 +64,15 @@ impl Follower {
     /// One round over all objects. Returns how many are to be tried again. It fails only for what would affect the next object too.
     async fn add_finalizers_once(&self) -> Result<usize, ApiError> {
         let unit = self.unit();
-        let mut pace = tokio::time::interval(Duration::from_secs(1) / unit.settings.finalizer_rate.max(1));
-        pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut rate = unit.config().ingester.finalizer_rate;
+        let mut pace = pace_of(rate);
         let (mut next, mut left, mut in_a_row) = (None, 0, 0);
         loop {
+            let now = unit.config().ingester.finalizer_rate;
+            if now != rate {
+                rate = now;
+                pace = pace_of(rate);
+            }
             let page = unit.cluster.list_metadata(next.as_deref()).await?;
             for partial in page.items {
                 if !self.lacks_finalizer(&partial) {
@@ -67,7 +80,10 @@ impl Follower {
                 }
                 pace.tick().await;
                 let meta = partial.meta();
-                match self.pipeline.add_finalizer(&meta).await {
+                let writing = self.pipeline.writing.read().await;
+                let added = self.pipeline.add_finalizer(&meta).await;
+                drop(writing);
+                match added {
                     // The answer to the patch is written like an event, so the patch's own event finds it stored.
                     Ok(Some(object)) => {
                         in_a_row = 0;
@@ -101,7 +117,7 @@ impl Follower {
 
     /// Whether an object lacks our finalizer, by its metadata and the state of its row.
     pub(super) fn lacks_finalizer(&self, partial: &PartialObjectMeta) -> bool {
-        self.unit().rules.finalizer == Finalizer::Ensure
+        self.unit().rules().finalizer == Finalizer::Ensure
             && !partial.terminating()
             && finalizer::position(&partial.finalizers).is_none()
             && self.pipeline.known().live_version(&partial.uid).is_some()

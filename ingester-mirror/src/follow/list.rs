@@ -103,6 +103,7 @@ impl Follower {
             (page, share) = following?;
         };
         self.unit().metrics.listed();
+        self.unit().metrics.list_ended();
         let unseen = self.sweep(version).await;
         self.forget_rejects(&rejected).await;
         let seconds = begin.elapsed().as_secs_f32();

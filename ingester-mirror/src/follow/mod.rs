@@ -36,13 +36,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 use watch::WatchEnd;
 
 /// Rows per page when all live rows are read.
 const ROWS: usize = 5000;
 
-/// How long the workers of a stopping unit may take for what they have begun.
+/// How long the workers may take for what they have begun when the process is to end.
 const GRACE: Duration = Duration::from_secs(8);
 
 /// The pause between attempts to list a kind whose CRD is not installed.
@@ -78,26 +77,26 @@ impl Follower {
 
     /// Mirrors the unit until it is stopped. An error is the message of a panic.
     pub(crate) async fn run(unit: Unit) -> Result<(), String> {
+        let workers = unit.config().ingester.concurrent_reconciles_of(unit.kind.kind());
         tracing::info!(
             kind = unit.kind.kind(),
             namespace = unit.namespace.as_deref(),
-            workers = unit.settings.workers,
+            workers,
             "Ingester controller registered"
         );
-        unit.metrics.workers(unit.settings.workers);
-        let (stop, workers) = (unit.stop.clone(), unit.settings.workers.max(1));
+        unit.metrics.workers(workers);
+        let exit = unit.exit.clone();
         let pipeline = Arc::new(Pipeline::new(unit));
         let follower = Arc::new(Follower::new(pipeline.clone()));
         let mut tasks = JoinSet::new();
-        for _ in 0..workers {
+        for _ in 0..workers.max(1) {
             tasks.spawn(pipeline.clone().work());
         }
-        let (task, token) = (follower.clone(), stop.clone());
-        tasks.spawn(async move { until(&token, task.follow()).await });
-        let (task, token) = (follower.clone(), stop.clone());
-        tasks.spawn(async move { until(&token, task.resync()).await });
-        let token = stop.clone();
-        tasks.spawn(async move { until(&token, follower.add_finalizers()).await });
+        let (task, until) = (follower.clone(), pipeline.clone());
+        tasks.spawn(async move { until.until_stopped(task.follow()).await });
+        let (task, until) = (follower.clone(), pipeline.clone());
+        tasks.spawn(async move { until.until_stopped(task.resync()).await });
+        tasks.spawn(async move { pipeline.until_stopped(follower.add_finalizers()).await });
         let all_ended = async {
             while let Some(ended) = tasks.join_next().await {
                 if let Err(error) = ended {
@@ -107,7 +106,7 @@ impl Follower {
             Ok(())
         };
         let out_of_time = async {
-            stop.cancelled().await;
+            exit.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
         // Dropping the set ends the remaining tasks; the next list finds what they did not finish.
@@ -257,14 +256,6 @@ impl Follower {
         }
         self.pipeline.queue.push(Item::new(Work::Object { object: Box::new(object), source }).holding(share));
         Some(version)
-    }
-}
-
-async fn until(stop: &CancellationToken, work: impl Future<Output = ()>) {
-    tokio::select! {
-        biased;
-        () = stop.cancelled() => {}
-        () = work => {}
     }
 }
 

@@ -7,15 +7,27 @@ use crate::pipeline::{Item, KnownObject, ObjectRef, RowState, Why};
 use crate::unit::in_time;
 use ingester_store::{Evicted, StoreError};
 use std::sync::atomic::Ordering;
+use tokio::time::Instant;
 
 impl Follower {
-    /// Compares every `resync_period`.
+    /// Compares every `resyncPeriod`.
     pub(super) async fn resync(&self) {
         let unit = self.unit();
         let kind = unit.kind.kind();
-        let Some(period) = unit.settings.resync_period else { return std::future::pending().await };
+        let mut last = Instant::now();
         loop {
-            tokio::time::sleep(period).await;
+            let period = unit.config().ingester.resync_period;
+            let due = async {
+                match period {
+                    Some(period) => tokio::time::sleep_until(last + period).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = unit.live.changed(&period, |config| config.ingester.resync_period) => continue,
+                () = due => last = Instant::now(),
+            }
             match self.resync_once().await {
                 Ok(found) if found > 0 => {
                     tracing::warn!(kind, objects = found, "Resync found objects that differ from their rows");
@@ -57,6 +69,7 @@ impl Follower {
                 break page.version;
             }
         };
+        self.unit().metrics.list_ended();
         Ok(found + self.sweep(version).await)
     }
 

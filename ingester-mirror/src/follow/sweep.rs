@@ -44,6 +44,7 @@ impl Follower {
             for change in &forget {
                 self.pipeline.known().remove(change.uid());
             }
+            let _writing = self.pipeline.writing.read().await;
             if !forget.is_empty()
                 && let Err(error) = in_time("clearing rejects", unit.rows.write(&forget)).await
             {
@@ -72,6 +73,7 @@ impl Follower {
             let is_gone = |uid: &&str| known.get(uid).is_none() && !self.pipeline.queue.holds(uid);
             recorded.iter().map(AsRef::as_ref).filter(is_gone).collect()
         };
+        let _writing = self.pipeline.writing.read().await;
         if !gone.is_empty()
             && let Err(error) = in_time("forgetting rejects", self.unit().rows.forget_rejects(&gone)).await
         {
@@ -83,7 +85,7 @@ impl Follower {
     fn is_too_many(&self, gone: usize) -> bool {
         let unit = self.unit();
         let live = self.pipeline.known().live();
-        if !unit.settings.sweep_limit.refuses(gone as u64, live as u64) || mistakes::made(Mistake::NoFuse) {
+        if !unit.config().ingester.sweep_limit.refuses(gone as u64, live as u64) || mistakes::made(Mistake::NoFuse) {
             return false;
         }
         tracing::error!(

@@ -4,16 +4,15 @@
 use crate::budget::Budget;
 use crate::clock::SystemClock;
 use crate::cluster::{ApiError, Cluster, MetadataPage, Page, RemoteEvent, Watch};
-use crate::config::{Finalizer, SweepLimit};
+use crate::config::{Config, Ingester, Live};
 use crate::events::Publisher;
 use crate::fixture::MODEL;
 use crate::follow::Follower;
 use crate::health::Health;
-use crate::lifecycle::Rules;
 use crate::lifecycle::finalizer::FINALIZER;
 use crate::metrics::Metrics;
 use crate::rows::{Names, Rows};
-use crate::unit::{Settings, Unit};
+use crate::unit::Unit;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use ingester_core::object::{ManagedFields, Meta};
@@ -26,6 +25,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -154,6 +154,26 @@ impl Scene {
     /// Mirrors until the scene is over.
     fn play(self: &Arc<Self>, deletion_delay: Duration) -> CancellationToken {
         let stop = CancellationToken::new();
+        self.play_until(deletion_delay, &stop, &stop);
+        stop
+    }
+
+    /// Mirrors until the unit is to stop, or the process is to end.
+    fn play_until(
+        self: &Arc<Self>,
+        deletion_delay: Duration,
+        stop: &CancellationToken,
+        exit: &CancellationToken,
+    ) -> JoinHandle<Result<(), String>> {
+        let mut config = Config::default();
+        config.metadata_storage.deletion_delay = deletion_delay;
+        config.ingester = Ingester {
+            concurrent_reconciles: 1,
+            requeue_period: Duration::from_secs(10),
+            finalizer_rate: 1000,
+            prune_managed_fields: false,
+            ..config.ingester
+        };
         let unit = Unit {
             kind: MODEL,
             namespace: None,
@@ -161,22 +181,14 @@ impl Scene {
             rows: self.clone(),
             clock: Arc::new(SystemClock),
             memory: Budget::new(1 << 20).part(),
-            rules: Rules { finalizer: Finalizer::Ensure, deletion_delay, immutable: false },
-            settings: Settings {
-                workers: 1,
-                requeue_period: Duration::from_secs(10),
-                resync_period: Some(Duration::from_secs(600)),
-                finalizer_rate: 1000,
-                sweep_limit: SweepLimit::of(1000),
-                managed_fields: ManagedFields::Keep,
-            },
+            live: Live::fixed(config),
             metrics: Metrics::new().unwrap().controller("Model"),
             health: Health::new([]),
             publisher: Publisher::off(),
             stop: stop.clone(),
+            exit: exit.clone(),
         };
-        tokio::spawn(Follower::run(unit));
-        stop
+        tokio::spawn(Follower::run(unit))
     }
 }
 
@@ -549,4 +561,62 @@ async fn an_object_whose_patch_fails_does_not_keep_the_finalizer_from_others() {
     sleep(10 * SECOND).await;
     let has = |name: &str| scene.state().objects[name]["metadata"]["finalizers"] == json!([FINALIZER]);
     assert!(has("a") && has("c") && !has("b"));
+}
+
+/// A unit that stops, as when its kind is suspended, while a request takes its time.
+#[tokio::test(start_paused = true)]
+async fn a_stopping_unit_finishes_what_has_begun_and_begins_nothing() {
+    const WITHOUT: fn(&mut Json) = |object| object["metadata"]["finalizers"] = json!([]);
+    const LEAVING: fn(&mut Json) = |object| object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    let slow_patch = |call: &str| if call == "patch a" { Trouble::Slow(20 * SECOND) } else { Trouble::None };
+    let slow_write = |call: &str| if call == "write" { Trouble::Slow(20 * SECOND) } else { Trouble::None };
+    type Check = fn(&Scene) -> bool;
+    let finalized: Check = |scene| scene.state().objects["a"]["metadata"]["finalizers"] == json!([FINALIZER]);
+    let cases: [(&str, fn(&str) -> Trouble, bool, fn(&mut Json), Check); 4] = [
+        ("the finalizer of an older object", slow_patch, true, WITHOUT, finalized),
+        ("the finalizer of a new object", slow_patch, false, WITHOUT, finalized),
+        ("a row", slow_write, false, |_| {}, |scene| scene.is_live("a")),
+        ("the end of an object", slow_patch, false, LEAVING, |scene| !scene.state().objects.contains_key("a")),
+    ];
+    for (what, trouble, older, change, finished) in cases {
+        let scene = Scene::new(trouble);
+        if older {
+            scene.put("a", change);
+            scene.stored("a", None);
+        }
+        let (stop, exit) = (CancellationToken::new(), CancellationToken::new());
+        let running = scene.play_until(Duration::ZERO, &stop, &exit);
+        sleep(SECOND).await;
+        if !older {
+            scene.put("a", change);
+        }
+        sleep(SECOND).await;
+        assert!(!finished(&scene), "{what} is under way");
+        stop.cancel();
+        // It would be the next piece of work.
+        scene.put("b", |_| {});
+        running.await.unwrap().unwrap();
+        assert!(finished(&scene), "{what}");
+        let calls = scene.state().calls.len();
+        assert!(scene.row("b").is_none(), "{what}");
+        sleep(60 * SECOND).await;
+        assert_eq!(scene.state().calls.len(), calls, "{what}: nothing comes after the end");
+        assert!(!exit.is_cancelled());
+    }
+}
+
+/// A database that fails when a unit stops is not asked again.
+#[tokio::test(start_paused = true)]
+async fn a_stopping_unit_does_not_wait_for_a_database_that_is_away() {
+    let scene = Scene::new(|call| if call == "write" { Trouble::Status(500) } else { Trouble::None });
+    let (stop, exit) = (CancellationToken::new(), CancellationToken::new());
+    let running = scene.play_until(Duration::ZERO, &stop, &exit);
+    scene.put("a", |_| {});
+    sleep(10 * SECOND).await;
+    let (begin, writes) = (Instant::now(), scene.calls("write").len());
+    assert!(writes > 2, "it is tried again and again");
+    stop.cancel();
+    running.await.unwrap().unwrap();
+    assert!(begin.elapsed() < SECOND);
+    assert!(scene.calls("write").len() <= writes + 1);
 }

@@ -72,7 +72,9 @@ impl Follower {
         }
         let mut events = cluster.watch(*version).await.map_err(Ended::Api)?;
         while let Some(event) = events.next().await {
-            let observed = match event.map_err(Ended::Api)? {
+            let event = event.map_err(Ended::Api)?;
+            self.unit().metrics.event_received();
+            let observed = match event {
                 RemoteEvent::Applied(text) => self.receive(text, Source::Watch, Memory::Taken).await,
                 RemoteEvent::Deleted(text) => self.receive(text, Source::Deletion, Memory::Taken).await,
                 RemoteEvent::Bookmark(version) => Some(version),

@@ -8,9 +8,9 @@ use prometheus::{Gauge, Histogram, IntCounter, IntGauge};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How the reconciliation of an object ended, in controller-runtime's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +98,33 @@ struct Own {
     max_concurrent: AtomicUsize,
     objects: AtomicUsize,
     rejected_objects: AtomicUsize,
+    held: AtomicUsize,
     synced: AtomicBool,
     installed: AtomicBool,
+    last_list: Time,
+    last_event: Time,
+    oldest: Mutex<Option<Oldest>>,
+}
+
+/// For how long the oldest object has waited; `None` if none waits.
+type Oldest = Box<dyn Fn() -> Option<Duration> + Send + Sync>;
+
+/// A time of day, as Prometheus has it: seconds since 1970, 0 for never.
+#[derive(Default)]
+struct Time(AtomicU64);
+
+impl Time {
+    fn now() -> f64 {
+        SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64()
+    }
+
+    fn set_now(&self) {
+        self.0.store(Time::now().to_bits(), Relaxed);
+    }
+
+    fn seconds(&self) -> f64 {
+        f64::from_bits(self.0.load(Relaxed))
+    }
 }
 
 /// The series of one kind.
@@ -125,6 +150,7 @@ pub(super) struct KindMetrics {
     stale: IntCounter,
     deleted: IntCounter,
     evicted: IntCounter,
+    evictions_failed: IntCounter,
     batch_size: Histogram,
     batch_duration: Histogram,
     lag: Histogram,
@@ -147,6 +173,15 @@ pub(super) struct KindMetrics {
     synced: IntGauge,
     installed: IntGauge,
     sweeps_refused: IntCounter,
+    oldest_waiting: Gauge,
+    held_objects: IntGauge,
+    last_list: Gauge,
+    last_event: Gauge,
+    pub(super) suspended: IntGauge,
+    /// Succeeded, failed.
+    audits: [IntCounter; 2],
+    audit_findings: [IntGauge; FINDINGS.len()],
+    last_audit: Gauge,
     /// The busy workers.
     busy: Mutex<Busy>,
     /// The kind's controllers. Those that are dropped count no longer.
@@ -188,6 +223,7 @@ impl KindMetrics {
             stale: families.skipped.of([kind, "stale"]),
             deleted: families.deleted.of([kind]),
             evicted: families.evicted.of([kind]),
+            evictions_failed: families.evictions_failed.of([kind]),
             batch_size: families.batch_size.of([kind]),
             batch_duration: families.batch_duration.of([kind]),
             lag: families.lag.of([kind]),
@@ -209,6 +245,14 @@ impl KindMetrics {
             synced: families.synced.of([kind]),
             installed: families.installed.of([kind]),
             sweeps_refused: families.sweeps_refused.of([kind]),
+            oldest_waiting: families.oldest_waiting.of([kind]),
+            held_objects: families.held_objects.of([kind]),
+            last_list: families.last_list.of([kind]),
+            last_event: families.last_event.of([kind]),
+            suspended: families.suspended.of([kind]),
+            audits: ["success", "failed"].map(|result| families.audits.of([kind, result])),
+            audit_findings: FINDINGS.map(|finding| families.audit_findings.of([kind, finding])),
+            last_audit: families.last_audit.of([kind]),
             busy: Mutex::default(),
             controllers: Mutex::default(),
         }
@@ -235,6 +279,16 @@ impl KindMetrics {
         self.max_concurrent.set(sum(|own| &own.max_concurrent));
         self.objects.set(sum(|own| &own.objects));
         self.rejected_objects.set(sum(|own| &own.rejected_objects));
+        self.held_objects.set(sum(|own| &own.held));
+        // The one that was listed longest ago, and the latest event of all.
+        let times = |of: fn(&Own) -> &Time| controllers.iter().map(|own| of(own).seconds()).collect::<Vec<f64>>();
+        self.last_list.set(times(|own| &own.last_list).into_iter().reduce(f64::min).unwrap_or_default());
+        self.last_event.set(times(|own| &own.last_event).into_iter().fold(0.0, f64::max));
+        let oldest = controllers.iter().filter_map(|own| {
+            let oldest = own.oldest.lock().unwrap_or_else(PoisonError::into_inner);
+            oldest.as_ref().and_then(|oldest| oldest())
+        });
+        self.oldest_waiting.set(oldest.max().unwrap_or_default().as_secs_f64());
         // True of the kind once it is true in every namespace.
         let all = |of: fn(&Own) -> &AtomicBool| {
             !controllers.is_empty() && controllers.iter().all(|own| of(own).load(Relaxed))
@@ -286,6 +340,29 @@ impl RetentionMetrics {
 impl fmt::Debug for BackfillMetrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "BackfillMetrics({})", self.0.kind)
+    }
+}
+
+/// What an audit may find, by the names of its report.
+pub(crate) const FINDINGS: [&str; 7] = ["missing", "stale", "ahead", "different", "deleted", "orphaned", "rejected"];
+
+/// The metrics of a kind's scheduled audits.
+#[derive(Clone)]
+pub(crate) struct AuditMetrics(pub(super) Arc<KindMetrics>);
+
+impl AuditMetrics {
+    /// An audit ended with so many findings of each of [`FINDINGS`].
+    pub(crate) fn succeeded(&self, findings: [u64; FINDINGS.len()]) {
+        for (gauge, found) in self.0.audit_findings.iter().zip(findings) {
+            gauge.set(i64::try_from(found).unwrap_or(i64::MAX));
+        }
+        self.0.audits[0].inc();
+        self.0.last_audit.set(Time::now());
+    }
+
+    /// An audit could not be finished: the findings remain those of the one before.
+    pub(crate) fn failed(&self) {
+        self.0.audits[1].inc();
     }
 }
 
@@ -373,6 +450,11 @@ impl ControllerMetrics {
         self.kind.evicted.inc_by(count(objects));
     }
 
+    /// An object could not be evicted now.
+    pub(crate) fn eviction_failed(&self) {
+        self.kind.evictions_failed.inc();
+    }
+
     /// A batch was committed: its objects, and the time since the start of its transaction.
     pub(crate) fn batch(&self, objects: usize, took: Duration) {
         self.kind.batch_size.observe(objects as f64);
@@ -453,6 +535,34 @@ impl ControllerMetrics {
     /// The cluster was behind SQL with these objects, and won.
     pub(crate) fn restored(&self, objects: usize) {
         self.kind.restored.inc_by(count(objects));
+    }
+
+    /// How many terminating objects have our finalizer.
+    pub(crate) fn held(&self, objects: usize) {
+        self.own.held.store(objects, Relaxed);
+    }
+
+    /// From now on, `oldest` is asked for how long the oldest object has waited.
+    pub(crate) fn oldest(&self, oldest: impl Fn() -> Option<Duration> + Send + Sync + 'static) {
+        *self.own.oldest.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(oldest));
+    }
+
+    /// All objects were listed, or their metadata.
+    pub(crate) fn list_ended(&self) {
+        self.own.last_list.set_now();
+    }
+
+    /// The watch sent something.
+    pub(crate) fn event_received(&self) {
+        self.own.last_event.set_now();
+    }
+
+    /// The controller has stopped: nothing waits, nobody works, and nothing is known of the cluster.
+    pub(crate) fn stopped(&self) {
+        for gauge in [&self.own.depth, &self.own.waiting_bytes, &self.own.max_concurrent, &self.own.held] {
+            gauge.store(0, Relaxed);
+        }
+        self.own.synced.store(false, Relaxed);
     }
 
     /// Whether the first list is in SQL.

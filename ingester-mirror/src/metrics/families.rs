@@ -53,6 +53,15 @@ impl<const N: usize> SecondsGauges<N> {
     }
 }
 
+/// Counters of one name, in seconds with fractions.
+pub(super) struct SecondsCounters<const N: usize>(prometheus::CounterVec);
+
+impl<const N: usize> SecondsCounters<N> {
+    pub(super) fn of(&self, values: [&str; N]) -> prometheus::Counter {
+        self.0.with_label_values(&values)
+    }
+}
+
 /// Histograms of one name.
 pub(super) struct Histograms<const N: usize>(HistogramVec);
 
@@ -85,6 +94,7 @@ pub(super) struct Families {
     pub(super) skipped: Counters<2>,
     pub(super) deleted: Counters<1>,
     pub(super) evicted: Counters<1>,
+    pub(super) evictions_failed: Counters<1>,
     pub(super) batch_size: Histograms<1>,
     pub(super) batch_duration: Histograms<1>,
     pub(super) lag: Histograms<1>,
@@ -107,9 +117,24 @@ pub(super) struct Families {
     pub(super) synced: Gauges<1>,
     pub(super) installed: Gauges<1>,
     pub(super) waiting_bytes: Gauges<1>,
+    pub(super) oldest_waiting: SecondsGauges<1>,
+    pub(super) held_objects: Gauges<1>,
+    pub(super) last_list: SecondsGauges<1>,
+    pub(super) last_event: SecondsGauges<1>,
+    pub(super) suspended: Gauges<1>,
+    pub(super) audits: Counters<2>,
+    pub(super) audit_findings: Gauges<2>,
+    pub(super) last_audit: SecondsGauges<1>,
     // Ours, for the process.
     pub(super) events: Counters<1>,
     pub(super) cluster_checked: Gauges<0>,
+    pub(super) connections: Gauges<1>,
+    pub(super) connections_limit: Gauges<0>,
+    pub(super) connections_waiting: Gauges<0>,
+    pub(super) connection_waits: Counters<0>,
+    pub(super) connection_wait_seconds: SecondsCounters<0>,
+    pub(super) config_reloads: Counters<1>,
+    pub(super) config_current: Gauges<0>,
     pub(super) build_info: Gauges<1>,
 }
 
@@ -193,6 +218,11 @@ impl Families {
             evicted: on.counters(
                 "ingester_objects_evicted_total",
                 "Immutable objects that left etcd and live on in SQL",
+                BY_KIND,
+            )?,
+            evictions_failed: on.counters(
+                "ingester_evictions_failed_total",
+                "Attempts to evict an object that failed and are repeated",
                 BY_KIND,
             )?,
             batch_size: on.histograms("ingester_batch_size", "Objects in one transaction", BY_KIND, BATCH_OBJECTS)?,
@@ -283,6 +313,73 @@ impl Families {
                 "Bytes of the objects that wait in the queue",
                 BY_KIND,
             )?,
+            oldest_waiting: on.seconds(
+                "ingester_oldest_waiting_seconds",
+                "How long ago the object came that waits longest; 0 if none waits",
+                BY_KIND,
+            )?,
+            held_objects: on.gauges(
+                "ingester_held_objects",
+                "Terminating objects that cannot leave yet because they have our finalizer",
+                BY_KIND,
+            )?,
+            last_list: on.seconds(
+                "ingester_last_list_timestamp_seconds",
+                "When all objects were last listed to the end, by a list or a resync; 0 before the first",
+                BY_KIND,
+            )?,
+            last_event: on.seconds(
+                "ingester_last_event_timestamp_seconds",
+                "When the watch last sent something, if only a bookmark; 0 before the first",
+                BY_KIND,
+            )?,
+            suspended: on.gauges("ingester_suspended", "1 while the kind is suspended", BY_KIND)?,
+            audits: on.counters("ingester_audits_total", "Scheduled audits, by result", ["kind", "result"])?,
+            audit_findings: on.gauges(
+                "ingester_audit_findings",
+                "Objects and rows that differed in the last scheduled audit, by what was found",
+                ["kind", "finding"],
+            )?,
+            last_audit: on.seconds(
+                "ingester_last_audit_timestamp_seconds",
+                "When the last scheduled audit succeeded; 0 before the first",
+                BY_KIND,
+            )?,
+            connections: on.gauges(
+                "ingester_database_connections",
+                "Connections to the database, by what they do: used or idle",
+                ["state"],
+            )?,
+            connections_limit: on.gauges(
+                "ingester_database_connections_limit",
+                "The most connections to the database that may be open",
+                [],
+            )?,
+            connections_waiting: on.gauges(
+                "ingester_database_connections_waiting",
+                "Statements that wait for a connection now",
+                [],
+            )?,
+            connection_waits: on.counters(
+                "ingester_database_connection_waits_total",
+                "Connections that were taken from the pool",
+                [],
+            )?,
+            connection_wait_seconds: on.seconds_total(
+                "ingester_database_connection_wait_seconds_total",
+                "How long statements waited for a connection, all added up",
+                [],
+            )?,
+            config_reloads: on.counters(
+                "ingester_config_reloads_total",
+                "Changes of the configuration file, by whether it could be used",
+                ["result"],
+            )?,
+            config_current: on.gauges(
+                "ingester_config_last_reload_successful",
+                "1 unless the configuration file has mistakes now, so that an older one is in use",
+                [],
+            )?,
             events: on.counters(
                 "ingester_events_total",
                 "Kubernetes Events: published, failed, or dropped because too many waited",
@@ -319,6 +416,10 @@ impl Builder<'_> {
 
     fn seconds<const N: usize>(&self, name: &str, help: &str, labels: [&str; N]) -> Result<SecondsGauges<N>> {
         self.register(prometheus::GaugeVec::new(Opts::new(name, help), &labels)?).map(SecondsGauges)
+    }
+
+    fn seconds_total<const N: usize>(&self, name: &str, help: &str, labels: [&str; N]) -> Result<SecondsCounters<N>> {
+        self.register(prometheus::CounterVec::new(Opts::new(name, help), &labels)?).map(SecondsCounters)
     }
 
     fn histograms<const N: usize>(

@@ -11,16 +11,16 @@ mod families;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use controller::{AuditMetrics, FINDINGS, Outcome, Restart, RetentionMetrics, Skip};
 pub use controller::{BackfillMetrics, ControllerMetrics};
-pub(crate) use controller::{Outcome, Restart, RetentionMetrics, Skip};
 
 use controller::KindMetrics;
 use families::Families;
-use ingester_store::ErrorClass;
+use ingester_store::{ErrorClass, Store};
 use prometheus::{IntCounter, Registry, TextEncoder};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// All metrics of one ingester. Clones share them.
 #[derive(Clone)]
@@ -31,6 +31,8 @@ struct Inner {
     families: Families,
     events: EventCounters,
     kinds: Mutex<BTreeMap<Box<str>, Arc<KindMetrics>>>,
+    /// The database, while it is open.
+    store: Mutex<Weak<Store>>,
 }
 
 /// The counters of Kubernetes Events.
@@ -51,13 +53,25 @@ impl Metrics {
         let registry = Registry::new();
         let families = Families::new(&registry)?;
         families.cluster_checked.of([]).set(0);
+        families.config_current.of([]).set(1);
+        for result in RELOADS {
+            families.config_reloads.of([result]);
+        }
+        for state in STATES {
+            families.connections.of([state]).set(0);
+        }
+        for gauge in [&families.connections_limit, &families.connections_waiting] {
+            gauge.of([]).set(0);
+        }
+        families.connection_waits.of([]);
+        families.connection_wait_seconds.of([]);
         families.build_info.of([env!("CARGO_PKG_VERSION")]).set(1);
         let events = EventCounters {
             published: families.events.of(["published"]),
             failed: families.events.of(["failed"]),
             dropped: families.events.of(["dropped"]),
         };
-        Ok(Metrics(Arc::new(Inner { registry, families, events, kinds: Mutex::default() })))
+        Ok(Metrics(Arc::new(Inner { registry, families, events, kinds: Mutex::default(), store: Mutex::default() })))
     }
 
     /// The metrics of one controller of a kind. What several controllers count is in the same series; their gauges add up as long as
@@ -74,6 +88,44 @@ impl Metrics {
     /// The metric of a kind's retention.
     pub(crate) fn retention(&self, kind: &str) -> RetentionMetrics {
         RetentionMetrics(self.kind(kind))
+    }
+
+    /// The metrics of a kind's scheduled audits.
+    pub(crate) fn audit(&self, kind: &str) -> AuditMetrics {
+        AuditMetrics(self.kind(kind))
+    }
+
+    /// Whether a kind is suspended.
+    pub(crate) fn suspended(&self, kind: &str, suspended: bool) {
+        self.kind(kind).suspended.set(suspended.into());
+    }
+
+    /// The configuration file was changed, and can be used or not.
+    pub fn config_reloaded(&self, usable: bool) {
+        let families = &self.0.families;
+        families.config_reloads.of([RELOADS[usize::from(!usable)]]).inc();
+        families.config_current.of([]).set(usable.into());
+    }
+
+    /// The connections of this store are shown as long as it is open.
+    pub fn database(&self, store: &Arc<Store>) {
+        *self.0.store.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(store);
+    }
+
+    fn update_connections(&self) {
+        let families = &self.0.families;
+        let store = self.0.store.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        let connections = store.map(|store| store.connections()).unwrap_or_default();
+        for (state, count) in STATES.into_iter().zip([connections.used, connections.idle]) {
+            families.connections.of([state]).set(count.into());
+        }
+        families.connections_limit.of([]).set(connections.limit.into());
+        families.connections_waiting.of([]).set(connections.waiting.into());
+        // The store counts on, this process has one.
+        let waits = families.connection_waits.of([]);
+        waits.inc_by(connections.taken.saturating_sub(waits.get()));
+        let seconds = families.connection_wait_seconds.of([]);
+        seconds.inc_by((connections.waited.as_secs_f64() - seconds.get()).max(0.0));
     }
 
     /// The series of a kind, which exist from then on, at 0.
@@ -96,6 +148,7 @@ impl Metrics {
     pub fn render(&self) -> String {
         let kinds: Vec<_> = self.0.kinds.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         kinds.iter().for_each(|kind| kind.update());
+        self.update_connections();
         let mut text = String::new();
         for family in self.0.registry.gather() {
             // One family at a time, so that an error in one does not hide the others.
@@ -116,6 +169,12 @@ impl fmt::Debug for Metrics {
         f.write_str("Metrics")
     }
 }
+
+/// What a change of the configuration file comes to.
+const RELOADS: [&str; 2] = ["success", "failed"];
+
+/// What connections do.
+const STATES: [&str; 2] = ["used", "idle"];
 
 /// The label of a class of database errors.
 fn class_label(class: ErrorClass) -> &'static str {

@@ -69,7 +69,8 @@ fn every_series_exists_from_the_start() {
     let (metrics, _) = model();
     let rendered = Rendered::of(&metrics);
     for (series, value) in &rendered.values {
-        let expected = f64::from(series.starts_with("ingester_build_info"));
+        let one = ["ingester_build_info", "ingester_config_last_reload_successful"];
+        let expected = f64::from(one.iter().any(|name| series.starts_with(name)));
         assert_eq!(*value, expected, "{series}");
     }
     for (name, labels, values) in [
@@ -81,6 +82,8 @@ fn every_series_exists_from_the_start() {
         ("ingester_rows_skipped_total", "kind=\"Model\",reason", "unchanged stale"),
         ("ingester_watch_restarts_total", "kind=\"Model\",reason", "expired behind not_installed connection"),
         ("ingester_events_total", "result", "published failed dropped"),
+        ("ingester_config_reloads_total", "result", "success failed"),
+        ("ingester_database_connections", "state", "used idle"),
     ] {
         for value in values.split(' ') {
             rendered.value(&format!("{name}{{{labels}=\"{value}\"}}"));
@@ -92,7 +95,7 @@ fn every_series_exists_from_the_start() {
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 42);
+    assert_eq!(rendered.types.len(), 58);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 
@@ -159,6 +162,105 @@ fn retention_counts_its_rows() {
 }
 
 #[test]
+fn times_and_ages_are_those_of_the_controller_that_matters() {
+    let (metrics, one) = model();
+    let two = metrics.controller("Model");
+    let value = |name: &str| Rendered::of(&metrics).value(&format!("ingester_{name}{{kind=\"Model\"}}"));
+    one.list_ended();
+    two.event_received();
+    assert_eq!(value("last_list_timestamp_seconds"), 0.0, "one namespace was not listed yet");
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
+    assert!((value("last_event_timestamp_seconds") - now).abs() < 60.0);
+    two.list_ended();
+    assert!((value("last_list_timestamp_seconds") - now).abs() < 60.0);
+    one.oldest(|| Some(Duration::from_secs(7)));
+    two.oldest(|| None);
+    assert_eq!(value("oldest_waiting_seconds"), 7.0);
+    one.oldest(|| None);
+    assert_eq!(value("oldest_waiting_seconds"), 0.0);
+}
+
+#[test]
+fn a_controller_that_has_stopped_holds_nothing_and_is_not_synced() {
+    let (metrics, model) = model();
+    model.waiting(3, 300);
+    model.held(2);
+    model.workers(4);
+    model.objects(5);
+    model.synced(true);
+    model.installed(true);
+    model.stopped();
+    let kind = "{kind=\"Model\"}";
+    Rendered::of(&metrics).has(&[
+        ("workqueue_depth{name=\"ingester_Model\"}", 0.0),
+        (&format!("ingester_waiting_bytes{kind}"), 0.0),
+        (&format!("ingester_held_objects{kind}"), 0.0),
+        (&format!("ingester_synced{kind}"), 0.0),
+        (&format!("ingester_objects{kind}"), 5.0),
+        (&format!("ingester_installed{kind}"), 1.0),
+    ]);
+}
+
+#[test]
+fn audits_show_what_the_last_that_ended_found() {
+    let metrics = Metrics::new().unwrap();
+    let audit = metrics.audit("Model");
+    audit.succeeded([1, 2, 3, 4, 5, 6, 7]);
+    audit.failed();
+    let rendered = Rendered::of(&metrics);
+    for (finding, found) in crate::metrics::FINDINGS.into_iter().zip([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]) {
+        let series = format!("ingester_audit_findings{{finding=\"{finding}\",kind=\"Model\"}}");
+        assert_eq!(rendered.value(&series), found);
+    }
+    rendered.has(&[
+        ("ingester_audits_total{kind=\"Model\",result=\"success\"}", 1.0),
+        ("ingester_audits_total{kind=\"Model\",result=\"failed\"}", 1.0),
+    ]);
+    assert!(rendered.value("ingester_last_audit_timestamp_seconds{kind=\"Model\"}") > 1e9);
+}
+
+#[test]
+fn a_configuration_file_with_mistakes_shows_until_it_is_mended() {
+    let metrics = Metrics::new().unwrap();
+    metrics.config_reloaded(false);
+    Rendered::of(&metrics).has(&[
+        ("ingester_config_reloads_total{result=\"failed\"}", 1.0),
+        ("ingester_config_last_reload_successful", 0.0),
+    ]);
+    metrics.config_reloaded(true);
+    Rendered::of(&metrics).has(&[
+        ("ingester_config_reloads_total{result=\"failed\"}", 1.0),
+        ("ingester_config_reloads_total{result=\"success\"}", 1.0),
+        ("ingester_config_last_reload_successful", 1.0),
+    ]);
+}
+
+#[tokio::test]
+async fn connections_are_shown_as_long_as_the_database_is_open() {
+    let metrics = Metrics::new().unwrap();
+    let store = std::sync::Arc::new(ingester_store::Store::in_memory(&[]).await.unwrap());
+    metrics.database(&store);
+    // A task of the pool takes the connection back.
+    while store.connections().idle == 0 {
+        tokio::task::yield_now().await;
+    }
+    let rendered = Rendered::of(&metrics);
+    rendered.has(&[
+        ("ingester_database_connections{state=\"used\"}", 0.0),
+        ("ingester_database_connections{state=\"idle\"}", 1.0),
+        ("ingester_database_connections_limit", 1.0),
+        ("ingester_database_connections_waiting", 0.0),
+    ]);
+    assert!(rendered.value("ingester_database_connection_waits_total") > 0.0);
+    let waits = rendered.value("ingester_database_connection_waits_total");
+    drop(store);
+    Rendered::of(&metrics).has(&[
+        ("ingester_database_connections{state=\"idle\"}", 0.0),
+        ("ingester_database_connection_waits_total", waits),
+    ]);
+}
+
+#[test]
 fn backfills_count_their_rows_and_columns() {
     let metrics = Metrics::new().unwrap();
     let backfill = metrics.backfill("Model");
@@ -216,6 +318,8 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.skipped(Skip::Stale, 2), &[("ingester_rows_skipped_total stale", 2.0)]),
         (|m| m.deleted(2), &[("ingester_rows_deleted_total", 2.0)]),
         (|m| m.evicted(2), &[("ingester_objects_evicted_total", 2.0)]),
+        (|m| m.eviction_failed(), &[("ingester_evictions_failed_total", 1.0)]),
+        (|m| m.held(2), &[("ingester_held_objects", 2.0)]),
         (|m| m.rejected(), &[("ingester_rejects_total", 1.0)]),
         (
             |m| m.lost(ingester_core::protobuf::Lost { fields: 3, enums: 2, values: 1 }),
@@ -250,7 +354,7 @@ fn every_method_moves_its_own_series_and_no_other() {
         let mut moved: Vec<(String, f64)> = Rendered::of(&metrics)
             .values
             .into_iter()
-            .filter(|(series, value)| *value != 0.0 && !series.starts_with("ingester_build_info"))
+            .filter(|(series, value)| *value != 0.0 && series.contains("Model"))
             .map(|(series, value)| {
                 // `name{...}`, followed by the value of a second label if there is one.
                 let (name, labels) = series.split_once('{').unwrap();

@@ -54,8 +54,16 @@ impl Pipeline {
             Then::RemoveFinalizer(meta) => self.remove_finalizer(&meta).await.map(drop),
             Then::Delete(meta) => self.unit.cluster.delete(&meta).await,
             Then::Evict(meta, row) => match self.read_back(&row).await {
-                Ok(()) => self.evict(&meta).await,
-                Err(reason) => return self.not_stored(object, attempt, &reason),
+                Ok(()) => self.evict(&meta).await.inspect_err(|error| {
+                    // Where it changed meanwhile, the next attempt begins with what it is now.
+                    if !matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound) {
+                        self.unit.metrics.eviction_failed();
+                    }
+                }),
+                Err(reason) => {
+                    self.unit.metrics.eviction_failed();
+                    return self.not_stored(object, attempt, &reason);
+                }
             },
         };
         if let Err(error) = result {
@@ -68,6 +76,8 @@ impl Pipeline {
         let Some(patch) = finalizer::removal(meta) else { return Ok(None) };
         let text = self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await?;
         self.unit.metrics.finalizers_removed(1);
+        let held = self.known().hold(&meta.uid, false);
+        self.unit.metrics.held(held);
         let Ok(object) = self.unit.parse(text) else { return Ok(None) };
         // Without finalizers, the API server deletes a terminating object at once. Its DELETED event brings nothing new.
         if object.meta().finalizers.is_empty() && meta.deletion_timestamp.is_some() {
@@ -113,14 +123,14 @@ impl Pipeline {
         metrics.retried(1);
         tracing::error!(kind = self.unit.kind.kind(), namespace = %object.namespace, name = %object.name, reason, attempt,
             "Object not evicted: its row, read back, is not what it should be");
-        let pause = delay(attempt, self.unit.settings.requeue_period);
+        let pause = delay(attempt, self.unit.requeue_period());
         self.queue.push_later(Item::look(object, Why::Rewrite, attempt.saturating_add(1)), pause);
     }
 
     /// Looks at the object again, some time after an error of the API server.
     pub(super) fn try_again(&self, object: ObjectRef, why: Why, attempt: u32, error: &ApiError) {
-        let Unit { kind, metrics, settings, .. } = &self.unit;
-        let pause = delay(attempt, settings.requeue_period);
+        let Unit { kind, metrics, .. } = &self.unit;
+        let pause = delay(attempt, self.unit.requeue_period());
         let (namespace, name) = (&object.namespace, &object.name);
         let pause = match error.kind() {
             // The object is gone, and its DELETED event follows; or the kind is not served now, and nobody knows.

@@ -94,10 +94,11 @@ impl Pipeline {
         if !orphans.is_empty() {
             self.write(orphans, restores).await?;
         }
-        let (live, rejected) = {
+        let (live, rejected, held) = {
             let known = self.known();
-            (known.live(), known.rejected())
+            (known.live(), known.rejected(), known.held())
         };
+        self.unit.metrics.held(held);
         self.unit.metrics.objects(live);
         self.unit.metrics.rejected_objects(rejected);
         self.queue.done(done.iter().map(AsRef::as_ref));
@@ -148,7 +149,7 @@ impl Pipeline {
         if mistakes::made(Mistake::HastyLook) {
             return self.queue.push(item);
         }
-        self.queue.push_later(item, delay(trail.attempt, self.unit.settings.requeue_period));
+        self.queue.push_later(item, delay(trail.attempt, self.unit.requeue_period()));
     }
 
     /// The database refused the object with an error that nobody knows. It may pass, so nothing is sent to Kubernetes.
@@ -159,7 +160,7 @@ impl Pipeline {
         metrics.retried(1);
         tracing::warn!(kind = self.unit.kind.kind(), namespace = %object.namespace, name = %object.name, reason,
             attempt = trail.attempt, "Object not stored, with an error that is not known: it is tried again");
-        let pause = delay(trail.attempt, self.unit.settings.requeue_period);
+        let pause = delay(trail.attempt, self.unit.requeue_period());
         self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
     }
 
@@ -209,7 +210,7 @@ impl Pipeline {
             if held {
                 self.unit.publisher.held(&self.unit.kind, object.subject(&api_version, &version), &reject.reason);
             }
-            let period = self.unit.settings.requeue_period;
+            let period = self.unit.requeue_period();
             if let Some(pause) = again.or(held.then_some(period)) {
                 let attempt = trail.attempt.saturating_add(1);
                 self.queue.push_later(Item::look(object.clone(), Why::Due, attempt), pause);

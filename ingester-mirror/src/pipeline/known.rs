@@ -2,7 +2,7 @@
 
 use crate::lifecycle::State;
 use ingester_core::row::Expected;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 use tokio::time::Instant;
 
@@ -44,6 +44,8 @@ pub(crate) struct Known {
     entries: HashMap<Box<str>, KnownObject>,
     /// When it was first seen that an object is to be deleted, by uid.
     leaving: HashMap<Box<str>, Instant>,
+    /// The terminating objects that wait for us: they have our finalizer.
+    held: HashSet<Box<str>>,
     /// Counts the lists. An object that the latest list lacks is gone, or its events were missed.
     epoch: u32,
     live: usize,
@@ -117,6 +119,7 @@ impl Known {
         let old = self.entries.remove(uid);
         self.recount(old, None);
         self.leaving.remove(uid);
+        self.held.remove(uid);
     }
 
     fn recount(&mut self, old: Option<KnownObject>, new: Option<KnownObject>) {
@@ -138,6 +141,21 @@ impl Known {
         if !self.leaving.is_empty() {
             self.leaving.remove(uid);
         }
+    }
+
+    /// Whether the object is terminating and waits for us. Returns how many do.
+    pub(crate) fn hold(&mut self, uid: &str, held: bool) -> usize {
+        if !held {
+            self.held.remove(uid);
+        } else if !self.held.contains(uid) {
+            self.held.insert(uid.into());
+        }
+        self.held.len()
+    }
+
+    /// How many terminating objects wait for us.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
     }
 
     /// Whether this process itself wrote the object's row.
@@ -192,6 +210,7 @@ impl Known {
         uids.sort_unstable();
         let entries = &self.entries;
         self.leaving.retain(|uid, _| entries.contains_key(uid));
+        self.held.retain(|uid| entries.contains_key(uid));
         uids
     }
 }

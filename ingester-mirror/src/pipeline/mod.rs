@@ -38,7 +38,7 @@ use crate::unit::{Stopped, Unit};
 use request::Requests;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, RwLock, Semaphore};
 
 /// The most objects in one transaction.
 const MOST_OBJECTS: usize = 256;
@@ -61,6 +61,8 @@ pub(crate) struct Pipeline {
     pub(crate) finalizers_missing: Notify,
     /// Counts how often the cluster went back to an earlier state.
     restores: AtomicU32,
+    /// Held for reading by whatever writes beside the workers.
+    pub(crate) writing: RwLock<()>,
     looks: Arc<Semaphore>,
     acknowledgements: Semaphore,
 }
@@ -72,6 +74,7 @@ impl Pipeline {
             known: Mutex::default(),
             finalizers_missing: Notify::new(),
             restores: AtomicU32::new(0),
+            writing: RwLock::default(),
             looks: Arc::new(Semaphore::new(REQUESTS)),
             acknowledgements: Semaphore::new(REQUESTS),
             unit,
@@ -112,10 +115,25 @@ impl Pipeline {
                 items = self.queue.take(MOST_OBJECTS, MOST_BYTES), if requests.has_room() => items,
             };
             if self.reconcile(items, &mut requests).await.is_err() {
-                return;
+                break;
             }
         }
+        // None of them is dropped half way: once a unit has stopped, nothing of it takes effect.
         requests.finish().await;
+    }
+
+    /// Does other work of the unit until that stops. What is being written then is finished first.
+    pub(crate) async fn until_stopped(&self, work: impl Future<Output = ()>) {
+        let stopped = async {
+            self.unit.stop.cancelled().await;
+            // Whoever wants to write from here on waits, and is dropped.
+            drop(self.writing.write().await);
+        };
+        tokio::select! {
+            biased;
+            () = stopped => {}
+            () = work => {}
+        }
     }
 
     /// Works until nothing waits any more but what is delayed.

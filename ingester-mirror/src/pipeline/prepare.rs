@@ -5,7 +5,7 @@ use super::known::RowState;
 use super::request::Request;
 use super::work::{Item, ObjectRef, Source, Trail, Work};
 use super::{Pipeline, Stopped};
-use crate::lifecycle::{self, Circumstances, Plan, State, is_leaving};
+use crate::lifecycle::{self, Circumstances, Plan, State, finalizer, is_leaving};
 use crate::metrics::Skip;
 use crate::mistakes::{self, Mistake};
 use ingester_core::object::{Identity, Meta, Object};
@@ -248,7 +248,7 @@ impl Pipeline {
     fn plan_left_out(&self, meta: &Meta, gone: bool) -> lifecycle::Then {
         let deleted = !mistakes::made(Mistake::LeftOutWaits);
         let circumstances = Circumstances { gone, deleted, ..Circumstances::default() };
-        lifecycle::plan(meta, self.unit.rules, circumstances).then
+        lifecycle::plan(meta, self.unit.rules(), circumstances).then
     }
 
     fn reject(&self, object: ObjectRef, reason: String, plan: Plan, trail: Trail, batch: &mut Batch) {
@@ -269,13 +269,16 @@ impl Pipeline {
             known.staying(&meta.uid);
             Duration::ZERO
         };
+        let held = meta.deletion_timestamp.is_some() && finalizer::position(&meta.finalizers).is_some();
+        let held = known.hold(&meta.uid, held && !gone);
         drop(known);
+        self.unit.metrics.held(held);
         let deleted = remembered || (is_leaving(meta) && seen.is_some_and(|seen| seen.deleted));
         let terminating_for = meta.deletion_timestamp.as_ref().map_or(Duration::ZERO, |time| {
             let passed = self.unit.clock.now().0.saturating_sub(time.micros().0);
             Duration::from_micros(u64::try_from(passed).unwrap_or_default())
         });
-        lifecycle::plan(meta, self.unit.rules, Circumstances { gone, deleted, leaving_for, terminating_for })
+        lifecycle::plan(meta, self.unit.rules(), Circumstances { gone, deleted, leaving_for, terminating_for })
     }
 
     /// Whether an object as it was received brings nothing new. The echo of a deletion also drops what is remembered.

@@ -9,7 +9,7 @@
 use super::work::{Item, Work};
 use crate::metrics::ControllerMetrics;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 const SHORTEST: Duration = Duration::from_millis(100);
 
 pub(crate) struct Queue {
-    contents: Mutex<Contents>,
+    contents: Arc<Mutex<Contents>>,
     /// There may be something to take.
     ready: Notify,
     /// An object was worked on.
@@ -31,8 +31,8 @@ struct Contents {
     /// By uid. `order` has the uids of those that no worker has.
     waiting: HashMap<Box<str>, Item>,
     order: VecDeque<Box<str>>,
-    /// The objects that workers have.
-    active: HashSet<Box<str>>,
+    /// The objects that workers have, and since when they have waited.
+    active: HashMap<Box<str>, Instant>,
     /// Delayed work, by when it is due and a number that tells equal times apart.
     later: BTreeMap<(Instant, u64), Item>,
     /// The key in `later` of each uid.
@@ -45,7 +45,13 @@ struct Contents {
 
 impl Queue {
     pub(crate) fn new(metrics: ControllerMetrics) -> Self {
-        Queue { contents: Mutex::default(), ready: Notify::new(), worked: Notify::new(), metrics }
+        let contents = Arc::<Mutex<Contents>>::default();
+        let of = Arc::downgrade(&contents);
+        metrics.oldest(move || {
+            let contents = of.upgrade()?;
+            contents.lock().unwrap_or_else(PoisonError::into_inner).oldest().map(|since| since.elapsed())
+        });
+        Queue { contents, ready: Notify::new(), worked: Notify::new(), metrics }
     }
 
     fn contents(&self) -> MutexGuard<'_, Contents> {
@@ -120,7 +126,7 @@ impl Queue {
             if let Some(undone) = &mut contents.undone {
                 undone.remove(uid);
             }
-            if let Some(uid) = contents.active.take(uid)
+            if let Some((uid, _)) = contents.active.remove_entry(uid)
                 && contents.waiting.contains_key(&uid)
             {
                 contents.order.push_back(uid);
@@ -170,7 +176,7 @@ impl Queue {
         });
         order.retain(|uid| waiting.contains_key(uid));
         if let Some(undone) = undone {
-            undone.retain(|uid| waiting.contains_key(uid) || active.contains(uid));
+            undone.retain(|uid| waiting.contains_key(uid) || active.contains_key(uid));
         }
         self.count(&contents);
         received
@@ -178,7 +184,7 @@ impl Queue {
 
     /// Waits until everything that is in the queue now was worked on. Only one task may wait at a time.
     pub(crate) async fn drained(&self) {
-        let undone = |contents: &Contents| contents.waiting.keys().chain(&contents.active).cloned().collect();
+        let undone = |contents: &Contents| contents.waiting.keys().chain(contents.active.keys()).cloned().collect();
         {
             let mut contents = self.contents();
             contents.undone = Some(undone(&contents));
@@ -197,7 +203,7 @@ impl Queue {
     /// Whether this object waits, or a worker has it.
     pub(crate) fn holds(&self, uid: &str) -> bool {
         let contents = self.contents();
-        contents.waiting.contains_key(uid) || contents.active.contains(uid)
+        contents.waiting.contains_key(uid) || contents.active.contains_key(uid)
     }
 
     /// Whether nothing waits and no worker has anything. Delayed work does not count.
@@ -212,6 +218,11 @@ impl Queue {
 }
 
 impl Contents {
+    /// When the oldest object came that is not done. Delayed work does not count.
+    fn oldest(&self) -> Option<Instant> {
+        self.waiting.values().map(|item| item.trail.since).chain(self.active.values().copied()).min()
+    }
+
     fn add(&mut self, item: Item) {
         match self.waiting.remove(&item.uid) {
             Some(old) => {
@@ -221,7 +232,7 @@ impl Contents {
                 self.waiting.insert(item.uid.clone(), item);
             }
             None => {
-                if !self.active.contains(&item.uid) {
+                if !self.active.contains_key(&item.uid) {
                     self.order.push_back(item.uid.clone());
                 }
                 self.bytes += item.bytes();
@@ -249,7 +260,7 @@ impl Contents {
                 break;
             }
             let Some(item) = self.order.pop_front().and_then(|uid| self.waiting.remove(&uid)) else { break };
-            self.active.insert(item.uid.clone());
+            self.active.insert(item.uid.clone(), item.trail.since);
             self.bytes -= size;
             bytes += size;
             items.push(item);

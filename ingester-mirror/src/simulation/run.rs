@@ -6,15 +6,12 @@ use super::users::{self, SWEEP_LIMIT, Troubles};
 use super::world::{Client, LONG, Sim};
 use crate::budget::Budget;
 use crate::clock::Clock;
-use crate::config::Finalizer;
-use crate::config::SweepLimit;
+use crate::config::{Config, Finalizer, Ingester, Live, SweepLimit};
 use crate::events::Publisher;
 use crate::follow::Follower;
 use crate::health::Health;
-use crate::lifecycle::Rules;
 use crate::metrics::{ControllerMetrics, Metrics};
-use crate::unit::{Settings, Unit};
-use ingester_core::object::ManagedFields;
+use crate::unit::Unit;
 use ingester_core::value::Micros;
 use std::sync::Arc;
 use std::time::Duration;
@@ -225,6 +222,17 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
     // In the end, somebody sees that the objects are really gone, and raises the limit.
     let low = setup.clusters && !client.sim.world().calm;
     let client = Arc::new(client.clone());
+    let mut config = Config::default();
+    config.metadata_storage.deletion_delay = setup.deletion_delay;
+    config.ingester = Ingester {
+        concurrent_reconciles: 2,
+        requeue_period: Duration::from_secs(10),
+        finalizer: Some(Finalizer::Ensure),
+        resync_period: Some(Duration::from_secs(40)),
+        sweep_limit: SweepLimit::of(if low { SWEEP_LIMIT } else { 1000 }),
+        prune_managed_fields: false,
+        ..config.ingester
+    };
     Unit {
         kind: client.kind,
         namespace: None,
@@ -232,19 +240,12 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         rows: client.clone(),
         clock: client,
         memory: Budget::new(1 << 20).part(),
-        rules: Rules { finalizer: Finalizer::Ensure, deletion_delay: setup.deletion_delay, immutable: false },
-        settings: Settings {
-            workers: 2,
-            requeue_period: Duration::from_secs(10),
-            resync_period: Some(Duration::from_secs(40)),
-            finalizer_rate: 50,
-            sweep_limit: SweepLimit::of(if low { SWEEP_LIMIT } else { 1000 }),
-            managed_fields: ManagedFields::Keep,
-        },
+        live: Live::fixed(config),
         metrics: METRICS.with(Clone::clone),
         health: Health::new([]),
         publisher: Publisher::off(),
-        stop,
+        stop: stop.clone(),
+        exit: stop,
     }
 }
 

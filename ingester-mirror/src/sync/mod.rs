@@ -1,6 +1,6 @@
 //! The live mirror of many kinds: one unit for each kind, or for each of its namespaces.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, follow, health, lifecycle, metrics, rows, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, follow, health, metrics, rows, suspend, unit.
 //! Must not: know SQL text, a particular kind, or command line arguments.
 //!
 //! ```text
@@ -11,19 +11,17 @@ use crate::backoff::{Backoff, RESTART, RESTART_LONGEST};
 use crate::budget::Budget;
 use crate::clock::SystemClock;
 use crate::cluster::Server;
-use crate::config::Config;
+use crate::config::{Config, Live};
 use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
 use crate::health::{Health, KindState};
-use crate::lifecycle::Rules;
 use crate::metrics::Metrics;
 use crate::rows::StoreRows;
-use crate::unit::{Settings, Unit, name};
+use crate::suspend::Suspension;
+use crate::unit::{Unit, name};
 use ingester_core::kind::Kind;
-use ingester_core::object::ManagedFields;
 use ingester_store::Store;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -45,17 +43,15 @@ pub struct Context {
 /// The memory for objects that were read and are not written yet, in bytes.
 const MEMORY: usize = 32 << 20;
 
-/// The shortest requeue period: below it, an object that keeps failing would be retried without a pause.
-const SHORTEST_REQUEUE: Duration = Duration::from_millis(100);
-
 /// Mirrors `kinds` until `stop` is cancelled, then finishes the current batches.
 ///
 /// Each kind has its own unit; with `ingester.namespaces`, each kind has one for each namespace. One that
-/// panics is started again after a pause; the others are not affected.
-pub async fn run(context: Context, kinds: &[Kind], config: &Config, stop: CancellationToken) {
+/// panics is started again after a pause; the others are not affected. One whose kind is suspended is stopped, and started again
+/// when the kind goes on.
+pub async fn run(context: Context, kinds: &[Kind], live: &Live, suspension: &Suspension, stop: CancellationToken) {
     let mut controllers = JoinSet::new();
-    for unit in units(&context, kinds, config, &stop) {
-        controllers.spawn(supervise(unit));
+    for unit in units(&context, kinds, live, &stop) {
+        controllers.spawn(supervise(unit, suspension.clone()));
     }
     while let Some(ended) = controllers.join_next().await {
         if let Err(error) = ended {
@@ -88,12 +84,10 @@ fn scopes(kinds: &[Kind], config: &Config) -> Vec<(Kind, Option<Box<str>>)> {
 }
 
 /// The units of `kinds`.
-pub(crate) fn units(context: &Context, kinds: &[Kind], config: &Config, stop: &CancellationToken) -> Vec<Unit> {
+pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &CancellationToken) -> Vec<Unit> {
     let Context { client, store, metrics, health, publisher } = context;
-    let ingester = &config.ingester;
-    let managed_fields = if ingester.prune_managed_fields { ManagedFields::Prune } else { ManagedFields::Keep };
     let budget = Budget::new(MEMORY);
-    let scopes = scopes(kinds, config).into_iter();
+    let scopes = scopes(kinds, &live.now()).into_iter();
     scopes
         .map(|(kind, namespace)| Unit {
             kind,
@@ -102,43 +96,49 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], config: &Config, stop: &C
             clock: Arc::new(SystemClock),
             memory: budget.part(),
             namespace,
-            rules: Rules {
-                finalizer: ingester.finalizer_of(&kind),
-                deletion_delay: config.metadata_storage.deletion_delay,
-                immutable: kind.immutable(),
-            },
-            settings: Settings {
-                workers: ingester.concurrent_reconciles_of(kind.kind()),
-                requeue_period: ingester.requeue_period_of(kind.kind()).max(SHORTEST_REQUEUE),
-                resync_period: ingester.resync_period,
-                finalizer_rate: ingester.finalizer_rate,
-                sweep_limit: ingester.sweep_limit,
-                managed_fields,
-            },
+            live: live.clone(),
             metrics: metrics.controller(kind.kind()),
             health: health.clone(),
             publisher: publisher.clone(),
-            stop: stop.clone(),
+            stop: exit.child_token(),
+            exit: exit.clone(),
         })
         .collect()
 }
 
-/// Mirrors a unit. If that panics, it begins again: what was remembered may be wrong, what is in SQL is not.
-async fn supervise(unit: Unit) {
+/// Mirrors a unit whenever its kind is not suspended. If that panics, it begins again: what was remembered may be wrong, what is in SQL
+/// is not.
+async fn supervise(unit: Unit, suspension: Suspension) {
+    let (kind, name) = (unit.kind.kind(), unit.name());
     let mut backoff = Backoff::new(RESTART);
-    loop {
+    while !unit.exit.is_cancelled() {
+        if suspension.is_suspended(kind) {
+            unit.health.kind(&name, KindState::Suspended);
+        }
+        let Some(Some(mut permit)) = unit.exit.run_until_cancelled(suspension.permit(kind)).await else { return };
         let begin = tokio::time::Instant::now();
-        let Err(reason) = Follower::run(unit.clone()).await else { return };
+        let stop = unit.exit.child_token();
+        let mut following = std::pin::pin!(Follower::run(Unit { stop: stop.clone(), ..unit.clone() }));
+        let ended = tokio::select! {
+            biased;
+            ended = &mut following => ended,
+            () = permit.revoked() => {
+                stop.cancel();
+                following.await
+            }
+        };
+        unit.metrics.stopped();
+        if suspension.is_suspended(kind) {
+            unit.health.kind(&name, KindState::Suspended);
+        }
+        drop(permit);
+        let Err(reason) = ended else { continue };
         unit.metrics.panicked();
-        unit.health.kind(&unit.name(), KindState::Failed(format!("panicked: {reason}")));
-        tracing::error!(kind = unit.kind.kind(), reason, "Controller panicked and is started again; please report it");
+        unit.health.kind(&name, KindState::Failed(format!("panicked: {reason}")));
+        tracing::error!(kind, reason, "Controller panicked and is started again; please report it");
         if begin.elapsed() > RESTART_LONGEST {
             backoff.reset();
         }
-        tokio::select! {
-            biased;
-            () = unit.stop.cancelled() => return,
-            () = tokio::time::sleep(backoff.pause()) => {}
-        }
+        let _ = unit.exit.run_until_cancelled(tokio::time::sleep(backoff.pause())).await;
     }
 }

@@ -302,21 +302,6 @@ mod tests {
     }
 
     #[test]
-    fn an_ipv6_address_has_brackets_in_urls_only() {
-        let host = |address: &Address| match &address.options {
-            super::DriverOptions::MySql(options) => options.get_host().to_owned(),
-            super::DriverOptions::Sqlite(_) => String::new(),
-        };
-        for address in [
-            "mysql://u:p@[::1]:3306/db".parse::<Address>().unwrap(),
-            Address::mysql("::1", 3306, "u", Some("p"), "db"),
-            Address::mysql("[::1]", 3306, "u", Some("p"), "db"),
-        ] {
-            assert_eq!((host(&address).as_str(), address.to_string().as_str()), ("::1", "mysql://u:***@[::1]:3306/db"));
-        }
-    }
-
-    #[test]
     fn a_password_is_added_where_there_is_none() {
         let with = |url: &str| url.parse::<Address>().unwrap().password("hunter2");
         for (url, shown) in [
@@ -332,6 +317,21 @@ mod tests {
         }
         let again = with("mysql://root@db/ma").unwrap().password("hunter2").unwrap_err().to_string();
         assert!(again.contains("has one already"), "{again}");
+    }
+
+    #[test]
+    fn an_ipv6_address_has_brackets_in_urls_only() {
+        let host = |address: &Address| match &address.options {
+            super::DriverOptions::MySql(options) => options.get_host().to_owned(),
+            super::DriverOptions::Sqlite(_) => String::new(),
+        };
+        for address in [
+            "mysql://u:p@[::1]:3306/db".parse::<Address>().unwrap(),
+            Address::mysql("::1", 3306, "u", Some("p"), "db"),
+            Address::mysql("[::1]", 3306, "u", Some("p"), "db"),
+        ] {
+            assert_eq!((host(&address).as_str(), address.to_string().as_str()), ("::1", "mysql://u:***@[::1]:3306/db"));
+        }
     }
 
     #[test]

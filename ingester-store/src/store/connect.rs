@@ -1,12 +1,13 @@
 //! Connecting to a database.
 
 use super::address::DriverOptions;
+use super::connections::Waits;
 use super::deadline::Deadline;
 use super::doubts::Doubts;
 use super::driver::on_driver;
 use super::rejects::Recorded;
 use super::servers::Servers;
-use super::transaction::Pool;
+use super::transaction::{Drivers, Pool};
 use super::{Address, ErrorClass, Retry, Store, StoreError};
 use backon::Retryable as _;
 use ingester_core::Kind;
@@ -130,9 +131,10 @@ impl Store {
         }
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
         let (servers, deadline) = (Arc::new(Servers::default()), Deadline::default());
-        let pool = on_driver!(DriverOptions => Pool, &address.options, |connect, driver| {
+        let open = on_driver!(DriverOptions => Drivers, &address.options, |connect, driver| {
             driver::connect(connect, options, &servers, &deadline).await.map_err(failed)?
         });
+        let pool = Pool { open, waits: Waits::default() };
         let answer = pool.fetch(&ReadServer).await.map_err(failed)?;
         let (server, max_packet) = answer.into_iter().next().unwrap_or_default();
         Ok(Store {

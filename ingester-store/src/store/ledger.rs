@@ -2,7 +2,7 @@
 
 use super::catalog::Catalog;
 use super::driver::on_driver;
-use super::transaction::{Pool, raw};
+use super::transaction::{Drivers, Pool, raw};
 use super::{Store, StoreError};
 use ingester_core::dialect::statements::{CatalogColumns, CatalogKeys, ForgetMigration, SettleMigration};
 use ingester_core::dialect::{Access, Dialect, Query, Statement};
@@ -55,7 +55,7 @@ impl Store {
 impl Migrating {
     async fn acquire(pool: &Pool, doing: &str) -> Result<Self, StoreError> {
         let failed = |error| failed(doing, error);
-        Ok(on_driver!(Pool => Migrating, pool, |pool, driver| pool.acquire().await.map_err(failed)?))
+        Ok(on_driver!(Drivers => Migrating, &pool.open, |pool, driver| pool.acquire().await.map_err(failed)?))
     }
 
     fn dialect(&self) -> Dialect {

@@ -261,13 +261,12 @@ fn unsigned(value: u64) -> Result<u64, sqlx::Error> {
 
 /// Runs a query. Its text says after how long the server ends it.
 pub(super) async fn fetch_within<Q: Query>(
-    pool: &MySqlPool,
+    connection: &mut MySqlConnection,
     query: &Q,
     _: Duration,
     _: &Deadline,
 ) -> Result<Vec<Q::Row>, sqlx::Error> {
-    // The pool would hand each row through one stream more.
-    fetch(&mut *pool.acquire().await?, query).await
+    fetch(connection, query).await
 }
 
 implement_driver!(MySql, MySqlArguments, MySqlRow, unsigned, u64, |value| value);

@@ -143,15 +143,14 @@ const OPERATIONS: i32 = 10_000;
 
 /// Runs a query, and ends it after `time`.
 pub(super) async fn fetch_within<Q: Query>(
-    pool: &SqlitePool,
+    connection: &mut SqliteConnection,
     query: &Q,
     time: Duration,
     deadline: &Deadline,
 ) -> Result<Vec<Q::Row>, sqlx::Error> {
-    let mut connection = pool.acquire().await?;
     // Nobody else has the only connection now. If this future is dropped, the next statement has no deadline.
     let _set = deadline.set(time);
-    fetch(&mut *connection, query).await
+    fetch(connection, query).await
 }
 
 implement_driver!(Sqlite, SqliteArguments, SqliteRow, signed, i64, |value| value.cast_unsigned());

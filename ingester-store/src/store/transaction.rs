@@ -1,15 +1,22 @@
 //! The connections to one database of any dialect, and transactions on them.
 
+use super::connections::Waits;
 use super::deadline::Deadline;
 use super::driver::on_driver;
 use super::servers::Servers;
 use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
 use sqlx::pool::PoolConnection;
-use sqlx::{AssertSqlSafe, Executor, MySql, Sqlite};
+use sqlx::{AssertSqlSafe, Executor, MySql, SqlSafeStr as _, Sqlite};
 use std::time::Duration;
 
 /// The connections to one database.
-pub(super) enum Pool {
+pub(super) struct Pool {
+    pub(super) open: Drivers,
+    pub(super) waits: Waits,
+}
+
+/// The connections of one driver.
+pub(super) enum Drivers {
     MySql(sqlx::Pool<MySql>),
     Sqlite(sqlx::Pool<Sqlite>),
 }
@@ -17,20 +24,25 @@ pub(super) enum Pool {
 impl Pool {
     /// Begins a transaction.
     pub(super) async fn begin(&self, access: Access) -> Result<Transaction, sqlx::Error> {
-        let open = on_driver!(Pool => Open, self, |pool, driver| pool
-            .begin_with(driver::DIALECT.begin(access))
-            .await?);
+        let open = on_driver!(Drivers => Open, &self.open, |pool, driver| {
+            let connection = self.waits.count(pool.acquire()).await?;
+            sqlx::Transaction::begin(connection, Some(driver::DIALECT.begin(access).into_sql_str())).await?
+        });
         Ok(Transaction { access, open })
     }
 
     /// Runs one statement as a transaction by itself; returns how many rows it affected.
     pub(super) async fn execute(&self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
-        on_driver!(Pool, self, |pool, driver| driver::execute(pool, statement).await)
+        on_driver!(Drivers, &self.open, |pool, driver| {
+            driver::execute(&mut *self.waits.count(pool.acquire()).await?, statement).await
+        })
     }
 
     /// Runs one query as a transaction by itself.
     pub(super) async fn fetch<Q: Query>(&self, statement: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
-        on_driver!(Pool, self, |pool, driver| driver::fetch(pool, statement).await)
+        on_driver!(Drivers, &self.open, |pool, driver| {
+            driver::fetch(&mut *self.waits.count(pool.acquire()).await?, statement).await
+        })
     }
 
     /// Runs one query, which the server ends after `time`.
@@ -40,23 +52,29 @@ impl Pool {
         time: Duration,
         deadline: &Deadline,
     ) -> Result<Vec<Q::Row>, sqlx::Error> {
-        on_driver!(Pool, self, |pool, driver| driver::fetch_within(pool, query, time, deadline).await)
+        on_driver!(Drivers, &self.open, |pool, driver| {
+            let mut connection = self.waits.count(pool.acquire()).await?;
+            // In a box, because it is large, and the futures around it are moved with it.
+            Box::pin(driver::fetch_within(&mut connection, query, time, deadline)).await
+        })
     }
 
     /// Runs a text of several statements that begins and commits a transaction. Returns whether it did: not where `servers` have been
     /// found to tear such a text.
     pub(super) async fn execute_transaction(&self, sql: &Sql, servers: &Servers) -> Result<bool, sqlx::Error> {
-        on_driver!(Pool, self, |pool, driver| execute_transaction(pool, sql, servers).await)
+        on_driver!(Drivers, &self.open, |pool, driver| {
+            execute_transaction(self.waits.count(pool.acquire()).await?, sql, servers).await
+        })
     }
 
     /// Runs a definition of a table. MySQL does not prepare definitions, and ends a transaction before one.
     pub(super) async fn define(&self, sql: &Sql) -> Result<(), sqlx::Error> {
-        on_driver!(Pool, self, |pool, driver| pool.execute(raw(sql)).await.map(drop))
+        on_driver!(Drivers, &self.open, |pool, driver| pool.execute(raw(sql)).await.map(drop))
     }
 
     /// Closes the connections.
     pub(super) async fn close(self) {
-        on_driver!(Pool, self, |pool, driver| pool.close().await)
+        on_driver!(Drivers, self.open, |pool, driver| pool.close().await)
     }
 }
 
@@ -65,12 +83,15 @@ pub(super) fn raw(sql: &Sql) -> sqlx::RawSql {
     sqlx::raw_sql(AssertSqlSafe(sql.shared()))
 }
 
-async fn execute_transaction<D>(pool: &sqlx::Pool<D>, sql: &Sql, servers: &Servers) -> Result<bool, sqlx::Error>
+async fn execute_transaction<D>(
+    connection: PoolConnection<D>,
+    sql: &Sql,
+    servers: &Servers,
+) -> Result<bool, sqlx::Error>
 where
     D: sqlx::Database,
     for<'c> &'c mut D::Connection: Executor<'c, Database = D>,
 {
-    let connection = pool.acquire().await?;
     // Asked now, because the connection may be new.
     if servers.certifies() {
         return Ok(false);

@@ -43,6 +43,7 @@ ingester:
   requeuePeriodMap: [Model]
   namespaces: [Team_A, a, a]
   kinds: model
+  suspend: [Modle]
   resyncPeriod: 9000h
   finalizer: no
 server:
@@ -66,11 +67,12 @@ log: verbose
              digits and `-`",
             "line 16: `ingester.namespaces` has `a` twice; remove one of them",
             "line 17: `ingester.kinds` is a single value; use a list",
-            "line 18: `ingester.resyncPeriod` is `9000h`; use a duration such as `10s`, `1h30m` or `500ms`, at most 8760h",
-            "line 19: `ingester.finalizer` is `no`; use one of ensure, existing, never",
-            "line 21: `server.address` is `localhost`; use an address and a port such as `0.0.0.0:8080`, or \"\" \
+            "line 18: `ingester.suspend[0]` is `Modle`; there is no such kind; did you mean `Model`?",
+            "line 19: `ingester.resyncPeriod` is `9000h`; use a duration such as `10s`, `1h30m` or `500ms`, at most 8760h",
+            "line 20: `ingester.finalizer` is `no`; use one of ensure, existing, never",
+            "line 22: `server.address` is `localhost`; use an address and a port such as `0.0.0.0:8080`, or \"\" \
              for none",
-            "line 22: `log` is a single value; use a map of keys and values",
+            "line 23: `log` is a single value; use a map of keys and values",
         ]
     );
 }

@@ -1,0 +1,115 @@
+//! Takes up changes of the configuration file while the program runs.
+//!
+//! May use: ingester-mirror, logging.
+//!
+//! The file is read every few seconds. Its notifications are of no use here: in a volume of a ConfigMap the file is a link into a folder
+//! that is swapped, and on other file systems there are none.
+
+use crate::logging::Level;
+use ingester_mirror::config::{Changes, Config, Environment};
+use ingester_mirror::metrics::Metrics;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// How often the file is read. A change counts when it was read twice: an editor may write a file in several steps.
+const PERIOD: Duration = Duration::from_secs(2);
+
+/// The configuration file of a running program.
+pub(crate) struct Reload {
+    pub(crate) file: PathBuf,
+    /// The kinds that a configuration may name.
+    pub(crate) kinds: Vec<&'static str>,
+    pub(crate) environment: Environment,
+    /// What is in use.
+    pub(crate) config: Config,
+    /// Where changes go.
+    pub(crate) live: watch::Sender<Arc<Config>>,
+    pub(crate) level: Level,
+    pub(crate) metrics: Metrics,
+}
+
+/// The text of the file, or why it cannot be read.
+type Content = Result<String, String>;
+
+impl Reload {
+    /// Follows the file until `stop` is cancelled.
+    pub(crate) async fn run(mut self, stop: CancellationToken) {
+        let (mut before, mut used): (Option<Content>, Option<Content>) = (None, None);
+        while stop.run_until_cancelled(tokio::time::sleep(PERIOD)).await.is_some() {
+            let content = read(&self.file).await;
+            let twice = before.as_ref() == Some(&content);
+            if twice && used.as_ref() != Some(&content) {
+                // It may have changed between the start and the first time.
+                self.take_up(&content, used.is_none());
+                used = Some(content.clone());
+            }
+            before = Some(content);
+        }
+    }
+
+    /// Takes up what the file has now. `first`: it was not looked at before, so that nothing is said if it has what is in use.
+    fn take_up(&mut self, content: &Content, first: bool) {
+        let parsed = match content {
+            Ok(text) => Config::parse(text, &self.environment, &self.kinds).map_err(|error| error.to_string()),
+            Err(error) => Err(format!("it cannot be read: {error}")),
+        };
+        let file = self.file.display();
+        let changed = match parsed {
+            Ok(changed) => changed,
+            Err(error) => {
+                self.metrics.config_reloaded(false);
+                return tracing::error!(%file, error, "Configuration file cannot be used: what was configured before stays");
+            }
+        };
+        let former = self.config.log.level;
+        let changes = self.config.take_up(&changed);
+        if first && changes == Changes::default() {
+            return;
+        }
+        self.metrics.config_reloaded(true);
+        let level = self.config.log.level;
+        // The line is shown if either level shows it.
+        if level as u8 > former as u8 {
+            self.set_level();
+            say(&file.to_string(), &changes);
+        } else {
+            say(&file.to_string(), &changes);
+            if level != former {
+                self.set_level();
+            }
+        }
+        self.live.send_replace(Arc::new(self.config.clone()));
+    }
+
+    fn set_level(&self) {
+        match self.level.set(self.config.log.level.as_str()) {
+            Ok(true) => {}
+            Ok(false) => tracing::warn!("log.level has no effect: RUST_LOG of the environment says what is logged"),
+            Err(error) => tracing::error!(%error, "log.level not changed"),
+        }
+    }
+}
+
+fn say(file: &str, changes: &Changes) {
+    let Changes { taken_up, need_a_restart } = changes;
+    if taken_up.is_empty() && need_a_restart.is_empty() {
+        return tracing::info!(file, "Configuration file changed, but nothing in it that has an effect");
+    }
+    if !taken_up.is_empty() {
+        tracing::info!(file, keys = taken_up.join(", "), "Configuration changed");
+    }
+    if !need_a_restart.is_empty() {
+        tracing::warn!(file, keys = need_a_restart.join(", "), "Configuration changed, but these keys need a restart");
+    }
+}
+
+async fn read(file: &Path) -> Content {
+    let file = file.to_owned();
+    match tokio::task::spawn_blocking(move || std::fs::read_to_string(file)).await {
+        Ok(read) => read.map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}

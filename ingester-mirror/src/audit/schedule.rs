@@ -1,0 +1,144 @@
+//! Audits from time to time, beside the mirror: what they find is a metric and a log line, and is not repaired.
+
+use super::{AuditReport, Counts, audit};
+use crate::config::Live;
+use crate::events::Publisher;
+use crate::health::Health;
+use crate::metrics::{FINDINGS, Metrics};
+use crate::sync::Context;
+use ingester_core::kind::Kind;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// The shortest pause from the begin of one round to that of the next.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// How many findings of a kind are named in the log.
+const NAMED: usize = 10;
+
+/// Compares the kinds one after the other, every `ingester.auditPeriod`, until `stop` is cancelled. Suspended kinds are left out.
+///
+/// The first time is at random within the period, so that ingesters that are started together do not come in step.
+pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, stop: &CancellationToken) {
+    let period = || live.now().ingester.audit_period;
+    let chance =
+        f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or_default()) / f64::from(u32::MAX);
+    let (begin, mut last) = (Instant::now(), None);
+    loop {
+        let now = period();
+        let due = now.map(|period| match last {
+            Some(last) => last + period.max(SHORTEST),
+            None => begin + period.mul_f64(chance),
+        });
+        let wait = async {
+            match due {
+                Some(due) => tokio::time::sleep_until(due).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            () = live.changed(&now, |config| config.ingester.audit_period) => continue,
+            () = wait => {}
+        }
+        last = Some(Instant::now());
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            () = live.changed(&now, |config| config.ingester.audit_period) => {}
+            () = round(context, kinds, live) => {}
+        }
+    }
+}
+
+/// One kind after the other.
+async fn round(context: &Context, kinds: &[Kind], live: &Live) {
+    for kind in kinds.iter().filter(|kind| live.now().ingester.has_kind(kind.kind())) {
+        let name = kind.kind();
+        let config = live.now();
+        if config.ingester.is_suspended(name) {
+            continue;
+        }
+        tokio::select! {
+            biased;
+            () = live.changed(&false, |config| config.ingester.is_suspended(name)) => {}
+            () = one(context, *kind, live) => {}
+        }
+    }
+}
+
+/// Audits one kind.
+async fn one(context: &Context, kind: Kind, live: &Live) {
+    let (name, counted) = (kind.kind(), context.metrics.audit(kind.kind()));
+    // What the audit itself asks and holds is none of the mirror's.
+    let metrics = match Metrics::new() {
+        Ok(metrics) => metrics,
+        Err(error) => return tracing::warn!(kind = name, %error, "Not audited"),
+    };
+    let own = Context { metrics, health: Health::new([]), publisher: Publisher::off(), ..context.clone() };
+    let mut report = AuditReport::new(NAMED);
+    if let Err(error) = audit(&own, &[kind], &live.now(), false, &mut report, &|_, _| {}).await {
+        counted.failed();
+        return tracing::warn!(kind = name, %error, "Audit given up until the next");
+    }
+    let counts = report.kind(name).clone();
+    counted.succeeded(of_each(&counts));
+    let (objects, rows) = (counts.objects, counts.rows);
+    if report.is_clean() {
+        return tracing::info!(kind = name, objects, rows, "Audit found nothing");
+    }
+    for entry in &report.findings {
+        let (namespace, object) = (&entry.namespace, &entry.name);
+        tracing::warn!(kind = name, namespace, name = object, finding = entry.finding.name(), detail = %entry.finding, "Audit");
+    }
+    let findings = counts.findings();
+    tracing::warn!(
+        kind = name,
+        objects,
+        rows,
+        findings,
+        unlisted = report.unlisted,
+        "Audit found differences: `ingester audit --repair` repairs them"
+    );
+}
+
+/// The counts in the order of [`FINDINGS`].
+fn of_each(counts: &Counts) -> [u64; FINDINGS.len()] {
+    let Counts { missing, stale, ahead, different, deleted, orphaned, rejected, .. } = *counts;
+    [missing, stale, ahead, different, deleted, orphaned, rejected]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counts, FINDINGS, of_each};
+    use crate::audit::{AuditReport, Finding, ReportEntry};
+
+    #[test]
+    fn each_finding_counts_under_its_own_name() {
+        for (place, finding) in [
+            Finding::Missing,
+            Finding::Stale { wanted: 2, stored: 1 },
+            Finding::Ahead { wanted: 1, stored: 2 },
+            Finding::Different(Vec::new()),
+            Finding::Deleted,
+            Finding::Orphaned,
+            Finding::Rejected("x".into()),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!(finding.name(), FINDINGS[place]);
+            let mut report = AuditReport::new(0);
+            let [kind, namespace, name, uid] = ["Model", "", "", ""].map(str::to_owned);
+            report.add(ReportEntry { kind, namespace, name, uid, finding });
+            let mut expected = [0; FINDINGS.len()];
+            expected[place] = 1;
+            let counts: &Counts = report.kind("Model");
+            assert_eq!(of_each(counts), expected);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a changed file changes without a restart.
+
+use super::*;
+use crate::config::live::{Effect, KEYS};
+
+#[test]
+fn every_key_has_an_effect_that_is_known() {
+    let mut findings = Findings::default();
+    let nothing = Node { line: 1, content: Content::Null };
+    section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), KINDS));
+    let mut known: Vec<&str> = findings.known.iter().map(String::as_str).collect();
+    let mut listed: Vec<&str> = KEYS.iter().map(|key| key.path).collect();
+    known.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn each_key_is_taken_up_or_named_and_no_other() {
+    for (line, path, effect) in [
+        ("ingester: {suspend: [Model]}", "ingester.suspend", Effect::Now),
+        ("ingester: {requeuePeriodMap: {Model: 1s}}", "ingester.requeuePeriodMap", Effect::Now),
+        ("ingester: {auditPeriod: 1h}", "ingester.auditPeriod", Effect::Now),
+        ("metadataStorage: {deletionDelay: 1m}", "metadataStorage.deletionDelay", Effect::Now),
+        ("log: {level: debug}", "log.level", Effect::Now),
+        ("ingester: {namespaces: [a]}", "ingester.namespaces", Effect::Restart),
+        ("mysql: {tls: {mode: required}}", "mysql.tls.mode", Effect::Restart),
+        ("server: {address: ':1'}", "server.address", Effect::Restart),
+        ("serve: {rate: 1}", "serve.rate", Effect::None),
+    ] {
+        let (before, changed) = (Config::default(), parse(line).unwrap());
+        let mut now = before.clone();
+        let changes = now.take_up(&changed);
+        let expected = match effect {
+            Effect::Now => Changes { taken_up: vec![path], need_a_restart: Vec::new() },
+            Effect::Restart => Changes { taken_up: Vec::new(), need_a_restart: vec![path] },
+            Effect::None => Changes::default(),
+        };
+        assert_eq!(changes, expected, "{line}");
+        assert_eq!(now, if effect == Effect::Now { changed } else { before }, "{line}");
+    }
+}
+
+/// The documentation says of each key whether it needs a restart.
+#[test]
+fn the_documentation_says_which_keys_are_taken_up() {
+    let page = include_str!("../../../../docs/configuration.md");
+    let (_, part) = page.split_once("## Changes while it runs").unwrap();
+    let part = part.split("\n## ").next().unwrap();
+    for key in KEYS {
+        let named = part.contains(&format!("`{}`", key.path));
+        assert_eq!(named, key.effect == Effect::Now, "{}", key.path);
+    }
+}
+
+#[tokio::test]
+async fn who_waits_for_a_part_hears_of_its_change_and_of_no_other() {
+    let (sender, live) = Live::new(Config::default());
+    let waiter = live.clone();
+    let waiting = tokio::spawn(async move {
+        waiter.changed(&Vec::new(), |config| config.ingester.suspend.clone()).await;
+        waiter.now().ingester.suspend.clone()
+    });
+    for text in ["log: {level: debug}", "ingester: {suspend: [Model]}"] {
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished(), "{text}");
+        sender.send_replace(std::sync::Arc::new(parse(text).unwrap()));
+    }
+    assert_eq!(waiting.await.unwrap(), ["Model"]);
+}

@@ -1,0 +1,179 @@
+//! Kinds that are suspended: nothing is written for them, neither to the database nor to the cluster.
+//!
+//! May use: ingester-core, config, metrics.
+//!
+//! Whoever writes for a kind holds a [`Permit`] and gives it back once it is revoked. A kind counts as suspended, and a log line says
+//! so, when the last one is back: from then on nothing changes.
+
+use crate::config::{Config, Live};
+use crate::metrics::Metrics;
+use futures::future::join_all;
+use ingester_core::kind::Kind;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::{OwnedRwLockReadGuard, RwLock, watch};
+
+/// Which kinds are suspended. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Suspension(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    switches: BTreeMap<&'static str, Switch>,
+    metrics: Metrics,
+}
+
+/// The switch of one kind.
+#[derive(Debug)]
+struct Switch {
+    suspended: watch::Sender<bool>,
+    /// Held for reading by whoever writes for the kind.
+    work: Arc<RwLock<()>>,
+}
+
+/// The right to write for a kind, until it is dropped. [`Permit::revoked`] says when that should be.
+#[derive(Debug)]
+pub struct Permit {
+    _work: OwnedRwLockReadGuard<()>,
+    suspended: watch::Receiver<bool>,
+}
+
+impl Permit {
+    /// Waits until the kind is to be suspended. What has begun may be finished; nothing new is begun.
+    pub async fn revoked(&mut self) {
+        if self.suspended.wait_for(|suspended| *suspended).await.is_err() {
+            // Nobody is there any more who could suspend it.
+            std::future::pending().await
+        }
+    }
+}
+
+impl Suspension {
+    /// As the configuration says, which is logged.
+    pub fn new(kinds: &[Kind], config: &Config, metrics: &Metrics) -> Self {
+        let switch = |kind: &Kind| {
+            let suspended = config.ingester.is_suspended(kind.kind());
+            let switch = Switch { suspended: watch::Sender::new(suspended), work: Arc::default() };
+            metrics.suspended(kind.kind(), suspended);
+            if suspended {
+                say_suspended(kind.kind());
+            }
+            (kind.kind(), switch)
+        };
+        let switches = kinds.iter().map(switch).collect();
+        Suspension(Arc::new(Inner { switches, metrics: metrics.clone() }))
+    }
+
+    /// Suspends kinds and lets them go on as the configuration changes, for ever.
+    pub async fn follow(&self, live: &Live) {
+        loop {
+            let wanted = live.now().ingester.suspend.clone();
+            self.set(&wanted).await;
+            live.changed(&wanted, |config| config.ingester.suspend.clone()).await;
+        }
+    }
+
+    /// Suspends these kinds and no others. Returns once nothing is written for them any more.
+    async fn set(&self, kinds: &[String]) {
+        let changed = self.0.switches.iter().filter(|(kind, switch)| {
+            let wanted = kinds.iter().any(|name| name == *kind);
+            // The flag comes first: whoever gets a permit after that gives it back at once.
+            switch.suspended.send_replace(wanted) != wanted
+        });
+        let settled = changed.map(async |(kind, switch)| {
+            if *switch.suspended.borrow() {
+                tracing::info!(kind, "Kind is being suspended: what has begun is finished");
+                drop(switch.work.write().await);
+                self.0.metrics.suspended(kind, true);
+                say_suspended(kind);
+            } else {
+                self.0.metrics.suspended(kind, false);
+                tracing::info!(kind, "Kind goes on: it is listed as after a restart");
+            }
+        });
+        join_all(settled).await;
+    }
+
+    /// Whether the kind is suspended, or is to be.
+    pub fn is_suspended(&self, kind: &str) -> bool {
+        self.0.switches.get(kind).is_some_and(|switch| *switch.suspended.borrow())
+    }
+
+    /// Waits until something may be written for the kind. `None` for a kind that is not mirrored.
+    pub async fn permit(&self, kind: &str) -> Option<Permit> {
+        let switch = self.0.switches.get(kind)?;
+        let mut suspended = switch.suspended.subscribe();
+        loop {
+            suspended.wait_for(|suspended| !*suspended).await.ok()?;
+            let work = switch.work.clone().read_owned().await;
+            if !*suspended.borrow() {
+                return Some(Permit { _work: work, suspended });
+            }
+        }
+    }
+}
+
+fn say_suspended(kind: &str) {
+    tracing::warn!(kind, "Kind is suspended: nothing is written for it until it is taken out of ingester.suspend");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Suspension;
+    use crate::config::{Config, Live};
+    use crate::fixture::MODEL;
+    use crate::metrics::Metrics;
+    use std::sync::Arc;
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    fn config(kinds: &[&str]) -> Config {
+        let mut config = Config::default();
+        config.ingester.suspend = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+        config
+    }
+
+    async fn waits<T>(future: impl Future<Output = T>) -> bool {
+        timeout(Duration::from_secs(60), future).await.is_err()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_kind_is_suspended_once_every_permit_is_back() {
+        let suspension = Suspension::new(&[MODEL], &config(&[]), &Metrics::new().unwrap());
+        let mut permit = suspension.permit("Model").await.unwrap();
+        assert!(waits(permit.revoked()).await);
+        let names = ["Model".to_owned()];
+        let mut suspending = std::pin::pin!(suspension.set(&names));
+        assert!(waits(&mut suspending).await, "the permit is out");
+        assert!(!waits(permit.revoked()).await);
+        assert!(waits(suspension.permit("Model")).await, "no new one");
+        drop(permit);
+        suspending.await;
+        assert!(suspension.is_suspended("Model"));
+        assert!(waits(suspension.permit("Model")).await);
+        suspension.set(&[]).await;
+        assert!(!waits(suspension.permit("Model")).await);
+        assert!(suspension.permit("Unknown").await.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn kinds_follow_the_configuration() {
+        let metrics = Metrics::new().unwrap();
+        let suspension = Suspension::new(&[MODEL], &config(&["Model"]), &metrics);
+        let series = |value: u8| format!("ingester_suspended{{kind=\"Model\"}} {value}\n");
+        assert!(metrics.render().contains(&series(1)));
+        let (sender, live) = Live::new(config(&["Model"]));
+        let following = suspension.clone();
+        tokio::spawn(async move { following.follow(&live).await });
+        assert!(waits(suspension.permit("Model")).await);
+        sender.send_replace(Arc::new(config(&[])));
+        let permit = suspension.permit("Model").await;
+        assert!(metrics.render().contains(&series(0)));
+        sender.send_replace(Arc::new(config(&["Model"])));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(metrics.render().contains(&series(0)), "not yet");
+        drop(permit);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(metrics.render().contains(&series(1)));
+    }
+}
