@@ -3,6 +3,7 @@
 //!     cargo run --release -p ingester-bench -- pure
 //!     cargo run --release -p ingester-bench -- store
 //!     cargo run --release -p ingester-bench -- query
+//!     cargo run --release -p ingester-bench -- retention
 //!     cargo run --release -p ingester-bench -- live
 //!     cargo run --release -p ingester-bench -- serve
 //!     cargo run --release -p ingester-bench -- synthetic
@@ -20,6 +21,7 @@ mod objects;
 mod pure;
 mod query;
 mod reference;
+mod retention;
 mod rounds;
 mod serve;
 mod store;
@@ -43,6 +45,8 @@ enum What {
     Store(store::Databases),
     /// Questions about many rows, beside the same SQL by hand.
     Query(query::Questions),
+    /// How long writers wait while rows of deleted objects are purged, beside the same writers without it.
+    Retention(retention::Retention),
     /// The whole mirror with a real API server: first fill, restart, memory, latency of updates.
     Live(live::Live),
     /// The server under load, beside the same SQL by hand and a real API server; its memory with idle connections.
@@ -78,6 +82,7 @@ fn measure() -> anyhow::Result<()> {
         What::Pure(arguments) => pure::run(&arguments),
         What::Store(arguments) => store::run(&arguments),
         What::Query(arguments) => query::run(&arguments),
+        What::Retention(arguments) => retention::run(&arguments),
         What::Live(arguments) => live::run(&arguments),
         What::Serve(arguments) => serve::run(&arguments),
         What::Synthetic(arguments) => synthetic::run(&arguments),

@@ -1,50 +1,129 @@
-//! The database: from the argument, else the environment, else a file in the current folder.
+//! The database: from the arguments, else the environment, else a file in the current folder. A command says which one it is, and why,
+//! unless its own arguments do.
 //!
-//! May use: arguments, ending, ingester-core, ingester-mirror, ingester-store.
+//! May use: arguments, ending, output, progress, ingester-core, ingester-mirror, ingester-store.
 
-use crate::arguments::{ConfigFile, Database, Target};
+use crate::arguments::{ConfigFile, Target};
 use crate::ending::Failure;
+use crate::output::note;
+use crate::progress;
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_mirror::config::{Config, Environment, Gate};
-use ingester_store::Address;
+use ingester_mirror::config::{Config, ConfigError, Environment, Gate, with_password};
+use ingester_store::{Address, ConnectOptions, Store, StoreError};
+use std::fmt;
+use std::path::Path;
 
 /// The database if none is named.
 const DEFAULT: &str = "sqlite://ingester.db";
 
+/// A database, and why it is this one.
+pub(crate) struct Database {
+    address: Address,
+    /// Who names it; `None` if the arguments do.
+    why: Option<String>,
+}
+
 /// The configuration of a file, overridden by the environment.
 pub(crate) fn configuration(file: &ConfigFile, kinds: &[Kind]) -> Result<Config, Failure> {
     let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
-    Config::load(&file.config, &Environment::of_process(), &names).map_err(|error| Failure::Usage(error.into()))
+    Config::load(&file.config, &Environment::of_process(), &names).map_err(usage)
 }
 
 impl Target {
-    /// Reads the address.
-    pub(crate) fn address(&self, kinds: &[Kind]) -> Result<Address, Failure> {
-        let Some(file) = &self.config else { return self.database.address() };
-        let config = configuration(&ConfigFile { config: file.clone() }, kinds)?;
-        match config.gate().map_err(|error| Failure::Usage(error.into()))? {
-            Gate::Open(address) => Ok(address),
-            Gate::Disabled | Gate::NoDatabase => {
-                Err(Failure::Usage(anyhow!("{} names no database, or does not enable it", file.display())))
-            }
+    /// The database that is meant.
+    pub(crate) fn database(&self, kinds: &[Kind]) -> Result<Database, Failure> {
+        let mut database = match (&self.config, &self.database_url) {
+            (Some(file), _) => Database::of(&configuration(&ConfigFile { config: file.clone() }, kinds)?, file)?,
+            (None, Some(url)) => Database { address: parsed(url)?, why: None },
+            (None, None) => Database::of_environment(&Environment::of_process())?,
+        };
+        if let Some(file) = &self.password_file {
+            database.address = with_password(database.address, file).map_err(usage)?;
         }
+        Ok(database)
     }
 }
 
 impl Database {
-    /// Reads the address.
-    pub(crate) fn address(&self) -> Result<Address, Failure> {
-        let named = match &self.database_url {
-            Some(_) => None,
-            None => Environment::of_process().address().map_err(|error| Failure::Usage(error.into()))?,
+    /// The database of the configuration that was read from a file.
+    pub(crate) fn of(config: &Config, file: &Path) -> Result<Self, Failure> {
+        let shown = file.display();
+        let address = match config.gate().map_err(usage)? {
+            Gate::Open(address) => address,
+            Gate::Disabled => {
+                return Err(Failure::Usage(anyhow!(
+                    "{shown} does not enable the database: metadataStorage.enableMetadataStorage is false"
+                )));
+            }
+            Gate::NoDatabase => {
+                return Err(Failure::Usage(anyhow!(
+                    "{shown} names no database: set `mysql.host` and `mysql.database`, or `metadataStorage.databaseURL`"
+                )));
+            }
         };
-        match named {
-            Some(address) => Ok(address),
+        let overrides = |by: &str| format!("{by} of the environment, which overrides {shown}");
+        Ok(Database { address, why: Environment::of_process().named_by().map(overrides) })
+    }
+
+    fn of_environment(environment: &Environment) -> Result<Self, Failure> {
+        match environment.address().map_err(usage)? {
+            Some(address) => Ok(Database { address, why: environment.named_by().map(|by| format!("named by {by}")) }),
             None => {
-                let url = self.database_url.as_deref().unwrap_or(DEFAULT);
-                url.parse().map_err(|error: ingester_store::StoreError| Failure::Usage(error.into()))
+                let why = "neither --database-url, --config, DATABASE_URL nor MYSQL_HOST is set";
+                Ok(Database { address: parsed(DEFAULT)?, why: Some(why.to_owned()) })
             }
         }
     }
+
+    /// Where it is.
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Who names it, if its command does not.
+    pub(crate) fn why(&self) -> Option<&str> {
+        self.why.as_deref()
+    }
+
+    /// Opens it, and makes the file of an SQLite database that is not there.
+    pub(crate) async fn open(&self) -> Result<Store, Failure> {
+        self.open_with(ConnectOptions::default()).await
+    }
+
+    /// Opens it for a command that has nothing to do if it is not there.
+    pub(crate) async fn open_existing(&self) -> Result<Store, Failure> {
+        self.open_with(ConnectOptions { create: false, ..ConnectOptions::default() }).await
+    }
+
+    /// Opens it. Whatever the reason is that this cannot be done, nothing was tried yet.
+    pub(crate) async fn open_with(&self, options: ConnectOptions) -> Result<Store, Failure> {
+        self.announce();
+        let bar = progress::spinner("{spinner} {msg}");
+        bar.set_message(format!("connecting to {self}"));
+        let opened = Store::connect(&self.address, options).await;
+        bar.finish_and_clear();
+        opened.map_err(|error| Failure::Usage(error.into()))
+    }
+
+    /// Says which database it is, unless the arguments do.
+    pub(crate) fn announce(&self) {
+        if let Some(why) = &self.why {
+            note(&format!("database: {self} ({why})"));
+        }
+    }
+}
+
+impl fmt::Display for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.address.fmt(f)
+    }
+}
+
+fn parsed(url: &str) -> Result<Address, Failure> {
+    url.parse().map_err(|error: StoreError| Failure::Usage(error.into()))
+}
+
+fn usage(error: ConfigError) -> Failure {
+    Failure::Usage(error.into())
 }

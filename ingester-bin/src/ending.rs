@@ -11,11 +11,30 @@ pub(crate) enum Ending {
     Done,
     /// The work found a problem, such as rejected objects or differences: exit code 1.
     Problem,
+    /// A signal stopped the work: 128 and its number, as a shell reports it.
+    Interrupted(u8),
+}
+
+impl Ending {
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Ending::Done => 0,
+            Ending::Problem => 1,
+            Ending::Interrupted(signal) => Ending::code_of_signal(signal),
+        }
+    }
+
+    /// The exit code of a process that a signal ended.
+    pub(crate) const fn code_of_signal(signal: u8) -> u8 {
+        128 + signal
+    }
 }
 
 /// Why a command failed.
 pub(crate) enum Failure {
-    /// Wrong usage or configuration, such as a path that does not exist or a database that rejects the user: exit code 2.
+    /// Wrong usage or configuration, such as a path that does not exist or a database that rejects the user, or nothing could be tried,
+    /// because a server does not answer: exit code 2.
     Usage(anyhow::Error),
     /// The work failed: exit code 1.
     Work(anyhow::Error),

@@ -41,6 +41,7 @@ mod output;
 mod parts;
 mod printers;
 mod program;
+mod progress;
 mod reload;
 mod saved;
 mod server;
@@ -61,8 +62,7 @@ impl Program {
     pub fn main(self) -> ExitCode {
         let arguments = Arguments::parse();
         match run(arguments.command, self) {
-            Ok(Ending::Done) => ExitCode::SUCCESS,
-            Ok(Ending::Problem) => ExitCode::from(1),
+            Ok(ending) => ExitCode::from(ending.code()),
             Err(Failure::Work(error)) => fail(&error, 1),
             Err(Failure::Usage(error)) => fail(&error, 2),
         }
@@ -103,15 +103,21 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     logging::start(logging::Format::Text, "warn").map_err(Failure::Usage)?;
     let program = match command {
         // They work on the lock file itself, or on no rows.
-        Command::Schema(_) | Command::Crds(_) | Command::Kinds(_) | Command::Queries(_) | Command::Kubeconfig(_) => {
-            program
-        }
+        Command::Schema(_)
+        | Command::Crds(_)
+        | Command::Kinds(_)
+        | Command::Queries(_)
+        | Command::Kubeconfig(_)
+        | Command::Rejects(_)
+        | Command::Completions(_) => program,
         _ => commands::versioned(program)?,
     };
     let kinds = program.kinds;
     match command {
         Command::Import(arguments) => wait_for(commands::import::run(arguments, program)),
         Command::Get(arguments) => wait_for(commands::get::run(*arguments, program)),
+        Command::Rejects(arguments) => wait_for(commands::rejects::run(arguments, kinds)),
+        Command::Completions(arguments) => commands::completions::run(&arguments, kinds),
         Command::Queries(arguments) => commands::queries::run(&arguments, kinds),
         Command::Kubeconfig(arguments) => commands::kubeconfig::run(&arguments),
         Command::Run(_) | Command::Serve(_) => Ok(Ending::Done),
@@ -128,6 +134,7 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Schema(Schema::Generate(arguments)) => commands::schema::generate(&arguments, kinds),
         Command::Schema(Schema::Diff(arguments)) => wait_for(commands::schema::diff(arguments, kinds)),
         Command::Schema(Schema::Apply(arguments)) => wait_for(commands::schema::apply(arguments, program)),
+        Command::Schema(Schema::Info(arguments)) => wait_for(commands::schema::info(arguments, program)),
         Command::Schema(Schema::Revert(arguments)) => wait_for(commands::schema::revert(arguments, program)),
         Command::Schema(Schema::Verify(arguments)) => wait_for(commands::schema::verify(arguments, program)),
         Command::Backfill(arguments) => wait_for(commands::backfill::run(arguments, kinds)),

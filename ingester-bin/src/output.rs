@@ -34,6 +34,15 @@ pub(crate) fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// A text in one line of at most so many characters.
+pub(crate) fn one_line(text: &str, most: usize) -> String {
+    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();
+    if text.chars().count() > most {
+        line.push('…');
+    }
+    line
+}
+
 /// A table for people.
 pub(crate) struct Table {
     headers: Vec<String>,

@@ -222,7 +222,7 @@ impl Kind {
     /// to be copied, while [`registry!`](crate::registry) joins lists.
     #[doc(hidden)]
     pub const fn refused() -> Self {
-        const TABLE: Table = Table::derived("", &[], &[]);
+        const TABLE: Table = Table::derived("", "", &[], &[]);
         let definition = Definition {
             group: "",
             version: "",

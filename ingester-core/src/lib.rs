@@ -39,6 +39,7 @@ pub mod documents;
 mod fixture;
 pub mod json;
 pub mod kind;
+pub mod labels;
 pub mod nearest;
 pub mod object;
 pub mod protobuf;

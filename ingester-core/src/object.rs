@@ -248,6 +248,30 @@ pub fn name_based_uid(api_version: &str, kind: &str, namespace: &str, name: &str
     uuid::Uuid::new_v5(&UID_NAMESPACE, identity.as_bytes()).to_string().into()
 }
 
+/// The text of an object with this `metadata.namespace`, where it has none; an empty one and null count as none. `None` if the text
+/// has one, or is not that of an object with metadata, which whoever reads it is told.
+pub fn with_namespace(text: &str, namespace: &str) -> Option<String> {
+    let mut reader = Reader::new(text);
+    reader.begin_object().ok()?;
+    while reader.next_key().ok()?? != "metadata" {
+        reader.skip().ok()?;
+    }
+    reader.begin_object().ok()?;
+    let (inside, mut is_empty) = (reader.offset(), true);
+    let value = serde_json::Value::from(namespace).to_string();
+    while let Some(key) = reader.next_key().ok()? {
+        is_empty = false;
+        if key == "namespace" {
+            let value_of = range(&mut reader).ok()?;
+            let is_none = matches!(text[value_of.clone()].trim(), "null" | "\"\"");
+            return is_none.then(|| [&text[..value_of.start], &value, &text[value_of.end..]].concat());
+        }
+        reader.skip().ok()?;
+    }
+    let comma = if is_empty { "" } else { "," };
+    Some([&text[..inside], "\"namespace\":", &value, comma, &text[inside..]].concat())
+}
+
 impl Default for Rest {
     fn default() -> Self {
         Rest::Read(SpecAndStatus::default())
@@ -477,6 +501,33 @@ mod tests {
 
     fn parse(text: &str) -> Result<Object, ObjectError> {
         Object::parse(text, ManagedFields::Prune)
+    }
+
+    #[test]
+    fn a_namespace_is_put_where_there_is_none() {
+        for (text, put) in [
+            (
+                r#"{"kind":"A","metadata":{"name":"a"}}"#,
+                Some(r#"{"kind":"A","metadata":{"namespace":"ml","name":"a"}}"#),
+            ),
+            (r#"{"metadata": { } }"#, Some(r#"{"metadata": {"namespace":"ml" } }"#)),
+            (
+                r#"{"metadata": {"name":"a", "namespace": "" }}"#,
+                Some(r#"{"metadata": {"name":"a", "namespace": "ml" }}"#),
+            ),
+            (r#"{"metadata":{"namespace":null,"name":"a"}}"#, Some(r#"{"metadata":{"namespace":"ml","name":"a"}}"#)),
+            (r#"{"metadata":{"name":"a","namespace":"other"}}"#, None),
+            (
+                r#"{"metadata":{"name":"a","labels":{"namespace":"x"}}}"#,
+                Some(r#"{"metadata":{"namespace":"ml","name":"a","labels":{"namespace":"x"}}}"#),
+            ),
+            (r#"{"metadata":["a"]}"#, None),
+            (r#"{"spec":{"metadata":{}}}"#, None),
+            (r#"{"metadata":{"name":"#, None),
+            ("[]", None),
+        ] {
+            assert_eq!(with_namespace(text, "ml").as_deref(), put, "{text}");
+        }
     }
 
     #[test]

@@ -160,7 +160,7 @@ mod tests {
 
     macro_rules! kind {
         ($name:literal) => {{
-            const TABLE: Table = Table::derived($name, &[], &[]);
+            const TABLE: Table = Table::derived("", $name, &[], &[]);
             let mut definition = *MODEL.definition();
             definition.kind = $name;
             definition.table = &TABLE;
@@ -186,8 +186,8 @@ mod tests {
         assert!(NONE.is_empty());
     }
 
-    const CORE: Table = Table::derived("model", &[], &[]);
-    const LABELS: Table = Table::derived("MODEL_labels", &[], &[]);
+    const CORE: Table = Table::derived("Model", "model", &[], &[]);
+    const LABELS: Table = Table::derived("MODEL_labels", "MODEL_labels", &[], &[]);
 
     fn kind(group: &'static str, version: &'static str, kind: &'static str, table: &'static Table) -> Kind {
         Kind::new(Definition { group, version, kind, table, ..*MODEL.definition() }, *MODEL.functions())
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_kind_in_two_versions_is_refused() {
-        const OTHER: Table = Table::derived("other", &[], &[]);
+        const OTHER: Table = Table::derived("Other", "other", &[], &[]);
         clash(
             kind("michelangelo.api", "v3", "Model", &OTHER),
             "one kind is in the registry twice, as `michelangelo.api/v2 Model` and as `michelangelo.api/v3 Model`: its objects \
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn kinds_of_one_name_in_two_groups_may_have_two_tables() {
-        const OTHER: Table = Table::derived("apps_model", &[], &[]);
+        const OTHER: Table = Table::derived("Model", "apps_model", &[], &[]);
         assert_eq!(check_registry(&[MODEL, kind("apps", "v1", "Model", &OTHER), KINDS[0], KINDS[1]]), Ok(()));
     }
 

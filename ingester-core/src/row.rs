@@ -1,10 +1,11 @@
 //! The rows of one object in its three tables.
 //!
-//! May use: schema, value, object, protobuf.
+//! May use: labels, schema, value, object, protobuf.
 
+use crate::labels::{check_annotation_key, check_label_key, check_label_value};
 use crate::object::{Object, StringMap};
 use crate::protobuf::Lost;
-use crate::schema::{Column, Companion, SqlType, Table, base, limits};
+use crate::schema::{Column, Companion, SqlType, Table, base};
 use crate::value::{Micros, Value, Values};
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU64;
@@ -90,22 +91,23 @@ pub enum RowError {
         ty: String,
     },
     /// Kubernetes itself would refuse the label or annotation.
-    #[error("{what} has {characters} characters, Kubernetes allows {limit}")]
+    #[error("{what}: {why}; Kubernetes would refuse it")]
     Metadata {
         /// Which label or annotation, and whether its key or its value.
         what: String,
-        /// The characters that it has.
-        characters: usize,
-        /// The characters that it may have.
-        limit: u16,
+        /// What is wrong with it.
+        why: String,
     },
+    /// Two uids that differ only in blanks at their ends are one for MySQL and MariaDB.
+    #[error("metadata.uid: `{0}` ends with a blank; take it away")]
+    Uid(Box<str>),
 }
 
 impl Row {
     /// The row of an object with the values of its indexed columns.
     ///
     /// # Errors
-    /// If a value does not fit its column, or a label or annotation is too long.
+    /// If a value does not fit its column, or Kubernetes would refuse a label or an annotation.
     pub(crate) fn new(
         table: &Table,
         ingest_version: u32,
@@ -129,8 +131,10 @@ impl Row {
         for (column, value) in table.columns.iter().zip(&values) {
             check(column, value)?;
         }
-        check_companion("label", &meta.labels, Some(limits::LABEL_VALUE_CHARACTERS))?;
-        check_companion("annotation", &meta.annotations, None)?;
+        if meta.uid.ends_with(' ') {
+            return Err(RowError::Uid(meta.uid.clone()));
+        }
+        check_names(&meta.labels, &meta.annotations)?;
         Ok(Row {
             uid: meta.uid.clone(),
             res_version: meta.resource_version,
@@ -231,26 +235,65 @@ fn out_of_range(column: &Column, value: String) -> RowError {
     RowError::OutOfRange { column: column.name.to_string(), value, ty: column.ty.to_string() }
 }
 
-fn check_companion(what: &str, rows: &[(Box<str>, Box<str>)], value_limit: Option<u16>) -> Result<(), RowError> {
-    for (key, value) in rows {
-        let characters = key.chars().count();
-        if characters > limits::LABEL_KEY_CHARACTERS.into() {
-            let what = format!("the key of {what} `{}...`", key.chars().take(40).collect::<String>());
-            return Err(RowError::Metadata { what, characters, limit: limits::LABEL_KEY_CHARACTERS });
+/// Checks labels, and the keys of annotations. The API server never sends others, files may have any: without the check, of two
+/// keys that differ only in blanks at their ends, MySQL and MariaDB would store one.
+fn check_names(labels: &StringMap, annotations: &StringMap) -> Result<(), RowError> {
+    let wrong = |what: &str, key: &str, why| {
+        let mut shown: String = key.chars().take(SHOWN).collect();
+        if shown.len() < key.len() {
+            shown.push_str("...");
         }
-        if let Some(limit) = value_limit {
-            let characters = value.chars().count();
-            if characters > limit.into() {
-                return Err(RowError::Metadata { what: format!("the value of {what} `{key}`"), characters, limit });
-            }
-        }
+        RowError::Metadata { what: format!("the {what} `{shown}`"), why }
+    };
+    for (key, value) in &**labels {
+        check_label_key(key).map_err(|(_, why)| wrong("key of label", key, why))?;
+        check_label_value(value).map_err(|(_, why)| wrong("value of label", key, why))?;
+    }
+    for (key, _) in &**annotations {
+        check_annotation_key(key).map_err(|(_, why)| wrong("key of annotation", key, why))?;
     }
     Ok(())
 }
 
+/// How many characters of a key are shown.
+const SHOWN: usize = 80;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_and_annotations_that_kubernetes_refuses_are_named() {
+        let map = |key: &str, value: &str| -> StringMap { [(key.into(), value.into())].into() };
+        let none = StringMap::default();
+        let (name, prefix) = ("n".repeat(63), ["p"; 127].join("."));
+        for (key, value) in
+            [("a", ""), ("example.com/team", "Growth_2.x-y"), (&*format!("{prefix}/{name}"), &*"v".repeat(63))]
+        {
+            assert_eq!(check_names(&map(key, value), &map(key, " any\ntext ")), Ok(()), "{key}");
+        }
+        assert_eq!(
+            check_names(&none, &map("Example.com/Team", "")),
+            Ok(()),
+            "capital letters in an annotation's prefix"
+        );
+        let long = "n".repeat(64);
+        for key in ["a ", "", " a", "a\t", "ä", "a/b/c", "/a", "a/", "-a", "a_", "-.com/a", "a..b/a", &long] {
+            let shown: String = key.chars().collect();
+            for (labels, annotations, what) in
+                [(map(key, ""), none.clone(), "label"), (none.clone(), map(key, ""), "annotation")]
+            {
+                let error = check_names(&labels, &annotations).unwrap_err().to_string();
+                assert!(error.starts_with(&format!("the key of {what} `{shown}`: ")), "{error}");
+                assert!(error.ends_with("; Kubernetes would refuse it"), "{error}");
+            }
+        }
+        for value in ["a ", " ", "ä", "a/b", &long] {
+            let error = check_names(&map("team", value), &none).unwrap_err().to_string();
+            assert!(error.starts_with("the value of label `team`: a label's value has "), "{error}");
+        }
+        assert!(check_names(&map("Example.com/Team", ""), &none).is_err(), "but not in a label's");
+    }
 
     #[test]
     fn the_earliest_datetime_is_in_the_year_1000() {

@@ -35,7 +35,8 @@
 //! }
 //! ```
 //!
-//! [`suspend`] keeps kinds from being written. [`identity`] keeps the rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
+//! [`suspend`] keeps kinds from being written. [`retention`] purges rows of objects that were deleted long ago. [`identity`] keeps the
+//! rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
 //! server of metrics and probes shows, [`audit`] the report of an audit.
 
 pub mod audit;
@@ -54,6 +55,7 @@ mod lifecycle;
 pub mod metrics;
 mod mistakes;
 mod pipeline;
+pub mod retention;
 mod rows;
 #[cfg(test)]
 mod simulation;

@@ -95,6 +95,6 @@ impl Rows for StoreRows {
     }
 
     fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.store.forget_rejects(uids).boxed()
+        self.store.forget_rejects(self.kind.kind(), uids).boxed()
     }
 }

@@ -24,7 +24,7 @@ pub mod query;
 mod store;
 
 pub use store::{
-    Address, Catalog, Changed, ConnectOptions, Connections, Deleted, Effect, ErrorClass, Evicted, LiveRow, Reject,
-    Rejected, Report, Retry, RowChange, Store, StoreError, StoredRow, Tls, TlsMistake, TlsMode, compare, guard,
+    Address, Catalog, Changed, ConnectOptions, Connections, Deleted, Effect, ErrorClass, Evicted, LiveRow, Purged,
+    Reject, Rejected, Report, Retry, RowChange, Store, StoreError, StoredRow, Tls, TlsMistake, TlsMode, compare, guard,
     latest_of_each,
 };

@@ -2,51 +2,39 @@
 
 use super::chosen;
 use crate::arguments::{Audit, Format};
+use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
+use crate::progress;
 use anyhow::anyhow;
-use indicatif::{ProgressBar, ProgressStyle};
 use ingester_core::Kind;
 use ingester_mirror::audit::{AuditProgress, AuditReport, audit};
-use ingester_mirror::config::{Config, Gate};
+use ingester_mirror::config::Config;
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::sync::Context;
-use ingester_store::Store;
+use ingester_store::ConnectOptions;
 use std::sync::Arc;
 
 pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let kinds = chosen(kinds, &arguments.kinds)?;
-    let address = match config.gate().map_err(|error| Failure::Usage(error.into()))? {
-        Gate::Open(address) => address,
-        Gate::Disabled => {
-            return Err(Failure::Usage(anyhow!(
-                "there is nothing to compare: metadataStorage.enableMetadataStorage is false"
-            )));
-        }
-        Gate::NoDatabase => {
-            return Err(Failure::Usage(anyhow!(
-                "there is nothing to compare with: the configuration names no database"
-            )));
-        }
-    };
+    let database = Database::of(&config, &arguments.config.config)?;
     let client = arguments.cluster.client().await?;
-    let store = Store::connect(&address, config.mysql.connect_options()).await?;
+    let store = database.open_with(ConnectOptions { create: false, ..config.mysql.connect_options() }).await?;
     store.look_for_rejects().await?;
     let identity = identify(&client, &store).await.map_err(|error| match error {
-        IdentityError::Other { .. } => Failure::Usage(error.into()),
         IdentityError::Store(error) => error.into(),
-        IdentityError::Api(_) | IdentityError::NoAnswer(_) => anyhow!("the audit failed: {error}").into(),
+        IdentityError::Other { .. } => Failure::Usage(error.into()),
+        IdentityError::Api(_) | IdentityError::NoAnswer(_) => Failure::Usage(anyhow!("nothing is compared: {error}")),
     })?;
     super::warn_unchecked(&identity);
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let context =
         Context { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off() };
     let mut report = AuditReport::new(arguments.limit);
-    let style = ProgressStyle::with_template("{spinner} {msg}");
-    let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    let bar = progress::spinner("{spinner} {msg}");
     let progress = |kind: &Kind, progress: AuditProgress| bar.set_message(format!("{}: {progress}", kind.kind()));
     let repaired = audit(&context, &kinds, &config, arguments.repair, &mut report, &progress).await;
     bar.finish_and_clear();

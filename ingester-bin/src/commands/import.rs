@@ -1,76 +1,193 @@
 //! `ingester import`: stores objects from files.
 
 use super::Prepared;
-use crate::arguments::{Format, Import};
+use super::interrupt::Interrupt;
+use crate::arguments::{Format, Import as Arguments};
+use crate::database::Database;
 use crate::ending::{Ending, Failure};
-use crate::output::{NULL, Table, note, show};
+use crate::output::{NULL, Table, note, one_line, show};
 use crate::program::Program;
+use crate::progress;
 use anyhow::anyhow;
-use indicatif::{ProgressBar, ProgressStyle};
-use ingester_store::import::{Counts, ImportError, Progress, Source, Summary, expand, import};
-use ingester_store::{ConnectOptions, Store, StoreError};
+use indicatif::ProgressBar;
+use ingester_core::Kind;
+use ingester_store::import::{
+    Counts, Destination, Import, ImportError, Progress, Source, Summary, expand, is_of_objects,
+};
+use ingester_store::{Store, StoreError};
 use serde::{Serialize, Serializer};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-pub(crate) async fn run(arguments: Import, program: Program) -> Result<Ending, Failure> {
-    let kinds = program.kinds;
-    let address = arguments.database.address()?;
-    let sources = expand(&arguments.paths).map_err(|error| Failure::Usage(error.into()))?;
-    if sources.is_empty() {
-        return Err(Failure::Usage(anyhow!(
-            "no .yaml, .yml, .json, .jsonl or .ndjson file in {}",
-            arguments.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
-        )));
-    }
-    let connected = Store::connect(&address, ConnectOptions::default()).await;
-    let store = connected.map_err(|error| Failure::Usage(error.into()))?;
-    let released = super::built_in(program)?;
-    match super::prepare(&store, kinds, released.as_ref(), false).await? {
-        Prepared::Ready => {}
-        Prepared::Made(made) => note(&format!("made {made} tables in {address}")),
-        Prepared::Lacks(missing) => {
-            return Err(Failure::Usage(anyhow!(super::lacks(&missing, kinds, released.as_ref()))));
-        }
-    }
+/// What is imported, and where to.
+struct Meant {
+    sources: Vec<Source>,
+    database: Database,
+}
 
+impl Meant {
+    fn of(arguments: &Arguments, kinds: &[Kind]) -> Result<Self, Failure> {
+        let database = arguments.target.database(kinds)?;
+        let mut paths = arguments.paths.clone();
+        for path in &arguments.filename {
+            match arguments.recursive {
+                true => paths.push(path.clone()),
+                false => paths.extend(directly(path)),
+            }
+        }
+        let sources = expand(&paths);
+        let unreadable: Vec<String> = sources
+            .iter()
+            .filter_map(|source| match source {
+                Source::Unreadable { reason, .. } => Some(format!("cannot read {}: {reason}", source.name())),
+                _ => None,
+            })
+            .collect();
+        if !unreadable.is_empty() && unreadable.len() == sources.len() {
+            return Err(Failure::Usage(anyhow!(unreadable.join("; "))));
+        }
+        if sources.is_empty() {
+            let named: Vec<String> =
+                arguments.paths.iter().chain(&arguments.filename).map(|path| path.display().to_string()).collect();
+            let deeper = if arguments.filename.is_empty() || arguments.recursive {
+                ""
+            } else {
+                " (--recursive reads the folders in it as well)"
+            };
+            return Err(Failure::Usage(anyhow!(
+                "no .yaml, .yml, .json, .jsonl or .ndjson file in {}{deeper}",
+                named.join(", ")
+            )));
+        }
+        Ok(Meant { sources, database })
+    }
+}
+
+/// A path as kubectl takes it: of a folder, the files directly in it. What cannot be read is told where it is read.
+fn directly(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = path.read_dir() else { return vec![path.to_path_buf()] };
+    let files = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let mut files: Vec<PathBuf> = files.filter(|file| !file.is_dir() && is_of_objects(file)).collect();
+    files.sort();
+    files
+}
+
+pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
+    let Meant { sources, database } = Meant::of(&arguments, program.kinds)?;
+    let store = match arguments.dry_run {
+        true => opened_to_compare(&database, program).await?,
+        false => Some(opened_to_write(&database, program).await?),
+    };
+    let destination = match &store {
+        Some(store) if arguments.dry_run => Destination::Compared(store),
+        Some(store) => Destination::Store(store),
+        None => Destination::Nowhere,
+    };
+    let interrupt = Interrupt::listen("behind the batch that is being written")?;
     let progress = Arc::new(Progress::default());
     let bar = bar(&sources, &progress);
-    let result =
-        import(&store, kinds, sources, progress, |problem| bar.suspend(|| note(&format!("rejected: {problem}")))).await;
+    let import = Import {
+        destination,
+        kinds: program.kinds,
+        sources,
+        namespace: arguments.namespace.clone(),
+        progress,
+        stop: interrupt.stop.clone(),
+    };
+    let result = import.run(|problem| bar.suspend(|| note(&format!("rejected: {problem}")))).await;
     bar.finish_and_clear();
     let summary = match result {
         Ok(summary) => summary,
         Err(ImportError::Store(error)) if error.is_configuration() => return Err(Failure::Usage(error.into())),
         Err(error) => {
             return Err(Failure::Work(anyhow!(
-                "{error}; what was written before stays in {address}: run the same import again to go on"
+                "{error}; what was written before stays in {database}: run the same import again to go on"
             )));
         }
     };
-    let shown = rows(&store, &summary, arguments.show).await?;
-    store.close().await;
+    let shown = match &store {
+        Some(store) if !summary.stopped => rows(store, &summary, arguments.show).await?,
+        _ => summary.kinds.iter().map(|_| None).collect(),
+    };
+    if let Some(store) = store {
+        store.close().await;
+    }
     report(arguments.output.output, &summary, shown)?;
+    if summary.is_unreadable() {
+        return Err(Failure::Usage(anyhow!("nothing could be read, nothing is stored in {database}")));
+    }
+    if summary.stopped && !arguments.dry_run {
+        note(&format!(
+            "interrupted: of {} objects that were read, {} are stored in {database}: run the same import again to go on",
+            summary.read(),
+            summary.stored()
+        ));
+    }
     match (summary.read(), summary.rejected()) {
+        _ if summary.stopped => {}
         (0, _) => note("there was no object to import"),
+        (_, rejected) if arguments.dry_run => {
+            let rejected = if rejected > 0 { format!(", {rejected} would be rejected") } else { String::new() };
+            note(&format!("dry run: nothing is written in {database}, `written` is what would be{rejected}"));
+        }
         (_, 0) => {}
         (read, rejected) if read == rejected => {
-            note(&format!("all {rejected} rejected, nothing is stored in {address}"))
+            note(&format!("all {rejected} rejected, nothing is stored in {database}"))
         }
-        (_, rejected) => note(&format!("{rejected} rejected, the rest is stored in {address}")),
+        (_, rejected) => note(&format!("{rejected} rejected, the rest is stored in {database}")),
+    }
+    if summary.stopped {
+        return Ok(interrupt.ending());
     }
     Ok(if summary.rejected() > 0 { Ending::Problem } else { Ending::Done })
+}
+
+/// The database, with its tables.
+async fn opened_to_write(database: &Database, program: Program) -> Result<Store, Failure> {
+    let store = database.open().await?;
+    let released = super::built_in(program)?;
+    match super::prepare(&store, program.kinds, released.as_ref(), false).await? {
+        Prepared::Ready => {}
+        Prepared::Made(made) => note(&format!("made {made} tables in {database}")),
+        Prepared::Lacks(missing) => {
+            return Err(Failure::Usage(anyhow!(super::lacks(&missing, program.kinds, released.as_ref()))));
+        }
+    }
+    Ok(store)
+}
+
+/// The database, to be read; `None` if the import would make it, or its tables.
+async fn opened_to_compare(database: &Database, program: Program) -> Result<Option<Store>, Failure> {
+    if database.address().missing_file().is_some() {
+        database.announce();
+        note(&format!("dry run: the import would make {database}"));
+        return Ok(None);
+    }
+    let store = database.open_existing().await?;
+    let missing = store.missing(program.kinds).await?;
+    if missing.is_empty() {
+        return Ok(Some(store));
+    }
+    let released = super::built_in(program)?;
+    if super::tables_of(&store, program.kinds).await? == 0 || released.is_none() {
+        note(&format!("dry run: the import would make tables in {database}"));
+        store.close().await;
+        return Ok(None);
+    }
+    Err(Failure::Usage(anyhow!(super::lacks(&missing, program.kinds, released.as_ref()))))
 }
 
 /// A progress bar if the number of bytes is known, else a counter. It is hidden if standard error is not a terminal.
 fn bar(sources: &[Source], progress: &Arc<Progress>) -> ProgressBar {
     let total: Option<u64> = sources.iter().map(Source::bytes).sum();
     let bar = match total {
-        Some(total) if total > 0 => ProgressBar::new(total).with_style(style(
+        Some(total) if total > 0 => progress::bar(
+            total,
             "{bar:40} {percent:>3}%  {decimal_bytes}/{decimal_total_bytes}  {decimal_bytes_per_sec}  {msg}  {eta} left",
-        )),
-        _ => ProgressBar::new_spinner().with_style(style("{spinner} {decimal_bytes}  {decimal_bytes_per_sec}  {msg}")),
+        ),
+        _ => progress::spinner("{spinner} {decimal_bytes}  {decimal_bytes_per_sec}  {msg}"),
     };
     if !bar.is_hidden() {
         let (bar, progress) = (bar.downgrade(), Arc::downgrade(progress));
@@ -84,10 +201,6 @@ fn bar(sources: &[Source], progress: &Arc<Progress>) -> ProgressBar {
         });
     }
     bar
-}
-
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 #[derive(Serialize)]
@@ -175,22 +288,18 @@ fn report(format: Format, summary: &Summary, shown: Vec<Option<Shown>>) -> anyho
     })
 }
 
+/// How many characters of a cell are shown.
+const CELL: usize = 60;
+
 impl Shown {
     /// For people: without the columns that are empty in all rows.
     fn table(&self) -> Table {
         let mut table = Table::new(self.columns.iter().copied());
         for row in &self.rows {
-            table.row(row.iter().map(|cell| cell.as_deref().map_or_else(|| NULL.to_owned(), one_line)));
+            let cell =
+                |cell: &Option<String>| cell.as_deref().map_or_else(|| NULL.to_owned(), |text| one_line(text, CELL));
+            table.row(row.iter().map(cell));
         }
         table.without_empty_columns(2)
     }
-}
-
-/// The cell in one line of at most 60 characters.
-fn one_line(cell: &str) -> String {
-    let mut line: String = cell.chars().map(|c| if c.is_control() { ' ' } else { c }).take(60).collect();
-    if cell.chars().count() > 60 {
-        line.push('…');
-    }
-    line
 }

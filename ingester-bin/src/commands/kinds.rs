@@ -1,5 +1,6 @@
 //! `ingester kinds`: lists kinds, tables and columns.
 
+use super::chosen;
 use crate::arguments::{Format, Kinds, KindsFormat};
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, show};
@@ -48,7 +49,8 @@ impl Column {
     }
 }
 
-pub(crate) fn run(arguments: &Kinds, kinds: &[Kind]) -> Result<Ending, Failure> {
+pub(crate) fn run(arguments: &Kinds, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let kinds = chosen(kinds, &arguments.kinds)?;
     let entries: Vec<KindLine> = kinds
         .iter()
         .map(|kind| KindLine {

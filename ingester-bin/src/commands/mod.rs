@@ -1,17 +1,21 @@
-//! The commands, one file each.
+//! The commands, one file each. A command begins with what its arguments mean: contradictions, kinds and the database are found out
+//! before a database or a cluster is asked.
 //!
-//! May use: arguments, cluster, database, ending, logging, output, parts, printers, program, reload, saved, server, ingester-core, ingester-mirror, ingester-server, ingester-store.
+//! May use: arguments, cluster, database, ending, logging, output, parts, printers, program, progress, reload, saved, server, ingester-core, ingester-mirror, ingester-server, ingester-store.
 
 pub(crate) mod audit;
 pub(crate) mod backfill;
+pub(crate) mod completions;
 pub(crate) mod crds;
 pub(crate) mod finalizers;
 pub(crate) mod get;
 pub(crate) mod import;
+mod interrupt;
 pub(crate) mod kinds;
 pub(crate) mod kubeconfig;
 pub(crate) mod proto;
 pub(crate) mod queries;
+pub(crate) mod rejects;
 pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod schema;
@@ -142,7 +146,16 @@ async fn prepare(
     } else if released.is_none() {
         store.create_missing(kinds).await?;
     }
-    let missing = store.missing(kinds).await?;
+    let mut missing = store.missing(kinds).await?;
+    // Another program may be making the tables at this moment.
+    while let (false, Some(released)) = (missing.is_empty(), released) {
+        released.wait_for_others(store).await?;
+        let now = store.missing(kinds).await?;
+        if now == missing {
+            break;
+        }
+        missing = now;
+    }
     if !missing.is_empty() {
         return Ok(Prepared::Lacks(missing));
     }

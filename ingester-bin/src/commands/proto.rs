@@ -9,10 +9,8 @@ use ingester_core::Kind;
 use ingester_core::protobuf::DecodeError;
 use ingester_core::schema::base;
 use ingester_core::value::Value;
-use ingester_store::{ConnectOptions, Store};
 
 pub(crate) async fn decode(arguments: ProtoDecode, kinds: &'static [Kind]) -> Result<Ending, Failure> {
-    let address = arguments.target.address(kinds)?;
     let kind = chosen(kinds, std::slice::from_ref(&arguments.kind))?[0];
     let name = kind.kind();
     let Some(protobuf) = kind.protobuf() else {
@@ -21,7 +19,7 @@ pub(crate) async fn decode(arguments: ProtoDecode, kinds: &'static [Kind]) -> Re
         )));
     };
     let (descriptors, message) = protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;
-    let store = Store::connect(&address, ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
+    let store = arguments.target.database(kinds)?.open_existing().await?;
     let stored = store.stored(kind.table(), &[&arguments.uid]).await?;
     store.close().await;
     let Some(row) = stored.first() else {

@@ -5,6 +5,7 @@ use crate::arguments::{Restore, RestoreFormat};
 use crate::ending::{Ending, Failure};
 use crate::output::{note, print};
 use crate::printers::{Tree, json, yaml};
+use crate::progress;
 use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_core::query::{Query, States};
@@ -12,7 +13,7 @@ use ingester_core::schema::base;
 use ingester_mirror::identity::{IdentityError, identify};
 use ingester_server::restore::{Restored, Wanted, restore};
 use ingester_store::query::{self, AskError, FoundRow, Limits};
-use ingester_store::{ConnectOptions, Effect, Store};
+use ingester_store::{Effect, Store};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -21,13 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) async fn run(arguments: Restore, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let (kind, name) = resource(&arguments, kinds)?;
-    let address = arguments.target.address(kinds)?;
+    let database = arguments.target.database(kinds)?;
     let client = arguments.cluster.client().await?;
-    let store = Store::connect(&address, ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
+    let store = database.open_existing().await?;
     let identity = identify(&client, &store).await.map_err(|error| match error {
-        IdentityError::Other { .. } => Failure::Usage(error.into()),
         IdentityError::Store(error) => error.into(),
-        IdentityError::Api(_) | IdentityError::NoAnswer(_) => anyhow!("nothing is restored: {error}").into(),
+        IdentityError::Other { .. } => Failure::Usage(error.into()),
+        IdentityError::Api(_) | IdentityError::NoAnswer(_) => Failure::Usage(anyhow!("nothing is restored: {error}")),
     })?;
     warn_unchecked(&identity);
     let namespace = match &arguments.namespace {
@@ -38,7 +39,11 @@ pub(crate) async fn run(arguments: Restore, kinds: &'static [Kind]) -> Result<En
     let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
     let uid = arguments.uid.as_deref();
     let wanted = Wanted { namespace: &namespace, name: &name, uid, effect, patience: PATIENCE };
-    let restored = restore(&store, client, &kind, wanted).await.map_err(|status| Failure::Work(status.into()))?;
+    let bar = progress::spinner("{spinner} {msg}");
+    bar.set_message("restoring, and waiting for the mirror");
+    let restored = restore(&store, client, &kind, wanted).await;
+    bar.finish_and_clear();
+    let restored = restored.map_err(|status| Failure::Work(status.into()))?;
     store.close().await;
     restored.warnings.iter().for_each(|warning| note(&format!("Warning: {warning}")));
     print(&shown(&kind, &restored, &arguments)?)?;

@@ -19,6 +19,7 @@ use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{Identity, IdentityError};
 use ingester_mirror::metrics::Metrics;
+use ingester_mirror::retention;
 use ingester_mirror::suspend::{Permit, Suspension};
 use ingester_mirror::sync::{self, Context};
 use ingester_store::migrate::{Backfill, BackfillProgress, Released};
@@ -151,6 +152,16 @@ async fn mirror(
                 }
                 None => {}
             }
+            // Only now: rows of another cluster are none of ours to purge.
+            let purging = retention::run(
+                store.clone(),
+                tables.kinds.clone(),
+                live.clone(),
+                suspension.clone(),
+                metrics.clone(),
+                stop.clone(),
+            );
+            let purging = Part::spawn("retention", Until::Stop, &health, stop, without_error(purging));
             let context = Context { client, store: store.clone(), metrics, health: health.clone(), publisher };
             let (audited, kinds, changed, end) = (context.clone(), tables.kinds.clone(), live.clone(), stop.clone());
             let auditing = async move { audit_periodically(&audited, &kinds, &changed, &end).await };
@@ -158,6 +169,8 @@ async fn mirror(
             sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
             publishing.abort();
             auditing.ended().await;
+            // It ends after the current batch.
+            let _ = tokio::time::timeout(CLOSE, purging.ended()).await;
             Ok(Ending::Done)
         }
         Err(error) => {

@@ -1,16 +1,22 @@
-//! `ingester schema print`, `generate`, `diff`, `apply`, `revert` and `verify`.
+//! `ingester schema print`, `generate`, `diff`, `apply`, `info`, `revert` and `verify`.
 
 use super::{BEHIND, chosen, is_current, released};
-use crate::arguments::{Format, SchemaApply, SchemaDiff, SchemaGenerate, SchemaPrint, SchemaRevert, SchemaVerify};
+use crate::arguments::{
+    Format, SchemaApply, SchemaDiff, SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
+};
+use crate::database::Database;
 use crate::ending::{Ending, Failure};
-use crate::output::{self, note, show};
+use crate::output::{self, Table, note, show};
 use crate::program::Program;
+use crate::progress;
 use anyhow::anyhow;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use ingester_core::Kind;
 use ingester_core::ddl::{self, Schema, Server};
-
-use ingester_store::migrate::{ApplyError, Drift, Folder, GenerateOptions, Progress, drift, schema_of};
+use ingester_store::migrate::{
+    ApplyError, Drift, Folder, GenerateOptions, MigrationInfo, Planned, Progress, Released, State, drift, own_drift,
+    schema_of,
+};
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
 
@@ -52,7 +58,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, kinds: &'static [Kind]) -> Re
 }
 
 pub(crate) async fn diff(arguments: SchemaDiff, kinds: &'static [Kind]) -> Result<Ending, Failure> {
-    let store = Store::connect(&arguments.target.address(kinds)?, ConnectOptions::default()).await?;
+    let store = arguments.target.database(kinds)?.open_existing().await?;
     let code = Schema::of(kinds);
     let server = Server::parse(store.server());
     let live = schema_of(&store.catalog().await?, store.dialect(), &code);
@@ -84,16 +90,19 @@ pub(crate) async fn diff(arguments: SchemaDiff, kinds: &'static [Kind]) -> Resul
 }
 
 pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<Ending, Failure> {
-    let address = arguments.target.address(program.kinds)?;
+    let database = arguments.target.database(program.kinds)?;
     let released = released(&arguments.migrations, program)?;
-    let store = Store::connect(&address, ConnectOptions::default()).await?;
+    if arguments.dry_run {
+        return plan(&database, released.as_ref(), program.kinds).await;
+    }
+    let store = database.open().await?;
     let Some(released) = released else {
         let made = store.create_missing(program.kinds).await?;
         store.close().await;
         match &made[..] {
-            [] => note(&format!("{address} has every table already; this program has no migrations built in")),
-            [table] => note(&format!("made the table {table} in {address}")),
-            tables => note(&format!("made {} tables in {address}", tables.len())),
+            [] => note(&format!("{database} has every table already; this program has no migrations built in")),
+            [table] => note(&format!("made the table {table} in {database}")),
+            tables => note(&format!("made {} tables in {database}", tables.len())),
         }
         return Ok(Ending::Done);
     };
@@ -109,7 +118,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
         note(&format!("ran: {migration}"));
     }
     if applied.run.is_empty() && applied.recorded.is_empty() {
-        note(&format!("{address} has run every migration"));
+        note(&format!("{database} has run every migration"));
     }
     // The named folder may belong to a program with other kinds.
     let behind = arguments.migrations.sql.is_none() && !is_current(program.kinds, &released);
@@ -129,10 +138,8 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
 }
 
 pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<Ending, Failure> {
-    let address = arguments.target.address(program.kinds)?;
-    let released = released(&arguments.migrations, program)?.ok_or_else(|| {
-        Failure::Usage(anyhow!("this program has no migrations built in: name their folder with --sql"))
-    })?;
+    let database = arguments.target.database(program.kinds)?;
+    let released = released(&arguments.migrations, program)?.ok_or_else(none_built_in)?;
     let taken_back = released.lock_file().migrations.iter().filter(|migration| migration.version > arguments.to);
     let inverse: Vec<ddl::SchemaChange> =
         taken_back.flat_map(|migration| &migration.changes).map(ddl::SchemaChange::inverse).collect();
@@ -143,7 +150,7 @@ pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<
             losses.join("; ")
         )));
     }
-    let store = Store::connect(&address, ConnectOptions::default()).await?;
+    let store = database.open_existing().await?;
     let bar = bar();
     let reverted = released.revert(&store, arguments.to, &mut |progress| show_progress(&bar, &progress)).await;
     bar.finish_and_clear();
@@ -153,20 +160,22 @@ pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<
         note(&format!("took back: {migration}"));
     }
     if reverted.is_empty() {
-        note(&format!("{address} has run nothing after {}", arguments.to));
+        note(&format!("{database} has run nothing after {}", arguments.to));
     }
     Ok(Ending::Done)
 }
 
 pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<Ending, Failure> {
-    let address = arguments.target.address(program.kinds)?;
+    let database = arguments.target.database(program.kinds)?;
     let released = released(&arguments.migrations, program)?;
-    let store = Store::connect(&address, ConnectOptions { create: false, ..ConnectOptions::default() }).await?;
+    let store = database.open_existing().await?;
     let (schema, pending) = match &released {
         Some(released) => (released.lock_file().tables.clone(), released.pending(&store).await.map_err(failure)?),
         None => (Schema::of(program.kinds), Vec::new()),
     };
-    let drift = drift(&schema, &store.catalog().await?, store.dialect());
+    let catalog = store.catalog().await?;
+    let mut drift = drift(&schema, &catalog, store.dialect());
+    drift.extend(own_drift(&catalog, store.dialect()));
     store.close().await;
 
     #[derive(Serialize)]
@@ -181,13 +190,90 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     };
     show(arguments.output.output, &report, lines)?;
     if pending.is_empty() && drift.is_empty() {
-        note(&format!("{address} has the released schema"));
+        note(&format!("{database} has the released schema"));
         return Ok(Ending::Done);
     }
     if !pending.is_empty() && arguments.output.output == Format::Table {
         note("`ingester schema apply` runs the migrations");
     }
     Ok(Ending::Problem)
+}
+
+/// Prints what `schema apply` would run, as a script of the database's dialect.
+async fn plan(database: &Database, released: Option<&Released>, kinds: &[Kind]) -> Result<Ending, Failure> {
+    let store = match database.address().missing_file() {
+        None => database.open_existing().await?,
+        // As if it were there, and empty.
+        Some(_) => {
+            database.announce();
+            note(&format!("dry run: this would make {database}"));
+            Store::connect(&"sqlite::memory:".parse()?, ConnectOptions::default()).await?
+        }
+    };
+    let Some(released) = released else {
+        let there = store.tables().await?;
+        let mut schema = Schema::of(kinds);
+        schema.tables.retain(|table| !there.contains(table.name.as_str()));
+        let dialect = store.dialect();
+        store.close().await;
+        output::print(&dialect.script(&dialect.create_all(&schema)))?;
+        note(&format!("dry run: {} tables would be made in {database}", schema.tables.len()));
+        return Ok(Ending::Done);
+    };
+    let server = Server::parse(store.server());
+    let planned = released.plan(&store).await.map_err(failure)?;
+    store.close().await;
+    let (mut text, code) = (String::new(), &released.lock_file().tables);
+    for Planned { migration, changes, sql, .. } in planned.iter().filter(|planned| !planned.is_done) {
+        text.push_str(&format!("-- {migration}\n"));
+        for line in ddl::summary(changes, code, Some(server)).lines() {
+            text.push_str(&format!("--   {line}\n"));
+        }
+        text.push_str(&format!("{}\n\n", sql.trim_end()));
+    }
+    output::print(&text)?;
+    for Planned { migration, .. } in planned.iter().filter(|planned| planned.is_done) {
+        note(&format!("is there already, would be recorded: {migration}"));
+    }
+    match planned.iter().filter(|planned| !planned.is_done).count() {
+        0 if planned.is_empty() => note(&format!("{database} has run every migration")),
+        0 => {}
+        1 => note(&format!("dry run: nothing was run in {database}, 1 migration would be")),
+        some => note(&format!("dry run: nothing was run in {database}, {some} migrations would be")),
+    }
+    Ok(Ending::Done)
+}
+
+pub(crate) async fn info(arguments: SchemaInfo, program: Program) -> Result<Ending, Failure> {
+    let database = arguments.target.database(program.kinds)?;
+    let released = released(&arguments.migrations, program)?.ok_or_else(none_built_in)?;
+    let store = database.open_existing().await?;
+    let migrations = released.info(&store).await.map_err(failure)?;
+    store.close().await;
+    show(arguments.output.output, &migrations, || {
+        let mut table = Table::new(["version", "state", "description"]);
+        for migration in &migrations {
+            let MigrationInfo { version, description, state } = migration;
+            table.row([format!("{version:04}"), state.name().to_owned(), description.replace('_', " ")]);
+        }
+        table.to_string()
+    })?;
+    let any = |wanted: State| migrations.iter().any(|migration| migration.state == wanted);
+    if any(State::Pending) || any(State::Interrupted) {
+        note("`ingester schema apply` runs what is pending");
+    }
+    if any(State::Changed) {
+        note("changed: take the file that was run from version control again");
+    }
+    if any(State::Missing) {
+        note("missing: the database belongs to a later release, use that one");
+    }
+    Ok(if any(State::Changed) || any(State::Missing) { Ending::Problem } else { Ending::Done })
+}
+
+/// A program without migrations.
+fn none_built_in() -> Failure {
+    Failure::Usage(anyhow!("this program has no migrations built in: name their folder with --sql"))
 }
 
 /// An error of the database is a failure of the work. Anything else, such as another program's migrations, is wrong usage.
@@ -198,15 +284,14 @@ pub(crate) fn failure(error: ApplyError) -> Failure {
     }
 }
 
-/// A progress bar, which is hidden if standard error is not a terminal.
+/// A bar of migrations.
 fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len}  {msg}  {elapsed}");
-    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    progress::bar(0, "{bar:40} {pos}/{len}  {msg}  {elapsed}")
 }
 
 fn show_progress(bar: &ProgressBar, progress: &Progress) {
     bar.set_length(progress.of as u64);
     bar.set_position(progress.place as u64 - 1);
     bar.set_message(progress.migration.clone());
-    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    progress::tick(bar);
 }

@@ -38,7 +38,11 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     let health = Health::new([]);
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.kind())).copied().collect();
-    let database = arguments.target.address(program.kinds)?;
+    let named = arguments.target.database(program.kinds)?;
+    if let Some(why) = named.why() {
+        tracing::info!(database = %named, why, "Database chosen");
+    }
+    let database = named.address().clone();
     let saved = saved::read_if_any(&arguments.queries, arguments.target.config.as_deref(), program.kinds)?;
     let replica = config.reading().map_err(|error| Failure::Usage(error.into()))?;
     // Addresses and files that cannot be used are reported before anything is waited for.

@@ -280,3 +280,170 @@ fn a_closed_output_pipe_does_not_change_the_exit_code() {
     }
     assert_eq!(stored_list(&folder), STORED_LIST);
 }
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_is_imported() {
+    let folder = Folder::new();
+    folder.write("in/a.yaml", model("a", &[], &[]));
+    // Nobody may leave it by this name: listing it fails for root, too.
+    std::os::unix::fs::symlink("loop.yaml", folder.path().join("in/loop.yaml")).unwrap();
+    folder.write("b.yaml", model("b", &[], &[]));
+    let ran = folder.import(&["in", "missing", "b.yaml"]).exits(1);
+    let rejected = ran.rejected();
+    assert!(rejected.iter().any(|line| line.starts_with("missing: cannot be read: No such file")), "{}", ran.err);
+    assert!(rejected.iter().any(|line| line.starts_with("in/loop.yaml: cannot be read: ")), "{}", ran.err);
+    assert_eq!(
+        (rejected.len(), folder.query("SELECT name FROM model ORDER BY name")),
+        (2, vec!["a".into(), "b".into()])
+    );
+
+    let ran = folder.import(&["missing", "nowhere.yaml"]).exits(2);
+    ran.says(&["cannot read missing: No such file", "cannot read nowhere.yaml: No such file"]);
+    folder.write("zip.yaml", "PK\u{3}\u{4}..");
+    folder.import(&["zip.yaml"]).exits(2).says(&["zip.yaml: cannot be read", "nothing could be read"]);
+}
+
+/// Only a user with limited rights sees a folder that he may not list: root may everything.
+#[test]
+fn a_folder_that_may_not_be_listed_stops_no_other() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    folder.write("in/a.yaml", model("a", &[], &[]));
+    folder.write("in/closed/b.yaml", model("b", &[], &[]));
+    folder.write("in/z.yaml", model("z", &[], &[]));
+    for (path, mode) in [("", 0o777), ("in/closed", 0o000)] {
+        std::fs::set_permissions(folder.path().join(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let import = ["import", "--database-url", "sqlite://test.db", "in"];
+    let mut command = folder.command(&import);
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|about| std::os::unix::fs::MetadataExt::uid(&about) == 0);
+    if is_root {
+        // Where the program was built, perhaps only root may read.
+        let (built, here) = (env!("CARGO_BIN_EXE_ingester"), folder.path().join("program"));
+        if std::fs::hard_link(built, &here).is_err() {
+            std::fs::copy(built, &here).unwrap();
+        }
+        command = std::process::Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", "./program"]).args(import);
+        command.current_dir(folder.path()).env_remove("RUST_LOG").stdin(std::process::Stdio::null());
+    }
+    let ran = finish(&mut command);
+    std::fs::set_permissions(folder.path().join("in/closed"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = ran.exits(1);
+    assert_eq!(ran.rejected(), ["in/closed: cannot be read: Permission denied (os error 13)"]);
+    assert_eq!(folder.query("SELECT name FROM model ORDER BY name"), ["a", "z"]);
+}
+
+#[test]
+fn standard_input_that_is_closed_empty_or_a_folder_is_an_error() {
+    let folder = Folder::new();
+    for redirection in ["<&-", "</dev/null", "<.", ">written"] {
+        let mut command = std::process::Command::new("sh");
+        let program = env!("CARGO_BIN_EXE_ingester");
+        let line = match redirection {
+            // Open, but for writing only.
+            ">written" => format!("exec {program} import --database-url sqlite://test.db - 0>written"),
+            _ => format!("exec {program} import --database-url sqlite://test.db - {redirection}"),
+        };
+        command.args(["-c", &line]).current_dir(folder.path());
+        let ran = finish(&mut command).exits(2);
+        ran.says(&["standard input: cannot be read: ", "error: nothing could be read"]);
+    }
+    // A list without objects is something.
+    folder.import_input(r#"{"apiVersion": "v1", "kind": "List", "items": []}"#).exits(0);
+}
+
+/// `text`, compressed by gzip.
+fn gzip(text: impl AsRef<[u8]>) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_ref()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn gzip_is_read_from_files_folders_and_standard_input() {
+    let folder = Folder::new();
+    folder.write("in/a.yaml.gz", gzip(&model("a", &[], &[])));
+    folder.write("in/b.json.gz", gzip(&model_json(json!({"name": "b"}), json!({}))));
+    folder.write("in/c.tar.gz", gzip("not read"));
+    // Two in a row are one, and the name says nothing.
+    let documents = [model("c", &[], &[]), format!("---\n{}", model("d", &[], &[]))];
+    let both = folder.write("both", documents.map(|document| gzip(&document)).concat());
+    assert_eq!(folder.import(&["in", "both"]).exits(0).counts("Model"), [4, 4, 0, 0, 0, 0]);
+    let mut command = folder.command(&["import", "--database-url", "sqlite://stdin.db", "-"]);
+    finish(command.stdin(std::fs::File::open(both).unwrap())).exits(0);
+    // Cut off: what comes before the end is stored.
+    let whole = gzip(&format!("{}---\n{}", model("e", &[], &[]), "# x\n".repeat(100_000)));
+    folder.write("cut.yaml.gz", &whole[..whole.len() - 8]);
+    folder.import(&["cut.yaml.gz"]).exits(1).says(&["cut.yaml.gz: cannot be read: "]);
+    assert_eq!(folder.query("SELECT name FROM model ORDER BY name"), ["a", "b", "c", "d", "e"]);
+}
+
+#[test]
+fn text_in_utf_16_and_other_compressions_are_named_with_the_remedy() {
+    let folder = Folder::new();
+    let text = model("a", &[], &[]);
+    let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    let iconv = "it is UTF-16; convert it: iconv -f UTF-16 -t UTF-8";
+    for (bytes, says) in [
+        (little(&text), iconv),
+        (big(&text), iconv),
+        (little(&format!("\u{feff}{text}")), iconv),
+        (big(&format!("\u{feff}{{}}")), iconv),
+        (gzip(gzip("x")), "it is gzip in gzip"),
+        (b"PK\x03\x04....".to_vec(), "it is a zip archive; unpack it"),
+        (b"\x28\xb5\x2f\xfd....".to_vec(), "decompress it with unzstd"),
+        (b"\xfd7zXZ\0....".to_vec(), "decompress it with unxz"),
+        (b"BZh91AY&SY".to_vec(), "decompress it with bunzip2"),
+    ] {
+        folder.write("x.yaml", bytes);
+        let ran = folder.import(&["x.yaml"]);
+        assert!(matches!(ran.code, Some(1 | 2)) && ran.err.contains(says), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_kind_that_is_nearly_known_is_named() {
+    let folder = Folder::new();
+    let of =
+        |api_version: &str, kind: &str| format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: x}}\n");
+    for (api_version, kind, says) in [
+        ("michelangelo.api/v2", "model", "did you mean Model of michelangelo.api/v2?"),
+        ("michelangelo.api/v1", "modle", "did you mean Model of michelangelo.api/v2?"),
+        ("michelangelo.api/v2", "Pipelines", "did you mean Pipeline of michelangelo.api/v2?"),
+        ("example.com/v1", "Model", "this ingester knows Model of michelangelo.api/v2"),
+        ("apps/v1", "DaemonSet", "is not a kind that this ingester mirrors; `ingester kinds` lists them"),
+    ] {
+        folder.import_input(&of(api_version, kind)).exits(1).says(&[says]);
+    }
+}
+
+#[test]
+fn times_up_to_the_end_of_the_year_9999_are_stored_and_printed() {
+    let folder = Folder::new();
+    let time = "9999-12-31T23:59:59Z";
+    folder.import_input(&model("last", &[&format!("creationTimestamp: {time}")], &[])).exits(0);
+    assert_eq!(folder.query("SELECT create_time FROM model"), ["9999-12-31 23:59:59.000000"]);
+    let get = ["get", "models", "--database-url", "sqlite://test.db", "--created-after", "9999-12-31", "-o", "name"];
+    assert_eq!(folder.run(&get).exits(0).out.lines().count(), 1);
+    let ran = folder.run(&["get", "models", "--database-url", "sqlite://test.db", "-o", "json"]).exits(0);
+    assert!(ran.out.contains(time), "{}", ran.out);
+}
+
+#[test]
+fn a_locked_sqlite_file_is_said_to_be_locked() {
+    let folder = Folder::new();
+    folder.import(&[SAMPLES]).exits(0);
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.path().join("test.db"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let ran = runtime.block_on(async {
+        use sqlx::{Connection as _, Executor as _};
+        let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE").await.unwrap();
+        connection.execute("BEGIN EXCLUSIVE").await.unwrap();
+        folder.import(&[SAMPLES])
+    });
+    ran.exits(2).says(&["sqlite://test.db: the file is locked by another process", "`fuser test.db` tells which"]);
+}

@@ -7,6 +7,7 @@
 mod database;
 mod full_disk;
 mod get;
+mod habits;
 mod import;
 mod kubeconfig;
 mod logging;

@@ -74,9 +74,16 @@ impl Folder {
     /// The program in this folder, without the database variables of the caller's environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ingester"));
-        for variable in
-            ["DATABASE_URL", "MYSQL_HOST", "MYSQL_PORT", "MYSQL_USER", "MYSQL_PASSWORD", "MYSQL_DB_NAME", "RUST_LOG"]
-        {
+        for variable in [
+            "DATABASE_URL",
+            "MYSQL_HOST",
+            "MYSQL_PORT",
+            "MYSQL_USER",
+            "MYSQL_PASSWORD",
+            "MYSQL_PASSWORD_FILE",
+            "MYSQL_DB_NAME",
+            "RUST_LOG",
+        ] {
             command.env_remove(variable);
         }
         command.current_dir(self.path()).args(arguments).stdin(Stdio::null());

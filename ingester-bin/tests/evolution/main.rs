@@ -8,6 +8,7 @@ mod killed;
 #[path = "../cli/program.rs"]
 #[allow(dead_code, reason = "shared with the tests of the other commands")]
 mod program;
+mod together;
 
 /// Structs before and after many changes at once.
 #[path = "../../../tests/tests/evolution/cases/everything_at_once/after.rs"]

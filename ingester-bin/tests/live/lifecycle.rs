@@ -21,6 +21,7 @@ on_both_api_servers! { Own::NOTHING =>
     finalizers_of_others_are_left_alone
     a_recreated_object_gets_a_row_of_its_own
     with_finalizer_never_the_delete_event_marks_the_row_deleted
+    after_its_retention_a_deleted_object_leaves_sql_and_an_evicted_one_stays
 }
 
 /// Everything in an object that its owner wrote.
@@ -227,5 +228,28 @@ async fn with_finalizer_never_the_delete_event_marks_the_row_deleted(world: &mut
     world.objects.delete("Model", "a").await?;
     assert!(world.objects.get("Model", "a").await?.is_none(), "nothing holds it");
     world.row_that("deleted", "Model", "a", |row| row.deleted).await?;
+    Ok(())
+}
+
+async fn after_its_retention_a_deleted_object_leaves_sql_and_an_evicted_one_stays(world: &mut World) -> Result<()> {
+    let settings = Settings { retention: "{deleted: 3s, deletedMap: {Project: 90d}}", ..world.settings() };
+    world.start_with(&settings)?;
+    for object in [model("deleted", "a"), model("evicted", "a"), model("live", "a"), project("kept", 1)] {
+        mirrored(world, object).await?;
+    }
+    world.objects.annotate("Model", "evicted", "michelangelo/Immutable").await?;
+    world.gone("Model", "evicted").await?;
+    world.objects.delete("Model", "deleted").await?;
+    world.objects.delete("Project", "kept").await?;
+    world.row_that("deleted", "Model", "deleted", |row| !row.is_live()).await?;
+    let purged = async || world.row("Model", "deleted").await;
+    eventually("the deleted object's row to be purged", purged, Option::is_none).await?;
+    for name in ["evicted", "live"] {
+        assert!(world.row("Model", name).await?.context("it stays")?.is_live(), "{name}");
+    }
+    world.row_that("deleted and kept for longer", "Project", "kept", |row| !row.is_live()).await?;
+    let metrics = world.metrics()?;
+    assert_eq!(metrics.sum("ingester_purged_rows_total", &["kind=\"Model\""]), 1.0);
+    assert_eq!(metrics.sum("ingester_purged_rows_total", &["kind=\"Project\""]), 0.0);
     Ok(())
 }

@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) namespaces: Vec<String>,
     /// Further lines of the section `ingester`, such as `resyncPeriod: 2s`.
     pub(crate) ingester: Vec<&'static str>,
+    /// The section `retention`, such as `{deleted: 90d}`.
+    pub(crate) retention: &'static str,
     /// `log.format`
     pub(crate) log_format: &'static str,
     /// `log.level`
@@ -60,6 +62,7 @@ impl Settings {
         for setting in &self.ingester {
             line(format_args!("  {setting}"));
         }
+        line(format_args!("retention: {}", self.retention));
         line(format_args!("log:"));
         line(format_args!("  format: {}", self.log_format));
         line(format_args!("  level: {}", self.log_level));

@@ -150,6 +150,7 @@ impl World {
             mysql,
             namespaces: vec![self.objects.namespace.clone()],
             ingester: Vec::new(),
+            retention: "",
             log_format: "text",
             log_level: "info",
             environment: Vec::new(),

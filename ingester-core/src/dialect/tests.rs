@@ -17,7 +17,8 @@ const COLUMNS: [crate::schema::Column; PARTS.column_count()] = PARTS.columns();
 const KEYS: [crate::schema::Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
 
 /// The table in the statements' tests.
-pub(super) static TABLE: Table = Table { name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &KEYS };
+pub(super) static TABLE: Table =
+    Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &KEYS };
 
 pub(super) const UIDS: &[&str] = &["a", "b"];
 

@@ -454,7 +454,7 @@ fn moment(seconds: i64, nanos: i64) -> Option<String> {
         _ if nanos % 1_000 == 0 => 6,
         _ => 9,
     };
-    let time = jiff::Timestamp::new(seconds, nanos).ok()?;
+    let time = crate::wire::Moment::new(seconds, nanos)?;
     Some(format!("{time:.digits$}"))
 }
 

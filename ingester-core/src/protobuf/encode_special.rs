@@ -78,12 +78,7 @@ impl<'t> Encoder<'_, 't> {
     fn time(&mut self, reader: &mut Reader<'t>, message: &Message) -> Written {
         let text = reader.string()?;
         let Some(time) = moment(&text) else { return self.no_place() };
-        // Nanoseconds count forward from the second, also before 1970.
-        let (mut seconds, mut nanos) = (time.as_second(), time.subsec_nanosecond());
-        if nanos < 0 {
-            seconds -= 1;
-            nanos += 1_000_000_000;
-        }
+        let (seconds, nanos) = (time.second(), time.nanosecond());
         let always = message.form == Form::Time;
         self.seconds_and_nanos(seconds, nanos, always);
         Ok(true)

@@ -425,8 +425,8 @@ mod tests {
         let after = || Test::Greater(Value::Time(Micros(1_000_000)));
         is(time.gt(second), "time", after());
         is(time.gt(Micros(1_000_000)), "time", after());
-        is(time.gt(crate::wire::Timestamp(second)), "time", after());
-        is(time.gt(crate::wire::Time(second)), "time", after());
+        is(time.gt(crate::wire::Timestamp(second.into())), "time", after());
+        is(time.gt(crate::wire::Time(second.into())), "time", after());
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! | `saved/` | queries that have a name, with parameters; a room of its own |
 //! | `place.rs` | a place in a text, as errors show it |
 //!
-//! May use: schema, value, nearest.
+//! May use: labels, schema, value, nearest.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
 mod check;
@@ -34,8 +34,7 @@ pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Filter, Order, Query, States, Test};
 pub use order::{OrderError, parse_order};
 pub use selector::{
-    LabelFault, SelectorError, SelectorParameter, check_label_key, check_label_value, parse_field_selector,
-    parse_label_selector, parse_label_selector_with_parameters,
+    SelectorError, SelectorParameter, parse_field_selector, parse_label_selector, parse_label_selector_with_parameters,
 };
 pub use time::{TimeError, parse_time};
 pub use token::{Continue, TokenError};

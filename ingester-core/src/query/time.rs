@@ -50,14 +50,19 @@ fn moment(text: &str) -> Result<i64, &'static str> {
     };
     if text.len() == "2026-01-31".len() {
         let date: jiff::civil::Date = text.parse().map_err(|_| "there is no such date")?;
-        let midnight = date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| "there is no such date")?;
-        return Ok(midnight.timestamp().as_microsecond());
+        return Ok(Micros::of(date.at(0, 0, 0, 0)).0);
     }
     if !text.bytes().all(allowed) {
         return Err(FORMS);
     }
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return Ok(moment.as_microsecond());
+    }
+    if let Some(utc) = text.strip_suffix(['Z', 'z'])
+        && let Ok(moment) = utc.parse::<jiff::civil::DateTime>()
+    {
+        // jiff's timestamps end a day before the year 9999 does.
+        return Ok(Micros::of(moment).0);
     }
     match text.parse::<jiff::civil::DateTime>() {
         Ok(_) => Err("expected an offset at its end: `Z` for UTC, or `+01:00`"),
@@ -115,6 +120,8 @@ mod tests {
             ("2026-01-31T00:30:00-01:00", "2026-01-31T01:30:00Z"),
             ("2026-01-31", "2026-01-31T00:00:00Z"),
             ("2028-02-29", "2028-02-29T00:00:00Z"),
+            ("9999-12-31", "9999-12-31T00:00:00Z"),
+            ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"),
             ("1969-12-31", "1969-12-31T00:00:00Z"),
             ("0001-01-01", "0001-01-01T00:00:00Z"),
             ("0s", "2026-03-09T20:36:46.5Z"),

@@ -68,6 +68,8 @@ impl Key {
 /// The three tables of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
+    /// The kind whose tables they are.
+    pub kind: &'static str,
     /// The main table.
     pub name: Ident,
     /// Its former name (`#[ingest(was = "...")]`), which also gives the former names of its companions.
@@ -386,8 +388,8 @@ pub(super) const fn composite_name(names: &[&str]) -> Ident {
 
 impl Table {
     /// The tables of a derived kind: nothing is checked, as in [`Field::derived`].
-    pub const fn derived(name: &str, columns: &'static [Column], keys: &'static [Key]) -> Self {
-        Table { name: Ident::tolerant(name, ""), was: None, columns, keys }
+    pub const fn derived(kind: &'static str, name: &str, columns: &'static [Column], keys: &'static [Key]) -> Self {
+        Table { kind, name: Ident::tolerant(name, ""), was: None, columns, keys }
     }
 
     /// The same tables with a former name, without checks.

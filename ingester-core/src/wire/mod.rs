@@ -10,7 +10,7 @@ mod wire_enum;
 
 pub use opaque::Opaque;
 pub(crate) use time::moment;
-pub use time::{Duration, Time, Timestamp};
+pub use time::{Duration, Moment, NoMoment, Time, Timestamp};
 pub use wire_enum::{EnumName, read_enum};
 
 use crate::schema::{Shape, SqlType};

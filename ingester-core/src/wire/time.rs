@@ -5,13 +5,96 @@ use crate::value::{ColumnValue, Literal, Micros, Scalar, Value, Values, class};
 use serde::de::{Error, MapAccess, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Parses RFC 3339 text.
-pub(crate) fn moment(text: &str) -> Option<jiff::Timestamp> {
-    match whole_second(text.as_bytes()) {
-        Some(second) => jiff::Timestamp::from_second(second).ok(),
-        // Fractions, offsets, leap seconds, and text that is no time.
-        None => text.parse().ok(),
+/// A point in time, to the nanosecond and up to the end of the year 9999, as Kubernetes has it. jiff's timestamps end a day
+/// earlier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment {
+    /// Seconds since 1970.
+    second: i64,
+    /// 0 to 999,999,999; counts forward from the second, also before 1970.
+    nanosecond: i32,
+}
+
+/// 9999-12-31T23:59:59Z.
+const LAST_SECOND: i64 = 253_402_300_799;
+
+impl Moment {
+    /// The moment so many seconds after 1970, and so many nanoseconds, which may have another sign. `None` outside of the years
+    /// -9999 to 9999.
+    pub fn new(seconds: i64, nanoseconds: i32) -> Option<Self> {
+        let nanos = i64::from(nanoseconds);
+        let second = seconds.checked_add(nanos.div_euclid(1_000_000_000))?;
+        let nanosecond = nanos.rem_euclid(1_000_000_000) as i32;
+        (jiff::Timestamp::MIN.as_second()..=LAST_SECOND).contains(&second).then_some(Moment { second, nanosecond })
     }
+
+    /// Seconds since 1970, rounded down.
+    pub fn second(self) -> i64 {
+        self.second
+    }
+
+    /// Nanoseconds after [`Moment::second`].
+    pub fn nanosecond(self) -> i32 {
+        self.nanosecond
+    }
+
+    /// Microseconds since 1970; finer fractions are cut off.
+    pub fn micros(self) -> Micros {
+        let before_1970 = self.second < 0 && self.nanosecond % 1000 != 0;
+        Micros(self.second * 1_000_000 + i64::from(self.nanosecond / 1000) + i64::from(before_1970))
+    }
+}
+
+impl From<jiff::Timestamp> for Moment {
+    fn from(time: jiff::Timestamp) -> Self {
+        let (second, nanosecond) = (time.as_second(), time.subsec_nanosecond());
+        match nanosecond < 0 {
+            true => Moment { second: second - 1, nanosecond: nanosecond + 1_000_000_000 },
+            false => Moment { second, nanosecond },
+        }
+    }
+}
+
+/// RFC 3339 in UTC; the precision is the number of digits behind the second, without one as many as it has.
+impl std::fmt::Display for Moment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Ok(time) = jiff::Timestamp::new(self.second, self.nanosecond) {
+            return std::fmt::Display::fmt(&time, f);
+        }
+        let days = jiff::SignedDuration::new(self.second, self.nanosecond);
+        let civil = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0).checked_add(days).map_err(|_| std::fmt::Error)?;
+        std::fmt::Display::fmt(&civil, f)?;
+        f.write_str("Z")
+    }
+}
+
+/// The text is not RFC 3339, or not within the years -9999 to 9999.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a time such as `2026-01-31T10:00:00Z`")]
+pub struct NoMoment;
+
+impl std::str::FromStr for Moment {
+    type Err = NoMoment;
+
+    fn from_str(text: &str) -> Result<Self, NoMoment> {
+        moment(text).ok_or(NoMoment)
+    }
+}
+
+/// Parses RFC 3339 text.
+pub(crate) fn moment(text: &str) -> Option<Moment> {
+    match whole_second(text.as_bytes()) {
+        Some(second) => Some(Moment { second, nanosecond: 0 }),
+        // Fractions, offsets, leap seconds, and text that is no time.
+        None => text.parse().map(jiff::Timestamp::into).ok().or_else(|| last_days(text)),
+    }
+}
+
+/// Times of the last days of the year 9999, of which jiff has not all: read as if they were ten days earlier.
+fn last_days(text: &str) -> Option<Moment> {
+    let rest = text.strip_prefix("9999-12-3").filter(|rest| rest.starts_with(['0', '1']))?;
+    let earlier = Moment::from(format!("9999-12-2{rest}").parse::<jiff::Timestamp>().ok()?);
+    Moment::new(earlier.second + 10 * 86_400, earlier.nanosecond)
 }
 
 /// Seconds since 1970 of the form in which the API server and most others write times, `2026-03-09T20:36:46Z`. `None` for
@@ -50,17 +133,17 @@ fn whole_second(text: &[u8]) -> Option<i64> {
 struct TimeVisitor;
 
 impl<'de> serde::de::Visitor<'de> for TimeVisitor {
-    type Value = jiff::Timestamp;
+    type Value = Moment;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a time as RFC 3339 text, or an object with `seconds` and `nanos`")
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<jiff::Timestamp, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<Moment, E> {
         moment(text).ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<jiff::Timestamp, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Moment, A::Error> {
         let (mut seconds, mut nanos) = (None, None);
         while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
             let (name, number) = match key.as_ref() {
@@ -78,8 +161,8 @@ impl<'de> serde::de::Visitor<'de> for TimeVisitor {
         let (seconds, nanos) = (seconds.unwrap_or_default(), nanos.unwrap_or_default());
         let nanos =
             i32::try_from(nanos.0).map_err(|_| A::Error::invalid_value(Unexpected::Signed(nanos.0), &"nanos"))?;
-        jiff::Timestamp::new(seconds.0, nanos)
-            .map_err(|_| A::Error::invalid_value(Unexpected::Signed(seconds.0), &"seconds of a time"))
+        Moment::new(seconds.0, nanos)
+            .ok_or_else(|| A::Error::invalid_value(Unexpected::Signed(seconds.0), &"seconds of a time"))
     }
 }
 
@@ -87,12 +170,12 @@ macro_rules! moment {
     ($(#[$doc:meta])* $name:ident, $schema:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub jiff::Timestamp);
+        pub struct $name(pub Moment);
 
         impl $name {
             /// Microseconds since 1970, what a `DATETIME(6)` column holds; finer fractions are cut off.
             pub fn micros(self) -> Micros {
-                Micros(self.0.as_microsecond())
+                self.0.micros()
             }
         }
 
@@ -279,7 +362,7 @@ mod tests {
         for second in near.chain(far) {
             let text = jiff::Timestamp::from_second(second).unwrap().to_string();
             assert_eq!(whole_second(text.as_bytes()), Some(second), "{text}");
-            assert_eq!(moment(&text), library(&text), "{text}");
+            assert_eq!(moment(&text), library(&text).map(Moment::from), "{text}");
         }
         for text in [
             "2026-02-29T00:00:00Z",
@@ -297,15 +380,39 @@ mod tests {
             "2026-01-01t00:00:00z",
             "2026-01-01 00:00:00Z",
             "0000-01-01T00:00:00Z",
-            "9999-12-31T23:59:59Z",
             "202a-01-01T00:00:00Z",
             "2026-01-01T00:00:0:Z",
             "-026-01-01T00:00:00Z",
             "2026-01-01T00:00:00",
             "",
         ] {
-            assert_eq!(moment(text), library(text), "{text}");
+            assert_eq!(moment(text), library(text).map(Moment::from), "{text}");
         }
+    }
+
+    #[test]
+    fn a_time_may_be_in_the_last_second_of_the_year_9999() {
+        for (text, shown, sql) in [
+            ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z", "9999-12-31 23:59:59.000000"),
+            ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z", "9999-12-31 23:59:59.999999"),
+            ("9999-12-30T23:00:00.5Z", "9999-12-30T23:00:00.5Z", "9999-12-30 23:00:00.500000"),
+            ("9999-12-31T20:59:59-03:00", "9999-12-31T23:59:59Z", "9999-12-31 23:59:59.000000"),
+            ("9999-12-31T01:00:00+02:00", "9999-12-30T23:00:00Z", "9999-12-30 23:00:00.000000"),
+        ] {
+            let read: Timestamp = crate::json::from_str(&format!("\"{text}\"")).unwrap();
+            assert_eq!((read.0.to_string(), read.micros().sql()), (shown.to_owned(), sql.to_owned()), "{text}");
+            assert_eq!(serde_json::to_string(&read).unwrap(), format!("\"{shown}\""));
+            assert_eq!(Micros::from_sql(sql), Some(read.micros()));
+            assert_eq!(read.micros().rfc3339(), shown);
+        }
+        for text in ["9999-12-31T23:59:59-00:01", "9999-12-32T00:00:00Z", "9999-12-31T24:00:00Z"] {
+            assert_eq!(moment(text), None, "{text}");
+        }
+        assert_eq!(format!("{:.3}", moment("9999-12-31T23:59:59.5Z").unwrap()), "9999-12-31T23:59:59.500Z");
+        assert_eq!(Moment::new(LAST_SECOND, 1_000_000_000), None);
+        // Fractions are cut off towards 1970, whatever the side.
+        let early = "1969-12-31T23:59:59.9999999Z";
+        assert_eq!(moment(early).unwrap().micros().0, early.parse::<jiff::Timestamp>().unwrap().as_microsecond());
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn row_source(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -
 /// The table as constants.
 fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> TokenStream {
     let ident = &record.ident;
-    let (table, metadata) = (&kind.table.text, metadata.names());
+    let (name, table, metadata) = (&kind.kind, &kind.table.text, metadata.names());
     let status = kind
         .status()
         .map(|status| quote!(const __STATUS: &[__ingester::Field] = __ingester::FieldsOf::<#status>::FIELDS;));
@@ -74,7 +74,7 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
         };
         const __COLUMNS: [__ingester::Column; __PARTS.column_count()] = __PARTS.columns();
         const __KEYS: [__ingester::Key; __PARTS.key_count()] = __PARTS.keys(&__COLUMNS);
-        const __TABLE: __ingester::Table = __ingester::Table::derived(#table, &__COLUMNS, &__KEYS) #was;
+        const __TABLE: __ingester::Table = __ingester::Table::derived(#name, #table, &__COLUMNS, &__KEYS) #was;
     }
 }
 

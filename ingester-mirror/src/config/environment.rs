@@ -8,6 +8,7 @@ use super::secret::Secret;
 use super::values;
 use super::{Config, Mysql};
 use ingester_store::Address;
+use std::path::PathBuf;
 
 /// The environment variables that name a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Environment {
     user: Option<String>,
     /// `MYSQL_PASSWORD`.
     password: Option<Secret>,
+    /// `MYSQL_PASSWORD_FILE`.
+    password_file: Option<PathBuf>,
     /// `MYSQL_DB_NAME`.
     database: Option<String>,
 }
@@ -38,6 +41,7 @@ impl Environment {
             port: variable("MYSQL_PORT").filter(|port| !port.starts_with("tcp://")),
             user: variable("MYSQL_USER"),
             password: variable("MYSQL_PASSWORD").map(Secret::from),
+            password_file: variable("MYSQL_PASSWORD_FILE").map(PathBuf::from),
             database: variable("MYSQL_DB_NAME"),
         }
     }
@@ -47,17 +51,28 @@ impl Environment {
         Environment::read(|name| std::env::var(name).ok())
     }
 
-    /// The database for commands without a configuration file: `DATABASE_URL`, else the `MYSQL_*` variables; `None` if neither
-    /// names one.
+    /// The variables that name a database, for people; `None` if none does.
+    pub fn named_by(&self) -> Option<&'static str> {
+        match (&self.url, &self.host, &self.database) {
+            (Some(_), _, _) => Some("DATABASE_URL"),
+            (None, Some(_), Some(_)) => Some("MYSQL_HOST and MYSQL_DB_NAME"),
+            (None, Some(_), None) => Some("MYSQL_HOST"),
+            (None, None, Some(_)) => Some("MYSQL_DB_NAME"),
+            (None, None, None) => None,
+        }
+    }
+
+    /// The database for commands without a configuration file: `DATABASE_URL`, else the `MYSQL_*` variables; `None` if no variable is
+    /// set.
     ///
     /// # Errors
-    /// If the URL or the port is not valid, or only one of host and database is set.
+    /// If the URL or the port is not valid, if the variables name no server or no database, or if the password's file cannot be read.
     pub fn address(&self) -> Result<Option<Address>, ConfigError> {
         if let Some(url) = &self.url {
             return url.reveal().parse().map(Some).map_err(|error| ConfigError::of(format!("{error}")));
         }
         match (&self.host, &self.database) {
-            (None, None) => return Ok(None),
+            (None, None) => return self.names_nothing().map(|()| None),
             (Some(_), Some(_)) => {}
             (Some(_), None) => {
                 return Err(ConfigError::of("MYSQL_HOST is set and MYSQL_DB_NAME is not: name the database"));
@@ -69,6 +84,25 @@ impl Environment {
         let (mut mysql, mut problems) = (Mysql::default(), Vec::new());
         self.apply_to(&mut mysql, &mut problems);
         if problems.is_empty() { mysql.address() } else { Err(ConfigError::new(problems)) }
+    }
+
+    /// Checks that no variable is about a server that none names: whoever has forgotten one would write into another database.
+    fn names_nothing(&self) -> Result<(), ConfigError> {
+        let about_a_server = [
+            ("MYSQL_PORT", self.port.is_some()),
+            ("MYSQL_USER", self.user.is_some()),
+            ("MYSQL_PASSWORD", self.password.is_some()),
+            ("MYSQL_PASSWORD_FILE", self.password_file.is_some()),
+        ];
+        let set: Vec<&str> = about_a_server.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();
+        if set.is_empty() {
+            return Ok(());
+        }
+        let are = if set.len() == 1 { "is" } else { "are" };
+        Err(ConfigError::of(format!(
+            "{} {are} set, and neither MYSQL_HOST nor MYSQL_DB_NAME: set both, or name the database with --database-url",
+            set.join(", ")
+        )))
     }
 
     /// Overrides the file's values with those that are set.
@@ -97,8 +131,14 @@ impl Environment {
                 Err(allowed) => wrong("MYSQL_PORT", text, allowed),
             }
         }
+        if self.password.is_some() && self.password_file.is_some() {
+            let message = "MYSQL_PASSWORD and MYSQL_PASSWORD_FILE are both set: leave out one";
+            problems.push(Problem::somewhere(message));
+        }
+        if self.password.is_some() || self.password_file.is_some() {
+            (mysql.password, mysql.password_file) = (self.password.clone(), self.password_file.clone());
+        }
         mysql.user = self.user.clone().or_else(|| mysql.user.take());
-        mysql.password = self.password.clone().or_else(|| mysql.password.take());
         mysql.database = self.database.clone().or_else(|| mysql.database.take());
     }
 }

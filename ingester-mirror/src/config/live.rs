@@ -84,6 +84,7 @@ pub(super) const KEYS: &[Key] = keys! {
     Restart "mysql.port" mysql.port;
     Restart "mysql.user" mysql.user;
     Restart "mysql.password" mysql.password;
+    Restart "mysql.passwordFile" mysql.password_file;
     Restart "mysql.database" mysql.database;
     Restart "mysql.maxOpenConns" mysql.max_open_conns;
     Restart "mysql.maxIdleConns" mysql.max_idle_conns;
@@ -108,6 +109,8 @@ pub(super) const KEYS: &[Key] = keys! {
     Now "ingester.auditPeriod" ingester.audit_period;
     Restart "ingester.createTables" ingester.create_tables;
     Now "ingester.backfillRate" ingester.backfill_rate;
+    Now "retention.deleted" retention.deleted;
+    Now "retention.deletedMap" retention.deleted_map;
     None "serve.address" serve.address;
     None "serve.certificate" serve.certificate;
     None "serve.key" serve.key;

@@ -2,7 +2,7 @@
 //!
 //! The sections `metadataStorage`, `mysql` and `ingester` have the names and defaults of the reference system, and some keys of
 //! our own. `docs/configuration.md` lists every key. Everything here takes text and returns values; only [`Config::load`]
-//! reads a file.
+//! and what is about the password's file read one.
 //!
 //! May use: ingester-core, ingester-store.
 //!
@@ -14,6 +14,7 @@
 //! | `read.rs` | lists the keys and reads them |
 //! | `serve.rs` | the sections of `ingester serve` |
 //! | `live.rs` | the keys that may change while the program runs |
+//! | `retention.rs` | for how long rows of deleted objects are kept |
 //! | `environment.rs` | the variables that name a database |
 //! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
 
@@ -21,6 +22,7 @@ mod environment;
 mod error;
 mod live;
 mod read;
+mod retention;
 mod secret;
 mod section;
 mod serve;
@@ -34,13 +36,14 @@ pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
 pub use live::{Changes, Live};
+pub use retention::Retention;
 pub use secret::Secret;
 pub use serve::{FrontProxy, Query, Serve};
 
 use ingester_core::Kind;
 use ingester_store::{Address, ConnectOptions, Tls};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The configuration of `ingester run` and `ingester serve`. [`Default`] is the configuration of an empty file.
@@ -52,6 +55,8 @@ pub struct Config {
     pub mysql: Mysql,
     /// `ingester`: how objects are mirrored.
     pub ingester: Ingester,
+    /// `retention`: for how long rows of deleted objects are kept.
+    pub retention: Retention,
     /// `serve`: the API of `ingester serve`.
     pub serve: Serve,
     /// `query`: how `ingester serve` asks the database.
@@ -87,6 +92,8 @@ pub struct Mysql {
     pub user: Option<String>,
     /// `password`.
     pub password: Option<Secret>,
+    /// `passwordFile`: a file with the password, read when the address is made.
+    pub password_file: Option<PathBuf>,
     /// `database`: the database on the server.
     pub database: Option<String>,
     /// `maxOpenConns`: the most connections.
@@ -236,6 +243,7 @@ impl Default for Mysql {
             port: 3306,
             user: None,
             password: None,
+            password_file: None,
             database: None,
             max_open_conns: 25,
             max_idle_conns: 5,
@@ -272,6 +280,14 @@ impl Default for Server {
     fn default() -> Self {
         Server { address: Some("0.0.0.0:8080".into()) }
     }
+}
+
+/// The same database, with the password that is in a file.
+///
+/// # Errors
+/// If the file cannot be read, or the database has a password already, or can have none.
+pub fn with_password(address: Address, file: &Path) -> Result<Address, ConfigError> {
+    address.password(Secret::read(file)?.reveal()).map_err(|error| ConfigError::of(error.to_string()))
 }
 
 /// Whether to mirror, and into which database.
@@ -324,7 +340,7 @@ impl Mysql {
     /// The server's address; `None` if neither host nor database is named.
     ///
     /// # Errors
-    /// If only one of them is named, or `tls` contradicts itself.
+    /// If only one of them is named, the password's file cannot be read, or `tls` contradicts itself.
     pub(crate) fn address(&self) -> Result<Option<Address>, ConfigError> {
         let (host, database) = match (&self.host, &self.database) {
             (None, None) => return Ok(None),
@@ -338,8 +354,16 @@ impl Mysql {
                 return Err(ConfigError::of(message + "set `mysql.host` or MYSQL_HOST"));
             }
         };
-        let password = self.password.as_ref().map(Secret::reveal);
-        let address = Address::mysql(host, self.port, self.user.as_deref().unwrap_or("root"), password, database);
+        let password = match (&self.password, &self.password_file) {
+            (Some(_), Some(_)) => {
+                let message = "`mysql.password` and `mysql.passwordFile` are both set: leave out one";
+                return Err(ConfigError::of(message));
+            }
+            (password, None) => password.clone(),
+            (None, Some(file)) => Some(Secret::read(file)?),
+        };
+        let (user, password) = (self.user.as_deref().unwrap_or("root"), password.as_ref().map(Secret::reveal));
+        let address = Address::mysql(host, self.port, user, password, database);
         address.tls(&self.tls).map(Some).map_err(|error| ConfigError::of(format!("{error}")))
     }
 

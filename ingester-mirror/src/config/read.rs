@@ -2,7 +2,9 @@
 
 use super::section::{Findings, Section, section};
 use super::tree;
-use super::values::{choice, duration, duration_or_never, host, kind, listen, namespace, path, text, truth, whole};
+use super::values::{
+    choice, days_or_never, duration, duration_or_never, host, kind, listen, namespace, path, text, truth, whole,
+};
 use super::{
     Config, ConfigError, Environment, Finalizer, FrontProxy, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql,
     Serve, SweepLimit,
@@ -44,7 +46,7 @@ impl Config {
     ///
     /// The database is the first of these that is set: `DATABASE_URL`; `MYSQL_HOST` or `MYSQL_DB_NAME`, with the section `mysql`
     /// for what no variable sets; `metadataStorage.databaseURL`; the section `mysql`, in which `MYSQL_PORT`, `MYSQL_USER` and
-    /// `MYSQL_PASSWORD` replace the keys.
+    /// `MYSQL_PASSWORD` (or `MYSQL_PASSWORD_FILE`) replace the keys.
     ///
     /// # Errors
     /// If the text is not valid YAML, or has unknown keys, duplicate keys, or wrong values such as kinds that are not
@@ -71,6 +73,10 @@ pub(super) fn read(root: &mut Section<'_>, config: &mut Config, kinds: &[&str]) 
     root.section("metadataStorage", |section| metadata_storage(section, &mut config.metadata_storage));
     root.section("mysql", |section| mysql(section, &mut config.mysql));
     root.section("ingester", |section| ingester(section, &mut config.ingester, kinds));
+    root.section("retention", |section| {
+        section.read("deleted", &mut config.retention.deleted, days_or_never);
+        section.map("deletedMap", &mut config.retention.deleted_map, kind(kinds), days_or_never);
+    });
     root.section("serve", |section| serve(section, &mut config.serve));
     root.section("query", |section| {
         section.secret("databaseURL", &mut config.query.database_url);
@@ -95,6 +101,7 @@ fn mysql(section: &mut Section<'_>, into: &mut Mysql) {
     section.read("port", &mut into.port, whole(1..=u16::MAX));
     section.read("user", &mut into.user, text);
     section.secret("password", &mut into.password);
+    section.read("passwordFile", &mut into.password_file, path);
     section.read("database", &mut into.database, text);
     section.read("maxOpenConns", &mut into.max_open_conns, whole(1..=10_000));
     section.read("maxIdleConns", &mut into.max_idle_conns, whole(0..=10_000));

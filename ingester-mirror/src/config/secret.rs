@@ -1,6 +1,13 @@
 //! Text that is never printed.
 
+use super::error::ConfigError;
 use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+/// The longest password, in bytes: whoever names another file by mistake, or a device, is told so.
+const LONGEST: u64 = 4096;
 
 /// A password, or a URL that may contain one. It prints itself as `***`.
 #[derive(Clone, PartialEq, Eq)]
@@ -10,6 +17,34 @@ impl Secret {
     /// The text itself, for connecting.
     pub(super) fn reveal(&self) -> &str {
         &self.0
+    }
+}
+
+impl Secret {
+    /// The text of a file, such as one that a Kubernetes Secret mounts. A newline at its end is not a part of it.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is empty, or is no short text. They name the file and nothing of what is in it.
+    pub(super) fn read(file: &Path) -> Result<Self, ConfigError> {
+        let wrong = |what: &str| ConfigError::of(format!("the password file {} {what}", file.display()));
+        let mut bytes = Vec::new();
+        let opened = File::open(file).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+        let read = opened.take(LONGEST + 1).read_to_end(&mut bytes);
+        read.map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+        if bytes.len() as u64 > LONGEST {
+            return Err(wrong("has more than 4096 bytes, which no password has"));
+        }
+        let Ok(mut text) = String::from_utf8(bytes) else { return Err(wrong("is no text in UTF-8")) };
+        if text.ends_with('\n') {
+            text.pop();
+            if text.ends_with('\r') {
+                text.pop();
+            }
+        }
+        match text.as_str() {
+            "" => Err(wrong("is empty")),
+            _ => Ok(Secret(text)),
+        }
     }
 }
 

@@ -114,6 +114,7 @@ ingester:
   auditPeriod: 24h
   createTables: false
   backfillRate: 250
+retention: { deleted: 90d, deletedMap: { Model: 36h, Pipeline: 0s } }
 serve:
   address: ":9443"
   certificate: /tls.crt
@@ -149,6 +150,7 @@ log: { format: json, level: WARN }
             // Texts stay as they are written.
             user: Some("007".into()),
             password: Some("0123".into()),
+            password_file: None,
             database: Some("2024".into()),
             max_open_conns: 7,
             max_idle_conns: 0,
@@ -172,6 +174,11 @@ log: { format: json, level: WARN }
             audit_period: Some(Duration::from_secs(86_400)),
             create_tables: false,
             backfill_rate: 250,
+        },
+        retention: Retention {
+            deleted: Some(Duration::from_secs(90 * 24 * 3600)),
+            deleted_map: [("Model".to_owned(), Some(Duration::from_secs(36 * 3600))), ("Pipeline".to_owned(), None)]
+                .into(),
         },
         serve: Serve {
             address: ":9443".into(),
@@ -203,6 +210,23 @@ log: { format: json, level: WARN }
     assert!(Config::default().reading().unwrap().is_none());
     let options = config.mysql.connect_options();
     assert_eq!((options.connections, options.max_idle, options.max_lifetime), (7, 0, None));
+}
+
+#[test]
+fn retention_is_off_or_for_all_kinds_or_by_kind() {
+    let of = |text: &str| {
+        let retention = parse(text).unwrap().retention;
+        ["Model", "Pipeline"].map(|kind| retention.of(kind).map(|age| age.as_secs()))
+    };
+    assert_eq!(of(""), [None, None]);
+    assert_eq!(of("retention: {deleted: 7d}"), [Some(604_800), Some(604_800)]);
+    assert_eq!(of("retention: {deleted: 7d, deletedMap: {Model: 90m, Pipeline: 0}}"), [Some(5400), None]);
+    assert_eq!(of("retention: {deleted: 0d, deletedMap: {Model: 36500d}}"), [Some(3_153_600_000), None]);
+    for wrong in ["7", "-1d", "1.5d", "d", "36501d", "99999999999d", "1d12h", "-5h"] {
+        let mistakes = mistakes(&format!("retention:\n  deleted: {wrong}"));
+        assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+        assert!(mistakes[0].contains("line 2") && mistakes[0].contains("use a duration such as `90d`"), "{mistakes:?}");
+    }
 }
 
 #[test]

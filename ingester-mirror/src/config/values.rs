@@ -54,6 +54,20 @@ pub(super) fn duration_or_never(text: &str) -> Result<Option<Duration>, String> 
     duration(text).map(|duration| (!duration.is_zero()).then_some(duration))
 }
 
+/// A long duration of which zero means never: in Go's notation, or whole days as in `90d`.
+pub(super) fn days_or_never(text: &str) -> Result<Option<Duration>, String> {
+    /// A hundred years.
+    const MOST: u32 = 36_500;
+    let example = "use a duration such as `90d` or `36h`, or `0s` for never";
+    if let Some(days) = text.strip_suffix('d').filter(|days| days.bytes().all(|byte| byte.is_ascii_digit())) {
+        return match days.parse::<u32>() {
+            Ok(days) if days <= MOST => Ok((days > 0).then(|| Duration::from_secs(u64::from(days) * 24 * 3600))),
+            _ => Err(format!("{example}, at most {MOST}d")),
+        };
+    }
+    duration_or_never(text).map_err(|_| example.to_owned())
+}
+
 /// One of a few words, in upper or lower case, with `_` or `-`.
 pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&str) -> Result<T, String> {
     move |text| {

@@ -160,6 +160,7 @@ pub(super) struct KindMetrics {
     proto_lost: [IntCounter; 3],
     incomplete_columns: IntGauge,
     orphans_swept: IntCounter,
+    purged: IntCounter,
     database_errors: [IntCounter; 4],
     /// Not bound: the codes are not known in advance, and errors are rare.
     api_errors: Counters<2>,
@@ -232,6 +233,7 @@ impl KindMetrics {
             proto_lost: ["field", "enum", "value"].map(|what| families.proto_lost.of([kind, what])),
             incomplete_columns: families.incomplete_columns.of([kind]),
             orphans_swept: families.orphans_swept.of([kind]),
+            purged: families.purged.of([kind]),
             database_errors: CLASSES.map(|class| families.database_errors.of([kind, class_label(class)])),
             api_errors: families.api_errors.clone(),
             finalizers_added: families.finalizers_added.of([kind]),
@@ -321,6 +323,17 @@ impl BackfillMetrics {
     /// How many columns are not backfilled completely.
     pub fn incomplete_columns(&self, columns: usize) {
         self.0.incomplete_columns.set(gauge(columns));
+    }
+}
+
+/// The metric of a kind's retention.
+#[derive(Clone)]
+pub(crate) struct RetentionMetrics(pub(super) Arc<KindMetrics>);
+
+impl RetentionMetrics {
+    /// Rows were purged.
+    pub(crate) fn purged(&self, rows: u64) {
+        self.0.purged.inc_by(rows);
     }
 }
 

@@ -103,6 +103,7 @@ pub(super) struct Families {
     pub(super) proto_lost: Counters<2>,
     pub(super) orphans_swept: Counters<1>,
     pub(super) sweeps_refused: Counters<1>,
+    pub(super) purged: Counters<1>,
     pub(super) backfill_rows: Counters<2>,
     pub(super) incomplete_columns: Gauges<1>,
     pub(super) database_errors: Counters<2>,
@@ -246,6 +247,11 @@ impl Families {
             orphans_swept: on.counters(
                 "ingester_orphans_swept_total",
                 "Rows deleted because their object was gone when a list was compared with SQL",
+                BY_KIND,
+            )?,
+            purged: on.counters(
+                "ingester_purged_rows_total",
+                "Rows that were purged because their objects were deleted long ago",
                 BY_KIND,
             )?,
             sweeps_refused: on.counters(

@@ -11,7 +11,7 @@ mod families;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use controller::{AuditMetrics, FINDINGS, Outcome, Restart, Skip};
+pub(crate) use controller::{AuditMetrics, FINDINGS, Outcome, Restart, RetentionMetrics, Skip};
 pub use controller::{BackfillMetrics, ControllerMetrics};
 
 use controller::KindMetrics;
@@ -121,6 +121,11 @@ impl Metrics {
         waits.inc_by(connections.taken.saturating_sub(waits.get()));
         let seconds = families.connection_wait_seconds.of([]);
         seconds.inc_by((connections.waited.as_secs_f64() - seconds.get()).max(0.0));
+    }
+
+    /// The metric of a kind's retention.
+    pub(crate) fn retention(&self, kind: &str) -> RetentionMetrics {
+        RetentionMetrics(self.kind(kind))
     }
 
     /// The series of a kind, which exist from then on, at 0.

@@ -4,8 +4,8 @@ use super::text::{Changeable, Pairs};
 use crate::marks::{DELETING, KEPT};
 use crate::status::{Cause, Resource, Status};
 use ingester_core::Kind;
+use ingester_core::labels::{check_annotation_key, check_label_key, check_label_value};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::query::{check_label_key, check_label_value};
 use serde_json::{Map, Value};
 
 /// The most bytes of all annotations of an object, keys and values, as of the API server.
@@ -213,7 +213,7 @@ impl Causes {
         }
         for key in new.annotations.keys() {
             // Keys of annotations may have capital letters everywhere.
-            if let Err((_, why)) = check_label_key(&key.to_lowercase()) {
+            if let Err((_, why)) = check_annotation_key(key) {
                 self.invalid("metadata.annotations", key, &why);
             }
         }

@@ -6,19 +6,23 @@
 //! May use: ingester-core, store.
 //! Must not: print (the program does that).
 
+mod namespace;
 mod read;
 mod sources;
 
-pub use sources::{Source, SourceError, expand};
+pub use sources::{Source, expand, is_of_objects};
 
-use crate::store::{Reject, RowChange, Store, StoreError};
+use crate::store::guard::{Verdict, verdict};
+use crate::store::{Reject, Report, RowChange, Store, StoreError, latest_of_each};
 use ingester_core::kind::Kind;
 use ingester_core::row::Row;
+use ingester_core::schema::Table;
 use read::{Found, Loaded};
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tokio_util::sync::CancellationToken;
 
 /// The most rows of one kind that are written together. The number is high because objects come in no order of their uids: each
 /// batch changes pages all over the indexes, and larger batches change fewer pages per row.
@@ -113,12 +117,26 @@ pub struct Summary {
     pub kinds: Vec<(Kind, Counts)>,
     /// Files and parts of files that could not be read, and objects of kinds that are not in the registry.
     pub unknown: u64,
+    /// It was stopped: what was not written yet is not counted as such.
+    pub stopped: bool,
+    /// Those of them that are whole sources, or the rests of such.
+    pub unreadable: u64,
 }
 
 impl Summary {
     /// How many objects and unreadable parts there were.
     pub fn read(&self) -> u64 {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.read).sum::<u64>()
+    }
+
+    /// How many of them are stored now, whoever has written them.
+    pub fn stored(&self) -> u64 {
+        self.kinds.iter().map(|(_, counts)| counts.written + counts.unchanged).sum()
+    }
+
+    /// Whether there was nothing but sources that cannot be read.
+    pub fn is_unreadable(&self) -> bool {
+        self.unreadable > 0 && self.read() == self.unreadable
     }
 
     /// How many of them were rejected.
@@ -154,6 +172,33 @@ struct Pending {
     reject: Reject,
 }
 
+/// Where the objects go.
+#[derive(Clone, Copy)]
+pub enum Destination<'s> {
+    /// Into this store.
+    Store(&'s Store),
+    /// Nowhere: they are compared with what is in this store, and counted as they would be if they were written.
+    Compared(&'s Store),
+    /// Nowhere, as if there were an empty store.
+    Nowhere,
+}
+
+/// An import.
+pub struct Import<'s> {
+    /// Where the objects go.
+    pub destination: Destination<'s>,
+    /// The kinds that are known.
+    pub kinds: &'static [Kind],
+    /// What is read.
+    pub sources: Vec<Source>,
+    /// The namespace of objects that have none. Objects of another one are rejected, but not recorded as rejects.
+    pub namespace: Option<String>,
+    /// How far it is.
+    pub progress: Arc<Progress>,
+    /// Ends it behind the batch that is being written.
+    pub stop: CancellationToken,
+}
+
 /// Imports `sources` into `store`. Calls `problem` for each object that was not stored, and for each source that cannot be read;
 /// the other objects and sources are imported anyway.
 ///
@@ -164,18 +209,35 @@ pub async fn import(
     kinds: &'static [Kind],
     sources: Vec<Source>,
     progress: Arc<Progress>,
-    mut problem: impl FnMut(&Problem),
+    problem: impl FnMut(&Problem),
 ) -> Result<Summary, ImportError> {
-    let mut summary = Summary { kinds: kinds.iter().map(|kind| (*kind, Counts::default())).collect(), unknown: 0 };
+    let (destination, stop) = (Destination::Store(store), CancellationToken::new());
+    Import { destination, kinds, sources, namespace: None, progress, stop }.run(problem).await
+}
+
+impl Import<'_> {
+    /// Reads everything. Calls `problem` as [`import`] does.
+    ///
+    /// # Errors
+    /// If the database cannot be read or written at all.
+    pub async fn run(self, problem: impl FnMut(&Problem)) -> Result<Summary, ImportError> {
+        run(self, problem).await
+    }
+}
+
+async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Summary, ImportError> {
+    let Import { destination, kinds, sources, namespace, progress, stop } = import;
+    let counts = kinds.iter().map(|kind| (*kind, Counts::default())).collect();
+    let mut summary = Summary { kinds: counts, ..Summary::default() };
     let mut waiting: Vec<Vec<Pending>> = kinds.iter().map(|_| Vec::new()).collect();
     let mut bytes = vec![0; kinds.len()];
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<Loaded>>(4);
     let reader = tokio::task::spawn_blocking({
         let progress = progress.clone();
-        move || read::read(sources, kinds, &progress, &sender)
+        move || read::read(sources, kinds, namespace.as_deref(), &progress, &sender)
     });
 
-    while let Some(chunk) = receiver.recv().await {
+    while let Some(chunk) = stop.run_until_cancelled(receiver.recv()).await.flatten() {
         let mut rejects = Vec::new();
         for Loaded { origin, found } in chunk {
             progress.objects.fetch_add(1, Ordering::Relaxed);
@@ -194,12 +256,17 @@ pub async fn import(
                     if let Some(place) = full {
                         bytes[place] = 0;
                         let batch = std::mem::take(&mut waiting[place]);
-                        rejects.extend(write(store, &mut summary.kinds[place], batch, &mut problem).await?);
+                        rejects.extend(write(destination, &mut summary.kinds[place], batch, &mut problem).await?);
                     }
                 }
                 Found::LeftOut { place } => {
                     summary.kinds[place].1.read += 1;
                     summary.kinds[place].1.left_out += 1;
+                }
+                Found::Unreadable { reason } => {
+                    problem(&Problem { origin, object: String::new(), reason });
+                    summary.unknown += 1;
+                    summary.unreadable += 1;
                 }
                 Found::Rejected { place, object, reason, reject } => {
                     problem(&Problem { origin, object, reason });
@@ -214,21 +281,25 @@ pub async fn import(
                 }
             }
         }
-        store.record_rejects(&rejects).await?;
+        destination.record(&rejects).await?;
     }
     for (place, batch) in waiting.into_iter().enumerate() {
-        if !batch.is_empty() {
-            let rejects = write(store, &mut summary.kinds[place], batch, &mut problem).await?;
-            store.record_rejects(&rejects).await?;
+        if !batch.is_empty() && !stop.is_cancelled() {
+            let rejects = write(destination, &mut summary.kinds[place], batch, &mut problem).await?;
+            destination.record(&rejects).await?;
         }
     }
-    reader.await.map_err(|_| ImportError::Reader)?;
+    summary.stopped = stop.is_cancelled();
+    // One that was stopped may still wait for standard input.
+    if !summary.stopped {
+        reader.await.map_err(|_| ImportError::Reader)?;
+    }
     Ok(summary)
 }
 
 /// Writes one batch; returns the rejects to be recorded.
 async fn write(
-    store: &Store,
+    destination: Destination<'_>,
     (kind, counts): &mut (Kind, Counts),
     batch: Vec<Pending>,
     problem: &mut impl FnMut(&Problem),
@@ -242,7 +313,7 @@ async fn write(
     }
     // Of several versions of an object in one batch, only the latest is written.
     counts.stale += (objects - known.len()) as u64;
-    let report = store.write(kind.table(), changes).await?;
+    let report = destination.write(kind.table(), changes).await?;
     counts.written += report.written as u64;
     counts.unchanged += report.unchanged as u64;
     counts.stale += report.stale.len() as u64;
@@ -258,4 +329,37 @@ async fn write(
         }
     }
     Ok(rejects)
+}
+
+impl Destination<'_> {
+    async fn write(self, table: &'static Table, changes: Vec<RowChange>) -> Result<Report, StoreError> {
+        match self {
+            Destination::Store(store) => store.write(table, changes).await,
+            Destination::Compared(store) => compared(store, table, &latest_of_each(changes)).await,
+            Destination::Nowhere => Ok(Report { written: latest_of_each(changes).len(), ..Report::default() }),
+        }
+    }
+
+    async fn record(self, rejects: &[Reject]) -> Result<(), StoreError> {
+        match self {
+            Destination::Store(store) => store.record_rejects(rejects).await,
+            Destination::Compared(_) | Destination::Nowhere => Ok(()),
+        }
+    }
+}
+
+/// What writing these would come to, as far as the guard decides it.
+async fn compared(store: &Store, table: &'static Table, changes: &[RowChange]) -> Result<Report, StoreError> {
+    let uids: Vec<&str> = changes.iter().map(RowChange::uid).collect();
+    let stored = store.versions(table, &uids).await?;
+    let mut report = Report::default();
+    for change in changes {
+        let RowChange::Row(row) = change else { continue };
+        match stored.get(&row.uid).map(|old| verdict(*old, row.version())) {
+            None | Some(Verdict::Write | Verdict::Mark) => report.written += 1,
+            Some(Verdict::Unchanged) => report.unchanged += 1,
+            Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
+        }
+    }
+    Ok(report)
 }

@@ -1,9 +1,10 @@
 //! The reading thread: files to documents to objects to rows.
 
-use super::{Origin, Progress, Source};
+use super::{Origin, Progress, Source, namespace};
 use crate::store::Reject;
 use ingester_core::documents::{Document, documents};
 use ingester_core::kind::{Kind, find};
+use ingester_core::nearest::nearest;
 use ingester_core::object::{Identity, ManagedFields, Object};
 use ingester_core::row::Row;
 use std::io;
@@ -30,11 +31,18 @@ pub(super) struct Loaded {
 pub(super) enum Found {
     Row { place: usize, row: Row, reject: Reject },
     LeftOut { place: usize },
+    Unreadable { reason: String },
     Rejected { place: Option<usize>, object: String, reason: String, reject: Option<Reject> },
 }
 
-/// Reads all sources to their ends, or until the receiver is gone.
-pub(super) fn read(sources: Vec<Source>, kinds: &[Kind], progress: &Progress, sender: &Sender<Vec<Loaded>>) {
+/// Reads all sources to their ends, or until the receiver is gone. Objects without a namespace are in that of `into`.
+pub(super) fn read(
+    sources: Vec<Source>,
+    kinds: &[Kind],
+    into: Option<&str>,
+    progress: &Progress,
+    sender: &Sender<Vec<Loaded>>,
+) {
     for source in sources {
         let name: Arc<str> = source.name().into();
         let before = progress.bytes.load(Ordering::Relaxed);
@@ -50,7 +58,7 @@ pub(super) fn read(sources: Vec<Source>, kinds: &[Kind], progress: &Progress, se
             match document {
                 Ok(document) => {
                     bytes += document.content.as_ref().map_or(64, String::len);
-                    chunk.push(load(&name, document, kinds));
+                    chunk.push(load(&name, document, kinds, into));
                 }
                 // The documents end here.
                 Err(error) => chunk.push(unreadable(&name, &error)),
@@ -65,6 +73,13 @@ pub(super) fn read(sources: Vec<Source>, kinds: &[Kind], progress: &Progress, se
             }
         }
         progress.bytes.store(before + documents.bytes_read(), Ordering::Relaxed);
+        if matches!(source, Source::Stdin) && documents.bytes_read() == 0 {
+            // A closed one reads as empty, too. Whoever names it has something to say: the program before the pipe has failed.
+            chunk.push(unreadable(
+                &name,
+                &io::Error::other("it is empty or closed; is there a program before the `|`?"),
+            ));
+        }
         if sender.blocking_send(chunk).is_err() {
             return;
         }
@@ -74,14 +89,16 @@ pub(super) fn read(sources: Vec<Source>, kinds: &[Kind], progress: &Progress, se
 /// A file that cannot be read, or not to its end. The other files are still read.
 fn unreadable(source: &Arc<str>, error: &io::Error) -> Loaded {
     let origin = Origin { source: source.clone(), document: 0, line: 0 };
-    let reason = format!("cannot be read: {error}");
-    Loaded { origin, found: Found::Rejected { place: None, object: String::new(), reason, reject: None } }
+    Loaded { origin, found: Found::Unreadable { reason: format!("cannot be read: {error}") } }
 }
 
-fn load(source: &Arc<str>, document: Document, kinds: &[Kind]) -> Loaded {
+fn load(source: &Arc<str>, document: Document, kinds: &[Kind], into: Option<&str>) -> Loaded {
     let origin = Origin { source: source.clone(), document: document.number, line: document.line };
     let found = match document.content {
-        Ok(text) => decode(text, kinds),
+        Ok(text) => match into {
+            Some(into) => namespace::put(text, kinds, into).map_or_else(|refused| *refused, |text| decode(text, kinds)),
+            None => decode(text, kinds),
+        },
         Err(error) => broken(&Identity::probe(&document.fragment), kinds, error.to_string()),
     };
     Loaded { origin, found }
@@ -159,14 +176,21 @@ fn place(kinds: &[Kind], api_version: &str, kind: &str) -> Option<usize> {
 
 /// The message about an unknown kind. If only the version is unknown, it names the known one.
 fn unknown(kinds: &[Kind], api_version: &str, kind: &str) -> String {
-    match kinds.iter().find(|known| known.kind() == kind) {
-        Some(known) => {
-            format!("{kind} of {api_version} is not mirrored; this ingester knows {kind} of {}", known.api_version())
-        }
-        None => {
-            format!("{kind} of {api_version} is not a kind that this ingester mirrors; `ingester kinds` lists them")
-        }
+    if let Some(known) = kinds.iter().find(|known| known.kind() == kind) {
+        return format!(
+            "{kind} of {api_version} is not mirrored; this ingester knows {kind} of {}",
+            known.api_version()
+        );
     }
+    let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
+    let plural = kinds.iter().find(|known| known.plural().eq_ignore_ascii_case(kind)).map(Kind::kind);
+    let meant =
+        plural.or_else(|| nearest(kind, &names)).and_then(|name| kinds.iter().find(|known| known.kind() == name));
+    let meant = match meant {
+        Some(known) => format!(": did you mean {} of {}?", known.kind(), known.api_version()),
+        None => ";".to_owned(),
+    };
+    format!("{kind} of {api_version} is not a kind that this ingester mirrors{meant} `ingester kinds` lists them")
 }
 
 /// Kind, namespace and name in kubectl's form.
@@ -174,7 +198,7 @@ pub(super) fn shown(reject: &Reject) -> String {
     named(&reject.kind, &reject.namespace, &reject.name)
 }
 
-fn named(kind: &str, namespace: &str, name: &str) -> String {
+pub(super) fn named(kind: &str, namespace: &str, name: &str) -> String {
     match (namespace, name) {
         ("", name) => format!("{kind} {name}").trim().to_owned(),
         (namespace, "") => format!("{kind} in namespace {namespace}").trim().to_owned(),

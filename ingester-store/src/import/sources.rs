@@ -1,10 +1,11 @@
-//! Which files an import reads.
+//! Which files an import reads, and their text.
 
+use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Cursor, Read as _};
 use std::path::{Path, PathBuf};
 
-/// The extensions of files that are read in a folder. A file that is named itself is read whatever its extension.
+/// The extensions of files that are read in a folder, each also with `.gz`. A file that is named itself is read whatever its extension.
 const EXTENSIONS: [&str; 5] = ["yaml", "yml", "json", "jsonl", "ndjson"];
 
 /// One input.
@@ -19,79 +20,82 @@ pub enum Source {
     },
     /// Standard input.
     Stdin,
-}
-
-/// A path that does not exist, or a folder that cannot be listed.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read {path}: {source}")]
-pub struct SourceError {
-    path: String,
-    source: io::Error,
-}
-
-impl SourceError {
-    fn at(path: &Path) -> impl Fn(io::Error) -> Self {
-        |source| SourceError { path: path.display().to_string(), source }
-    }
+    /// A path that does not exist, or a folder that cannot be listed.
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// What the operating system says.
+        reason: String,
+    },
 }
 
 impl Source {
     /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
-            Source::File { path, .. } => path.display().to_string(),
+            Source::File { path, .. } | Source::Unreadable { path, .. } => path.display().to_string(),
             Source::Stdin => "standard input".into(),
         }
     }
 
-    /// Its size in bytes, if known.
+    /// The size in bytes of what will be read, if known.
     pub fn bytes(&self) -> Option<u64> {
         match self {
+            Source::File { path, .. } if is_gzip(path) => None,
             Source::File { bytes, .. } => Some(*bytes),
+            Source::Unreadable { .. } => Some(0),
             Source::Stdin => None,
         }
     }
 
     pub(super) fn open(&self) -> io::Result<Box<dyn BufRead>> {
-        Ok(match self {
-            Source::File { path, .. } => Box::new(BufReader::with_capacity(128 * 1024, File::open(path)?)),
-            Source::Stdin => Box::new(BufReader::with_capacity(128 * 1024, io::stdin())),
-        })
+        match self {
+            Source::File { path, .. } => plain(BufReader::with_capacity(BUFFER, File::open(path)?)),
+            Source::Stdin => plain(BufReader::with_capacity(BUFFER, io::stdin())),
+            Source::Unreadable { reason, .. } => Err(io::Error::other(reason.clone())),
+        }
     }
 }
 
-/// Expands paths to sources: a folder to all YAML and JSON files below it in the order of their names, `-` to standard input.
-///
-/// # Errors
-/// If a path does not exist, or a folder cannot be listed.
-pub fn expand(paths: &[PathBuf]) -> Result<Vec<Source>, SourceError> {
+/// Expands paths to sources: a folder to all YAML and JSON files below it in the order of their names, `-` to standard input. What
+/// cannot be read stays among them, so that the others are imported.
+pub fn expand(paths: &[PathBuf]) -> Vec<Source> {
     let mut sources = Vec::new();
     for path in paths {
         if path == Path::new("-") {
             sources.push(Source::Stdin);
             continue;
         }
-        let about = path.metadata().map_err(SourceError::at(path))?;
-        if about.is_dir() {
-            add_folder(path, &mut sources)?;
-        } else {
+        match path.metadata() {
+            Ok(about) if about.is_dir() => add_folder(path, &mut sources),
             // A named file may be anything, for example a pipe.
-            sources.push(Source::File { path: path.clone(), bytes: if about.is_file() { about.len() } else { 0 } });
+            Ok(about) => {
+                sources.push(Source::File { path: path.clone(), bytes: if about.is_file() { about.len() } else { 0 } });
+            }
+            Err(error) => sources.push(unreadable(path, &error)),
         }
     }
-    Ok(sources)
+    sources
 }
 
-fn add_folder(folder: &Path, sources: &mut Vec<Source>) -> Result<(), SourceError> {
-    let failed = SourceError::at(folder);
-    let entries = folder.read_dir().map_err(&failed)?.map(|entry| entry.map(|entry| entry.path()));
-    let mut entries = entries.collect::<io::Result<Vec<_>>>().map_err(&failed)?;
+fn unreadable(path: &Path, error: &io::Error) -> Source {
+    Source::Unreadable { path: path.to_owned(), reason: error.to_string() }
+}
+
+fn add_folder(folder: &Path, sources: &mut Vec<Source>) {
+    let entries = folder
+        .read_dir()
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>());
+    let mut entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => return sources.push(unreadable(folder, &error)),
+    };
     entries.sort();
     for entry in entries {
         let is_link = entry.is_symlink();
         match entry.metadata() {
             // Links to folders are not followed, because they may lead to a folder above.
-            Ok(about) if about.is_dir() && !is_link => add_folder(&entry, sources)?,
+            Ok(about) if about.is_dir() && !is_link => add_folder(&entry, sources),
             Ok(about) if about.is_file() && has_extension(&entry) => {
                 sources.push(Source::File { path: entry, bytes: about.len() });
             }
@@ -101,10 +105,73 @@ fn add_folder(folder: &Path, sources: &mut Vec<Source>) -> Result<(), SourceErro
             Err(_) => {}
         }
     }
-    Ok(())
+}
+
+/// How many bytes are read at once.
+const BUFFER: usize = 128 * 1024;
+
+/// How many bytes tell what a stream is.
+const MAGIC: usize = 6;
+
+/// The text of a stream, decompressed if it is gzip's, in constant memory.
+///
+/// # Errors
+/// If it cannot be read, or is compressed or encoded in a way that is not read here.
+fn plain(mut reader: impl BufRead + 'static) -> io::Result<Box<dyn BufRead>> {
+    let head = head(&mut reader)?;
+    let is_gzip = head.starts_with(&[0x1f, 0x8b]);
+    let whole = Cursor::new(head).chain(reader);
+    if !is_gzip {
+        return text(whole);
+    }
+    // Several gzip files in a row are one, as gzip has it.
+    text(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole)))
+}
+
+/// The stream, if it may be UTF-8.
+fn text(mut reader: impl BufRead + 'static) -> io::Result<Box<dyn BufRead>> {
+    let head = head(&mut reader)?;
+    match what_it_is(&head) {
+        Some(what) => Err(io::Error::new(io::ErrorKind::InvalidData, what)),
+        None => Ok(Box::new(Cursor::new(head).chain(reader))),
+    }
+}
+
+/// The first bytes, fewer only at the end.
+fn head(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(MAGIC);
+    reader.take(MAGIC as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// What begins so and is neither YAML nor JSON, with the remedy.
+fn what_it_is(head: &[u8]) -> Option<&'static str> {
+    Some(match head {
+        // With a byte order mark, or with the other half of an ASCII character.
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=127, ..] | [1..=127, 0, ..] => {
+            "it is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > FILE.utf8"
+        }
+        [0x1f, 0x8b, ..] => "it is gzip in gzip; decompress it with gunzip",
+        [b'P', b'K', 3, 4, ..] => "it is a zip archive; unpack it",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "it is compressed by zstd; decompress it with unzstd",
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => "it is compressed by xz; decompress it with unxz",
+        [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', ..] => "it is compressed by bzip2; decompress it with bunzip2",
+        _ => return None,
+    })
+}
+
+/// Whether its name says that it is gzip's.
+fn is_gzip(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+}
+
+/// Whether a file in a folder is read: it is called as files of objects are.
+pub fn is_of_objects(path: &Path) -> bool {
+    has_extension(path)
 }
 
 fn has_extension(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    let inner = if is_gzip(path) { path.with_extension("") } else { path.to_owned() };
+    let extension = inner.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }

@@ -22,6 +22,9 @@ use std::time::Duration;
 const ATTEMPTS: u32 = 120;
 const PAUSE: Duration = Duration::from_secs(2);
 
+/// Far longer than it takes from one migration to the next on SQLite.
+const BETWEEN: Duration = Duration::from_millis(500);
+
 /// Why migrations cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
@@ -122,6 +125,21 @@ impl Released {
         self.applied(store, applied).await
     }
 
+    /// Waits until no other program migrates this database. On SQLite, where no lock shows that one does, it waits for as long as a
+    /// few migrations take.
+    ///
+    /// # Errors
+    /// If the database cannot be asked.
+    pub async fn wait_for_others(&self, store: &Store) -> Result<(), StoreError> {
+        match store.dialect().lock_migrations() {
+            Some(_) => store.migrating().await?.end().await,
+            None => {
+                tokio::time::sleep(BETWEEN).await;
+                Ok(())
+            }
+        }
+    }
+
     /// The steps after the migrations.
     async fn applied(&self, store: &Store, applied: Applied) -> Result<Applied, ApplyError> {
         store.create_own().await?;
@@ -185,7 +203,7 @@ impl Released {
     }
 
     /// The migrations that the ledger does not have as done.
-    fn unrun(&self, entries: &BTreeMap<i64, LedgerEntry>) -> impl Iterator<Item = &ReleasedMigration> {
+    pub(super) fn unrun(&self, entries: &BTreeMap<i64, LedgerEntry>) -> impl Iterator<Item = &ReleasedMigration> {
         let done = |version| entries.get(&version).is_some_and(|entry| !entry.interrupted);
         self.lock_file().migrations.iter().filter(move |released| !done(i64::from(released.version)))
     }
@@ -198,7 +216,7 @@ impl Released {
     }
 
     /// Checks that the ledger only has these migrations, with the same texts.
-    fn check(&self, dialect: Dialect, entries: &BTreeMap<i64, LedgerEntry>) -> Result<(), ApplyError> {
+    pub(super) fn check(&self, dialect: Dialect, entries: &BTreeMap<i64, LedgerEntry>) -> Result<(), ApplyError> {
         for (version, entry) in entries {
             let released = self.lock_file().migrations.iter().find(|released| i64::from(released.version) == *version);
             let released = released.ok_or(ApplyError::Later(*version))?;
@@ -209,7 +227,7 @@ impl Released {
         Ok(())
     }
 
-    fn any_table(&self, catalog: &Catalog) -> bool {
+    pub(super) fn any_table(&self, catalog: &Catalog) -> bool {
         self.lock_file().tables.tables.iter().any(|table| catalog.tables.contains_key(table.name.as_str()))
     }
 }
@@ -246,7 +264,7 @@ async fn run(
 }
 
 /// Whether a database has the effect of these changes.
-fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
+pub(super) fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
     let table = |name: Ident| catalog.tables.get(name.as_str());
     let column = |table: Option<&FoundTable>, column: &ColumnDef| {
         let found = table.and_then(|table| table.column(column.name.as_str()));
@@ -360,8 +378,9 @@ impl Store {
     /// The ingester's own tables that the database lacks.
     ///
     /// # Errors
-    /// If the names of the tables cannot be read.
+    /// If the names of the tables cannot be read, or one of them is another program's.
     pub async fn missing_own(&self) -> Result<Vec<String>, StoreError> {
+        self.check_own().await?;
         let existing = self.tables().await?;
         Ok(Store::OWN.iter().filter(|own| !existing.contains(**own)).map(|own| (*own).to_owned()).collect())
     }

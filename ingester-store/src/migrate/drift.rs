@@ -1,6 +1,7 @@
 //! Drift: the differences between the expected schema and the tables that a database has. Pure.
 
 use crate::store::catalog::{Catalog, FoundColumn, FoundTable};
+use crate::store::tables::own_schema;
 use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef};
 use ingester_core::dialect::Dialect;
 use ingester_core::schema::{Ident, SqlType};
@@ -100,6 +101,13 @@ pub fn drift(schema: &Schema, catalog: &Catalog, dialect: Dialect) -> Vec<Drift>
         }
     }
     drift
+}
+
+/// The same for those of the ingester's own tables that a database has.
+pub fn own_drift(catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
+    let mut own = own_schema(dialect);
+    own.tables.retain(|table| catalog.tables.contains_key(table.name.as_str()));
+    drift(&own, catalog, dialect)
 }
 
 fn compare(table: &TableDef, found_table: &FoundTable, dialect: Dialect, drift: &mut Vec<Drift>) {

@@ -344,7 +344,8 @@ mod tests {
             const PARTS: TableParts = TableParts { fields: [$fields, &[], &[]], keys: &[] };
             const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
             const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-            const TABLE: Table = Table { name: Ident::new($table), was: None, columns: &COLUMNS, keys: &KEYS };
+            const TABLE: Table =
+                Table { kind: "Model", name: Ident::new($table), was: None, columns: &COLUMNS, keys: &KEYS };
             Kind::new(
                 Definition {
                     group: "example.com",

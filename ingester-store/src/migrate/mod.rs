@@ -8,12 +8,14 @@ mod apply;
 mod backfill;
 mod drift;
 mod folder;
+mod info;
 mod lock_file;
 mod released;
 
 pub use apply::{Applied, ApplyError, Progress, schema_of};
 pub use backfill::{Backfill, BackfillProgress, ColumnBackfill, RATE, UnknownColumn};
-pub use drift::{Drift, drift};
+pub use drift::{Drift, drift, own_drift};
 pub use folder::{Folder, GenerateError, GenerateOptions, Outcome, assert_current};
+pub use info::{MigrationInfo, Planned, State};
 pub use lock_file::{Definitions, LockFile, ReleasedMigration};
 pub use released::Released;

@@ -9,6 +9,7 @@ use sqlx::ConnectOptions as _;
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Where a database is. It is displayed without its password.
@@ -20,6 +21,8 @@ pub struct Address {
     tls: Tls,
     /// Whether a URL has `ssl-` parameters.
     has_tls: bool,
+    /// SQLite's file; none of a database in memory.
+    file: Option<PathBuf>,
 }
 
 #[derive(Clone)]
@@ -31,17 +34,46 @@ pub(super) enum DriverOptions {
 impl Address {
     /// A MySQL database by its parts, as environment variables name them.
     pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
+        let host = bare(host);
         let mut options = MySqlConnectOptions::new().host(host).port(port).username(user).database(database);
         if let Some(password) = password {
             options = options.password(password);
         }
         let secret = if password.is_some() { ":***" } else { "" };
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         Address {
             options: DriverOptions::MySql(Box::new(plain(options).statement_cache_capacity(PREPARED))),
             shown: format!("mysql://{user}{secret}@{host}:{port}/{database}"),
             tls: Tls::default(),
             has_tls: false,
+            file: None,
         }
+    }
+
+    /// The same database, with a password that its URL leaves out.
+    ///
+    /// # Errors
+    /// If it has one already, or can have none.
+    pub fn password(mut self, password: &str) -> Result<Self, StoreError> {
+        let wrong = |reason: &str, hint: &str| {
+            Err(StoreError::wrong(format!("adding a password to `{}`", self.shown), reason, hint))
+        };
+        let DriverOptions::MySql(options) = &mut self.options else {
+            return wrong("SQLite has no passwords", "leave out the password file");
+        };
+        let (scheme, rest) = self.shown.split_once("://").unwrap_or(("mysql", &self.shown));
+        let (user, rest) = rest.rsplit_once('@').unwrap_or((options.get_username(), rest));
+        if user.ends_with(":***") {
+            return wrong("it has one already", "leave out one of the two");
+        }
+        self.shown = format!("{scheme}://{user}:***@{rest}");
+        **options = (**options).clone().password(password);
+        Ok(self)
+    }
+
+    /// The file of an SQLite database that is not there; none of a database in memory, or on a server.
+    pub fn missing_file(&self) -> Option<&Path> {
+        self.file.as_deref().filter(|file| matches!(file.try_exists(), Ok(false)))
     }
 
     /// The same database, with the encryption that `tls` asks for. The `ssl-` parameters of a URL win over `tls`, and
@@ -61,6 +93,14 @@ impl Address {
     /// Checks that the files for encryption are there.
     pub(super) fn check_files(&self) -> Result<(), StoreError> {
         self.tls.check_files()
+    }
+
+    /// The file of an SQLite database, if it has one.
+    pub(super) fn file(&self) -> Option<String> {
+        match &self.options {
+            DriverOptions::Sqlite(options) => Some(options.get_filename().display().to_string()),
+            DriverOptions::MySql(_) => None,
+        }
     }
 
     /// The database's dialect.
@@ -89,13 +129,16 @@ impl FromStr for Address {
                 if let Some(mistake) = unknown_parameter(parameters).or_else(|| other_charset(parameters)) {
                     return Err(wrong(mistake));
                 }
+                // A URL has an IPv6 address in brackets, sqlx hands it to the resolver with them.
+                let host = bare(options.get_host()).to_owned();
+                let options = options.host(&host);
                 let names = |name: &str| parameters.split('&').any(|parameter| parameter.starts_with(name));
                 let mut options = plain(options);
                 if !names("statement-cache-capacity") {
                     options = options.statement_cache_capacity(PREPARED);
                 }
                 let options = DriverOptions::MySql(Box::new(options));
-                Ok(Address { options, shown, tls: Tls::default(), has_tls: names("ssl") })
+                Ok(Address { options, shown, tls: Tls::default(), has_tls: names("ssl"), file: None })
             }
             Some("sqlite") => {
                 // Without a name, SQLite makes a database that is lost with the connection. Nobody means that.
@@ -103,13 +146,20 @@ impl FromStr for Address {
                     return Err(wrong("it names no file: write sqlite://FILE".into()));
                 }
                 let options = SqliteConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
+                let in_memory = file.ends_with(":memory:") || parameters.split('&').any(|one| one == "mode=memory");
+                let file = (!in_memory).then(|| options.get_filename().to_owned());
                 let options = DriverOptions::Sqlite(Box::new(options));
-                Ok(Address { options, shown, tls: Tls::default(), has_tls: false })
+                Ok(Address { options, shown, tls: Tls::default(), has_tls: false, file })
             }
             Some(other) => Err(wrong(format!("`{other}` is not a database that the ingester knows"))),
             None => Err(wrong("it has no scheme".into())),
         }
     }
+}
+
+/// A host without the brackets that an IPv6 address has in a URL.
+fn bare(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
 /// The parameters of a MySQL URL that sqlx reads; it ignores all others.
@@ -184,11 +234,20 @@ fn redact(url: &str) -> String {
     let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
     // Without an `@`, a port and the database follow the colon, or a password if the rest of the URL is missing.
     let is_port = |port: &str| port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    // The colons of an IPv6 address are in brackets.
+    let (address, rest) = match rest.split_once(']') {
+        Some((address, rest)) if address.starts_with('[') && is_ipv6(&address[1..]) => (format!("{address}]"), rest),
+        _ => (String::new(), rest),
+    };
     let rest = match rest.split_once(':') {
         Some((host, behind)) if !behind.split_once('/').is_some_and(|(port, _)| is_port(port)) => format!("{host}:***"),
         _ => rest.to_owned(),
     };
-    format!("{scheme}{slashes}{user}{rest}")
+    format!("{scheme}{slashes}{user}{address}{rest}")
+}
+
+fn is_ipv6(text: &str) -> bool {
+    text.parse::<std::net::Ipv6Addr>().is_ok()
 }
 
 impl fmt::Display for Address {
@@ -225,6 +284,12 @@ mod tests {
             ("user:secret", "user:***"),
             ("mysql://db:3306/ma", "mysql://db:3306/ma"),
             ("sqlite::memory:", "sqlite::memory:"),
+            ("mysql://u:p@[::1]:3306/ma", "mysql://u:***@[::1]:3306/ma"),
+            ("mysql://[::1]:3306/ma", "mysql://[::1]:3306/ma"),
+            ("mysql://[fd00::1:2]/ma", "mysql://[fd00::1:2]/ma"),
+            ("mysql://[::1]:secret/ma", "mysql://[::1]:***"),
+            ("mysql://u:p@ss@h/db", "mysql://u:***@h/db"),
+            ("mysql://u:p%40s%3As@h/db", "mysql://u:***@h/db"),
         ] {
             assert_eq!(redact(url), shown);
         }
@@ -233,6 +298,39 @@ mod tests {
         {
             let error = url.parse::<Address>().unwrap_err().to_string();
             assert!(!error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_added_where_there_is_none() {
+        let with = |url: &str| url.parse::<Address>().unwrap().password("hunter2");
+        for (url, shown) in [
+            ("mysql://root@db:3306/ma", "mysql://root:***@db:3306/ma"),
+            ("mariadb://db/ma?ssl-mode=REQUIRED", "mariadb://root:***@db/ma"),
+        ] {
+            let address = with(url).unwrap();
+            assert_eq!((address.to_string(), format!("{address:?}")), (shown.to_owned(), shown.to_owned()));
+        }
+        for (url, part) in [("mysql://root:a@db/ma", "has one already"), ("sqlite://a.db", "SQLite has no passwords")] {
+            let error = with(url).unwrap_err().to_string();
+            assert!(error.contains(part) && !error.contains("hunter2"), "{error}");
+        }
+        let again = with("mysql://root@db/ma").unwrap().password("hunter2").unwrap_err().to_string();
+        assert!(again.contains("has one already"), "{again}");
+    }
+
+    #[test]
+    fn an_ipv6_address_has_brackets_in_urls_only() {
+        let host = |address: &Address| match &address.options {
+            super::DriverOptions::MySql(options) => options.get_host().to_owned(),
+            super::DriverOptions::Sqlite(_) => String::new(),
+        };
+        for address in [
+            "mysql://u:p@[::1]:3306/db".parse::<Address>().unwrap(),
+            Address::mysql("::1", 3306, "u", Some("p"), "db"),
+            Address::mysql("[::1]", 3306, "u", Some("p"), "db"),
+        ] {
+            assert_eq!((host(&address).as_str(), address.to_string().as_str()), ("::1", "mysql://u:***@[::1]:3306/db"));
         }
     }
 

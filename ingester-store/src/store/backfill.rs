@@ -159,7 +159,7 @@ impl Store {
         );
         let page = page.await?;
         if !page.failed.is_empty() {
-            self.recorded().add(page.failed.iter().map(|reject| rejects::head(&reject.uid, 64).into()));
+            self.recorded().add(page.failed.iter().map(rejects::named));
         }
         Ok(page)
     }

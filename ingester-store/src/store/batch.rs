@@ -113,7 +113,7 @@ impl Batch<'_> {
         report.written += inserted.len() + winners.len() + gone.len();
         if self.clear_rejects {
             for uids in chunks(&uids, MOST_ROWS) {
-                tx.execute(&ClearRejects { uids }).await?;
+                tx.execute(&ClearRejects { kind: self.table.kind, uids }).await?;
             }
         }
         Ok(report)

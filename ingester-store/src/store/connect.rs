@@ -67,6 +67,9 @@ impl Store {
         let attempt = || async {
             let connecting = tokio::time::timeout(TIMEOUT, Self::connect_once(address, options));
             connecting.await.unwrap_or_else(|_| {
+                if let Some(file) = address.file() {
+                    return Err(StoreError::locked(&format!("connecting to {address}"), &file));
+                }
                 let timeout = io::Error::new(io::ErrorKind::TimedOut, "the server does not answer");
                 Err(StoreError::of(format!("connecting to {address}"), timeout.into()))
             })
@@ -117,6 +120,11 @@ impl Store {
 
     async fn connect_once(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
         address.check_files()?;
+        if let (Some(file), false) = (address.missing_file(), options.create) {
+            let reason = format!("there is no file {}", file.display());
+            let hint = "check the path; `ingester import` and `ingester schema apply` make a database";
+            return Err(StoreError::wrong(format!("connecting to {address}"), reason, hint));
+        }
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
         let (servers, deadline) = (Arc::new(Servers::default()), Deadline::default());
         let open = on_driver!(DriverOptions => Drivers, &address.options, |connect, driver| {

@@ -75,13 +75,13 @@ macro_rules! implement_driver {
                     }
                     SqlType::Double => row.try_get_unchecked::<Option<f64>, _>(index)?.map(Value::Double),
                     SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText | SqlType::Json => {
-                        row.try_get_unchecked::<Option<String>, _>(index)?.map(Value::text)
+                        row.try_get_unchecked::<Option<&str>, _>(index)?.map(Value::text)
                     }
                     SqlType::DateTime => row
-                        .try_get_unchecked::<Option<String>, _>(index)?
-                        .map(|text| Micros::from_sql(&text).map_or_else(|| Value::text(text), Value::Time)),
+                        .try_get_unchecked::<Option<&str>, _>(index)?
+                        .map(|text| Micros::from_sql(text).map_or_else(|| Value::text(text), Value::Time)),
                     SqlType::LongBlob => {
-                        row.try_get_unchecked::<Option<Vec<u8>>, _>(index)?.map(|bytes| Value::Bytes(bytes.into()))
+                        row.try_get_unchecked::<Option<&[u8]>, _>(index)?.map(|bytes| Value::Bytes(bytes.into()))
                     }
                 };
                 Ok(value.unwrap_or(Value::Null))

@@ -44,6 +44,17 @@ impl StoreError {
         StoreError::of(doing.to_owned(), timeout.into())
     }
 
+    /// Another process holds the lock of an SQLite file for longer than it takes to connect.
+    pub(super) fn locked(doing: &str, file: &str) -> Self {
+        StoreError {
+            doing: doing.into(),
+            reason: "the file is locked by another process".into(),
+            hint: Some(format!("wait until it has ended; `fuser {file}` tells which one it is").into()),
+            class: ErrorClass::Transient,
+            source: None,
+        }
+    }
+
     /// An error of sqlx while `doing`.
     pub(super) fn of(doing: String, error: sqlx::Error) -> Self {
         let (class, hint) = classify(&error);
@@ -73,6 +84,12 @@ impl StoreError {
     /// or broken disk does not count, because then the database is right and the work failed.
     pub fn is_configuration(&self) -> bool {
         self.class == ErrorClass::Operator && !self.source.as_deref().is_some_and(is_storage)
+    }
+
+    /// Whether MariaDB refuses the JSON of a column, without a word of why.
+    pub(super) fn is_about_json(&self) -> bool {
+        let Some(sqlx::Error::Database(error)) = self.source.as_deref() else { return false };
+        error.try_downcast_ref().is_some_and(mysql::is_about_json)
     }
 
     /// What the database said, without what was being done.

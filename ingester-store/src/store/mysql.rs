@@ -117,6 +117,14 @@ pub(super) fn is_stale(error: &MySqlDatabaseError) -> bool {
     READ_ONLY.contains(&error.number()) || UNPREPARED.contains(&error.number())
 }
 
+/// MariaDB's error of a CHECK; that of a JSON column is JSON_VALID.
+const CHECKED: u16 = 4025;
+
+/// Whether the server refuses the column `json`.
+pub(super) fn is_about_json(error: &MySqlDatabaseError) -> bool {
+    error.number() == CHECKED && error.message().contains(".json`")
+}
+
 /// The server ended the statement because it took too long: MySQL, MariaDB.
 const ENDED: [u16; 2] = [3024, 1969];
 

@@ -4,7 +4,7 @@ use super::batch::{MOST_ROWS, chunks};
 use super::{Rejected, RowChange, Store, StoreError};
 use ingester_core::dialect::statements::{ClearRejects, ReadRejects, RecordRejects, RejectRow, RejectedUids};
 use ingester_core::value::Micros;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
 
 /// The table's name.
@@ -40,23 +40,25 @@ const MOST: usize = 10_000;
 pub(super) enum Recorded {
     /// Not read yet, or too many: any object may be among them.
     Unknown,
-    /// These.
-    Only(HashSet<Box<str>>),
+    /// These uids, each with its kind.
+    Only(HashMap<Box<str>, Box<str>>),
 }
 
 impl Recorded {
-    fn of(uids: impl IntoIterator<Item = Box<str>>) -> Self {
-        let mut recorded = Recorded::Only(HashSet::new());
-        recorded.add(uids);
+    fn of(rejects: impl IntoIterator<Item = (Box<str>, Box<str>)>) -> Self {
+        let mut recorded = Recorded::Only(HashMap::new());
+        recorded.add(rejects);
         recorded
     }
 
-    /// Whether any of these objects may be among them.
-    pub(super) fn any(&self, changes: &[RowChange]) -> bool {
+    /// Whether any of these objects of a kind may be among them.
+    pub(super) fn any(&self, kind: &str, changes: &[RowChange]) -> bool {
         match self {
             Recorded::Unknown => true,
             Recorded::Only(uids) if uids.is_empty() => false,
-            Recorded::Only(uids) => changes.iter().any(|change| uids.contains(change.uid())),
+            Recorded::Only(uids) => {
+                changes.iter().any(|change| uids.get(change.uid()).is_some_and(|its| **its == *kind))
+            }
         }
     }
 
@@ -65,7 +67,7 @@ impl Recorded {
         matches!(self, Recorded::Only(uids) if uids.is_empty())
     }
 
-    pub(super) fn add(&mut self, more: impl IntoIterator<Item = Box<str>>) {
+    pub(super) fn add(&mut self, more: impl IntoIterator<Item = (Box<str>, Box<str>)>) {
         if let Recorded::Only(uids) = self {
             uids.extend(more);
             if uids.len() > MOST {
@@ -74,13 +76,15 @@ impl Recorded {
         }
     }
 
-    /// Their records were deleted.
-    pub(super) fn cleared<'u>(&mut self, cleared: impl IntoIterator<Item = &'u str>) {
+    /// The records of these objects of a kind were deleted.
+    pub(super) fn cleared<'u>(&mut self, kind: &str, cleared: impl IntoIterator<Item = &'u str>) {
         if let Recorded::Only(uids) = self
             && !uids.is_empty()
         {
             for uid in cleared {
-                uids.remove(uid);
+                if uids.get(uid).is_some_and(|its| **its == *kind) {
+                    uids.remove(uid);
+                }
             }
         }
     }
@@ -96,7 +100,7 @@ impl Store {
     /// # Errors
     /// As [`Store::write`].
     pub async fn record_rejects(&self, rejects: &[Reject]) -> Result<(), StoreError> {
-        self.recorded().add(rejects.iter().map(|reject| head(&reject.uid, 64).into()));
+        self.recorded().add(rejects.iter().map(named));
         for chunk in rejects.chunks(100) {
             let rows: Vec<RejectRow<'_>> = chunk.iter().map(row).collect();
             let record = &RecordRejects { rejects: &rows, reject_time: Micros::now() };
@@ -124,15 +128,15 @@ impl Store {
         Ok(read.await?.into_iter().map(|(uid, reason)| Rejected { uid: uid.into(), reason }).collect())
     }
 
-    /// Deletes the records of objects that are gone.
+    /// Deletes the records of objects of a kind that are gone.
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn forget_rejects(&self, uids: &[&str]) -> Result<(), StoreError> {
+    pub async fn forget_rejects(&self, kind: &str, uids: &[&str]) -> Result<(), StoreError> {
         for uids in chunks(uids, MOST_ROWS) {
             let doing = || "deleting rejects of objects that are gone".into();
-            self.with_retries(doing, || async { self.pool.execute(&ClearRejects { uids }).await }).await?;
-            self.recorded().cleared(uids.iter().copied());
+            self.with_retries(doing, || async { self.pool.execute(&ClearRejects { kind, uids }).await }).await?;
+            self.recorded().cleared(kind, uids.iter().copied());
         }
         Ok(())
     }
@@ -144,7 +148,7 @@ impl Store {
     pub async fn look_for_rejects(&self) -> Result<(), StoreError> {
         let uids = self.pool.fetch(&RejectedUids { limit: MOST + 1 }).await;
         let uids = uids.map_err(|error| StoreError::of("reading ingester_rejects".into(), error))?;
-        *self.recorded() = Recorded::of(uids.into_iter().map(Into::into));
+        *self.recorded() = Recorded::of(uids.into_iter().map(|(uid, kind)| (uid.into(), kind.into())));
         Ok(())
     }
 }
@@ -160,6 +164,12 @@ pub(super) fn row(reject: &Reject) -> RejectRow<'_> {
         res_version: head(&reject.res_version, 128),
         reason: head(&reject.reason, REASON),
     }
+}
+
+/// Uid and kind, as they are recorded.
+pub(super) fn named(reject: &Reject) -> (Box<str>, Box<str>) {
+    let RejectRow { uid, kind, .. } = row(reject);
+    (uid.into(), kind.into())
 }
 
 /// The first `limit` characters.

@@ -59,7 +59,7 @@ impl Batch<'_> {
             companion: *companion,
             rows,
         });
-        let clear = ClearRejects { uids: &uids };
+        let clear = ClearRejects { kind: self.table.kind, uids: &uids };
         let mut statements: Vec<&dyn Statement> = vec![&insert];
         statements
             .extend(companions.iter().filter(|write| !write.rows.is_empty()).map(|write| write as &dyn Statement));

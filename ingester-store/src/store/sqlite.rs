@@ -54,6 +54,8 @@ pub(super) async fn connect(
         .acquire_timeout(BUSY)
         .idle_timeout(None)
         .max_lifetime(None)
+        // It is in this process, so it is not gone, and each test would ask the connection's thread.
+        .test_before_acquire(false)
         .after_connect(move |connection, _| {
             let deadline = deadline.clone();
             Box::pin(async move {

@@ -1,13 +1,15 @@
 //! Creating tables that are missing: those of kinds, and the ingester's own.
 
 use super::backfill::BACKFILLS;
+use super::catalog::Catalog;
 use super::rejects::REJECTS;
 use super::settings::SETTINGS;
 use super::{Store, StoreError};
-use ingester_core::ddl::Schema;
+use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef};
 use ingester_core::dialect::statements::{CreateBackfills, CreateRejects, CreateSettings, ReadTables};
-use ingester_core::dialect::{Sql, Statement as _};
+use ingester_core::dialect::{Dialect, Sql, Statement as _};
 use ingester_core::kind::Kind;
+use ingester_core::schema::{Ident, SqlType};
 use std::collections::HashSet;
 
 impl Store {
@@ -39,7 +41,7 @@ impl Store {
     /// Creates those of the ingester's own tables that are missing.
     ///
     /// # Errors
-    /// As [`Store::create_missing`].
+    /// As [`Store::create_missing`], and if another program has a table of the same name.
     pub async fn create_own(&self) -> Result<(), StoreError> {
         let existing = self.tables().await?;
         let dialect = self.dialect;
@@ -53,7 +55,39 @@ impl Store {
                 self.define(&sql, &format!("creating table {table}")).await?;
             }
         }
+        self.check_own().await?;
         self.look_for_rejects().await
+    }
+
+    /// Checks that what has the names of the ingester's own tables can be them.
+    ///
+    /// # Errors
+    /// If one lacks a column, has another primary key, or the catalog cannot be read.
+    pub async fn check_own(&self) -> Result<(), StoreError> {
+        match self.foreign(&self.catalog().await?) {
+            Some((table, reason)) => Err(StoreError::wrong(
+                format!("checking the table {table}"),
+                format!("it is not the ingester's: {reason}"),
+                "another program has made it: rename its table, or name another database; `ingester schema verify` tells more",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The first table of another program that has the name of one of ours, and how it differs.
+    fn foreign(&self, catalog: &Catalog) -> Option<(Ident, String)> {
+        own_schema(self.dialect).tables.iter().find_map(|own| {
+            let found = catalog.tables.get(own.name.as_str())?;
+            let lacks = own.columns.iter().find(|column| found.column(column.name.as_str()).is_none());
+            let same = |(ours, its): (&Ident, &String)| ours.as_str().eq_ignore_ascii_case(its);
+            let is_keyed = own.primary_key.len() == found.primary_key.len()
+                && own.primary_key.iter().zip(&found.primary_key).all(same);
+            match lacks {
+                Some(column) => Some((own.name, format!("it has no column `{}`", column.name))),
+                None if !is_keyed => Some((own.name, format!("its primary key is ({})", found.primary_key.join(", ")))),
+                None => None,
+            }
+        })
     }
 
     /// The names of the tables in the database.
@@ -69,4 +103,54 @@ impl Store {
     async fn define(&self, sql: &Sql, doing: &str) -> Result<(), StoreError> {
         self.pool.define(sql).await.map_err(|error| StoreError::of(doing.to_owned(), error))
     }
+}
+
+/// The ingester's own tables, as [`CreateRejects`], [`CreateBackfills`] and [`CreateSettings`] make them.
+pub(crate) fn own_schema(dialect: Dialect) -> Schema {
+    use SqlType::{BigInt, DateTime, Text, VarChar};
+    let ident = |name: &str| Ident::new(name);
+    let table = |name: &str, columns: &[(&str, SqlType)], primary_key: usize| TableDef {
+        name: ident(name),
+        was: None,
+        columns: columns
+            .iter()
+            .map(|(name, ty)| ColumnDef { name: ident(name), was: None, ty: *ty, nullable: *name == "complete_time" })
+            .collect(),
+        primary_key: columns[..primary_key].iter().map(|(name, _)| ident(name)).collect(),
+        keys: Vec::new(),
+    };
+    let mut rejects = table(
+        REJECTS,
+        &[
+            ("uid", VarChar(64)),
+            ("group_ver", VarChar(128)),
+            ("kind", VarChar(128)),
+            ("namespace", VarChar(256)),
+            ("name", VarChar(256)),
+            ("res_version", VarChar(128)),
+            ("reason", Text),
+            ("reject_time", DateTime),
+        ],
+        1,
+    );
+    if dialect == Dialect::MySql {
+        rejects.keys.push(KeyDef { name: ident("kind"), columns: vec![ident("kind"), ident("reject_time")] });
+    }
+    let backfills = table(
+        BACKFILLS,
+        &[
+            ("table_name", VarChar(64)),
+            ("column_name", VarChar(64)),
+            ("migration", BigInt),
+            ("position", VarChar(64)),
+            ("rows_read", BigInt),
+            ("rows_filled", BigInt),
+            ("rows_failed", BigInt),
+            ("begin_time", DateTime),
+            ("complete_time", DateTime),
+        ],
+        2,
+    );
+    let settings = table(SETTINGS, &[("name", VarChar(64)), ("value", VarChar(256))], 1);
+    Schema { tables: vec![rejects, backfills, settings] }
 }

@@ -7,8 +7,8 @@ use super::single::Single;
 use super::{ErrorClass, Store, StoreError};
 use ingester_core::dialect::Access;
 use ingester_core::row::Row;
-use ingester_core::schema::Table;
-use ingester_core::value::Micros;
+use ingester_core::schema::{Table, base};
+use ingester_core::value::{Micros, Value};
 use std::sync::{MutexGuard, PoisonError};
 use tokio::time::Instant;
 
@@ -126,7 +126,7 @@ impl Store {
                 }
                 Err(error) => error,
             };
-            let refused = || Rejected { uid: changes[0].uid().into(), reason: error.reason().to_owned() };
+            let refused = || Rejected { uid: changes[0].uid().into(), reason: why(&error, &changes[0]) };
             match error.class() {
                 ErrorClass::Transient | ErrorClass::Operator => return Err(error),
                 ErrorClass::Object | ErrorClass::Unknown if changes.len() > 1 => {
@@ -170,7 +170,7 @@ impl Store {
                     changes,
                     now: Micros::now(),
                     max_packet: self.max_packet,
-                    clear_rejects: self.recorded().any(changes),
+                    clear_rejects: self.recorded().any(table.kind, changes),
                     trusting: true,
                 };
                 match self.write_single(&batch).await? {
@@ -184,10 +184,73 @@ impl Store {
             },
         );
         let report = written.await?;
-        self.recorded().cleared(changes.iter().map(RowChange::uid));
+        self.recorded().cleared(table.kind, changes.iter().map(RowChange::uid));
         Ok(report)
     }
 }
+
+/// Why the database refuses an object. MariaDB only says that a column takes no such JSON, so the object's text has to tell the rest.
+fn why(error: &StoreError, change: &RowChange) -> String {
+    let text = match change {
+        RowChange::Row(row) | RowChange::Replacement { row, .. } => row.values.get(base::JSON),
+        RowChange::Tombstone { .. } => None,
+    };
+    match text {
+        Some(Value::Text(text)) if error.is_about_json() => {
+            format!("{}: {}", error.reason(), refused_json(text).unwrap_or("MariaDB does not take its JSON"))
+        }
+        _ => error.reason().to_owned(),
+    }
+}
+
+/// What MariaDB does not take in JSON that is none the less well-formed.
+fn refused_json(text: &str) -> Option<&'static str> {
+    let (mut depth, mut deepest, mut is_lone) = (0_usize, 0, false);
+    let mut bytes = text.bytes().enumerate();
+    let mut in_string = false;
+    // The code unit of an escape `\uXXXX` whose digits begin here.
+    let unit = |at: usize| text.get(at..at + 4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string => {
+                let Some((_, escape)) = bytes.next() else { break };
+                let Some(high) = (escape == b'u').then(|| unit(at + 2)).flatten() else { continue };
+                match high {
+                    0xD800..=0xDBFF => {
+                        let low = text.get(at + 6..at + 8).filter(|next| *next == "\\u").and_then(|_| unit(at + 8));
+                        if matches!(low, Some(0xDC00..=0xDFFF)) {
+                            // The digits of the first, and the whole of the second.
+                            bytes.nth(9);
+                        } else {
+                            is_lone = true;
+                        }
+                    }
+                    0xDC00..=0xDFFF => is_lone = true,
+                    _ => {}
+                }
+            }
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    if deepest > MARIADB_DEPTH {
+        Some("MariaDB takes JSON of at most 32 levels, and this object is nested deeper")
+    } else if is_lone {
+        Some(
+            "MariaDB takes no JSON with half of a surrogate pair (`\\ud800` to `\\udfff` alone), and this object has one",
+        )
+    } else {
+        None
+    }
+}
+
+/// MariaDB's JSON_DEPTH_LIMIT.
+const MARIADB_DEPTH: usize = 32;
 
 /// Sorts changes by uid, so that all transactions lock rows in the same order. Of each uid it keeps the change with the highest
 /// version; of equal versions, the last one.

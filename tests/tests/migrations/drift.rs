@@ -4,12 +4,13 @@ use crate::kinds::{apply, connect, releases, second};
 use anyhow::{Result, ensure};
 use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, Step, TableDef, diff, plan};
 use ingester_core::schema::{Ident, SqlType};
-use ingester_store::migrate::{drift, schema_of};
+use ingester_store::migrate::{drift, own_drift, schema_of};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
 
 on_every_database! {
     the_thirteen_kinds_have_no_drift_on_any_server
+    a_table_of_another_program_is_not_taken_for_our_own
     every_difference_is_found_and_named
     the_difference_to_the_structs_is_what_a_migration_would_change
     changes_of_base_columns_and_primary_keys_are_migrated
@@ -77,6 +78,26 @@ async fn the_thirteen_kinds_have_no_drift_on_any_server(database: Database) -> R
     database.sql("CREATE TABLE somebody_else_s (id INT)").await?;
     let found = drift(&schema, &store.catalog().await?, store.dialect());
     ensure!(found.is_empty(), "{found:#?}");
+    let own = own_drift(&store.catalog().await?, store.dialect());
+    ensure!(own.is_empty(), "{own:#?}");
+    Ok(())
+}
+
+async fn a_table_of_another_program_is_not_taken_for_our_own(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    for (table, columns, says) in [
+        ("ingester_rejects", "id INT, text CHAR(3)", "it has no column `uid`"),
+        ("ingester_settings", "name VARCHAR(64), value VARCHAR(256)", "its primary key is ()"),
+    ] {
+        database.sql(&format!("CREATE TABLE {table} ({columns})")).await?;
+        let error = store.create_own().await.expect_err("it is another program's").to_string();
+        let head = format!("checking the table {table}: it is not the ingester's: {says}");
+        ensure!(error.starts_with(&head) && error.contains("rename its table, or name another database"), "{error}");
+        let found = own_drift(&store.catalog().await?, store.dialect());
+        ensure!(found.iter().any(|drift| drift.to_string().contains(&format!("`{table}`"))), "{found:#?}");
+        database.sql(&format!("DROP TABLE {table}")).await?;
+    }
+    store.create_own().await?;
     Ok(())
 }
 

@@ -8,6 +8,7 @@ mod evicted;
 mod failover;
 mod guard;
 mod plans;
+mod purge;
 mod query;
 mod race;
 mod read;

@@ -41,6 +41,9 @@ fn questions() -> Vec<Question> {
     let ask = |name, query, in_order| Question { name, query, in_order };
     let named = Query { names: vec!["name-107".into()], ..Query::default() };
     let deleted = Query { states: States::DELETED, ..query("-delete_time", vec![since("delete_time")]) };
+    let until = Filter::field("delete_time", Test::Less(Value::Time(Micros(1_767_300_000_000_000))));
+    let no_eviction = Filter::field("evict_time", Test::Empty);
+    let old = Query { states: States::DELETED, ..query("delete_time", vec![until, no_eviction]) };
     vec![
         ask("by name", in_ml(named), false),
         ask("everything, as kubectl lists it", query("", vec![]), true),
@@ -53,6 +56,7 @@ fn questions() -> Vec<Question> {
         ask("by state and time", query("-end_time", vec![field("state", "state-1"), since("end_time")]), false),
         ask("deleted since", deleted.clone(), true),
         ask("deleted in a namespace since", Query { namespaces: vec!["ns-3".into()], ..deleted }, false),
+        ask("deleted long ago, as retention looks for them", old, true),
         ask("by uid", Query { uids: vec!["uid-77".into()], ..Query::default() }, true),
     ]
 }

@@ -458,10 +458,19 @@ async fn rejects_are_the_current_ones_of_one_kind(world: World) -> Result<()> {
     assert_eq!(rejects("michelangelo.api/v1", "Model").await?, []);
     store.write(kind("Model").table(), vec![change(&model("a", 2))]).await?;
     assert_eq!(rejects("michelangelo.api/v2", "Model").await?, [pair("b", "too long")], "a good version clears it");
+    let project = json!({
+        "apiVersion": "michelangelo.api/v2", "kind": "Project", "metadata": {"name": "b", "uid": "b", "resourceVersion": "9"}, "spec": {}
+    });
+    store.write(kind("Project").table(), vec![change(&project)]).await?;
+    assert_eq!(
+        rejects("michelangelo.api/v2", "Model").await?,
+        [pair("b", "too long")],
+        "another kind's object has the uid"
+    );
     let of =
         async |namespace| Ok::<_, anyhow::Error>(store.rejects("michelangelo.api/v2", "Model", namespace).await?.len());
     assert_eq!((of(Some("ml")).await?, of(Some("other")).await?), (1, 0));
-    store.forget_rejects(&["b", "none"]).await?;
+    store.forget_rejects("Model", &["b", "c", "none"]).await?;
     assert_eq!((of(None).await?, world.count("ingester_rejects").await?), (0, 1), "that of c stays");
     Ok(())
 }

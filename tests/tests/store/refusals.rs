@@ -2,6 +2,7 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model, poisoned};
 use anyhow::{Context as _, Result};
+use ingester_core::object::{ManagedFields, Object};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Retry, RowChange, Store};
 use ingester_tests::on_every_database;
 use ingester_tests::{MariaDb, shared_mariadb};
@@ -80,6 +81,37 @@ async fn a_writer_waiting_for_a_lock_continues_when_it_is_released(world: World)
     let _ = release.send(());
     assert_eq!(write.await??.written, 1);
     holder.await??;
+    Ok(())
+}
+
+#[tokio::test]
+async fn mariadb_says_which_of_its_limits_an_object_exceeds() -> Result<()> {
+    let address: Address = shared_mariadb()?.create_database("refusals_json").await?.parse()?;
+    let store = Store::connect(&address, ConnectOptions::default()).await?;
+    let table = kind("Model").table();
+    store.create_missing(std::slice::from_ref(kind("Model"))).await?;
+    let object = |uid: &str, value: &str| {
+        let text = model(uid, 1).to_string().replace("\"spec\":{", &format!("\"spec\":{{\"unknown\":{value},"));
+        let object = Object::parse(text, ManagedFields::Prune).expect("an object");
+        RowChange::Row(kind("Model").row(&object).expect("a row").expect("kept"))
+    };
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    // The object and its spec are levels, too.
+    for (uid, value) in
+        [("29", nested(29)), ("pair", r#""\ud83d\ude00 \\ud800""#.into()), ("text", r#""[[{\"""#.into())]
+    {
+        let report = store.write(table, vec![object(uid, &value)]).await?;
+        anyhow::ensure!(report.written == 1, "{uid}: {report:?}");
+    }
+    for (uid, value, says) in [
+        ("60", nested(60), "MariaDB takes JSON of at most 32 levels"),
+        ("lone", r#""\ud83d""#.into(), "half of a surrogate pair"),
+        ("swapped", r#""\ude00\ud83d""#.into(), "half of a surrogate pair"),
+    ] {
+        let report = store.write(table, vec![object(uid, &value)]).await?;
+        let [rejected] = &report.rejected[..] else { anyhow::bail!("{uid}: {report:?}") };
+        anyhow::ensure!(rejected.reason.contains(says), "{rejected:?}");
+    }
     Ok(())
 }
 

@@ -16,6 +16,7 @@ mod watch;
 
 use super::lacks;
 use crate::arguments::Get;
+use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, print, print_on};
 use crate::printers::csv;
@@ -26,8 +27,8 @@ use ingester_core::Kind;
 use ingester_core::nearest::nearest;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
+use ingester_store::Store;
 use ingester_store::query::{AskError, Asked, Limits};
-use ingester_store::{ConnectOptions, Store};
 use question::Question;
 use rows::Rows;
 use std::collections::BTreeSet;
@@ -56,7 +57,8 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
     };
     let format = Format::of(arguments.output.as_ref()).map_err(|error| Failure::Usage(anyhow!("-o: {error}")))?;
     check(&arguments, &format, &questions)?;
-    let store = open(&arguments, program, &questions).await?;
+    let database = arguments.target.database(kinds)?;
+    let store = open(&database, program, &questions).await?;
     let ending = answer(&arguments, &format, &questions, &store).await;
     store.close().await;
     ending
@@ -79,12 +81,8 @@ fn check(arguments: &Get, format: &Format, questions: &[Question]) -> Result<(),
 }
 
 /// Opens the database, which must have the tables.
-async fn open(arguments: &Get, program: Program, questions: &[Question]) -> Result<Store, Failure> {
-    let address = arguments.target.address(program.kinds)?;
-    let options = ConnectOptions { create: false, ..ConnectOptions::default() };
-    let store = Store::connect(&address, options).await.map_err(|error| {
-        Failure::Usage(anyhow!("{error}; name a database with --database-url, or fill one with `ingester import`"))
-    })?;
+async fn open(database: &Database, program: Program, questions: &[Question]) -> Result<Store, Failure> {
+    let store = database.open_existing().await?;
     let asked: Vec<Kind> = questions.iter().map(|question| question.kind).collect();
     let missing = store.missing(&asked).await?;
     if missing.is_empty() {

@@ -3,14 +3,16 @@
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use askama::Template;
 
-/// Deletes the rejects of some objects.
+/// Deletes the rejects of some objects of one kind: files may have an object of another kind with the same uid.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"DELETE FROM "ingester_rejects"
-WHERE "uid" IN ({{ uids.len()|parameters }})"#
+WHERE "uid" IN ({{ uids.len()|parameters }}) AND "kind" = ?"#
 )]
 pub struct ClearRejects<'a> {
+    /// The kind.
+    pub kind: &'a str,
     /// The uids.
     pub uids: &'a [&'a str],
 }
@@ -21,7 +23,9 @@ impl Statement for ClearRejects<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        Param::texts(self.uids)
+        let mut params = Param::texts(self.uids);
+        params.push(Param::Text(self.kind));
+        params
     }
 }
 
@@ -32,6 +36,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&ClearRejects { uids: UIDS });
+        snapshot(&ClearRejects { kind: "Widget", uids: UIDS });
     }
 }

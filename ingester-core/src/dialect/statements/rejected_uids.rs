@@ -1,11 +1,11 @@
-//! The uids of rejected objects.
+//! The uids and kinds of rejected objects.
 
 use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use askama::Template;
 
-/// Reads uids in `ingester_rejects`, in no order.
+/// Reads uids in `ingester_rejects` with the kinds of their objects, in no order.
 #[derive(Debug, Template)]
-#[template(ext = "sql", source = r#"SELECT "uid" FROM "ingester_rejects" LIMIT {{ limit|number }}"#)]
+#[template(ext = "sql", source = r#"SELECT "uid", "kind" FROM "ingester_rejects" LIMIT {{ limit|number }}"#)]
 pub struct RejectedUids {
     /// The most uids.
     pub limit: usize,
@@ -18,10 +18,10 @@ impl Statement for RejectedUids {
 }
 
 impl Query for RejectedUids {
-    type Row = String;
+    type Row = (String, String);
 
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        row.text(0)
+        Ok((row.text(0)?, row.text(1)?))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Label selectors: `team=pricing,tier in (web, cache),!draft`.
 
 use super::SelectorError;
-use super::names::{LabelFault, check_label_key, check_label_value};
+use crate::labels::{LabelFault, check_label_key, check_label_value};
 use crate::query::place::{Place, shortened};
 use crate::query::{Filter, Test};
 use crate::value::Value;

@@ -3,18 +3,15 @@
 //! | file | what it has |
 //! |---|---|
 //! | `labels.rs` | the grammar of label selectors |
-//! | `names.rs` | which keys and values labels may have |
 //! | `fields.rs` | the grammar of field selectors |
 
 mod fields;
 mod labels;
-mod names;
 #[cfg(test)]
 mod tests;
 
 pub use fields::parse_field_selector;
 pub use labels::{SelectorParameter, parse_label_selector, parse_label_selector_with_parameters};
-pub use names::{LabelFault, check_label_key, check_label_value};
 
 use super::place::Place;
 

@@ -1,7 +1,7 @@
 //! Which database is named, and whether to mirror.
 
 use super::{environment, parse, parse_with};
-use crate::config::{Config, Gate, Mysql};
+use crate::config::{Config, Gate, Mysql, Secret};
 use ingester_core::dialect::Dialect;
 
 const ENABLED: &str = "metadataStorage: {enableMetadataStorage: true}\n";
@@ -81,14 +81,75 @@ fn a_mysql_port_that_kubernetes_set_for_a_service_is_ignored() {
 fn commands_without_a_configuration_use_only_the_environment() {
     let ask = |variables: &[(&str, &str)]| environment(variables).address();
     assert!(ask(&[]).unwrap().is_none());
-    // A port and a user name no database.
-    assert!(ask(&[("MYSQL_PORT", "x"), ("MYSQL_USER", "u")]).unwrap().is_none());
     let (host, database) = (("MYSQL_HOST", "h"), ("MYSQL_DB_NAME", "d"));
     assert_eq!(ask(&[host, database]).unwrap().unwrap().to_string(), "mysql://root@h:3306/d");
     assert_eq!(ask(&[host, ("DATABASE_URL", "sqlite://a.db")]).unwrap().unwrap().dialect(), Dialect::Sqlite);
     assert!(ask(&[host]).unwrap_err().to_string().contains("MYSQL_HOST is set and MYSQL_DB_NAME is not"));
     assert!(ask(&[database]).unwrap_err().to_string().contains("MYSQL_DB_NAME is set and MYSQL_HOST is not"));
     assert!(ask(&[("DATABASE_URL", "sqlite://")]).unwrap_err().to_string().contains("names no file"));
+}
+
+#[test]
+fn a_user_without_a_host_is_a_mistake_that_names_the_variables() {
+    let ask = |variables: &[(&str, &str)]| environment(variables).address().unwrap_err().to_string();
+    assert_eq!(
+        ask(&[("MYSQL_USER", "u"), ("MYSQL_PASSWORD", "hunter2")]),
+        "MYSQL_USER, MYSQL_PASSWORD are set, and neither MYSQL_HOST nor MYSQL_DB_NAME: set both, or name the database with \
+         --database-url"
+    );
+    for alone in ["MYSQL_PORT", "MYSQL_USER", "MYSQL_PASSWORD", "MYSQL_PASSWORD_FILE"] {
+        assert!(ask(&[(alone, "1")]).starts_with(&format!("{alone} is set, and neither MYSQL_HOST")), "{alone}");
+    }
+    // That of a Service called `mysql` is not meant.
+    assert!(environment(&[("MYSQL_PORT", "tcp://10.0.0.1:3306")]).address().unwrap().is_none());
+    // A file may name the rest.
+    assert_eq!(
+        address(&format!("{ENABLED}mysql: {{host: h, database: d}}"), &[("MYSQL_USER", "u")]),
+        "mysql://u@h:3306/d"
+    );
+}
+
+#[test]
+fn a_passwords_file_is_read_without_the_newline_at_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.display().to_string()
+    };
+    let read = |content: &[u8]| Secret::read(file("password", content).as_ref());
+    for (content, password) in
+        [("hunter2", "hunter2"), ("hunter2\n", "hunter2"), ("hunter2\r\n", "hunter2"), (" a b \n\n", " a b \n")]
+    {
+        assert_eq!(read(content.as_bytes()).unwrap().reveal(), password);
+    }
+    for (content, part) in [
+        (b"".as_slice(), "is empty"),
+        (b"\n", "is empty"),
+        (b"hunter2\xff", "is no text in UTF-8"),
+        (&[b'x'; 5000], "has more than 4096 bytes"),
+    ] {
+        let error = read(content).unwrap_err().to_string();
+        assert!(error.contains(part) && error.contains("/password") && !error.contains("hunter2"), "{error}");
+    }
+    let absent = Secret::read("none/password".as_ref()).unwrap_err().to_string();
+    assert!(absent.starts_with("the password file none/password cannot be read: No such file"), "{absent}");
+
+    let named = file("of-the-file", b"hunter2\n");
+    let text = format!("{ENABLED}mysql: {{host: h, database: d, passwordFile: {named}}}");
+    assert_eq!(address(&text, &[]), "mysql://root:***@h:3306/d");
+    let (host, database) = (("MYSQL_HOST", "h"), ("MYSQL_DB_NAME", "d"));
+    let by_variable = environment(&[host, database, ("MYSQL_PASSWORD_FILE", &named)]).address().unwrap().unwrap();
+    assert_eq!(by_variable.to_string(), "mysql://root:***@h:3306/d");
+    // Whichever variable is set replaces both keys.
+    assert_eq!(address(&text.replace(&named, "none"), &[("MYSQL_PASSWORD", "p")]), "mysql://root:***@h:3306/d");
+    let text = text.replace("passwordFile", "password");
+    assert_eq!(address(&text, &[("MYSQL_PASSWORD_FILE", &named)]), "mysql://root:***@h:3306/d");
+    // Two are one too many.
+    let both = format!("{ENABLED}mysql: {{host: h, database: d, password: p, passwordFile: {named}}}");
+    assert!(mistake(&both, &[]).contains("`mysql.password` and `mysql.passwordFile` are both set"));
+    let error = mistake(ENABLED, &[("MYSQL_PASSWORD", "p"), ("MYSQL_PASSWORD_FILE", &named)]);
+    assert!(error.contains("MYSQL_PASSWORD and MYSQL_PASSWORD_FILE are both set"), "{error}");
 }
 
 #[test]

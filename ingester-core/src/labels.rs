@@ -1,4 +1,6 @@
-//! Which keys and values labels may have.
+//! Which keys and values labels and annotations may have, by Kubernetes' grammar.
+//!
+//! May use: nothing.
 
 /// Where a name is wrong, in bytes from its beginning, and what is wrong.
 pub type LabelFault = (usize, String);
@@ -27,6 +29,19 @@ pub fn check_label_key(key: &str) -> Result<(), LabelFault> {
     check_name("the name in a key", name).map_err(|(at, what)| (behind + at, what))
 }
 
+/// Checks an annotation's key: as a label's, but for capital letters in its prefix.
+///
+/// # Errors
+/// Where it is wrong, and why.
+pub fn check_annotation_key(key: &str) -> Result<(), LabelFault> {
+    match key.split_once('/') {
+        Some((prefix, _)) if prefix.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+            check_label_key(&key.to_ascii_lowercase())
+        }
+        _ => check_label_key(key),
+    }
+}
+
 /// Checks a label's value, which may be empty.
 ///
 /// # Errors
@@ -35,7 +50,24 @@ pub fn check_label_value(value: &str) -> Result<(), LabelFault> {
     if value.is_empty() { Ok(()) } else { check_name("a label's value", value) }
 }
 
+/// Whether nothing is wrong with a name. A plain loop: it runs for each label of each object.
+fn is_name(name: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (name.first(), name.last()) else { return false };
+    if name.len() > NAME_LENGTH || !first.is_ascii_alphanumeric() || !last.is_ascii_alphanumeric() {
+        return false;
+    }
+    for byte in name {
+        if !matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.') {
+            return false;
+        }
+    }
+    true
+}
+
 fn check_name(of: &str, name: &str) -> Result<(), LabelFault> {
+    if is_name(name.as_bytes()) {
+        return Ok(());
+    }
     if name.len() > NAME_LENGTH {
         return Err((0, format!("{of} has {NAME_LENGTH} characters at most")));
     }

@@ -1,0 +1,236 @@
+//! `ingester get` and `ingester queries`.
+
+use super::Target;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// The database is asked, not the cluster: what was evicted is there as well, and what was deleted if --state says so. A kind is
+/// named as for kubectl: `model`, `models`, `Model` and `models.michelangelo.api` are the same one. Exits with 1 if a NAME is not
+/// found.
+#[derive(Debug, Args)]
+#[command(after_help = GET_EXAMPLES, override_usage = GET_USAGE)]
+pub(crate) struct Get {
+    /// Kinds, separated by commas, then names of objects; or KIND/NAME for each object.
+    #[arg(required_unless_present = "query", value_name = "KIND")]
+    pub(crate) resources: Vec<String>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Ask this saved query, instead of for a KIND and what `Which` and --sort-by say (`ingester queries` lists them). With --limit,
+    /// the query's own limit does not count.
+    #[arg(long, value_name = "NAME", conflicts_with_all = SAVED_SAYS, help_heading = "Saved queries")]
+    pub(crate) query: Option<String>,
+    /// A value for a parameter of the query; may be given several times. A list has commas between its values.
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter, help_heading = "Saved queries")]
+    pub(crate) parameters: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) queries: QueriesFolder,
+    /// Only these namespaces. Without it, all of them: there is no context that has one.
+    #[arg(short, long, value_name = "NAMESPACE", value_delimiter = ',', help_heading = "Which")]
+    pub(crate) namespace: Vec<String>,
+    /// In all namespaces, which is the default.
+    #[arg(short = 'A', long, conflicts_with = "namespace", help_heading = "Which")]
+    pub(crate) all_namespaces: bool,
+    /// Only objects whose labels pass: `team=pricing,stage in (dev,test),!old`.
+    #[arg(short = 'l', long, value_name = "SELECTOR", help_heading = "Which")]
+    pub(crate) selector: Vec<String>,
+    /// Only objects whose fields pass: `spec.actor.name=ada,status.state!=PIPELINE_RUN_STATE_SUCCEEDED`. A field needs a column
+    /// (`ingester kinds -o wide` lists them), or --scan.
+    #[arg(long, value_name = "SELECTOR", help_heading = "Which")]
+    pub(crate) field_selector: Vec<String>,
+    /// Only objects with these uids, in any state unless --state says otherwise.
+    #[arg(long, value_name = "UID", value_delimiter = ',', help_heading = "Which")]
+    pub(crate) uid: Vec<String>,
+    /// Only objects in these states [default: live,evicted].
+    #[arg(long, value_name = "STATE", value_delimiter = ',', value_enum, help_heading = "Which")]
+    pub(crate) state: Vec<State>,
+    /// Only objects that were created then or later: RFC 3339, a date, or how long ago, such as 2h or 7d.
+    #[arg(long, value_name = "TIME", help_heading = "Which")]
+    pub(crate) created_after: Option<String>,
+    /// Only objects that were created before.
+    #[arg(long, value_name = "TIME", help_heading = "Which")]
+    pub(crate) created_before: Option<String>,
+    /// Only objects that were deleted then or later; means --state deleted.
+    #[arg(long, value_name = "TIME", help_heading = "Which")]
+    pub(crate) deleted_after: Option<String>,
+    /// Only objects that were deleted before; means --state deleted.
+    #[arg(long, value_name = "TIME", help_heading = "Which")]
+    pub(crate) deleted_before: Option<String>,
+    /// Allow fields without a column, in selectors: every stored object is read then.
+    #[arg(long, help_heading = "Which")]
+    pub(crate) scan: bool,
+    /// The order: columns or paths of fields, `-` for the greatest first: `-create_time,.metadata.name` [default: namespace and name].
+    #[arg(long, value_name = "FIELD,...", allow_hyphen_values = true, help_heading = "How many")]
+    pub(crate) sort_by: Option<String>,
+    /// At most so many objects. If there are more, the token for --continue goes to standard error; on a terminal, the Enter key
+    /// goes on.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How many")]
+    pub(crate) limit: Option<u32>,
+    /// Go on where the same command ended.
+    #[arg(long = "continue", value_name = "TOKEN", help_heading = "How many")]
+    pub(crate) token: Option<String>,
+    /// Read so many objects with one statement, instead of what fits into a few megabytes.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "How many")]
+    pub(crate) chunk_size: u32,
+    /// Print how many there are, and nothing else.
+    #[arg(long, conflicts_with_all = ["group_by", "watch", "explain", "limit", "token"], help_heading = "How many")]
+    pub(crate) count: bool,
+    /// Print how many there are of each value of a column, the most frequent first.
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["watch", "explain", "token"], help_heading = "How many")]
+    pub(crate) group_by: Option<String>,
+    /// wide, json, yaml, name, csv, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,... By default columns
+    /// for people.
+    #[arg(short, long, value_parser = get_format, value_name = "FORMAT", help_heading = "How")]
+    pub(crate) output: Option<GetFormat>,
+    /// No headers above columns.
+    #[arg(long, help_heading = "How")]
+    pub(crate) no_headers: bool,
+    /// All labels as the last column.
+    #[arg(long, help_heading = "How")]
+    pub(crate) show_labels: bool,
+    /// A column for each of these labels.
+    #[arg(short = 'L', long, value_name = "KEY", value_delimiter = ',', help_heading = "How")]
+    pub(crate) label_columns: Vec<String>,
+    /// Ask again every second, and print what has changed, until it is stopped.
+    #[arg(short, long, conflicts_with_all = ["explain", "limit", "token"], help_heading = "How")]
+    pub(crate) watch: bool,
+    /// Print the SQL, its parameters, and how the database would run it, instead of objects.
+    #[arg(long, help_heading = "How")]
+    pub(crate) explain: bool,
+}
+
+/// What a saved query says itself.
+const SAVED_SAYS: [&str; 13] = [
+    "resources",
+    "namespace",
+    "all_namespaces",
+    "selector",
+    "field_selector",
+    "uid",
+    "state",
+    "created_after",
+    "created_before",
+    "deleted_after",
+    "deleted_before",
+    "scan",
+    "sort_by",
+];
+
+/// Reads a parameter of a saved query.
+fn parameter(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("give NAME=VALUE".to_owned()),
+    }
+}
+
+const GET_USAGE: &str = "\
+ingester get [OPTIONS] KIND[,KIND...] [NAME...]
+       ingester get [OPTIONS] KIND/NAME...
+       ingester get [OPTIONS] --query NAME [--param NAME=VALUE]...";
+
+const GET_EXAMPLES: &str = "\
+Examples:
+  ingester get models                                     all models, with their indexed columns
+  ingester get model churn -n ml -o yaml                  one object, as kubectl prints it
+  ingester get pipelineruns -l team=pricing --sort-by -create_time --limit 10
+                                                          the newest ten of a team
+  ingester get pipelineruns --field-selector spec.actor.name=ada --created-after 7d -o csv
+  ingester get models --state deleted --deleted-after 1d  what was deleted since yesterday
+  ingester get pipelineruns --group-by state              how many in each state
+  ingester get models,pipelines -o name
+  ingester get models -o custom-columns=NAME:.metadata.name,USES:.spec.algorithm
+  ingester get models -o jsonpath='{.items[*].metadata.name}'
+  ingester get --query deployed-models-by-target-type --param type=TARGET_TYPE_MOBILE";
+
+/// The folder of saved queries.
+#[derive(Debug, Args)]
+pub(crate) struct QueriesFolder {
+    /// The folder of saved queries, each a .yaml, .yml or .json file. By default `queries` beside the file of --config, else `queries`
+    /// in the current folder.
+    #[arg(long, value_name = "DIR", help_heading = "Saved queries")]
+    pub(crate) queries: Option<PathBuf>,
+}
+
+/// Checks the files against the tables of the kinds, without a database, and prints what each query asks for and which parameters it
+/// has: in brackets those that need not be given. docs/queries.md describes the files.
+#[derive(Debug, Args)]
+#[command(after_help = QUERIES_EXAMPLES)]
+pub(crate) struct Queries {
+    #[command(flatten)]
+    pub(crate) folder: QueriesFolder,
+    /// The configuration, beside which the folder is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The output format.
+    #[arg(short, long, value_enum, default_value_t = QueriesFormat::Table)]
+    pub(crate) output: QueriesFormat,
+    /// Only these queries.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+}
+
+const QUERIES_EXAMPLES: &str = "\
+Examples:
+  ingester queries                              each with its parameters
+  ingester queries active-models -o yaml
+  ingester queries --queries team/queries -o name";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum QueriesFormat {
+    /// A line for each query.
+    Table,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// The names alone.
+    Name,
+}
+
+/// How `ingester get` prints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GetFormat {
+    Wide,
+    Json,
+    Yaml,
+    Name,
+    Csv,
+    JsonPath(String),
+    JsonPathAsJson(String),
+    CustomColumns(String),
+}
+
+/// Reads the name of a format, with what it takes.
+fn get_format(text: &str) -> Result<GetFormat, String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (text, None),
+    };
+    match (name, value) {
+        ("wide", None) => Ok(GetFormat::Wide),
+        ("json", None) => Ok(GetFormat::Json),
+        ("yaml", None) => Ok(GetFormat::Yaml),
+        ("name", None) => Ok(GetFormat::Name),
+        ("csv", None) => Ok(GetFormat::Csv),
+        ("jsonpath", Some(template)) => Ok(GetFormat::JsonPath(template)),
+        ("jsonpath-as-json", Some(template)) => Ok(GetFormat::JsonPathAsJson(template)),
+        ("custom-columns", Some(columns)) => Ok(GetFormat::CustomColumns(columns)),
+        ("jsonpath" | "jsonpath-as-json", None) => Err(format!("give a template: `{name}={{.metadata.name}}`")),
+        ("custom-columns", None) => Err("give columns: `custom-columns=NAME:.metadata.name`".to_owned()),
+        _ => Err("there are wide, json, yaml, name, csv, jsonpath=..., jsonpath-as-json=... and custom-columns=..."
+            .to_owned()),
+    }
+}
+
+/// The state of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum State {
+    /// In the cluster.
+    Live,
+    /// Moved from etcd to SQL.
+    Evicted,
+    /// Deleted.
+    Deleted,
+    /// All of these.
+    All,
+}

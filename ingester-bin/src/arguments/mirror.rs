@@ -1,0 +1,155 @@
+//! The commands beside a cluster.
+
+use super::{Cluster, ConfigFile, Output, QueriesFolder, Target};
+use clap::{Args, Subcommand, ValueEnum};
+
+const RUN: &str = "\
+Examples:
+  ingester run --config ingester.yaml
+  ingester run --config ingester.yaml --context staging     another cluster of the kubeconfig";
+
+/// Keeps SQL equal to the cluster: creations, updates, deletions, and what happened while it was not running. Ctrl-C and SIGTERM
+/// stop it within seconds. It serves /metrics, /healthz and /readyz. If the storage is not enabled, or no database is named, it
+/// stays idle and logs why.
+#[derive(Debug, Args)]
+#[command(after_help = RUN)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+}
+
+const SERVE: &str = "\
+Examples:
+  ingester serve --config ingester.yaml
+  ingester serve --database-url sqlite://ingester.db --insecure-loopback 8001     for trying out";
+
+/// kubectl and other clients of Kubernetes list and read what SQL has: objects in the cluster, and those that left it. Who calls, and what
+/// they may, the cluster's API server says. It serves /metrics, /healthz and /readyz on `server.address` of the configuration. Ctrl-C
+/// and SIGTERM stop it within seconds.
+#[derive(Debug, Args)]
+#[command(after_help = SERVE)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// For trying out: plain HTTP on this port of 127.0.0.1 instead of `serve.address`. Every program of this machine may then read
+    /// and change everything, and nobody else may do anything. A cluster is only used if one is named here.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) insecure_loopback: Option<u16>,
+    #[command(flatten)]
+    pub(crate) queries: QueriesFolder,
+}
+
+const AUDIT: &str = "\
+Examples:
+  ingester audit --config ingester.yaml                     all kinds
+  ingester audit --config ingester.yaml models -o json
+  ingester audit --config ingester.yaml --repair";
+
+/// Reads every object and every row and prints what differs: objects without a row, rows of an earlier or later version, rows
+/// with other content, live rows without an object. Every difference is read again before it is reported, so the ingester may
+/// be running. Exits with 1 if anything differs.
+#[derive(Debug, Args)]
+#[command(after_help = AUDIT)]
+pub(crate) struct Audit {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// Repair what differs, as the ingester itself would. Exits with 1 only if a difference is left.
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Print at most this many findings; all are counted.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Only these kinds.
+    #[arg(value_name = "KIND")]
+    pub(crate) kinds: Vec<String>,
+}
+
+const RESTORE: &str = "\
+Examples:
+  ingester restore model churn -n ml --config ingester.yaml
+  ingester restore model/churn --dry-run                    what would be created
+  ingester restore model --uid 8e9b6a52-0d3c-4f5e-9a58-3f0c5b1de7aa -o name";
+
+/// Creates the object in the cluster from its row: with another uid, without what the API server gives it, without our finalizer and the
+/// annotations michelangelo/Immutable and michelangelo/Deleting, without references to owners that are gone, and with the annotation
+/// michelangelo/RestoredFrom. Once the mirror has stored it, the old row is marked as deleted; until then the command can be repeated.
+/// Exits with 1 if a live object has the name, or if the old row is not yet marked.
+#[derive(Debug, Args)]
+#[command(after_help = RESTORE)]
+pub(crate) struct Restore {
+    /// The kind; or KIND/NAME.
+    #[arg(value_name = "KIND")]
+    pub(crate) kind: String,
+    /// The object. Of several rows of this name, one that was evicted comes before one that was deleted, then the newest.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// The object's namespace. It can be left out if only one has the name.
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub(crate) namespace: Option<String>,
+    /// The row of this uid.
+    #[arg(long, value_name = "UID")]
+    pub(crate) uid: Option<String>,
+    /// Print what would be created, as YAML unless --output says otherwise, if the API server would take it.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the object, or its name.
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    pub(crate) output: Option<RestoreFormat>,
+}
+
+/// How `ingester restore` prints an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RestoreFormat {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// KIND/NAME.
+    Name,
+}
+
+pub(super) const FINALIZERS: &str = "\
+Example:
+  ingester finalizers remove --config ingester.yaml";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Finalizers {
+    /// Remove our finalizer from every object, for uninstalling. Stop the ingester first, or it adds the finalizer again.
+    Remove(FinalizersRemove),
+}
+
+const REMOVE: &str = "\
+Examples:
+  ingester finalizers remove --config ingester.yaml         of the configured namespaces and kinds
+  ingester finalizers remove --config ingester.yaml -A      of all
+  ingester finalizers remove --config ingester.yaml models";
+
+#[derive(Debug, Args)]
+#[command(after_help = REMOVE)]
+pub(crate) struct FinalizersRemove {
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    /// In every namespace, and of every kind of the program, whatever `ingester.namespaces` and `ingester.kinds` of the
+    /// configuration say: for objects that the ingester followed before these were narrowed.
+    #[arg(short = 'A', long)]
+    pub(crate) all_namespaces: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Only these kinds.
+    #[arg(value_name = "KIND")]
+    pub(crate) kinds: Vec<String>,
+}

@@ -1,0 +1,120 @@
+//! The command line, as it is typed. What it means (which database, which kinds, what contradicts what) each command finds out before
+//! it begins, see `commands`.
+//!
+//! May use: ingester-core, ingester-store.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `shared.rs` | what means the same wherever it is taken: database, configuration, cluster, output |
+//! | `import.rs`, `get.rs`, `rejects.rs` | objects of files into SQL, objects out of SQL, objects that could not be stored |
+//! | `mirror.rs`, `kubeconfig.rs` | beside a cluster |
+//! | `schema.rs` | tables, columns, kinds |
+//!
+//! Every command has an example in its help, which the tests parse.
+
+mod get;
+mod import;
+mod kubeconfig;
+mod mirror;
+mod rejects;
+mod schema;
+mod shared;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat, State};
+pub(crate) use import::Import;
+pub(crate) use kubeconfig::Kubeconfig;
+pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Restore, RestoreFormat, Run, Serve};
+pub(crate) use rejects::{Rejects, RejectsClear, RejectsCommand, RejectsList};
+pub(crate) use schema::{
+    Backfill, Crds, Kinds, KindsFormat, Proto, ProtoDecode, Schema, SchemaApply, SchemaDiff, SchemaGenerate,
+    SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
+};
+pub(crate) use shared::{Cluster, ConfigFile, Format, Migrations, Output, Target};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Mirrors Kubernetes objects into SQL.
+#[derive(Debug, Parser)]
+#[command(name = "ingester", version, about, max_term_width = 110, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Store objects from files or standard input, as kubectl prints them.
+    Import(Import),
+    /// Print objects out of SQL, as kubectl prints them out of a cluster.
+    Get(Box<Get>),
+    /// List and clear the objects that could not be stored.
+    Rejects(Rejects),
+    /// List the saved queries that `ingester get --query` takes.
+    Queries(Queries),
+    /// Print a kubeconfig with which kubectl asks an `ingester serve`.
+    Kubeconfig(Kubeconfig),
+    /// Mirror a cluster into SQL, until it is stopped.
+    Run(Run),
+    /// Serve the objects in SQL as a Kubernetes API server does, until it is stopped.
+    Serve(Serve),
+    /// Compare cluster and SQL, object by object.
+    Audit(Audit),
+    /// Bring an object that was evicted or deleted back into the cluster.
+    Restore(Restore),
+    /// The finalizer that the ingester adds to objects.
+    #[command(subcommand, after_help = mirror::FINALIZERS)]
+    Finalizers(Finalizers),
+    /// The SQL schema: print it, migrate it, keep the generated files current.
+    #[command(subcommand, after_help = schema::EXAMPLES)]
+    Schema(Schema),
+    /// Fill columns that were added to a table with rows, from the stored objects.
+    Backfill(Backfill),
+    /// The protobuf messages in the column `proto`.
+    #[command(subcommand, after_help = schema::PROTO)]
+    Proto(Proto),
+    /// Print the CustomResourceDefinitions of the kinds.
+    Crds(Crds),
+    /// List the kinds with their tables and columns.
+    Kinds(Kinds),
+    /// Print a script that completes commands, options and kinds in a shell.
+    Completions(Completions),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ingester import objects/                        files into SQL
+  ingester get models -n ml                       objects out of SQL
+  ingester run --config ingester.yaml             a cluster into SQL, until it is stopped
+  ingester schema info --config ingester.yaml     which migrations a database has run
+
+`ingester COMMAND --help` says more. Exits with 0 if done, 1 if the work found a problem, 2 if nothing could be tried.";
+
+/// The script has the kinds of this program in it: make it again after an update.
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS)]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+const COMPLETIONS: &str = "\
+Examples:
+  ingester completions bash > /etc/bash_completion.d/ingester
+  ingester completions zsh > ~/.zfunc/_ingester           in a folder of $fpath
+  ingester completions fish > ~/.config/fish/completions/ingester.fish
+
+For the running bash alone: source <(ingester completions bash)";
+
+/// A shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    /// Also read by `source`.
+    Bash,
+    /// A file named _ingester in a folder of $fpath.
+    Zsh,
+    /// A file in ~/.config/fish/completions.
+    Fish,
+}

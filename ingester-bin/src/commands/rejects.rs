@@ -1,0 +1,124 @@
+//! `ingester rejects`: the objects that could not be stored.
+
+use super::chosen;
+use crate::arguments::{Rejects, RejectsClear, RejectsCommand, RejectsList};
+use crate::database::Database;
+use crate::ending::{Ending, Failure};
+use crate::output::{Table, note, one_line, show};
+use anyhow::anyhow;
+use ingester_core::Kind;
+use ingester_core::dialect::statements::{RecordedReject, RejectsOf};
+use ingester_store::Store;
+use serde::Serialize;
+
+pub(crate) async fn run(arguments: Rejects, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    match arguments.command {
+        None => list(arguments.list, kinds).await,
+        Some(RejectsCommand::List(arguments)) => list(arguments, kinds).await,
+        Some(RejectsCommand::Clear(arguments)) => clear(arguments, kinds).await,
+    }
+}
+
+/// The names of the kinds that are meant; none for all.
+fn names(named: &[String], kinds: &'static [Kind]) -> Result<Vec<&'static str>, Failure> {
+    match named {
+        [] => Ok(Vec::new()),
+        named => Ok(chosen(kinds, named)?.iter().map(Kind::kind).collect()),
+    }
+}
+
+/// The database, which must have the table.
+async fn opened(database: &Database) -> Result<Store, Failure> {
+    let store = database.open_existing().await?;
+    if store.has_rejects_table().await? {
+        return Ok(store);
+    }
+    store.close().await;
+    Err(Failure::Usage(anyhow!("{database} has no table `ingester_rejects`: run `ingester schema apply`")))
+}
+
+async fn list(arguments: RejectsList, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let kinds_named = names(&arguments.kinds, kinds)?;
+    let database = arguments.target.database(kinds)?;
+    let store = opened(&database).await?;
+    let namespaces: Vec<&str> = arguments.namespace.iter().map(String::as_str).collect();
+    let of = RejectsOf { kinds: &kinds_named, namespaces: &namespaces, uids: &[] };
+    // One more tells whether there are more.
+    let mut rejects = store.list_rejects(of, arguments.limit.saturating_add(1)).await?;
+    store.close().await;
+    let more = rejects.len() > arguments.limit;
+    rejects.truncate(arguments.limit);
+    let lines: Vec<Line<'_>> = rejects.iter().map(Line::of).collect();
+    show(arguments.output.output, &lines, || table(&rejects))?;
+    if more {
+        note(&format!("there are more than {}; --limit N lists more", arguments.limit));
+    }
+    Ok(Ending::Done)
+}
+
+async fn clear(arguments: RejectsClear, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    if arguments.kinds.is_empty() && arguments.uid.is_empty() && !arguments.all {
+        return Err(Failure::Usage(anyhow!("name what is cleared: KIND, --uid UID, or --all")));
+    }
+    let kinds_named = names(&arguments.kinds, kinds)?;
+    let database = arguments.target.database(kinds)?;
+    let store = opened(&database).await?;
+    let namespaces: Vec<&str> = arguments.namespace.iter().map(String::as_str).collect();
+    let uids: Vec<&str> = arguments.uid.iter().map(String::as_str).collect();
+    let cleared = store.clear_rejects(RejectsOf { kinds: &kinds_named, namespaces: &namespaces, uids: &uids }).await?;
+    store.close().await;
+    match cleared {
+        1 => note(&format!("1 reject cleared in {database}")),
+        cleared => note(&format!("{cleared} rejects cleared in {database}")),
+    }
+    Ok(Ending::Done)
+}
+
+/// A reject as data.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    kind: &'a str,
+    api_version: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+    uid: &'a str,
+    resource_version: &'a str,
+    reason: &'a str,
+    time: String,
+}
+
+impl<'a> Line<'a> {
+    fn of(reject: &'a RecordedReject) -> Self {
+        Line {
+            kind: &reject.kind,
+            api_version: &reject.group_ver,
+            namespace: &reject.namespace,
+            name: &reject.name,
+            uid: &reject.uid,
+            resource_version: &reject.res_version,
+            reason: &reject.reason,
+            time: reject.reject_time.rfc3339(),
+        }
+    }
+}
+
+fn table(rejects: &[RecordedReject]) -> String {
+    if rejects.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(["kind", "namespace", "name", "time", "reason"]);
+    for reject in rejects {
+        let cells = [&reject.kind, &reject.namespace, &reject.name].map(|text| one_line(text, NAMES));
+        let time = reject.reject_time.rfc3339();
+        let seconds = time.split_once('.').map_or(time.clone(), |(seconds, _)| format!("{seconds}Z"));
+        table.row(cells.into_iter().chain([seconds, one_line(&reject.reason, REASON)]));
+    }
+    table.to_string()
+}
+
+/// How many characters of a name are shown in a table.
+const NAMES: usize = 63;
+
+/// And of a reason.
+const REASON: usize = 160;

@@ -1,0 +1,37 @@
+//! The namespace that a caller names for objects without one, as `kubectl apply --namespace` does.
+
+use super::read::{Found, named};
+use ingester_core::kind::Kind;
+use ingester_core::object::{Identity, with_namespace};
+
+/// The text of an object in this namespace. An object of another namespace is refused, one that belongs to no namespace is left as it
+/// is.
+pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<String, Box<Found>> {
+    let identity = Identity::probe(&text);
+    let known = |kind: &&Kind| Some(kind.kind()) == identity.kind.as_deref();
+    if !kinds.iter().find(known).is_some_and(Kind::namespaced) {
+        return Ok(text);
+    }
+    match identity.namespace.as_deref().unwrap_or_default() {
+        "" => Ok(with_namespace(&text, namespace).unwrap_or(text)),
+        own if own == namespace => Ok(text),
+        own => {
+            let place = kinds
+                .iter()
+                .position(|kind| known(&kind) && Some(kind.api_version().as_str()) == identity.api_version.as_deref());
+            Err(Box::new(Found::Rejected {
+                place,
+                object: named(
+                    identity.kind.as_deref().unwrap_or_default(),
+                    own,
+                    identity.name.as_deref().unwrap_or_default(),
+                ),
+                reason: format!(
+                    "its namespace is not `{namespace}`, which --namespace names: import it without --namespace"
+                ),
+                // Nothing is wrong with the object, so nobody has to see to it later.
+                reject: None,
+            }))
+        }
+    }
+}

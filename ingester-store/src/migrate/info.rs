@@ -1,0 +1,112 @@
+//! What a database knows of each migration, and what a run would do, without doing it.
+
+use super::apply::{ApplyError, is_done};
+use super::released::Released;
+use crate::store::Store;
+use crate::store::ledger::LedgerEntry;
+use ingester_core::ddl::SchemaChange;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a database knows of a migration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It was run.
+    Applied,
+    /// It was not run.
+    Pending,
+    /// It began, and nobody recorded its end. The next run finds out whether it was done.
+    Interrupted,
+    /// The database has run another text under its number.
+    Changed,
+    /// The database has run it, and the program does not have it.
+    Missing,
+}
+
+impl State {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Applied => "applied",
+            State::Pending => "pending",
+            State::Interrupted => "interrupted",
+            State::Changed => "changed",
+            State::Missing => "missing",
+        }
+    }
+}
+
+/// A migration, as a database knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MigrationInfo {
+    /// Its number.
+    pub version: i64,
+    /// What it does, in words joined by underscores; empty if the program does not have it.
+    pub description: String,
+    /// What the database knows of it.
+    pub state: State,
+}
+
+/// A migration that a run would come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// Its name.
+    pub migration: String,
+    /// What it changes.
+    pub changes: Vec<SchemaChange>,
+    /// Its text in the database's dialect.
+    pub sql: String,
+    /// The database has its effect already, so it would only be recorded.
+    pub is_done: bool,
+}
+
+impl Released {
+    /// Every migration that the program or the database has, in their order.
+    ///
+    /// # Errors
+    /// If the database cannot be read, or a migration has no file for its dialect.
+    pub async fn info(&self, store: &Store) -> Result<Vec<MigrationInfo>, ApplyError> {
+        let entries = store.ledger().await?;
+        let mut all = BTreeMap::new();
+        for released in &self.lock_file().migrations {
+            let version = i64::from(released.version);
+            let state = match entries.get(&version) {
+                None => State::Pending,
+                Some(LedgerEntry { interrupted: true, .. }) => State::Interrupted,
+                Some(entry) if self.migration(store.dialect(), released, true)?.checksum != entry.checksum => {
+                    State::Changed
+                }
+                Some(_) => State::Applied,
+            };
+            all.insert(version, MigrationInfo { version, description: released.description.clone(), state });
+        }
+        for version in entries.into_keys() {
+            let missing = MigrationInfo { version, description: String::new(), state: State::Missing };
+            all.entry(version).or_insert(missing);
+        }
+        Ok(all.into_values().collect())
+    }
+
+    /// What [`Released::apply`] would run on this database now.
+    ///
+    /// # Errors
+    /// As [`Released::pending`].
+    pub async fn plan(&self, store: &Store) -> Result<Vec<Planned>, ApplyError> {
+        let (dialect, entries) = (store.dialect(), store.ledger().await?);
+        self.check(dialect, &entries)?;
+        let catalog = store.catalog().await?;
+        let unknown = entries.is_empty() && self.any_table(&catalog);
+        let mut planned = Vec::new();
+        for released in self.unrun(&entries) {
+            let uncertain = unknown || entries.contains_key(&i64::from(released.version));
+            planned.push(Planned {
+                migration: released.name(),
+                changes: released.changes.clone(),
+                sql: self.migration(dialect, released, true)?.sql.as_str().to_owned(),
+                is_done: uncertain && is_done(&released.changes, &catalog, dialect),
+            });
+        }
+        Ok(planned)
+    }
+}
