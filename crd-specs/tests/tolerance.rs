@@ -129,7 +129,6 @@ fn within(found: &str, wanted: &str) -> bool {
 fn feeds(kind: &Kind, place: &str, error: &RowError) -> bool {
     let column = match error {
         RowError::TooLong { column, .. } | RowError::OutOfRange { column, .. } => column,
-        RowError::Uid(_) => return within(place, "metadata.uid") || within("metadata.uid", place),
         RowError::Metadata { what, .. } => {
             let from = if what.contains("label") { "metadata.labels" } else { "metadata.annotations" };
             return within(place, from) || within(from, place);

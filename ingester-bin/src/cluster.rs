@@ -5,9 +5,13 @@
 use crate::arguments::Cluster;
 use crate::ending::Failure;
 use anyhow::anyhow;
+use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use std::error::Error;
+use std::fmt;
+use tower::BoxError;
+use tower::util::MapErrLayer;
 
 impl Cluster {
     /// Whether the arguments name one.
@@ -33,8 +37,62 @@ impl Cluster {
                 .map_err(|error| wrong(format!("context {context} cannot be used"), &error))?,
             (None, None) => Config::infer().await.map_err(|error| wrong("no cluster is known".into(), &error))?,
         };
-        Client::try_from(config).map_err(|error| wrong("no connection to the cluster can be made".into(), &error))
+        let server = config.cluster_url.to_string();
+        let builder = ClientBuilder::try_from(config)
+            .map_err(|error| wrong("no connection to the cluster can be made".into(), &error))?;
+        Ok(builder.with_layer(&MapErrLayer::new(move |error| named(&server, error))).build())
     }
+}
+
+/// No connection to the API server. kube's own error says neither to which nor why.
+#[derive(Debug)]
+struct NotReached {
+    server: String,
+    cause: String,
+    source: BoxError,
+}
+
+impl fmt::Display for NotReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the API server {} cannot be reached: {} (is it running, and does the kubeconfig name the right address?)",
+            self.server, self.cause
+        )
+    }
+}
+
+impl Error for NotReached {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.source)
+    }
+}
+
+/// The error with the address of the server, if there is no connection to it. Others stay: one of a plugin may have its output in it.
+fn named(server: &str, error: BoxError) -> BoxError {
+    let mut cause: &(dyn Error + 'static) = &*error;
+    while !cause.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(|error| error.is_connect()) {
+        match cause.source() {
+            Some(source) => cause = source,
+            None => return error,
+        }
+    }
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    Box::new(NotReached { server: without_user(server), cause: cause.to_string(), source: error })
+}
+
+/// A URL without the user and password that it may have.
+fn without_user(server: &str) -> String {
+    let (scheme, rest) = server.split_once("://").unwrap_or(("", server));
+    let authority = rest.find('/').unwrap_or(rest.len());
+    match rest[..authority].rfind('@') {
+        Some(at) => format!("{scheme}://{}", &rest[at + 1..]),
+        None => server.to_owned(),
+    }
+    .trim_end_matches('/')
+    .to_owned()
 }
 
 /// What an error says about a kubeconfig, without a word of the file: what is quoted where it cannot be read may be a token.
@@ -54,8 +112,20 @@ pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::said;
+    use super::{said, without_user};
     use kube::config::Kubeconfig;
+
+    #[test]
+    fn the_address_of_a_server_is_shown_without_its_user() {
+        for (url, shown) in [
+            ("https://10.0.0.1:6443/", "https://10.0.0.1:6443"),
+            ("https://u:TOPSECRET@10.0.0.1:6443/base", "https://10.0.0.1:6443/base"),
+            ("https://u:TOP@SECRET@[::1]:6443", "https://[::1]:6443"),
+            ("https://h/a@b", "https://h/a@b"),
+        ] {
+            assert_eq!(without_user(url), shown);
+        }
+    }
 
     #[test]
     fn nothing_of_a_kubeconfig_is_shown_but_the_place() {

@@ -98,9 +98,6 @@ pub enum RowError {
         /// What is wrong with it.
         why: String,
     },
-    /// Two uids that differ only in blanks at their ends are one for MySQL and MariaDB.
-    #[error("metadata.uid: `{0}` ends with a blank; take it away")]
-    Uid(Box<str>),
 }
 
 impl Row {
@@ -130,9 +127,6 @@ impl Row {
         values.extend(indexed.into_vec());
         for (column, value) in table.columns.iter().zip(&values) {
             check(column, value)?;
-        }
-        if meta.uid.ends_with(' ') {
-            return Err(RowError::Uid(meta.uid.clone()));
         }
         check_names(&meta.labels, &meta.annotations)?;
         Ok(Row {

@@ -4,6 +4,8 @@ use super::Target;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
+/// Print objects out of SQL, as kubectl prints them out of a cluster.
+///
 /// The database is asked, not the cluster: what was evicted is there as well, and what was deleted if --state says so. A kind is
 /// named as for kubectl: `model`, `models`, `Model` and `models.michelangelo.api` are the same one. Exits with 1 if a NAME is not
 /// found.
@@ -151,6 +153,8 @@ pub(crate) struct QueriesFolder {
     pub(crate) queries: Option<PathBuf>,
 }
 
+/// List the saved queries that `ingester get --query` takes.
+///
 /// Checks the files against the tables of the kinds, without a database, and prints what each query asks for and which parameters it
 /// has: in brackets those that need not be given. docs/queries.md describes the files.
 #[derive(Debug, Args)]

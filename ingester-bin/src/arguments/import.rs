@@ -5,6 +5,8 @@ use super::{Output, Target};
 use clap::Args;
 use std::path::PathBuf;
 
+/// Store objects from files or standard input, as kubectl prints them.
+///
 /// Reads YAML (many documents), JSON (one document, many, or one per line) and `List` objects, and stores them as rows. Creates
 /// the tables of an empty database. Exits with 1 if any object was rejected; the others are stored anyway.
 #[derive(Debug, Args)]

@@ -3,6 +3,8 @@
 use clap::Args;
 use std::path::PathBuf;
 
+/// Print a kubeconfig with which kubectl asks an `ingester serve`.
+///
 /// The kubeconfig goes to standard output: `ingester kubeconfig ... > mirror.yaml`, then `kubectl --kubeconfig mirror.yaml get models`,
 /// or `KUBECONFIG=~/.kube/config:mirror.yaml` and `kubectl --context ingester`. No credentials are copied unless --embed-credentials
 /// says so.

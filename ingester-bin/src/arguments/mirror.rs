@@ -8,6 +8,8 @@ Examples:
   ingester run --config ingester.yaml
   ingester run --config ingester.yaml --context staging     another cluster of the kubeconfig";
 
+/// Mirror a cluster into SQL, until it is stopped.
+///
 /// Keeps SQL equal to the cluster: creations, updates, deletions, and what happened while it was not running. Ctrl-C and SIGTERM
 /// stop it within seconds. It serves /metrics, /healthz and /readyz. If the storage is not enabled, or no database is named, it
 /// stays idle and logs why.
@@ -25,6 +27,8 @@ Examples:
   ingester serve --config ingester.yaml
   ingester serve --database-url sqlite://ingester.db --insecure-loopback 8001     for trying out";
 
+/// Serve the objects in SQL as a Kubernetes API server does, until it is stopped.
+///
 /// kubectl and other clients of Kubernetes list and read what SQL has: objects in the cluster, and those that left it. Who calls, and what
 /// they may, the cluster's API server says. It serves /metrics, /healthz and /readyz on `server.address` of the configuration. Ctrl-C
 /// and SIGTERM stop it within seconds.
@@ -49,6 +53,8 @@ Examples:
   ingester audit --config ingester.yaml models -o json
   ingester audit --config ingester.yaml --repair";
 
+/// Compare cluster and SQL, object by object.
+///
 /// Reads every object and every row and prints what differs: objects without a row, rows of an earlier or later version, rows
 /// with other content, live rows without an object. Every difference is read again before it is reported, so the ingester may
 /// be running. Exits with 1 if anything differs.
@@ -78,6 +84,8 @@ Examples:
   ingester restore model/churn --dry-run                    what would be created
   ingester restore model --uid 8e9b6a52-0d3c-4f5e-9a58-3f0c5b1de7aa -o name";
 
+/// Bring an object that was evicted or deleted back into the cluster.
+///
 /// Creates the object in the cluster from its row: with another uid, without what the API server gives it, without our finalizer and the
 /// annotations michelangelo/Immutable and michelangelo/Deleting, without references to owners that are gone, and with the annotation
 /// michelangelo/RestoredFrom. Once the mirror has stored it, the old row is marked as deleted; until then the command can be repeated.
@@ -126,7 +134,6 @@ Example:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Finalizers {
-    /// Remove our finalizer from every object, for uninstalling. Stop the ingester first, or it adds the finalizer again.
     Remove(FinalizersRemove),
 }
 
@@ -136,6 +143,7 @@ Examples:
   ingester finalizers remove --config ingester.yaml -A      of all
   ingester finalizers remove --config ingester.yaml models";
 
+/// Remove our finalizer from every object, for uninstalling. Stop the ingester first, or it adds the finalizer again.
 #[derive(Debug, Args)]
 #[command(after_help = REMOVE)]
 pub(crate) struct FinalizersRemove {

@@ -43,25 +43,17 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
+/// The commands. What they are for stands at their arguments: here it would take the place of all that is said there.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Store objects from files or standard input, as kubectl prints them.
     Import(Import),
-    /// Print objects out of SQL, as kubectl prints them out of a cluster.
     Get(Box<Get>),
-    /// List and clear the objects that could not be stored.
     Rejects(Rejects),
-    /// List the saved queries that `ingester get --query` takes.
     Queries(Queries),
-    /// Print a kubeconfig with which kubectl asks an `ingester serve`.
     Kubeconfig(Kubeconfig),
-    /// Mirror a cluster into SQL, until it is stopped.
     Run(Run),
-    /// Serve the objects in SQL as a Kubernetes API server does, until it is stopped.
     Serve(Serve),
-    /// Compare cluster and SQL, object by object.
     Audit(Audit),
-    /// Bring an object that was evicted or deleted back into the cluster.
     Restore(Restore),
     /// The finalizer that the ingester adds to objects.
     #[command(subcommand, after_help = mirror::FINALIZERS)]
@@ -69,16 +61,12 @@ pub(crate) enum Command {
     /// The SQL schema: print it, migrate it, keep the generated files current.
     #[command(subcommand, after_help = schema::EXAMPLES)]
     Schema(Schema),
-    /// Fill columns that were added to a table with rows, from the stored objects.
     Backfill(Backfill),
     /// The protobuf messages in the column `proto`.
     #[command(subcommand, after_help = schema::PROTO)]
     Proto(Proto),
-    /// Print the CustomResourceDefinitions of the kinds.
     Crds(Crds),
-    /// List the kinds with their tables and columns.
     Kinds(Kinds),
-    /// Print a script that completes commands, options and kinds in a shell.
     Completions(Completions),
 }
 
@@ -91,6 +79,8 @@ Examples:
 
 `ingester COMMAND --help` says more. Exits with 0 if done, 1 if the work found a problem, 2 if nothing could be tried.";
 
+/// Print a script that completes commands, options and kinds in a shell.
+///
 /// The script has the kinds of this program in it: make it again after an update.
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS)]

@@ -3,6 +3,8 @@
 use super::{Output, Target};
 use clap::{Args, Subcommand};
 
+/// List and clear the objects that could not be stored.
+///
 /// Objects that could not be decoded or stored are in the table `ingester_rejects`, each with the reason, until a good version of it is
 /// stored. Without a command, lists them.
 #[derive(Debug, Args)]
@@ -16,10 +18,8 @@ pub(crate) struct Rejects {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RejectsCommand {
-    /// List them, with the reason and the time of each.
     #[command(after_help = LIST)]
     List(RejectsList),
-    /// Delete their records. An object that is still wrong is recorded again when it is tried again.
     #[command(after_help = CLEAR)]
     Clear(RejectsClear),
 }
@@ -41,6 +41,7 @@ Examples:
   ingester rejects clear --uid 8e9b6a52-0d3c-4f5e-9a58-3f0c5b1de7aa
   ingester rejects clear --all --config ingester.yaml";
 
+/// List them, with the reason and the time of each.
 #[derive(Debug, Args)]
 pub(crate) struct RejectsList {
     /// Only of these kinds.
@@ -58,6 +59,7 @@ pub(crate) struct RejectsList {
     pub(crate) target: Target,
 }
 
+/// Delete their records. An object that is still wrong is recorded again when it is tried again.
 #[derive(Debug, Args)]
 pub(crate) struct RejectsClear {
     /// Those of these kinds.

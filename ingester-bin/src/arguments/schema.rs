@@ -19,19 +19,12 @@ Example:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Schema {
-    /// Print the statements that create the tables; running them again changes nothing.
     Print(SchemaPrint),
-    /// Write the generated SQL files, and new migrations if the structs have changed.
     Generate(SchemaGenerate),
-    /// Print how a database's tables differ from the structs; exit with 1 if they do.
     Diff(SchemaDiff),
-    /// Run the pending migrations of a database; running it again changes nothing.
     Apply(SchemaApply),
-    /// List the migrations: which the database has run, which are pending, changed or missing.
     Info(SchemaInfo),
-    /// Revert migrations, the last one first.
     Revert(SchemaRevert),
-    /// Compare a database with the released schema; exit with 1 if anything differs or a migration is pending.
     Verify(SchemaVerify),
 }
 
@@ -40,6 +33,7 @@ Examples:
   ingester schema print                                     for MySQL and MariaDB
   ingester schema print --dialect sqlite models | sqlite3 models.db";
 
+/// Print the statements that create the tables; running them again changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = PRINT)]
 pub(crate) struct SchemaPrint {
@@ -56,6 +50,8 @@ Examples:
   ingester schema diff --config ingester.yaml
   ingester schema diff --database-url sqlite://ingester.db -o json";
 
+/// Print how a database's tables differ from the structs; exit with 1 if they do.
+///
 /// Shows each change with its cost on this server.
 #[derive(Debug, Args)]
 #[command(after_help = DIFF)]
@@ -72,6 +68,8 @@ Examples:
   ingester schema apply --config ingester.yaml --dry-run    the SQL, and what it costs
   ingester schema apply --database-url mysql://owner@db/ma --password-file owner.txt";
 
+/// Run the pending migrations of a database; running it again changes nothing.
+///
 /// Concurrent runs wait for each other, and an interrupted run is continued by the next. If a database has tables but no record
 /// of migrations, those that it already contains are recorded. `ingester run` or `ingester backfill` fills new columns
 /// afterwards.
@@ -92,6 +90,8 @@ Examples:
   ingester schema info --config ingester.yaml
   ingester schema info --database-url sqlite://ingester.db -o json";
 
+/// List the migrations: which the database has run, which are pending, changed or missing.
+///
 /// Of each migration: applied; pending, it was not run; interrupted, it began and the next `schema apply` finds out whether it was done;
 /// changed, the database has run another text under its number; missing, this program does not have it. Exits with 1 if one is changed
 /// or missing, because `schema apply` refuses such a database.
@@ -111,6 +111,8 @@ Examples:
   ingester schema revert --to 3 --config ingester.yaml      the migrations after 0003
   ingester schema revert --to 0 --allow-destructive --database-url sqlite://ingester.db";
 
+/// Revert migrations, the last one first.
+///
 /// Columns that come back are empty until they are filled again. Dropping columns loses their values, so that needs
 /// --allow-destructive.
 #[derive(Debug, Args)]
@@ -133,6 +135,8 @@ Examples:
   ingester schema verify --config ingester.yaml
   ingester schema verify --database-url sqlite://ingester.db -o json";
 
+/// Compare a database with the released schema; exit with 1 if anything differs or a migration is pending.
+///
 /// A server's own spelling of a type is not a difference, nor are other tables in the database.
 #[derive(Debug, Args)]
 #[command(after_help = VERIFY)]
@@ -150,6 +154,8 @@ Examples:
   ingester backfill models --config ingester.yaml           all indexed columns
   ingester backfill models --column proto --rate 0          one, as fast as it goes";
 
+/// Fill columns that were added to a table with rows, from the stored objects.
+///
 /// Reads every stored object of a kind, live, deleted or evicted, and writes the values that its columns should have. The
 /// ingester may be running. After an interruption, the next run continues. The table `ingester_backfills` has the progress of
 /// each column. Exits with 1 if an object cannot be decoded.
@@ -171,7 +177,6 @@ pub(crate) struct Backfill {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Proto {
-    /// Print the object in a `proto` column as JSON.
     Decode(ProtoDecode),
 }
 
@@ -179,6 +184,7 @@ const DECODE: &str = "\
 Example:
   ingester proto decode model 8e9b6a52-0d3c-4f5e-9a58-3f0c5b1de7aa";
 
+/// Print the object in a `proto` column as JSON.
 #[derive(Debug, Args)]
 #[command(after_help = DECODE)]
 pub(crate) struct ProtoDecode {
@@ -203,6 +209,7 @@ Examples:
   ingester schema generate --name add_owner
   ingester schema generate --check                          in CI";
 
+/// Write the generated SQL files, and new migrations if the structs have changed.
 #[derive(Debug, Args)]
 #[command(after_help = GENERATE)]
 pub(crate) struct SchemaGenerate {
@@ -230,6 +237,7 @@ Examples:
   ingester crds | kubectl apply -f -
   ingester crds models --out crds                           a file for each kind";
 
+/// Print the CustomResourceDefinitions of the kinds.
 #[derive(Debug, Args)]
 #[command(after_help = CRDS)]
 pub(crate) struct Crds {
@@ -246,6 +254,7 @@ Examples:
   ingester kinds
   ingester kinds models -o wide                             its columns, with their paths";
 
+/// List the kinds with their tables and columns.
 #[derive(Debug, Args)]
 #[command(after_help = KINDS)]
 pub(crate) struct Kinds {

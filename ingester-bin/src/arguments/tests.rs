@@ -73,6 +73,33 @@ fn every_command_has_examples_that_are_well_formed() {
     assert!(tried > 60, "{tried} examples");
 }
 
+#[test]
+fn help_says_more_than_the_list_of_commands() {
+    let all = commands();
+    for (path, part) in [
+        ("ingester import", "Exits with 1 if any object was rejected"),
+        ("ingester get", "Exits with 1 if a NAME is not found"),
+        ("ingester audit", "Exits with 1 if anything differs"),
+        ("ingester restore", "michelangelo/RestoredFrom"),
+        ("ingester schema apply", "an interrupted run is continued by the next"),
+        ("ingester schema info", "the database has run another text under its number"),
+        ("ingester rejects", "the table `ingester_rejects`"),
+    ] {
+        let (_, command) = all.iter().find(|(other, _)| other == path).unwrap();
+        let help = command.clone().render_long_help().to_string();
+        let words: Vec<&str> = help.split_whitespace().collect();
+        assert!(words.join(" ").contains(part), "{path}: {help}");
+    }
+    let root = all[0].1.clone().render_long_help().to_string();
+    for (path, command) in &all[1..] {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        assert!(!about.is_empty() && !about.contains('\n'), "{path}: {about}");
+        if path.split(' ').count() == 2 {
+            assert!(root.contains(&about), "{path}: {about}");
+        }
+    }
+}
+
 /// What an option is, apart from its help.
 fn shape(argument: &clap::Arg) -> (Option<char>, bool) {
     (argument.get_short(), argument.get_action().takes_values())

@@ -30,6 +30,12 @@ struct Meant {
 impl Meant {
     fn of(arguments: &Arguments, kinds: &[Kind]) -> Result<Self, Failure> {
         let database = arguments.target.database(kinds)?;
+        let named = || arguments.paths.iter().chain(&arguments.filename);
+        let is_url = |path: &&PathBuf| path.starts_with("http:") || path.starts_with("https:");
+        if let Some(url) = named().find(is_url) {
+            let url = url.display();
+            return Err(Failure::Usage(anyhow!("{url} is no file: `curl {url} | ingester import -` imports it")));
+        }
         let mut paths = arguments.paths.clone();
         for path in &arguments.filename {
             match arguments.recursive {
@@ -49,8 +55,7 @@ impl Meant {
             return Err(Failure::Usage(anyhow!(unreadable.join("; "))));
         }
         if sources.is_empty() {
-            let named: Vec<String> =
-                arguments.paths.iter().chain(&arguments.filename).map(|path| path.display().to_string()).collect();
+            let named: Vec<String> = named().map(|path| path.display().to_string()).collect();
             let deeper = if arguments.filename.is_empty() || arguments.recursive {
                 ""
             } else {

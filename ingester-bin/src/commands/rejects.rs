@@ -50,6 +50,9 @@ async fn list(arguments: RejectsList, kinds: &'static [Kind]) -> Result<Ending, 
     rejects.truncate(arguments.limit);
     let lines: Vec<Line<'_>> = rejects.iter().map(Line::of).collect();
     show(arguments.output.output, &lines, || table(&rejects))?;
+    if rejects.is_empty() {
+        note(&format!("No rejects found in {database}"));
+    }
     if more {
         note(&format!("there are more than {}; --limit N lists more", arguments.limit));
     }

@@ -37,6 +37,10 @@ fn filename_reads_a_folder_as_kubectl_does() {
     std::fs::create_dir_all(folder.path().join("outer/inner")).unwrap();
     folder.write("outer/inner/d.yaml", model("d", &[], &[]));
     folder.import(&["-f", "outer"]).exits(2).says(&["no .yaml, .yml", "in outer", "--recursive"]);
+    folder
+        .import(&["-f", "https://example.com/model.yaml"])
+        .exits(2)
+        .says(&["curl https://example.com/model.yaml | ingester import -"]);
     folder.import(&["-f", "nowhere"]).exits(2).says(&["nowhere", "No such file"]);
     folder.import(&[]).exits(2).says(&["<PATH"]);
 }
@@ -265,7 +269,8 @@ fn a_command_says_which_database_it_takes_and_why() {
     // Whoever forgets the host must not end in a file.
     let folder = Folder::new();
     let ran = finish(folder.command(&["import", SAMPLES]).env("MYSQL_USER", "me").env("MYSQL_PASSWORD", "hunter2"));
-    let ran = ran.exits(2).says(&["MYSQL_USER, MYSQL_PASSWORD are set, and neither MYSQL_HOST nor MYSQL_DB_NAME"]);
+    let ran =
+        ran.exits(2).says(&["MYSQL_USER and MYSQL_PASSWORD are set, but neither MYSQL_HOST nor MYSQL_DB_NAME is"]);
     assert!(!ran.err.contains("hunter2") && !folder.path().join("ingester.db").exists(), "{}", ran.err);
 }
 
@@ -446,7 +451,8 @@ fn rejects_are_listed_and_cleared() {
     assert_eq!(names(&list(&[])), ["Model dev a"]);
     import();
     clear(&["--all"]).exits(0).says(&["3 rejects cleared"]);
-    assert_eq!(list(&[]), "");
+    on_database(&folder, &["rejects"]).exits(0).says(&["No rejects found in sqlite://test.db"]);
+    assert_eq!((list(&[]).as_str(), list(&["-o", "json"]).as_str()), ("", "[]\n"));
     // A database that was made by something else.
     let other = Folder::new();
     other.query("CREATE TABLE a (b)");

@@ -51,7 +51,7 @@ impl Micros {
         if marks.into_iter().any(|(place, mark)| seconds[place] != mark) {
             return None;
         }
-        let two = |place: usize| Some(i8::try_from(digits(&seconds[place..place + 2])?).ok()?);
+        let two = |place: usize| i8::try_from(digits(&seconds[place..place + 2])?).ok();
         let year = i16::try_from(digits(&seconds[..4])?).ok()?;
         let nanos = match fraction.strip_prefix('.') {
             Some(fraction) if (1..=9).contains(&fraction.len()) => {

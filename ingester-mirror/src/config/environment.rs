@@ -100,8 +100,9 @@ impl Environment {
         }
         let are = if set.len() == 1 { "is" } else { "are" };
         Err(ConfigError::of(format!(
-            "{} {are} set, and neither MYSQL_HOST nor MYSQL_DB_NAME: set both, or name the database with --database-url",
-            set.join(", ")
+            "{} {are} set, but neither MYSQL_HOST nor MYSQL_DB_NAME is: set both, or name the database with --database-url or \
+             --config",
+            set.join(" and ")
         )))
     }
 

@@ -117,10 +117,10 @@ pub struct Summary {
     pub kinds: Vec<(Kind, Counts)>,
     /// Files and parts of files that could not be read, and objects of kinds that are not in the registry.
     pub unknown: u64,
-    /// It was stopped: what was not written yet is not counted as such.
-    pub stopped: bool,
     /// Those of them that are whole sources, or the rests of such.
     pub unreadable: u64,
+    /// It was stopped: what was not written yet is not counted as such.
+    pub stopped: bool,
 }
 
 impl Summary {
@@ -129,14 +129,14 @@ impl Summary {
         self.unknown + self.kinds.iter().map(|(_, counts)| counts.read).sum::<u64>()
     }
 
-    /// How many of them are stored now, whoever has written them.
-    pub fn stored(&self) -> u64 {
-        self.kinds.iter().map(|(_, counts)| counts.written + counts.unchanged).sum()
-    }
-
     /// Whether there was nothing but sources that cannot be read.
     pub fn is_unreadable(&self) -> bool {
         self.unreadable > 0 && self.read() == self.unreadable
+    }
+
+    /// How many of them are stored now, whoever has written them.
+    pub fn stored(&self) -> u64 {
+        self.kinds.iter().map(|(_, counts)| counts.written + counts.unchanged).sum()
     }
 
     /// How many of them were rejected.

@@ -54,7 +54,8 @@ impl Pool {
     ) -> Result<Vec<Q::Row>, sqlx::Error> {
         on_driver!(Drivers, &self.open, |pool, driver| {
             let mut connection = self.waits.count(pool.acquire()).await?;
-            driver::fetch_within(&mut connection, query, time, deadline).await
+            // In a box, because it is large, and the futures around it are moved with it.
+            Box::pin(driver::fetch_within(&mut connection, query, time, deadline)).await
         })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::kinds::{FIRST_KIND, SECOND, SECOND_KIND, apply, connect, first, job, releases, second, write};
 use anyhow::{Context as _, Result, ensure};
+use ingester_store::migrate::{Released, State};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
 use sqlx::migrate::{Migrate as _, Migrator};
@@ -14,6 +15,7 @@ on_every_database! {
     an_interrupted_migration_is_resumed
     a_database_of_a_later_release_is_left_alone
     a_migration_that_differs_from_the_released_one_is_named
+    each_migration_has_its_state_and_a_plan_runs_nothing
     sqlxs_own_migrator_runs_and_reads_the_same_migrations
     a_migration_waits_for_a_table_in_use_and_blocks_nobody
 }
@@ -129,6 +131,43 @@ async fn a_migration_that_differs_from_the_released_one_is_named(database: Datab
     apply(&releases.second, &store).await?;
     database.sql("UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 2").await?;
     let error = releases.second.apply(&store, &mut |_| {}).await.unwrap_err().to_string();
+    ensure!(error.contains(SECOND[1]) && error.contains("version control"), "{error}");
+    Ok(())
+}
+
+async fn each_migration_has_its_state_and_a_plan_runs_nothing(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    let states = async |released: &Released| -> Result<Vec<(i64, State)>> {
+        Ok(released.info(&store).await?.into_iter().map(|info| (info.version, info.state)).collect())
+    };
+    let planned = async || -> Result<Vec<(String, bool)>> {
+        let planned = releases.second.plan(&store).await?;
+        ensure!(planned.iter().all(|planned| !planned.sql.trim().is_empty() && !planned.changes.is_empty()));
+        Ok(planned.into_iter().map(|planned| (planned.migration, planned.is_done)).collect())
+    };
+    let named = |names: &[&str], done: bool| -> Vec<(String, bool)> {
+        names.iter().map(|name| ((*name).to_owned(), done)).collect()
+    };
+    use State::{Applied, Changed, Interrupted, Missing, Pending};
+    ensure!(states(&releases.second).await? == [(1, Pending), (2, Pending), (3, Pending)]);
+    ensure!(planned().await? == named(&SECOND, false));
+    ensure!(store.tables().await?.is_empty(), "neither makes a table");
+
+    // Tables that something else has made would be taken over.
+    store.create_missing(second::KINDS).await?;
+    ensure!(planned().await? == named(&SECOND, true));
+    apply(&releases.second, &store).await?;
+    ensure!(states(&releases.second).await? == [(1, Applied), (2, Applied), (3, Applied)]);
+    ensure!(planned().await?.is_empty());
+    ensure!(states(&releases.first).await? == [(1, Applied), (2, Missing), (3, Missing)]);
+
+    database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 3").await?;
+    ensure!(states(&releases.second).await? == [(1, Applied), (2, Applied), (3, Interrupted)]);
+    ensure!(planned().await? == named(&SECOND[2..], true), "it was done, only its record is to be settled");
+    database.sql("UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 2").await?;
+    ensure!(states(&releases.second).await? == [(1, Applied), (2, Changed), (3, Interrupted)]);
+    let error = releases.second.plan(&store).await.unwrap_err().to_string();
     ensure!(error.contains(SECOND[1]) && error.contains("version control"), "{error}");
     Ok(())
 }

@@ -89,6 +89,7 @@ async fn a_table_of_another_program_is_not_taken_for_our_own(database: Database)
         ("ingester_rejects", "id INT, text CHAR(3)", "it has no column `uid`"),
         ("ingester_settings", "name VARCHAR(64), value VARCHAR(256)", "its primary key is ()"),
     ] {
+        database.sql(&format!("DROP TABLE IF EXISTS {table}")).await?;
         database.sql(&format!("CREATE TABLE {table} ({columns})")).await?;
         let error = store.create_own().await.expect_err("it is another program's").to_string();
         let head = format!("checking the table {table}: it is not the ingester's: {says}");

@@ -3,6 +3,7 @@
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
 use ingester_core::Kind;
+use ingester_core::dialect::statements::RejectsOf;
 use ingester_core::documents::documents;
 use ingester_core::kind::{Definition, find};
 use ingester_core::object::{ManagedFields, Object};
@@ -30,6 +31,7 @@ on_every_database! {
     names_include_those_of_deleted_rows
     the_newest_version_includes_deleted_rows
     rejects_are_the_current_ones_of_one_kind
+    rejects_are_listed_in_their_order_and_cleared_by_condition
 }
 
 /// The objects of all sample files and golden vectors, each with a uid of its own.
@@ -472,5 +474,39 @@ async fn rejects_are_the_current_ones_of_one_kind(world: World) -> Result<()> {
     assert_eq!((of(Some("ml")).await?, of(Some("other")).await?), (1, 0));
     store.forget_rejects("Model", &["b", "c", "none"]).await?;
     assert_eq!((of(None).await?, world.count("ingester_rejects").await?), (0, 1), "that of c stays");
+    Ok(())
+}
+
+async fn rejects_are_listed_in_their_order_and_cleared_by_condition(world: World) -> Result<()> {
+    let store = world.store().await?;
+    let begin = Micros::now();
+    let reject = |uid: &str, kind: &str, namespace: &str| Reject {
+        uid: uid.into(),
+        group_ver: "michelangelo.api/v2".into(),
+        kind: kind.into(),
+        namespace: namespace.into(),
+        name: format!("n-{uid}"),
+        res_version: "7".into(),
+        reason: "Größe".into(),
+    };
+    let all = [reject("a", "Pipeline", "ml"), reject("b", "Model", "ml"), reject("c", "Model", "dev")];
+    store.record_rejects(&all).await?;
+    let uids = async |of: RejectsOf<'_>, limit| -> Result<Vec<String>> {
+        Ok(store.list_rejects(of, limit).await?.into_iter().map(|reject| reject.uid).collect())
+    };
+    let everything = RejectsOf::default();
+    assert_eq!(uids(everything, 10).await?, ["c", "b", "a"], "by kind, namespace and name");
+    assert_eq!(uids(everything, 2).await?, ["c", "b"]);
+    assert_eq!(uids(RejectsOf { kinds: &["Model"], namespaces: &["ml", "x"], ..everything }, 10).await?, ["b"]);
+    assert_eq!(uids(RejectsOf { uids: &["a", "none"], ..everything }, 10).await?, ["a"]);
+    let first = store.list_rejects(RejectsOf { uids: &["a"], ..everything }, 1).await?.remove(0);
+    assert_eq!((&*first.kind, &*first.name, &*first.res_version, &*first.reason), ("Pipeline", "n-a", "7", "Größe"));
+    assert!(first.reject_time >= begin && first.reject_time <= Micros::now(), "{first:?}");
+
+    assert_eq!(store.clear_rejects(RejectsOf { kinds: &["Model"], namespaces: &["dev"], ..everything }).await?, 1);
+    assert_eq!(uids(everything, 10).await?, ["b", "a"]);
+    assert_eq!(store.clear_rejects(RejectsOf { uids: &["a", "c"], ..everything }).await?, 1);
+    assert_eq!(store.clear_rejects(everything).await?, 1);
+    assert_eq!(world.count("ingester_rejects").await?, 0);
     Ok(())
 }

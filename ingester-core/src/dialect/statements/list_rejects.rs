@@ -10,7 +10,7 @@ use askama::Template;
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "uid", "group_ver", "kind", "namespace", "name", "res_version", "reason", "reject_time"
+    source = r#"SELECT "uid", "group_ver", "kind", "namespace", "name", "res_version", "reason", {{ "reject_time"|read_time }}
 FROM "ingester_rejects"
 WHERE 1 = 1{% if !of.kinds.is_empty() %} AND "kind" IN ({{ of.kinds.len()|parameters }}){% endif %}{% if !of.namespaces.is_empty() %} AND "namespace" IN ({{ of.namespaces.len()|parameters }}){% endif %}{% if !of.uids.is_empty() %} AND "uid" IN ({{ of.uids.len()|parameters }}){% endif %}
 ORDER BY "kind", "namespace", "name", "uid"

@@ -71,7 +71,12 @@ impl Query for Select<'_> {
     type Row = Box<[Value]>;
 
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        self.columns.iter().enumerate().map(|(place, column)| row.value(place, column.ty)).collect()
+        // A page has many rows, so each is made in one piece.
+        let mut values = Vec::with_capacity(self.columns.len());
+        for (place, column) in self.columns.iter().enumerate() {
+            values.push(row.value(place, column.ty)?);
+        }
+        Ok(values.into_boxed_slice())
     }
 }
 

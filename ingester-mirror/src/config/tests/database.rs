@@ -94,11 +94,11 @@ fn a_user_without_a_host_is_a_mistake_that_names_the_variables() {
     let ask = |variables: &[(&str, &str)]| environment(variables).address().unwrap_err().to_string();
     assert_eq!(
         ask(&[("MYSQL_USER", "u"), ("MYSQL_PASSWORD", "hunter2")]),
-        "MYSQL_USER, MYSQL_PASSWORD are set, and neither MYSQL_HOST nor MYSQL_DB_NAME: set both, or name the database with \
-         --database-url"
+        "MYSQL_USER and MYSQL_PASSWORD are set, but neither MYSQL_HOST nor MYSQL_DB_NAME is: set both, or name the database \
+         with --database-url or --config"
     );
     for alone in ["MYSQL_PORT", "MYSQL_USER", "MYSQL_PASSWORD", "MYSQL_PASSWORD_FILE"] {
-        assert!(ask(&[(alone, "1")]).starts_with(&format!("{alone} is set, and neither MYSQL_HOST")), "{alone}");
+        assert!(ask(&[(alone, "1")]).starts_with(&format!("{alone} is set, but neither MYSQL_HOST")), "{alone}");
     }
     // That of a Service called `mysql` is not meant.
     assert!(environment(&[("MYSQL_PORT", "tcp://10.0.0.1:3306")]).address().unwrap().is_none());
