@@ -72,8 +72,9 @@ impl Meant {
 
 /// A path as kubectl takes it: of a folder, the files directly in it. What cannot be read is told where it is read.
 fn directly(path: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = path.read_dir() else { return vec![path.to_path_buf()] };
-    let files = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let entries = path.read_dir().and_then(|entries| entries.collect::<std::io::Result<Vec<_>>>());
+    let Ok(entries) = entries else { return vec![path.to_path_buf()] };
+    let files = entries.into_iter().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = files.filter(|file| !file.is_dir() && is_of_objects(file)).collect();
     files.sort();
     files

@@ -39,8 +39,11 @@ impl Interrupt {
         Ok(this)
     }
 
-    /// How work ends that was stopped.
+    /// How work ends that is not complete.
     pub(super) fn ending(&self) -> Ending {
-        Ending::Interrupted(self.signal.load(Ordering::Relaxed))
+        match self.signal.load(Ordering::Relaxed) {
+            0 => Ending::Problem,
+            signal => Ending::Interrupted(signal),
+        }
     }
 }

@@ -171,6 +171,24 @@ fn a_second_interrupt_ends_an_import_at_once() {
     assert_eq!(folder.query("SELECT COUNT(*) FROM model WHERE name = 'a'"), ["0"]);
 }
 
+#[test]
+fn an_interrupted_backfill_exits_with_130_and_the_next_one_goes_on() {
+    let folder = Folder::new();
+    let objects: String = (0..3000).map(|i| model_json(json!({"name": format!("m{i}")}), json!({}))).collect();
+    folder.write("many.ndjson", objects);
+    folder.import(&["many.ndjson"]).exits(0);
+    let mut command = folder.command(&[&["backfill", "model", "--rate", "10"], &DATABASE[..]].concat());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    until(|| listens_for_interrupts(child.id()));
+    let killed = std::process::Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    assert!(err.contains("interrupted: the next run goes on from here"), "{err}");
+    on_database(&folder, &["backfill", "model", "--rate", "0"]).exits(0);
+}
+
 /// Whether a process has a handler for SIGINT.
 fn listens_for_interrupts(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();

@@ -4,6 +4,7 @@
 #![allow(unreachable_pub, reason = "structs are written as a user writes them")]
 
 mod commands;
+mod habits;
 mod killed;
 #[path = "../cli/program.rs"]
 #[allow(dead_code, reason = "shared with the tests of the other commands")]

@@ -96,12 +96,12 @@ fn add_folder(folder: &Path, sources: &mut Vec<Source>) {
         match entry.metadata() {
             // Links to folders are not followed, because they may lead to a folder above.
             Ok(about) if about.is_dir() && !is_link => add_folder(&entry, sources),
-            Ok(about) if about.is_file() && has_extension(&entry) => {
+            Ok(about) if about.is_file() && is_of_objects(&entry) => {
                 sources.push(Source::File { path: entry, bytes: about.len() });
             }
             Ok(_) => {}
             // A dangling link is reported when it is read; the rest of the folder is imported.
-            Err(_) if has_extension(&entry) => sources.push(Source::File { path: entry, bytes: 0 }),
+            Err(_) if is_of_objects(&entry) => sources.push(Source::File { path: entry, bytes: 0 }),
             Err(_) => {}
         }
     }
@@ -167,10 +167,6 @@ fn is_gzip(path: &Path) -> bool {
 
 /// Whether a file in a folder is read: it is called as files of objects are.
 pub fn is_of_objects(path: &Path) -> bool {
-    has_extension(path)
-}
-
-fn has_extension(path: &Path) -> bool {
     let inner = if is_gzip(path) { path.with_extension("") } else { path.to_owned() };
     let extension = inner.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))

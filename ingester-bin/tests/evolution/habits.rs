@@ -1,0 +1,84 @@
+//! What people try first, on each database: a password in a file, dry runs, the state of migrations, rejects.
+
+use crate::program::{Folder, Ran, SAMPLES, finish};
+use anyhow::{Context as _, Result, ensure};
+use ingester_tests::databases::{Database, On};
+use ingester_tests::on_every_database;
+use serde_json::Value;
+
+on_every_database! {
+    a_password_out_of_a_file_opens_the_database
+    dry_runs_states_and_rejects_are_the_same_everywhere
+}
+
+async fn a_password_out_of_a_file_opens_the_database(database: Database) -> Result<()> {
+    let folder = Folder::new();
+    folder.write("password", "hunt er2\n");
+    if database.on == On::Sqlite {
+        let ran = folder.run(&["schema", "apply", "--database-url", &database.url, "--password-file", "password"]);
+        ensure!(ran.code == Some(2) && ran.err.contains("SQLite has no passwords"), "{ran:?}");
+        return Ok(());
+    }
+    let (_, place) = database.url.split_once("root@").context("the server's user is root")?;
+    let (host, name) = place.split_once('/').context("host and database")?;
+    let (host, port) = host.split_once(':').context("host and port")?;
+    let user = format!("u{}", std::process::id());
+    database.sql(&format!("CREATE USER IF NOT EXISTS '{user}'@'%' IDENTIFIED BY 'hunt er2'")).await?;
+    database.sql(&format!("GRANT ALL ON `{name}`.* TO '{user}'@'%'")).await?;
+    let url = format!("mysql://{user}@{place}");
+    let ran = folder.run(&["schema", "apply", "--database-url", &url, "--password-file", "password"]);
+    ensure!(ran.code == Some(0) && ran.err.contains("ran: 0001_create_tables"), "{ran:?}");
+
+    let variables = [("MYSQL_HOST", host), ("MYSQL_PORT", port), ("MYSQL_DB_NAME", name), ("MYSQL_USER", &user)];
+    let ran = finish(folder.command(&["schema", "info"]).envs(variables).env("MYSQL_PASSWORD_FILE", "password"));
+    ensure!(ran.code == Some(0) && ran.err.contains(":***@"), "{ran:?}");
+    let configuration = format!(
+        "metadataStorage: {{enableMetadataStorage: true}}\nmysql: {{host: {host}, port: {port}, database: {name}, user: {user}, passwordFile: password}}\n"
+    );
+    folder.write("ingester.yaml", configuration);
+    let ran = folder.run(&["schema", "info", "--config", "ingester.yaml"]);
+    ensure!(ran.code == Some(0), "{ran:?}");
+
+    folder.write("password", "hunter3");
+    for ran in [
+        folder.run(&["schema", "info", "--config", "ingester.yaml"]),
+        folder.run(&["schema", "info", "--database-url", &url, "--password-file", "password"]),
+    ] {
+        ensure!(ran.code == Some(2) && ran.err.contains("Access denied") && !ran.err.contains("hunt"), "{ran:?}");
+    }
+    Ok(())
+}
+
+async fn dry_runs_states_and_rejects_are_the_same_everywhere(database: Database) -> Result<()> {
+    let folder = Folder::new();
+    let run = |arguments: &[&str]| folder.run(&[arguments, &["--database-url", &database.url]].concat());
+    let states = |ran: &Ran| -> Result<Vec<String>> {
+        let migrations: Value = serde_json::from_str(&ran.out)?;
+        let migrations = migrations.as_array().context("a list")?;
+        Ok(migrations.iter().map(|one| one["state"].as_str().unwrap_or_default().to_owned()).collect())
+    };
+    let there = run(&["schema", "info", "-o", "json"]).code == Some(2);
+    ensure!(there == (database.on == On::Sqlite), "an SQLite file is not made");
+    let script = run(&["schema", "apply", "--dry-run"]).exits(0).out;
+    ensure!(script.starts_with("-- 0001_create_tables\n") && script.contains("CREATE TABLE"), "{script}");
+    let dry = run(&["import", "--dry-run", SAMPLES]).exits(0);
+    assert_eq!(dry.counts("Model"), [1, 1, 0, 0, 0, 0]);
+    if database.on != On::Sqlite {
+        ensure!(database.sql("SHOW TABLES").await?.is_empty(), "a dry run made tables");
+    }
+
+    run(&["schema", "apply"]).exits(0);
+    let states = states(&run(&["schema", "info", "-o", "json"]).exits(0))?;
+    ensure!(states.iter().all(|state| state == "applied"), "{states:?}");
+    let broken = "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {namespace: ml, name: bad}\nspec: much\n";
+    folder.write("in.yaml", format!("{broken}---\n{}", crate::program::model("good", &["resourceVersion: '7'"], &[])));
+    run(&["import", "in.yaml"]).exits(1);
+    let dry = run(&["import", "--dry-run", "in.yaml"]).exits(1);
+    assert_eq!(dry.counts("Model"), [2, 0, 1, 0, 0, 1]);
+    let rejects: Value = serde_json::from_str(&run(&["rejects", "model", "-o", "json"]).exits(0).out)?;
+    assert_eq!((&rejects[0]["name"], rejects.as_array().map(Vec::len)), (&"bad".into(), Some(1)));
+    ensure!(rejects[0]["time"].as_str().is_some_and(|time| time.starts_with("20") && time.ends_with('Z')), "{rejects}");
+    run(&["rejects", "clear", "models", "-n", "ml"]).exits(0).says(&["1 reject cleared"]);
+    ensure!(database.count("ingester_rejects").await? == 0);
+    Ok(())
+}
