@@ -14,7 +14,6 @@ use ingester_core::row::Row;
 use ingester_core::value::Micros;
 use ingester_mirror::config::{Config, Live};
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::retention;
 use ingester_mirror::suspend::Suspension;
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::{Durability, MariaDb, MySql};
@@ -97,11 +96,18 @@ async fn on(name: &str, url: &str, arguments: &Retention) -> Result<()> {
         let done = async {
             if purging {
                 // It waits for its next round once everything is purged.
-                let mut config = Config::default();
-                config.retention.deleted = Some(AGE);
+                let retention = ingester_mirror::config::Retention { deleted: Some(AGE), ..Default::default() };
+                let config = Config { retention, ..Config::default() };
                 let suspension = Suspension::new(&[kind], &config, &metrics);
-                let live = Live::fixed(config);
-                let run = retention::run(store.clone(), vec![kind], live, suspension, metrics.clone(), stop.clone());
+                let (store, kinds) = (store.clone(), vec![kind]);
+                let purging = ingester_mirror::retention::Retention {
+                    store,
+                    kinds,
+                    live: Live::fixed(config),
+                    suspension,
+                    metrics: metrics.clone(),
+                };
+                let run = purging.run(stop.clone());
                 tokio::pin!(run);
                 while purged(&metrics) < arguments.tombstones {
                     tokio::select! {

@@ -35,7 +35,7 @@
 //! }
 //! ```
 //!
-//! [`suspend`] keeps kinds from being written. [`retention`] purges rows of objects that were deleted long ago. [`identity`] keeps the
+//! [`retention`] purges rows of objects that were deleted long ago. [`suspend`] keeps kinds from being written. [`identity`] keeps the
 //! rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
 //! server of metrics and probes shows, [`audit`] the report of an audit.
 

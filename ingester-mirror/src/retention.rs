@@ -3,9 +3,10 @@
 //!
 //! May use: ingester-core, ingester-store, config, metrics, suspend.
 
-use crate::config::Live;
+use crate::config::{Config, Live};
 use crate::metrics::Metrics;
 use crate::suspend::Suspension;
+use futures::FutureExt as _;
 use ingester_core::Kind;
 use ingester_core::value::Micros;
 use ingester_store::{Store, StoreError};
@@ -20,67 +21,67 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// The shortest.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Purges rows of `kinds` until `stop` is cancelled, as the configuration says before each batch. Those of suspended kinds wait.
+/// Purges the rows of some kinds, as `retention` of the configuration says.
 ///
-/// Batches are small, and between two of them is a pause as long as the first one took: so at least half of the time is the
-/// mirror's. An error is logged, and the next round goes on.
-pub async fn run(
-    store: Arc<Store>,
-    kinds: Vec<Kind>,
-    live: Live,
-    suspension: Suspension,
-    metrics: Metrics,
-    stop: CancellationToken,
-) {
-    while !stop.is_cancelled() {
-        let configured = live.now().retention.clone();
-        for kind in &kinds {
-            let name = kind.kind();
-            let mut rows = 0;
-            let purged = purge(&store, kind, &live, &suspension, &stop, |purged| {
-                rows += purged;
-                metrics.retention(name).purged(purged);
-            });
-            if let Err(error) = purged.await {
-                tracing::warn!(kind = name, %error, "Rows of deleted objects not purged, trying again later");
-            }
-            if rows > 0 {
-                tracing::info!(kind = name, rows, "Rows of objects that were deleted long ago are purged");
-            }
-        }
-        // A tenth of the shortest, so that no row stays much longer than it is meant to.
-        let shortest = kinds.iter().filter_map(|kind| configured.of(kind.kind())).min().unwrap_or(LONGEST);
-        let pause = (shortest / 10).clamp(SHORTEST, LONGEST);
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => {}
-            () = live.changed(&configured, |config| config.retention.clone()) => {}
-            () = tokio::time::sleep(pause) => {}
-        }
-    }
+/// Batches are small, and between two of them is a pause as long as the first one took: so at least half of the time is the mirror's.
+/// An error is logged, and the next round goes on. A suspended kind keeps all of its rows.
+pub struct Retention {
+    /// The database.
+    pub store: Arc<Store>,
+    /// The kinds.
+    pub kinds: Vec<Kind>,
+    /// The configuration, which may change.
+    pub live: Live,
+    /// Which kinds are suspended.
+    pub suspension: Suspension,
+    /// Where purged rows are counted.
+    pub metrics: Metrics,
 }
 
-/// Purges a kind's rows, batch by batch.
-async fn purge(
-    store: &Store,
-    kind: &Kind,
-    live: &Live,
-    suspension: &Suspension,
-    stop: &CancellationToken,
-    mut purged: impl FnMut(u64),
-) -> Result<(), StoreError> {
-    while let Some(age) = live.now().retention.of(kind.kind())
-        && let Some(permit) = suspension.try_permit(kind.kind())
-        && !stop.is_cancelled()
-    {
-        let begin = Instant::now();
-        let batch = store.purge(kind, Micros::ago(age)).await?;
-        drop(permit);
-        purged(batch.rows);
-        if !batch.more {
-            return Ok(());
+impl Retention {
+    /// Purges until `stop` is cancelled.
+    pub async fn run(self, stop: CancellationToken) {
+        while !stop.is_cancelled() {
+            for kind in &self.kinds {
+                let name = kind.kind();
+                let mut rows = 0;
+                if let Err(error) = self.purge(kind, &mut rows, &stop).await {
+                    tracing::warn!(kind = name, %error, "Rows of deleted objects not purged, trying again later");
+                }
+                if rows > 0 {
+                    tracing::info!(kind = name, rows, "Rows of objects that were deleted long ago are purged");
+                }
+            }
+            let retention = self.live.now().retention.clone();
+            // A tenth of the shortest, so that no row stays much longer than it is meant to.
+            let shortest = self.kinds.iter().filter_map(|kind| retention.of(kind.kind())).min().unwrap_or(LONGEST);
+            let pause = (shortest / 10).clamp(SHORTEST, LONGEST);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(pause) => {}
+                () = self.live.changed(&retention, |config: &Config| config.retention.clone()) => {}
+            }
         }
-        let _ = stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
     }
-    Ok(())
+
+    /// Purges a kind's rows, batch by batch, and counts them.
+    async fn purge(&self, kind: &Kind, rows: &mut u64, stop: &CancellationToken) -> Result<(), StoreError> {
+        let metrics = self.metrics.retention(kind.kind());
+        while !stop.is_cancelled() {
+            let Some(age) = self.live.now().retention.of(kind.kind()) else { break };
+            // A kind that is suspended has none to give.
+            let Some(permit) = self.suspension.permit(kind.kind()).now_or_never().flatten() else { break };
+            let begin = Instant::now();
+            let batch = self.store.purge(kind, Micros::ago(age)).await?;
+            drop(permit);
+            *rows += batch.rows;
+            metrics.purged(batch.rows);
+            if !batch.more {
+                break;
+            }
+            let _ = stop.run_until_cancelled(tokio::time::sleep(begin.elapsed())).await;
+        }
+        Ok(())
+    }
 }

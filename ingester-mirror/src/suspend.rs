@@ -111,15 +111,6 @@ impl Suspension {
             }
         }
     }
-
-    /// The right to write for the kind now; `None` if it is suspended, or is to be.
-    pub fn try_permit(&self, kind: &str) -> Option<Permit> {
-        let switch = self.0.switches.get(kind)?;
-        let work = switch.work.clone().try_read_owned().ok()?;
-        let suspended = switch.suspended.subscribe();
-        let wanted = *suspended.borrow();
-        (!wanted).then_some(Permit { _work: work, suspended })
-    }
 }
 
 fn say_suspended(kind: &str) {
@@ -150,14 +141,12 @@ mod tests {
     async fn a_kind_is_suspended_once_every_permit_is_back() {
         let suspension = Suspension::new(&[MODEL], &config(&[]), &Metrics::new().unwrap());
         let mut permit = suspension.permit("Model").await.unwrap();
-        assert!(suspension.try_permit("Model").is_some());
         assert!(waits(permit.revoked()).await);
         let names = ["Model".to_owned()];
         let mut suspending = std::pin::pin!(suspension.set(&names));
         assert!(waits(&mut suspending).await, "the permit is out");
         assert!(!waits(permit.revoked()).await);
         assert!(waits(suspension.permit("Model")).await, "no new one");
-        assert!(suspension.try_permit("Model").is_none());
         drop(permit);
         suspending.await;
         assert!(suspension.is_suspended("Model"));

@@ -19,7 +19,7 @@ use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{Identity, IdentityError};
 use ingester_mirror::metrics::Metrics;
-use ingester_mirror::retention;
+use ingester_mirror::retention::Retention;
 use ingester_mirror::suspend::{Permit, Suspension};
 use ingester_mirror::sync::{self, Context};
 use ingester_store::migrate::{Backfill, BackfillProgress, Released};
@@ -153,14 +153,14 @@ async fn mirror(
                 None => {}
             }
             // Only now: rows of another cluster are none of ours to purge.
-            let purging = retention::run(
-                store.clone(),
-                tables.kinds.clone(),
-                live.clone(),
-                suspension.clone(),
-                metrics.clone(),
-                stop.clone(),
-            );
+            let purging = Retention {
+                store: store.clone(),
+                kinds: tables.kinds.clone(),
+                live: live.clone(),
+                suspension: suspension.clone(),
+                metrics: metrics.clone(),
+            };
+            let purging = purging.run(stop.clone());
             let purging = Part::spawn("retention", Until::Stop, &health, stop, without_error(purging));
             let context = Context { client, store: store.clone(), metrics, health: health.clone(), publisher };
             let (audited, kinds, changed, end) = (context.clone(), tables.kinds.clone(), live.clone(), stop.clone());

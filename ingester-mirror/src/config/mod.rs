@@ -13,8 +13,8 @@
 //! | `values.rs` | parses and checks single values |
 //! | `read.rs` | lists the keys and reads them |
 //! | `serve.rs` | the sections of `ingester serve` |
-//! | `live.rs` | the keys that may change while the program runs |
 //! | `retention.rs` | for how long rows of deleted objects are kept |
+//! | `live.rs` | the keys that may change while the program runs |
 //! | `environment.rs` | the variables that name a database |
 //! | `error.rs`, `secret.rs` | all mistakes of a file at once; text that is never printed |
 

@@ -566,14 +566,13 @@ async fn an_object_whose_patch_fails_does_not_keep_the_finalizer_from_others() {
 /// A unit that stops, as when its kind is suspended, while a request takes its time.
 #[tokio::test(start_paused = true)]
 async fn a_stopping_unit_finishes_what_has_begun_and_begins_nothing() {
-    type Change = fn(&mut Json);
-    type Check = fn(&Scene) -> bool;
-    /// Its name, what is slow, whether the object is older than the unit, the object, and what is to be finished.
-    type Case = (&'static str, fn(&str) -> Trouble, bool, Change, Check);
-    const WITHOUT: Change = |object| object["metadata"]["finalizers"] = json!([]);
-    const LEAVING: Change = |object| object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    const WITHOUT: fn(&mut Json) = |object| object["metadata"]["finalizers"] = json!([]);
+    const LEAVING: fn(&mut Json) = |object| object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
     let slow_patch = |call: &str| if call == "patch a" { Trouble::Slow(20 * SECOND) } else { Trouble::None };
     let slow_write = |call: &str| if call == "write" { Trouble::Slow(20 * SECOND) } else { Trouble::None };
+    type Check = fn(&Scene) -> bool;
+    /// What takes its time, whether the object was there before, what is done to it, and whether that has been finished.
+    type Case = (&'static str, fn(&str) -> Trouble, bool, fn(&mut Json), Check);
     let finalized: Check = |scene| scene.state().objects["a"]["metadata"]["finalizers"] == json!([FINALIZER]);
     let cases: [Case; 4] = [
         ("the finalizer of an older object", slow_patch, true, WITHOUT, finalized),

@@ -85,6 +85,11 @@ impl Metrics {
         BackfillMetrics(self.kind(kind))
     }
 
+    /// The metric of a kind's retention.
+    pub(crate) fn retention(&self, kind: &str) -> RetentionMetrics {
+        RetentionMetrics(self.kind(kind))
+    }
+
     /// The metrics of a kind's scheduled audits.
     pub(crate) fn audit(&self, kind: &str) -> AuditMetrics {
         AuditMetrics(self.kind(kind))
@@ -121,11 +126,6 @@ impl Metrics {
         waits.inc_by(connections.taken.saturating_sub(waits.get()));
         let seconds = families.connection_wait_seconds.of([]);
         seconds.inc_by((connections.waited.as_secs_f64() - seconds.get()).max(0.0));
-    }
-
-    /// The metric of a kind's retention.
-    pub(crate) fn retention(&self, kind: &str) -> RetentionMetrics {
-        RetentionMetrics(self.kind(kind))
     }
 
     /// The series of a kind, which exist from then on, at 0.

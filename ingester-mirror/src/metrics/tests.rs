@@ -155,6 +155,13 @@ fn a_kind_is_synced_and_installed_once_it_is_in_every_namespace() {
 }
 
 #[test]
+fn retention_counts_its_rows() {
+    let metrics = Metrics::new().unwrap();
+    metrics.retention("Model").purged(3);
+    assert!(metrics.render().contains("ingester_purged_rows_total{kind=\"Model\"} 3\n"));
+}
+
+#[test]
 fn times_and_ages_are_those_of_the_controller_that_matters() {
     let (metrics, one) = model();
     let two = metrics.controller("Model");
@@ -251,13 +258,6 @@ async fn connections_are_shown_as_long_as_the_database_is_open() {
         ("ingester_database_connections{state=\"idle\"}", 0.0),
         ("ingester_database_connection_waits_total", waits),
     ]);
-}
-
-#[test]
-fn retention_counts_its_rows() {
-    let metrics = Metrics::new().unwrap();
-    metrics.retention("Model").purged(3);
-    assert!(metrics.render().contains("ingester_purged_rows_total{kind=\"Model\"} 3\n"));
 }
 
 #[test]
