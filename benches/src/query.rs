@@ -188,17 +188,18 @@ where
             let page = runtime.block_on(asked.page(&wanted, 50, None));
             assert!(page.is_ok_and(|page| page.rows.len() == found), "{name}: ours");
         };
-        let candidates = vec![
-            Candidate { name: "by hand", run: Box::new(|| by_hand(&same, &of_group)) },
-            Candidate { name: "ours", run: Box::new(ours) },
-            Candidate { name: "shortest", run: Box::new(|| by_hand(&shortest, &[])) },
-        ];
-        let [hand, ours, shortest] = &measure(candidates, arguments.rounds)[..] else { continue };
+        let hand = || Candidate { name: "by hand", run: Box::new(|| by_hand(&same, &of_group)) };
+        // In pairs: what two of three candidates read would be in the machine's caches for them.
+        let pair = vec![hand(), Candidate { name: "ours", run: Box::new(ours) }];
+        let measured = measure(pair, arguments.rounds);
+        let [hand_beside_ours, ours] = &measured[..] else { continue };
+        let pair = vec![hand(), Candidate { name: "shortest", run: Box::new(|| by_hand(&shortest, &[])) }];
+        let shortest = measure(pair, arguments.rounds).pop().context("two candidates")?;
         let ms = |took: &crate::rounds::Took| took.median.as_secs_f64() * 1000.0;
         let (low, high) = ours.spread;
         println!(
             "{name:28} {:8.2} by hand {:8.2} ours  {:.2}x ({low:.2} to {high:.2}), {found} rows; the shortest SQL {:.2}x",
-            ms(hand),
+            ms(hand_beside_ours),
             ms(ours),
             ours.ratio,
             shortest.ratio

@@ -10,6 +10,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use std::error::Error;
 use std::fmt;
+use std::path::PathBuf;
 use tower::BoxError;
 use tower::util::MapErrLayer;
 
@@ -26,6 +27,9 @@ impl Cluster {
             let said = said(error);
             Failure::Usage(anyhow!("{what}: {said} (name one with --kubeconfig FILE or the variable KUBECONFIG)"))
         };
+        if let (None, Some((file, error))) = (&self.kubeconfig, broken()) {
+            return Err(wrong(format!("the kubeconfig {} cannot be used", file.display()), &error));
+        }
         let config = match (&self.kubeconfig, &self.context) {
             (Some(file), _) => {
                 let what = || format!("the kubeconfig {} cannot be used", file.display());
@@ -95,15 +99,32 @@ fn without_user(server: &str) -> String {
     .to_owned()
 }
 
+/// The first file of the variable KUBECONFIG that is no kubeconfig: kube says what is wrong, and not in which.
+fn broken() -> Option<(PathBuf, KubeconfigError)> {
+    let files = std::env::var_os("KUBECONFIG")?;
+    let files: Vec<PathBuf> = std::env::split_paths(&files).filter(|file| file.is_file()).collect();
+    files.into_iter().find_map(|file| Kubeconfig::read_from(&file).err().map(|error| (file, error)))
+}
+
 /// What an error says about a kubeconfig, without a word of the file: what is quoted where it cannot be read may be a token.
 pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
     let mut cause = Some(error);
     while let Some(error) = cause {
-        if let Some(KubeconfigError::Parse(error)) = error.downcast_ref() {
-            return match error.location() {
-                Some(place) => format!("it is no kubeconfig: line {}, column {}", place.line(), place.column()),
-                None => "it is no kubeconfig".to_owned(),
-            };
+        match error.downcast_ref() {
+            Some(KubeconfigError::Parse(error)) => {
+                return match error.location() {
+                    Some(place) => format!("it is no kubeconfig: line {}, column {}", place.line(), place.column()),
+                    None => "it is no kubeconfig".to_owned(),
+                };
+            }
+            Some(KubeconfigError::ReadConfig(error, path)) => {
+                return format!("{} cannot be read: {error}", path.display());
+            }
+            Some(KubeconfigError::CurrentContextNotSet) => {
+                return "it has no current context: choose one with --context NAME".to_owned();
+            }
+            Some(KubeconfigError::LoadContext(name)) => return format!("it has no context `{name}`"),
+            _ => {}
         }
         cause = error.source();
     }

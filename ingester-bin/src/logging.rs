@@ -50,14 +50,18 @@ impl Level {
     /// If the level is not valid.
     pub(crate) fn set(&self, level: &str) -> anyhow::Result<bool> {
         if !self.fixed {
-            self.filter.reload(filter(level, CONFIGURED)?)?;
+            self.filter.reload(configured(level)?)?;
         }
         Ok(!self.fixed)
     }
 }
 
-/// The origin of a level, for messages.
-const CONFIGURED: &str = "`log.level` of the configuration";
+/// The filter of `log.level`.
+fn configured(level: &str) -> anyhow::Result<EnvFilter> {
+    let of = "`log.level` of the configuration";
+    filter(level, of)?;
+    filter(&unless_named(level), of)
+}
 
 /// Starts logging for this process. `level` is `log.level` of the configuration: a level, or also levels for single targets, as
 /// in `info,sqlx=warn`. `RUST_LOG` of the environment overrides it.
@@ -68,10 +72,7 @@ pub(crate) fn start(format: Format, level: &str) -> anyhow::Result<Level> {
     let variable = std::env::var_os("RUST_LOG").filter(|value| !value.is_empty());
     let filter = match &variable {
         Some(value) => filter(&value.to_string_lossy(), "RUST_LOG of the environment")?,
-        None => {
-            filter(level, CONFIGURED)?;
-            filter(&unless_named(level), CONFIGURED)?
-        }
+        None => configured(level)?,
     };
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colours = !no_colour && std::io::stderr().is_terminal();
@@ -131,7 +132,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{Format, Level, dispatch, filter, reload, unless_named};
+    use super::{Format, Level, configured, dispatch, filter, reload, unless_named};
     use ingester_store::{Address, ConnectOptions, Retry, Store};
     use kube::api::{Api, DynamicObject, ListParams};
     use kube::core::{ApiResource, GroupVersionKind};
@@ -216,6 +217,31 @@ mod tests {
     }
 
     #[test]
+    fn the_level_changes_while_the_program_runs_unless_rust_log_says_it() {
+        for fixed in [false, true] {
+            let kept = Kept::default();
+            let writer = kept.clone();
+            let (filter, handle) = reload::Layer::new(configured("warn").unwrap());
+            let level = Level { filter: handle, fixed };
+            let dispatch = dispatch(Format::Text, filter, false, move || writer.clone());
+            tracing::dispatcher::with_default(&dispatch, || {
+                let say = |text: &str| tracing::info!("{text}");
+                say("at first");
+                assert_eq!(level.set("info").unwrap(), !fixed);
+                say("then");
+                tracing::error!(target: "kube_client::client::builder", "said by kube");
+                assert!(level.set("loud").is_err() != fixed);
+                say("past a mistake");
+                level.set("error").unwrap();
+                say("in the end");
+            });
+            let said = ["at first", "then", "past a mistake", "in the end"].map(|text| kept.text().contains(text));
+            assert_eq!(said, if fixed { [false; 4] } else { [false, true, true, false] }, "{}", kept.text());
+            assert!(!kept.text().contains("said by kube"), "{}", kept.text());
+        }
+    }
+
+    #[test]
     fn requests_that_fail_are_logged_by_kube_on_request_only() {
         let echo = || tracing::error!(target: "kube_client::client::builder", "failed with error");
         for (level, shown) in [("info", false), ("debug", false), ("", false), ("info,kube_client=error", true)] {
@@ -225,29 +251,6 @@ mod tests {
         assert!(logged(Format::Text, "info", false, echo).contains("failed with error"), "as RUST_LOG has it");
         let other = logged(Format::Text, &unless_named("info"), false, say_something);
         assert!(other.contains("kind=\"Model\""), "{other}");
-    }
-
-    #[test]
-    fn the_level_changes_while_the_program_runs_unless_rust_log_says_it() {
-        for fixed in [false, true] {
-            let kept = Kept::default();
-            let writer = kept.clone();
-            let (filter, handle) = reload::Layer::new(filter("warn", "here").unwrap());
-            let level = Level { filter: handle, fixed };
-            let dispatch = dispatch(Format::Text, filter, false, move || writer.clone());
-            tracing::dispatcher::with_default(&dispatch, || {
-                let say = |text: &str| tracing::info!("{text}");
-                say("at first");
-                assert_eq!(level.set("info").unwrap(), !fixed);
-                say("then");
-                assert!(level.set("loud").is_err() != fixed);
-                say("past a mistake");
-                level.set("error").unwrap();
-                say("in the end");
-            });
-            let said = ["at first", "then", "past a mistake", "in the end"].map(|text| kept.text().contains(text));
-            assert_eq!(said, if fixed { [false; 4] } else { [false, true, true, false] }, "{}", kept.text());
-        }
     }
 
     #[test]

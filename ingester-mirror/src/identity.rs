@@ -76,6 +76,10 @@ pub async fn identify(client: &Client, store: &Store) -> Result<Identity, Identi
     if matches!(status, StatusCode::FORBIDDEN | StatusCode::NOT_FOUND) {
         return unchecked(format!("asked for namespace {NAMESPACE}, the API server answers {status}"));
     }
+    if status == StatusCode::UNAUTHORIZED {
+        let remedy = "the API server knows nobody by this token or certificate: it may have expired, renew that of the kubeconfig";
+        return Err(IdentityError::NoAnswer(format!("{status} ({remedy})")));
+    }
     if !status.is_success() {
         return Err(IdentityError::NoAnswer(status.to_string()));
     }

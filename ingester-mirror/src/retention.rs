@@ -57,6 +57,7 @@ impl Retention {
             let shortest = self.kinds.iter().filter_map(|kind| retention.of(kind.kind())).min().unwrap_or(LONGEST);
             let pause = (shortest / 10).clamp(SHORTEST, LONGEST);
             tokio::select! {
+                biased;
                 () = stop.cancelled() => {}
                 () = tokio::time::sleep(pause) => {}
                 () = self.live.changed(&retention, |config: &Config| config.retention.clone()) => {}

@@ -23,7 +23,11 @@ pub(crate) async fn decode(arguments: ProtoDecode, kinds: &'static [Kind]) -> Re
     let stored = store.stored(kind.table(), &[&arguments.uid]).await?;
     store.close().await;
     let Some(row) = stored.first() else {
-        return Err(Failure::Work(anyhow!("there is no {name} with the uid {}", arguments.uid)));
+        return Err(Failure::Work(anyhow!(
+            "there is no {name} with the uid {}; `ingester get {} NAME -o yaml` prints the uid of one",
+            arguments.uid,
+            kind.plural()
+        )));
     };
     let Value::Bytes(bytes) = &row.values[base::PROTO] else {
         return Err(Failure::Work(anyhow!(

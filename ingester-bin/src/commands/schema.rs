@@ -196,6 +196,11 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     if !pending.is_empty() && arguments.output.output == Format::Table {
         note("`ingester schema apply` runs the migrations");
     }
+    if !drift.is_empty() && arguments.output.output == Format::Table {
+        note(
+            "these tables were changed by something else than migrations: take its changes back, or give another program's table another name",
+        );
+    }
     Ok(Ending::Problem)
 }
 

@@ -25,6 +25,7 @@ fn the_database_is_taken_from_argument_then_url_then_mysql_variables() {
     import(&[], &[url, host, name]).exits(0);
     assert!(folder.path().join("argument.db").exists() && folder.path().join("url.db").exists());
     import(&[], &[host, name, ("MYSQL_PORT", "1")]).exits(2).says(&["mysql://root@127.0.0.1:1/d"]);
+    import(&[], &[("MYSQL_HOST", "::1"), name, ("MYSQL_PORT", "1")]).exits(2).says(&["mysql://root@[::1]:1/d"]);
     // An empty variable counts as unset.
     import(&[], &[("DATABASE_URL", ""), ("MYSQL_HOST", ""), ("MYSQL_DB_NAME", "")])
         .exits(0)
@@ -72,7 +73,7 @@ fn an_unusable_database_file_is_reported_with_the_reason() {
     folder.write("text.db", "this is a text that is longer than the header of a database, which has a hundred bytes, so that it is looked at");
     let import = |url: &str| folder.run(&["import", "--database-url", url, SAMPLES]).exits(2);
     import("sqlite://no/such/folder/x.db").says(&["sqlite://no/such/folder/x.db", "does its folder exist"]);
-    import("sqlite://.").says(&["cannot be opened"]);
+    import("sqlite://.").says(&[". is a folder", "name a file in it"]);
     import("sqlite://text.db").says(&["no intact SQLite database"]);
     assert!(std::fs::read_to_string(folder.path().join("text.db")).unwrap().starts_with("this is a text"));
 }

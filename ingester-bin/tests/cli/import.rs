@@ -364,17 +364,17 @@ fn gzip(text: impl AsRef<[u8]>) -> Vec<u8> {
 #[test]
 fn gzip_is_read_from_files_folders_and_standard_input() {
     let folder = Folder::new();
-    folder.write("in/a.yaml.gz", gzip(&model("a", &[], &[])));
-    folder.write("in/b.json.gz", gzip(&model_json(json!({"name": "b"}), json!({}))));
+    folder.write("in/a.yaml.gz", gzip(model("a", &[], &[])));
+    folder.write("in/b.json.gz", gzip(model_json(json!({"name": "b"}), json!({}))));
     folder.write("in/c.tar.gz", gzip("not read"));
     // Two in a row are one, and the name says nothing.
     let documents = [model("c", &[], &[]), format!("---\n{}", model("d", &[], &[]))];
-    let both = folder.write("both", documents.map(|document| gzip(&document)).concat());
+    let both = folder.write("both", documents.map(gzip).concat());
     assert_eq!(folder.import(&["in", "both"]).exits(0).counts("Model"), [4, 4, 0, 0, 0, 0]);
     let mut command = folder.command(&["import", "--database-url", "sqlite://stdin.db", "-"]);
     finish(command.stdin(std::fs::File::open(both).unwrap())).exits(0);
     // Cut off: what comes before the end is stored.
-    let whole = gzip(&format!("{}---\n{}", model("e", &[], &[]), "# x\n".repeat(100_000)));
+    let whole = gzip(format!("{}---\n{}", model("e", &[], &[]), "# x\n".repeat(100_000)));
     folder.write("cut.yaml.gz", &whole[..whole.len() - 8]);
     folder.import(&["cut.yaml.gz"]).exits(1).says(&["cut.yaml.gz: cannot be read: "]);
     assert_eq!(folder.query("SELECT name FROM model ORDER BY name"), ["a", "b", "c", "d", "e"]);
@@ -391,7 +391,7 @@ fn text_in_utf_16_and_other_compressions_are_named_with_the_remedy() {
         (little(&text), iconv),
         (big(&text), iconv),
         (little(&format!("\u{feff}{text}")), iconv),
-        (big(&format!("\u{feff}{{}}")), iconv),
+        (big("\u{feff}{}"), iconv),
         (gzip(gzip("x")), "it is gzip in gzip"),
         (b"PK\x03\x04....".to_vec(), "it is a zip archive; unpack it"),
         (b"\x28\xb5\x2f\xfd....".to_vec(), "decompress it with unzstd"),

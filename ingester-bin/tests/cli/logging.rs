@@ -1,6 +1,8 @@
 //! What the program logs.
 
 use crate::program::{Folder, finish, model};
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 
 #[test]
 fn an_unknown_log_level_exits_with_2_and_lists_the_levels() {
@@ -25,4 +27,33 @@ fn logging_is_off_by_default_and_has_no_colours_in_a_pipe() {
     assert!(!lines.err.contains('\u{1b}'), "{}", lines.err);
     assert!(!lines.err.contains("Unspeakable"), "statements are logged without their values: {}", lines.err);
     assert_eq!(lines.out, quiet.out, "data is data, whatever is logged");
+}
+
+#[test]
+fn an_api_server_that_is_not_there_is_named_by_us_alone() {
+    let folder = Folder::new();
+    folder.write(
+        "c.yaml",
+        "metadataStorage: {enableMetadataStorage: true, databaseURL: 'sqlite://test.db'}\nserver: {address: ''}\n",
+    );
+    folder.write(
+        "k",
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n\
+         users: [{name: u, user: {token: TOPSECRET}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n",
+    );
+    let mut command = folder.command(&["run", "--config", "c.yaml", "--kubeconfig", "k"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = Vec::new();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        lines.push(line.unwrap());
+        if lines.iter().filter(|line| line.contains("trying again")).count() == 2 {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let text = lines.join("\n");
+    let said = "the API server https://127.0.0.1:1 cannot be reached: Connection refused (os error 111) (is it running";
+    assert_eq!(text.matches(said).count(), 2, "{text}");
+    assert!(!text.contains("kube_client") && !text.contains("TOPSECRET"), "{text}");
 }

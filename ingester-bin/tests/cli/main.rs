@@ -11,6 +11,7 @@ mod habits;
 mod import;
 mod kubeconfig;
 mod logging;
+mod mistakes;
 mod program;
 mod proto;
 mod queries;

@@ -105,6 +105,12 @@ async fn a_restored_dump_lacks_what_was_evicted_since_and_the_audit_says_what(wo
     assert_eq!(state("marked").await?, Some((false, true)), "it is there as at the dump");
     assert_eq!(state("evicted").await?, Some((true, false)), "it counts as deleted");
     assert_eq!(state("deleted").await?, Some((true, false)));
+    // Late, but not too late.
+    let late = "UPDATE model SET evict_time = UTC_TIMESTAMP(6), delete_time = NULL WHERE name = 'evicted'";
+    world.database.sql(late).await?;
+    world.restart()?;
+    world.settled().await?;
+    assert_eq!(state("evicted").await?, Some((false, true)));
     for name in ["changed", "created"] {
         assert_eq!(state(name).await?, Some((false, false)), "{name}");
     }

@@ -51,8 +51,15 @@ async fn every_metric_moves_when_its_work_is_done(world: &mut World) -> Result<(
     world.objects.create(model("late", "x")).await?;
     let noticed = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &[MODEL, "class=\"transient\""]));
     eventually("the outage to be noticed", noticed, |errors| *errors > 0.5).await?;
+    world.objects.delete("Model", "old-0").await?;
+    let held = async || Ok(world.metrics()?.sum("ingester_held_objects", &[MODEL]));
+    eventually("the deleted object to be held", held, |held| *held > 0.5).await?;
+    let waits = async || Ok(world.metrics()?.sum("ingester_oldest_waiting_seconds", &[MODEL]));
+    eventually("an object to have waited", waits, |seconds| *seconds > 1.0).await?;
     world.database.restart()?;
     world.settled_but("rejected").await?;
+    eventually("nothing to be held", held, |held| *held < 0.5).await?;
+    eventually("nothing to wait", waits, |seconds| *seconds < 0.1).await?;
 
     let metrics = world.metrics()?;
     for (name, labels) in [
@@ -81,6 +88,12 @@ async fn every_metric_moves_when_its_work_is_done(world: &mut World) -> Result<(
         ("ingester_installed", &[MODEL]),
         ("ingester_events_total", &["result=\"published\""]),
         ("ingester_build_info", &[]),
+        ("ingester_last_list_timestamp_seconds", &[MODEL]),
+        ("ingester_last_event_timestamp_seconds", &[MODEL]),
+        ("ingester_database_connections", &[]),
+        ("ingester_database_connections_limit", &[]),
+        ("ingester_database_connection_waits_total", &[]),
+        ("ingester_database_connection_wait_seconds_total", &[]),
     ] {
         assert!(metrics.sum(name, labels) > 0.0, "{name} {labels:?}");
     }
@@ -96,6 +109,10 @@ async fn every_metric_moves_when_its_work_is_done(world: &mut World) -> Result<(
         ("ingester_rows_skipped_total", &[MODEL, "reason=\"unchanged\""]),
         ("ingester_rows_skipped_total", &[MODEL, "reason=\"stale\""]),
         ("ingester_watch_restarts_total", &[MODEL, "reason=\"expired\""]),
+        ("ingester_suspended", &[MODEL]),
+        ("ingester_evictions_failed_total", &[MODEL]),
+        ("ingester_audit_findings", &[MODEL, "finding=\"missing\""]),
+        ("ingester_config_reloads_total", &["result=\"failed\""]),
     ] {
         assert!(metrics.has(name, labels), "{name} {labels:?}");
     }

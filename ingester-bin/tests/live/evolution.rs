@@ -30,8 +30,13 @@ async fn incomplete_columns_are_backfilled_while_the_mirror_runs(world: &mut Wor
         .database
         .sql("INSERT INTO ingester_backfills VALUES ('model', 'algorithm', 1, '', 0, 0, 0, '2026-01-01', NULL)")
         .await?;
+    // A suspended kind is not backfilled.
+    world.start_with(&Settings { ingester: vec!["suspend: [Model]"], ..world.settings() })?;
+    let incomplete = async || Ok(world.metrics()?.sum("ingester_incomplete_columns", &["kind=\"Model\""]));
+    eventually("the columns to be counted", incomplete, |columns| *columns > 0.5).await?;
+    ensure!(world.database.count("model WHERE algorithm IS NULL").await? == 3);
     // The objects are unchanged, so the mirror itself writes no row.
-    world.start()?;
+    world.reconfigure(&world.settings())?;
     let complete = async || world.database.cell("SELECT complete_time IS NOT NULL FROM ingester_backfills").await;
     eventually("the column to be complete", complete, |complete| complete.as_deref() == Some("1")).await?;
     let filled = world.database.count("model WHERE algorithm = 'x'").await?;

@@ -56,7 +56,7 @@ impl Busy {
                     break;
                 }
                 // Fast enough that something is always under way, and no faster.
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                tokio::time::sleep(Duration::from_millis(20)).await;
                 objects.patch("Model", "busy", &json!({"spec": {"algorithm": format!("a{number}")}})).await?;
                 if number % 4 == 0 {
                     objects.create(model(&format!("new-{number}"), "x")).await?;
@@ -140,6 +140,7 @@ async fn a_suspended_kind_writes_nothing_and_catches_up_when_it_goes_on(world: &
     // Not even on demand.
     let audit = world.audit(&["--repair", "Model"])?;
     assert_eq!(audit.code, Some(1), "{audit:?}");
+    assert!(audit.err.contains("Kind is suspended: what differs is not repaired"), "{audit:?}");
     assert_eq!(rows(world).await?, before);
 
     world.reconfigure(&settings)?;

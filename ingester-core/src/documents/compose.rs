@@ -88,7 +88,11 @@ fn scan_error(error: &ScanError, first_line: u64) -> DocumentError {
     let mark = Mark::of(error.marker(), first_line);
     match error.kind() {
         ErrorKind::RecursionLimitExceeded => DocumentError::TooDeep { line: mark.line },
-        kind => mark.syntax(kind.to_string()),
+        kind => {
+            let message = kind.to_string();
+            let is_tab = message.split(|c: char| !c.is_alphabetic()).any(|word| word == "tab" || word == "tabs");
+            mark.syntax(if is_tab { format!("{message}; YAML is indented by blanks") } else { message })
+        }
     }
 }
 

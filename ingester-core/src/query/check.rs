@@ -401,7 +401,7 @@ impl Context {
             Some(near) => format!("; did you mean `{near}`?"),
             None => match field.rsplit_once('.') {
                 Some((struct_of, name)) => format!(
-                    " (`#[index]` at the Rust field of `{name}` in `{struct_of}` makes one; without a column, every object has to be read)"
+                    " (`#[index]` at the Rust field of `{name}` in `{struct_of}` makes one; without a column, every object has to be read: `--scan`, or `scan` of a request)"
                 ),
                 None => String::from(" (`ingester kinds -o wide` lists the columns with their paths)"),
             },

@@ -111,7 +111,11 @@ pub async fn audit(
     let mut repaired = Repaired::default();
     // It is never cancelled: an audit ends by itself, or with the process.
     for unit in units(context, kinds, &Live::fixed(config.clone()), &CancellationToken::new()) {
-        let repair = repair && !config.ingester.is_suspended(unit.kind.kind());
+        let suspended = config.ingester.is_suspended(unit.kind.kind());
+        if repair && suspended {
+            tracing::warn!(kind = unit.kind.kind(), "Kind is suspended: what differs is not repaired");
+        }
+        let repair = repair && !suspended;
         let mut auditor = Auditor::new(unit, progress).await?;
         let suspects = auditor.suspects(report).await?;
         let findings = auditor.confirm(suspects).await?;

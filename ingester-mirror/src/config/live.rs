@@ -84,6 +84,7 @@ pub(super) const KEYS: &[Key] = keys! {
     Restart "mysql.port" mysql.port;
     Restart "mysql.user" mysql.user;
     Restart "mysql.password" mysql.password;
+    Restart "mysql.passwordFile" mysql.password_file;
     Restart "mysql.database" mysql.database;
     Restart "mysql.maxOpenConns" mysql.max_open_conns;
     Restart "mysql.maxIdleConns" mysql.max_idle_conns;

@@ -229,6 +229,8 @@ impl Follower {
         };
         let meta = object.meta();
         let version = meta.resource_version;
+        // It may wait long before anybody plans anything for it.
+        self.pipeline.hold(meta, source == Source::Deletion);
         let before = {
             let mut known = self.pipeline.known();
             known.seen(&meta.uid);

@@ -571,8 +571,10 @@ async fn a_stopping_unit_finishes_what_has_begun_and_begins_nothing() {
     let slow_patch = |call: &str| if call == "patch a" { Trouble::Slow(20 * SECOND) } else { Trouble::None };
     let slow_write = |call: &str| if call == "write" { Trouble::Slow(20 * SECOND) } else { Trouble::None };
     type Check = fn(&Scene) -> bool;
+    /// What takes its time, whether the object was there before, what is done to it, and whether that has been finished.
+    type Case = (&'static str, fn(&str) -> Trouble, bool, fn(&mut Json), Check);
     let finalized: Check = |scene| scene.state().objects["a"]["metadata"]["finalizers"] == json!([FINALIZER]);
-    let cases: [(&str, fn(&str) -> Trouble, bool, fn(&mut Json), Check); 4] = [
+    let cases: [Case; 4] = [
         ("the finalizer of an older object", slow_patch, true, WITHOUT, finalized),
         ("the finalizer of a new object", slow_patch, false, WITHOUT, finalized),
         ("a row", slow_write, false, |_| {}, |scene| scene.is_live("a")),

@@ -269,16 +269,21 @@ impl Pipeline {
             known.staying(&meta.uid);
             Duration::ZERO
         };
-        let held = meta.deletion_timestamp.is_some() && finalizer::position(&meta.finalizers).is_some();
-        let held = known.hold(&meta.uid, held && !gone);
         drop(known);
-        self.unit.metrics.held(held);
+        self.hold(meta, gone);
         let deleted = remembered || (is_leaving(meta) && seen.is_some_and(|seen| seen.deleted));
         let terminating_for = meta.deletion_timestamp.as_ref().map_or(Duration::ZERO, |time| {
             let passed = self.unit.clock.now().0.saturating_sub(time.micros().0);
             Duration::from_micros(u64::try_from(passed).unwrap_or_default())
         });
         lifecycle::plan(meta, self.unit.rules(), Circumstances { gone, deleted, leaving_for, terminating_for })
+    }
+
+    /// Remembers whether an object is terminating and waits for our finalizer to be removed.
+    pub(crate) fn hold(&self, meta: &Meta, gone: bool) {
+        let held = !gone && meta.deletion_timestamp.is_some() && finalizer::position(&meta.finalizers).is_some();
+        let objects = self.known().hold(&meta.uid, held);
+        self.unit.metrics.held(objects);
     }
 
     /// Whether an object as it was received brings nothing new. The echo of a deletion also drops what is remembered.

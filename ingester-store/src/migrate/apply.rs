@@ -48,7 +48,7 @@ pub enum ApplyError {
     #[error("migration {0} was released without files for {1}")]
     Dialect(String, Dialect),
     /// A migration that does not exist.
-    #[error("there is no migration {0}; the last one is {1}")]
+    #[error("there is no migration {0}; the last one is {1}: `ingester schema info` lists them")]
     Missing(u32, u32),
 }
 

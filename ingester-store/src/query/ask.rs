@@ -86,12 +86,12 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-/// A query about one kind, ready to be asked.
+/// A query about one kind, ready to be asked. Readers share it.
 #[derive(Clone)]
 pub struct Asked<'s> {
     store: &'s Store,
-    checked: Checked,
-    group: OfGroup,
+    checked: Arc<Checked>,
+    group: Arc<OfGroup>,
     limits: Limits,
     fingerprint: u64,
 }
@@ -111,8 +111,8 @@ impl Store {
     /// # Errors
     /// [`QueryError`] when a field has no column, a value is not of its column's type, or the query is too large.
     pub fn ask_about(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<Asked<'_>, QueryError> {
-        let checked = query.check(kind.table())?;
-        let group = OfGroup::new(kind.group());
+        let checked = Arc::new(query.check(kind.table())?);
+        let group = Arc::new(OfGroup::new(kind.group()));
         Ok(Asked { store: self, checked, group, limits, fingerprint: query.fingerprint(kind.table()) })
     }
 }

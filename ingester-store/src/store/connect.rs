@@ -125,6 +125,10 @@ impl Store {
             let hint = "check the path; `ingester import` and `ingester schema apply` make a database";
             return Err(StoreError::wrong(format!("connecting to {address}"), reason, hint));
         }
+        if let Some(file) = address.file().filter(|file| std::path::Path::new(file).is_dir()) {
+            let hint = "name a file in it with --database-url sqlite://FILE";
+            return Err(StoreError::wrong(format!("connecting to {address}"), format!("{file} is a folder"), hint));
+        }
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
         let (servers, deadline) = (Arc::new(Servers::default()), Deadline::default());
         let open = on_driver!(DriverOptions => Drivers, &address.options, |connect, driver| {

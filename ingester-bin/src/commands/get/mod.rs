@@ -56,7 +56,8 @@ pub(crate) async fn run(mut arguments: Get, program: Program) -> Result<Ending, 
         Some(name) => vec![Question::saved(&name, &mut arguments, kinds)?],
         None => Question::of(&arguments, kinds, Micros::now())?,
     };
-    let format = Format::of(arguments.output.as_ref()).map_err(|error| Failure::Usage(anyhow!("-o: {error}")))?;
+    let format = Format::of(arguments.output.as_ref())
+        .map_err(|error| Failure::Usage(anyhow!("-o: {error}; `ingester get --help` has templates as examples")))?;
     check(&arguments, &format, &questions)?;
     let database = arguments.target.database(kinds)?;
     let store = open(&database, program, &questions).await?;

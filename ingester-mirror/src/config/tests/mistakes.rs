@@ -19,7 +19,7 @@ fn an_unknown_key_names_its_path_and_the_nearest_known_one() {
     only("deletionDelay: 3s", "line 1: unknown key `deletionDelay`; did you mean `metadataStorage.deletionDelay`?");
     // Nothing similar: all known keys.
     only("log: {colour: red}", "line 1: unknown key `log.colour`; log may have format, level");
-    let sections = "the file may have metadataStorage, mysql, ingester, serve, query, server, log";
+    let sections = "the file may have metadataStorage, mysql, ingester, retention, serve, query, server, log";
     only("colours: [red]", &format!("line 1: unknown key `colours`; {sections}"));
     only("server: {address:8080}", "line 1: unknown key `server.address***`; write a blank after the colon");
 }
