@@ -21,6 +21,7 @@ use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, print, print_on};
 use crate::printers::csv;
 use crate::program::Program;
+use crate::progress;
 use anyhow::anyhow;
 use format::{Format, Printer};
 use ingester_core::Kind;
@@ -226,7 +227,11 @@ fn wants_more() -> bool {
 async fn count(questions: &[Question], asked: &[Asked<'_>]) -> Result<Ending, Failure> {
     let mut table = Table::new(["kind", "count"]);
     for (question, asked) in questions.iter().zip(asked) {
-        let count = asked.count().await.map_err(failed)?;
+        let bar = progress::spinner("{spinner} counting {msg}");
+        bar.set_message(question.kind.plural().into_owned());
+        let count = asked.count().await;
+        bar.finish_and_clear();
+        let count = count.map_err(failed)?;
         if questions.len() == 1 {
             print(&format!("{count}\n"))?;
             return Ok(Ending::Done);
@@ -256,7 +261,11 @@ async fn group(
         )));
     };
     let limit = arguments.limit.map_or(GROUPS, |limit| limit as usize);
-    let groups = asked.count_by(place, limit).await.map_err(failed)?;
+    let bar = progress::spinner("{spinner} counting {msg}");
+    bar.set_message(question.kind.plural().into_owned());
+    let groups = asked.count_by(place, limit).await;
+    bar.finish_and_clear();
+    let groups = groups.map_err(failed)?;
     let name = table.columns[place].name.as_str();
     let cell = |value: &Value| match value {
         Value::Null => None,
