@@ -9,6 +9,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# Everything is compiled once here, so what the compiler would write down for a next time is only in the way.
+export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
+
 # One line per step, for the list at the end.
 report=()
 failed=0
