@@ -5,7 +5,7 @@
 use crate::arguments::Cluster;
 use crate::ending::Failure;
 use anyhow::anyhow;
-use kube::client::ClientBuilder;
+use kube::client::{AuthError, ClientBuilder};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use std::error::Error;
@@ -72,8 +72,23 @@ impl Error for NotReached {
     }
 }
 
-/// The error with the address of the server, if there is no connection to it. Others stay: one of a plugin may have its output in it.
+/// The credentials of the kubeconfig cannot be had. kube's own error is left out: it has the command of a plugin and its output.
+#[derive(Debug)]
+struct NoCredentials(String);
+
+impl fmt::Display for NoCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for NoCredentials {}
+
+/// The error with the address of the server, if there is no connection to it, and without what may be secret.
 fn named(server: &str, error: BoxError) -> BoxError {
+    if let Some(error) = causes(&*error).find_map(auth_error) {
+        return Box::new(NoCredentials(said_of(error)));
+    }
     let mut cause: &(dyn Error + 'static) = &*error;
     while !cause.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(|error| error.is_connect()) {
         match cause.source() {
@@ -106,10 +121,50 @@ fn broken() -> Option<(PathBuf, KubeconfigError)> {
     files.into_iter().find_map(|file| Kubeconfig::read_from(&file).err().map(|error| (file, error)))
 }
 
+/// The error and its causes.
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| error.source())
+}
+
+/// It is about credentials.
+fn auth_error<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e AuthError> {
+    match error.downcast_ref() {
+        Some(kube::Error::Auth(error)) => Some(error),
+        _ => error.downcast_ref(),
+    }
+}
+
+/// Why there are no credentials, without a word of what a command was given or has printed.
+fn said_of(error: &AuthError) -> String {
+    match error {
+        AuthError::AuthExecStart(error) => format!("the command of the kubeconfig's user cannot be run: {error}"),
+        AuthError::AuthExecRun { out, .. } => {
+            format!("the command of the kubeconfig's user failed with {}: run it by hand to see why", out.status)
+        }
+        AuthError::AuthExecParse(_) | AuthError::ExecPluginFailed => {
+            "the command of the kubeconfig's user has printed no ExecCredential: run it by hand to see what".to_owned()
+        }
+        AuthError::MissingCommand => "the kubeconfig's user has an `exec` without a command".to_owned(),
+        AuthError::ReadTokenFile(error, file) => format!("the token file {} cannot be read: {error}", file.display()),
+        _ => "the credentials of the kubeconfig's user cannot be used: see its section `user`".to_owned(),
+    }
+}
+
 /// What an error says about a kubeconfig, without a word of the file: what is quoted where it cannot be read may be a token.
 pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
+    for error in causes(error) {
+        if let Some(error) = auth_error(error) {
+            return said_of(error);
+        }
+        if let Some(
+            kube::Error::ProxyProtocolUnsupported { proxy_url } | kube::Error::ProxyProtocolDisabled { proxy_url, .. },
+        ) = error.downcast_ref()
+        {
+            let proxy = without_user(&proxy_url.to_string());
+            return format!(
+                "the proxy {proxy} of HTTPS_PROXY or the kubeconfig is of no kind that can be used: name an http:// one"
+            );
+        }
         match error.downcast_ref() {
             Some(KubeconfigError::Parse(error)) => {
                 return match error.location() {
@@ -126,15 +181,16 @@ pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
             Some(KubeconfigError::LoadContext(name)) => return format!("it has no context `{name}`"),
             _ => {}
         }
-        cause = error.source();
     }
     error.to_string()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{said, without_user};
+    use super::{AuthError, named, said, without_user};
     use kube::config::Kubeconfig;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::{ExitStatus, Output};
 
     #[test]
     fn the_address_of_a_server_is_shown_without_its_user() {
@@ -146,6 +202,29 @@ mod tests {
         ] {
             assert_eq!(without_user(url), shown);
         }
+    }
+
+    #[test]
+    fn neither_the_command_of_a_plugin_nor_its_output_is_shown() {
+        let failed = || {
+            let (stdout, stderr) = (b"TOPSECRET".to_vec(), b"TOPSECRET".to_vec());
+            let out = Box::new(Output { status: ExitStatus::from_raw(256), stdout, stderr });
+            kube::Error::Auth(AuthError::AuthExecRun { cmd: "login --secret=TOPSECRET".to_owned(), out })
+        };
+        let builder = said(&failed());
+        let request = named("https://10.0.0.1:6443", Box::new(failed()));
+        for text in [builder, format!("{request} {request:?}")] {
+            assert!(text.contains("exit status: 1: run it by hand") && !text.contains("TOPSECRET"), "{text}");
+        }
+        let output = AuthError::AuthExec("TOPSECRET".to_owned());
+        assert!(!said(&output).contains("TOPSECRET"));
+    }
+
+    #[test]
+    fn a_proxy_is_shown_without_its_password() {
+        let proxy_url = Box::new("ftp://u:TOPSECRET@proxy:3128/".parse().unwrap());
+        let text = said(&kube::Error::ProxyProtocolUnsupported { proxy_url });
+        assert!(text.contains("ftp://proxy:3128") && !text.contains("TOPSECRET"), "{text}");
     }
 
     #[test]

@@ -31,10 +31,18 @@ impl Meant {
     fn of(arguments: &Arguments, kinds: &[Kind]) -> Result<Self, Failure> {
         let database = arguments.target.database(kinds)?;
         let named = || arguments.paths.iter().chain(&arguments.filename);
-        let is_url = |path: &&PathBuf| path.starts_with("http:") || path.starts_with("https:");
-        if let Some(url) = named().find(is_url) {
-            let url = url.display();
-            return Err(Failure::Usage(anyhow!("{url} is no file: `curl {url} | ingester import -` imports it")));
+        for path in named() {
+            let path = path.to_string_lossy();
+            if let Some((scheme, rest)) = path.split_once(":/") {
+                // A URL may have a password.
+                let url = if rest.contains(['@', ':']) { format!("{scheme}://...") } else { path.to_string() };
+                let remedy = match scheme {
+                    "http" | "https" => format!("`curl {url} | ingester import -` imports it"),
+                    "mysql" | "mariadb" | "sqlite" => "a database is named with --database-url URL".to_owned(),
+                    _ => continue,
+                };
+                return Err(Failure::Usage(anyhow!("{url} is no file: {remedy}")));
+            }
         }
         let mut paths = arguments.paths.clone();
         for path in &arguments.filename {
@@ -121,7 +129,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         store.close().await;
     }
     report(arguments.output.output, &summary, shown)?;
-    if summary.is_unreadable() {
+    if summary.is_unreadable() && !summary.stopped {
         return Err(Failure::Usage(anyhow!("nothing could be read, nothing is stored in {database}")));
     }
     if summary.stopped && !arguments.dry_run {
@@ -132,6 +140,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         ));
     }
     match (summary.read(), summary.rejected()) {
+        _ if summary.stopped && arguments.dry_run => note("dry run: interrupted, so not everything was read"),
         _ if summary.stopped => {}
         (0, _) => note("there was no object to import"),
         (_, rejected) if arguments.dry_run => {

@@ -64,6 +64,12 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
         })
     };
     kinds.iter().find(has).copied().ok_or_else(|| {
+        // Nothing of a URL is shown: it may have a password.
+        if let Some((scheme, _)) = name.split_once("://") {
+            return Failure::Usage(anyhow!(
+                "a URL ({scheme}://...) is no kind: a database is named with --database-url URL"
+            ));
+        }
         let known: Vec<&str> = kinds.iter().map(Kind::kind).collect();
         let singular = asked.strip_suffix('s').unwrap_or(&asked);
         let meant = match nearest(singular, &known).or_else(|| nearest(&asked, &known)) {
@@ -176,7 +182,9 @@ async fn tables_of(store: &Store, kinds: &[Kind]) -> Result<usize, Failure> {
 fn lacks(missing: &[String], kinds: &[Kind], released: Option<&Released>) -> String {
     let remedy = match released {
         Some(released) if !is_current(kinds, released) => BEHIND,
-        _ => "run `ingester schema apply`",
+        _ => {
+            "run `ingester schema apply` (if it has nothing to do, `ingester schema verify` names what else changed the tables)"
+        }
     };
     format!("the database lacks {}: {remedy}", missing.join(", "))
 }

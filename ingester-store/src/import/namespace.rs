@@ -4,6 +4,21 @@ use super::read::{Found, named};
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, with_namespace};
 
+/// The same of an object that cannot be read as one: its identity, as far as it is known. `false` if it is of another namespace.
+pub(super) fn put_broken(identity: &mut Identity, kinds: &[Kind], namespace: &str) -> bool {
+    let known = |kind: &&Kind| Some(kind.kind()) == identity.kind.as_deref();
+    if !kinds.iter().find(known).is_some_and(Kind::namespaced) {
+        return true;
+    }
+    match identity.namespace.as_deref().unwrap_or_default() {
+        "" => {
+            identity.namespace = Some(namespace.into());
+            true
+        }
+        own => own == namespace,
+    }
+}
+
 /// The text of an object in this namespace. An object of another namespace is refused, one that belongs to no namespace is left as it
 /// is.
 pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<String, Box<Found>> {

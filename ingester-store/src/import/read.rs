@@ -99,7 +99,17 @@ fn load(source: &Arc<str>, document: Document, kinds: &[Kind], into: Option<&str
             Some(into) => namespace::put(text, kinds, into).map_or_else(|refused| *refused, |text| decode(text, kinds)),
             None => decode(text, kinds),
         },
-        Err(error) => broken(&Identity::probe(&document.fragment), kinds, error.to_string()),
+        Err(error) => {
+            let mut identity = Identity::probe(&document.fragment);
+            let recorded = into.is_none_or(|into| namespace::put_broken(&mut identity, kinds, into));
+            match broken(&identity, kinds, error.to_string()) {
+                // An object of another namespace is none of this import's to record.
+                Found::Rejected { place, object, reason, .. } if !recorded => {
+                    Found::Rejected { place, object, reason, reject: None }
+                }
+                found => found,
+            }
+        }
     };
     Loaded { origin, found }
 }

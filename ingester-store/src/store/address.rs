@@ -233,7 +233,7 @@ fn redact(url: &str) -> String {
     };
     let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
     // Without an `@`, a port and the database follow the colon, or a password if the rest of the URL is missing.
-    let is_port = |port: &str| port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_port = |port: &str| (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
     // The colons of an IPv6 address are in brackets.
     let (address, rest) = match rest.split_once(']') {
         Some((address, rest)) if address.starts_with('[') && is_ipv6(&address[1..]) => (format!("{address}]"), rest),

@@ -281,7 +281,7 @@ async fn page(
     if settle {
         let versions: Vec<(&str, String)> = changes.good.iter().map(|(uid, v)| (uid.as_str(), v.clone())).collect();
         for versions in chunks(&versions, MOST_ROWS) {
-            tx.execute(&SettleRejects { versions }).await?;
+            tx.execute(&SettleRejects { kind: kind.kind(), versions }).await?;
         }
     }
     Ok(page)

@@ -8,9 +8,11 @@ use askama::Template;
 #[template(
     ext = "sql",
     source = r#"DELETE FROM "ingester_rejects"
-WHERE ("uid", "res_version") IN ({{ versions.len()|row_values(2) }})"#
+WHERE "kind" = ? AND ("uid", "res_version") IN ({{ versions.len()|row_values(2) }})"#
 )]
 pub struct SettleRejects<'a> {
+    /// The kind: an object of another one may have the same uid in files that were written by hand.
+    pub kind: &'a str,
     /// Uids with `res_version` as text.
     pub versions: &'a [(&'a str, String)],
 }
@@ -21,7 +23,8 @@ impl Statement for SettleRejects<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        self.versions.iter().flat_map(|(uid, version)| [Param::Text(uid), Param::Text(version)]).collect()
+        let versions = self.versions.iter().flat_map(|(uid, version)| [Param::Text(uid), Param::Text(version)]);
+        std::iter::once(Param::Text(self.kind)).chain(versions).collect()
     }
 }
 
@@ -32,6 +35,6 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&SettleRejects { versions: &[("a", "1".into()), ("b", "2".into())] });
+        snapshot(&SettleRejects { kind: "Widget", versions: &[("a", "1".into()), ("b", "2".into())] });
     }
 }
