@@ -121,7 +121,7 @@ async fn a_database_of_a_later_release_is_left_alone(database: Database) -> Resu
     refused(releases.first.revert(&store, 0, &mut |_| {}).await.unwrap_err())?;
     ensure!(ledger(&database).await? == done(&["1", "2", "3"]));
     let error = releases.second.revert(&store, 9, &mut |_| {}).await.unwrap_err().to_string();
-    ensure!(error == "there is no migration 9; the last one is 3", "{error}");
+    ensure!(error.starts_with("there is no migration 9; the last one is 3: "), "{error}");
     Ok(())
 }
 
