@@ -123,7 +123,7 @@ fn broken() -> Option<(PathBuf, KubeconfigError)> {
 
 /// The error and its causes.
 fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error| error.source())
+    std::iter::successors(Some(error), |error: &&'e (dyn Error + 'static)| (*error).source())
 }
 
 /// It is about credentials.
