@@ -369,6 +369,11 @@ impl AuditMetrics {
         self.0.last_audit.set(Time::now());
     }
 
+    /// What the last one found is not looked at again: the kind is not audited any more.
+    pub(crate) fn forgotten(&self) {
+        self.0.audit_findings.iter().for_each(|gauge| gauge.set(0));
+    }
+
     /// An audit could not be finished: the findings remain those of the one before.
     pub(crate) fn failed(&self) {
         self.0.audits[1].inc();

@@ -230,6 +230,12 @@ fn audits_show_what_the_last_that_ended_found() {
         ("ingester_audits_total{kind=\"Model\",result=\"failed\"}", 1.0),
     ]);
     assert!(rendered.value("ingester_last_audit_timestamp_seconds{kind=\"Model\"}") > 1e9);
+    audit.forgotten();
+    let rendered = Rendered::of(&metrics);
+    for finding in crate::metrics::FINDINGS {
+        let series = format!("ingester_audit_findings{{finding=\"{finding}\",kind=\"Model\"}}");
+        assert_eq!(rendered.value(&series), 0.0);
+    }
 }
 
 #[test]
