@@ -135,6 +135,16 @@ impl Health {
         kind.state = new;
     }
 
+    /// Whether what the cluster has of a kind is yet to reach SQL.
+    pub(crate) fn is_pending(&self, kind: &str) -> bool {
+        let state = self.state();
+        state.kinds.iter().filter(|known| known.name == kind).any(|known| match known.state {
+            KindState::Unknown | KindState::Listing => true,
+            KindState::Failed(_) => !known.listed,
+            KindState::Waiting | KindState::Synced | KindState::Suspended => false,
+        })
+    }
+
     /// A task ended that only a restart of the process brings back.
     pub fn dead(&self, task: &str, reason: &str) {
         self.state().dead.push((task.to_owned(), reason.to_owned()));
@@ -256,6 +266,22 @@ mod tests {
         health.kind("Project", KindState::Suspended);
         health.kind("Project", KindState::Listing);
         lacks(&health, &["Model first list not finished"]);
+    }
+
+    #[test]
+    fn a_kind_is_pending_until_what_the_cluster_has_is_in_sql() {
+        let health = started();
+        let pending = |state: KindState| {
+            health.kind("Model", state);
+            health.is_pending("Model")
+        };
+        assert!(pending(KindState::Unknown) && pending(KindState::Listing));
+        assert!(pending(KindState::Failed("forbidden".into())));
+        assert!(!pending(KindState::Waiting) && !pending(KindState::Synced));
+        assert!(!pending(KindState::Failed("forbidden".into())), "what it had is there");
+        assert!(!pending(KindState::Suspended));
+        assert!(pending(KindState::Listing), "it goes on");
+        assert!(!health.is_pending("Unknown"));
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Rows of objects that were deleted long ago are purged, while the mirror runs. Rows of evicted objects never are: nobody else has
 //! these objects. Rejects of objects that are gone are forgotten by every list.
 //!
-//! May use: ingester-core, ingester-store, config, metrics, suspend.
+//! May use: ingester-core, ingester-store, config, metrics, suspend, unit.
 
 use crate::config::{Config, Live};
 use crate::metrics::Metrics;
 use crate::suspend::Suspension;
+use crate::unit::in_time;
 use futures::FutureExt as _;
 use ingester_core::Kind;
 use ingester_core::value::Micros;
@@ -73,7 +74,8 @@ impl Retention {
             // A kind that is suspended has none to give.
             let Some(permit) = self.suspension.permit(kind.kind()).now_or_never().flatten() else { break };
             let begin = Instant::now();
-            let batch = self.store.purge(kind, Micros::ago(age)).await?;
+            // A database that is silent must not keep the permit: the kind could not be suspended.
+            let batch = in_time("purging rows", self.store.purge(kind, Micros::ago(age))).await?;
             drop(permit);
             *rows += batch.rows;
             metrics.purged(batch.rows);

@@ -7,7 +7,8 @@
 
 use crate::config::{Config, Live};
 use crate::metrics::Metrics;
-use futures::future::join_all;
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
 use ingester_core::kind::Kind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,32 +67,54 @@ impl Suspension {
 
     /// Suspends kinds and lets them go on as the configuration changes, for ever.
     pub async fn follow(&self, live: &Live) {
+        let mut settling = FuturesUnordered::new();
         loop {
             let wanted = live.now().ingester.suspend.clone();
-            self.set(&wanted).await;
-            live.changed(&wanted, |config| config.ingester.suspend.clone()).await;
+            settling.extend(self.set(&wanted).into_iter().map(|(kind, switch)| self.settle(kind, switch)));
+            let mut changed = std::pin::pin!(live.changed(&wanted, |config| config.ingester.suspend.clone()));
+            loop {
+                // What settles comes first, so that it sees every change of its flag.
+                tokio::select! {
+                    biased;
+                    Some(()) = settling.next() => {}
+                    () = &mut changed => break,
+                }
+            }
         }
     }
 
-    /// Suspends these kinds and no others. Returns once nothing is written for them any more.
-    async fn set(&self, kinds: &[String]) {
-        let changed = self.0.switches.iter().filter(|(kind, switch)| {
+    /// Suspends these kinds and no others. Returns those that are to be suspended from now on.
+    fn set(&self, kinds: &[String]) -> Vec<(&'static str, &Switch)> {
+        let mut settling = Vec::new();
+        for (kind, switch) in &self.0.switches {
             let wanted = kinds.iter().any(|name| name == *kind);
-            // The flag comes first: whoever gets a permit after that gives it back at once.
-            switch.suspended.send_replace(wanted) != wanted
-        });
-        let settled = changed.map(async |(kind, switch)| {
-            if *switch.suspended.borrow() {
+            // The flag comes before the lock: whoever gets a permit after that gives it back at once.
+            if switch.suspended.send_replace(wanted) == wanted {
+                continue;
+            }
+            if wanted {
                 tracing::info!(kind, "Kind is being suspended: what has begun is finished");
-                drop(switch.work.write().await);
-                self.0.metrics.suspended(kind, true);
-                say_suspended(kind);
+                settling.push((*kind, switch));
             } else {
                 self.0.metrics.suspended(kind, false);
                 tracing::info!(kind, "Kind goes on: it is listed as after a restart");
             }
-        });
-        join_all(settled).await;
+        }
+        settling
+    }
+
+    /// Waits until nothing is written for the kind any more, and says so; or until it goes on, without a word.
+    async fn settle(&self, kind: &str, switch: &Switch) {
+        let mut suspended = switch.suspended.subscribe();
+        tokio::select! {
+            biased;
+            // Whoever waits for the lock keeps new permits from a kind that goes on.
+            _ = suspended.wait_for(|suspended| !*suspended) => {}
+            _ = switch.work.write() => {
+                self.0.metrics.suspended(kind, true);
+                say_suspended(kind);
+            }
+        }
     }
 
     /// Whether the kind is suspended, or is to be.
@@ -123,6 +146,8 @@ mod tests {
     use crate::config::{Config, Live};
     use crate::fixture::MODEL;
     use crate::metrics::Metrics;
+    use ingester_core::Kind;
+    use ingester_core::kind::Definition;
     use std::sync::Arc;
     use std::time::Duration;
     use tokio::time::timeout;
@@ -142,8 +167,9 @@ mod tests {
         let suspension = Suspension::new(&[MODEL], &config(&[]), &Metrics::new().unwrap());
         let mut permit = suspension.permit("Model").await.unwrap();
         assert!(waits(permit.revoked()).await);
-        let names = ["Model".to_owned()];
-        let mut suspending = std::pin::pin!(suspension.set(&names));
+        let settling = suspension.set(&["Model".to_owned()]);
+        let [(kind, switch)] = settling[..] else { panic!("{settling:?}") };
+        let mut suspending = std::pin::pin!(suspension.settle(kind, switch));
         assert!(waits(&mut suspending).await, "the permit is out");
         assert!(!waits(permit.revoked()).await);
         assert!(waits(suspension.permit("Model")).await, "no new one");
@@ -151,9 +177,40 @@ mod tests {
         suspending.await;
         assert!(suspension.is_suspended("Model"));
         assert!(waits(suspension.permit("Model")).await);
-        suspension.set(&[]).await;
+        assert!(suspension.set(&[]).is_empty());
         assert!(!waits(suspension.permit("Model")).await);
         assert!(suspension.permit("Unknown").await.is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_permit_that_stays_out_holds_up_no_other_change() {
+        let project = Kind::new(Definition { kind: "Project", ..*MODEL.definition() }, *MODEL.functions());
+        let metrics = Metrics::new().unwrap();
+        let suspension = Suspension::new(&[MODEL, project], &config(&[]), &metrics);
+        let shown = || {
+            let text = metrics.render();
+            ["Model", "Project"].map(|kind| text.contains(&format!("ingester_suspended{{kind=\"{kind}\"}} 1\n")))
+        };
+        let (sender, live) = Live::new(config(&[]));
+        let following = suspension.clone();
+        tokio::spawn(async move { following.follow(&live).await });
+        let change = async |kinds: &[&str]| {
+            sender.send_replace(Arc::new(config(kinds)));
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        };
+        let never_back = suspension.permit("Model").await.unwrap();
+        change(&["Model"]).await;
+        assert_eq!((suspension.is_suspended("Model"), shown()), (true, [false, false]));
+        change(&["Model", "Project"]).await;
+        assert_eq!(shown(), [false, true], "another kind is suspended meanwhile");
+        change(&["Project"]).await;
+        assert!(!suspension.is_suspended("Model"));
+        assert!(!waits(suspension.permit("Model")).await, "the kind goes on");
+        drop(never_back);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(shown(), [false, true], "nobody says afterwards that it is suspended");
+        change(&["Model"]).await;
+        assert_eq!(shown(), [true, false]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -462,8 +462,12 @@ fn every_pod_is_under_one_network_policy_that_lets_its_work_through() {
         assert_eq!(spec.policy_types, Some(vec!["Ingress".into(), "Egress".into()]));
         let ingress: Vec<_> = spec.ingress.unwrap().iter().flat_map(|rule| ports(&rule.ports)).collect();
         assert_eq!(ingress, incoming, "{file}");
-        let egress: Vec<_> = spec.egress.unwrap().iter().flat_map(|rule| ports(&rule.ports)).collect();
-        assert_eq!(egress, [("UDP".to_owned(), 53), tcp(53), tcp(443), tcp(6443), tcp(database)], "{file}");
+        let rules = spec.egress.unwrap();
+        assert!(rules.iter().all(|rule| rule.to.is_none()), "a selector of pods names no DNS cache of a node: {file}");
+        let egress: Vec<_> = rules.iter().flat_map(|rule| ports(&rule.ports)).collect();
+        let udp = |port: i32| ("UDP".to_owned(), port);
+        let names = [udp(53), tcp(53), udp(5353), tcp(5353)];
+        assert_eq!(egress, [&names[..], &[tcp(443), tcp(6443), tcp(database)]].concat(), "{file}");
     }
 }
 

@@ -254,6 +254,9 @@ fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Opt
 /// written some. The first look is soon, when that release has probably ended.
 const AGAIN: [Duration; 2] = [Duration::from_secs(300), Duration::from_secs(3600)];
 
+/// How long a page may take once the backfill is to stop, before it is given up: a silent database must not keep the permit.
+const PAGE: Duration = Duration::from_secs(60);
+
 /// Backfills columns that migrations added and rows of older definitions, one table after the other, while the mirror runs.
 struct Filling {
     store: Arc<Store>,
@@ -332,16 +335,18 @@ impl Filling {
             before = *now;
         });
         let mut filled = std::pin::pin!(filled);
-        let filled = tokio::select! {
+        let ended = tokio::select! {
             biased;
-            filled = &mut filled => filled?,
-            () = permit.revoked() => {
+            filled = &mut filled => Some(filled?),
+            () = permit.revoked() => None,
+            () = self.live.changed(&rate, |config| config.ingester.backfill_rate) => None,
+        };
+        let filled = match ended {
+            Some(filled) => filled,
+            None => {
                 stop.cancel();
-                filled.await?
-            }
-            () = self.live.changed(&rate, |config| config.ingester.backfill_rate) => {
-                stop.cancel();
-                filled.await?
+                let page = tokio::time::timeout(PAGE, filled).await;
+                page.unwrap_or_else(|_| Err(StoreError::silent("filling columns", PAGE)))?
             }
         };
         let BackfillProgress { read, filled, failed, complete, .. } = filled;

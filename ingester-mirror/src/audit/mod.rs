@@ -14,7 +14,7 @@ pub use verdict::{AuditReport, Counts, Finding, ReportEntry};
 
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::config::{Config, Live};
-use crate::lifecycle::{IMMUTABLE, is_leaving, is_true};
+use crate::lifecycle::{IMMUTABLE, is_leaving, is_released, is_true};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Why, uid_of};
 use crate::sync::{Context, units};
 use crate::unit::Unit;
@@ -239,10 +239,12 @@ impl<'a> Auditor<'a> {
         let meta = object.meta();
         match self.unit().row(object) {
             Ok(Some(row)) => {
+                let rules = self.unit().rules();
                 let wanted = Wanted::Object {
                     row: &row,
                     terminating: is_leaving(meta),
-                    leaving: self.unit().rules().immutable || is_true(meta, IMMUTABLE),
+                    leaving: rules.immutable || is_true(meta, IMMUTABLE),
+                    released: is_released(meta, rules),
                     rejected: self.rejects.get(&meta.uid).map(String::as_str),
                 };
                 judge(table, &wanted, stored)

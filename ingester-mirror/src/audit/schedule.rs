@@ -5,7 +5,7 @@ use crate::config::Live;
 use crate::events::Publisher;
 use crate::health::Health;
 use crate::metrics::{FINDINGS, Metrics};
-use crate::sync::Context;
+use crate::sync::{Context, names};
 use ingester_core::kind::Kind;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
@@ -13,26 +13,35 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// The shortest pause from the begin of one round to that of the next.
+/// How soon a kind that was not in SQL yet is looked at again.
+const SOON: Duration = Duration::from_secs(10);
+
+/// The shortest pause from the end of one round to the begin of the next.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// How many findings of a kind are named in the log.
 const NAMED: usize = 10;
 
-/// Compares the kinds one after the other, every `ingester.auditPeriod`, until `stop` is cancelled. Suspended kinds are left out.
+/// Compares the kinds one after the other, every `ingester.auditPeriod`, until `stop` is cancelled. Suspended kinds are left out,
+/// and those whose first list is not in SQL yet are looked at again soon.
 ///
 /// The first time is at random within the period, so that ingesters that are started together do not come in step.
 pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, stop: &CancellationToken) {
-    let period = || live.now().ingester.audit_period;
     let chance =
         f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or_default()) / f64::from(u32::MAX);
-    let (begin, mut last) = (Instant::now(), None);
+    let (begin, mut last, mut left) = (Instant::now(), None, Vec::new());
     loop {
-        let now = period();
-        let due = now.map(|period| match last {
+        let config = live.now();
+        let (now, suspended) = (config.ingester.audit_period, config.ingester.suspend.clone());
+        // Nobody would ever take back what was found.
+        for kind in kinds.iter().filter(|kind| now.is_none() || config.ingester.is_suspended(kind.kind())) {
+            context.metrics.audit(kind.kind()).forgotten();
+        }
+        let whole = now.map(|period| match last {
             Some(last) => last + period.max(SHORTEST),
             None => begin + period.mul_f64(chance),
         });
+        let due = whole.map(|whole| if left.is_empty() { whole } else { whole.min(Instant::now() + SOON) });
         let wait = async {
             match due {
                 Some(due) => tokio::time::sleep_until(due).await,
@@ -43,24 +52,35 @@ pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, 
             biased;
             () = stop.cancelled() => return,
             () = live.changed(&now, |config| config.ingester.audit_period) => continue,
+            () = live.changed(&suspended, |config| config.ingester.suspend.clone()) => continue,
             () = wait => {}
         }
-        last = Some(Instant::now());
+        let is_whole = whole.is_some_and(|whole| whole <= Instant::now());
+        let these = std::mem::take(&mut left);
+        let these = if is_whole { kinds.to_vec() } else { these };
         tokio::select! {
             biased;
             () = stop.cancelled() => return,
             () = live.changed(&now, |config| config.ingester.audit_period) => {}
-            () = round(context, kinds, live) => {}
+            pending = round(context, &these, live) => left = pending,
+        }
+        if is_whole {
+            last = Some(Instant::now());
         }
     }
 }
 
-/// One kind after the other.
-async fn round(context: &Context, kinds: &[Kind], live: &Live) {
+/// One kind after the other. Returns those that are not in SQL yet.
+async fn round(context: &Context, kinds: &[Kind], live: &Live) -> Vec<Kind> {
+    let mut pending = Vec::new();
     for kind in kinds.iter().filter(|kind| live.now().ingester.has_kind(kind.kind())) {
         let name = kind.kind();
         let config = live.now();
         if config.ingester.is_suspended(name) {
+            continue;
+        }
+        if names(&[*kind], &config).iter().any(|name| context.health.is_pending(name)) {
+            pending.push(*kind);
             continue;
         }
         tokio::select! {
@@ -69,6 +89,7 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live) {
             () = one(context, *kind, live) => {}
         }
     }
+    pending
 }
 
 /// Audits one kind.

@@ -22,6 +22,8 @@ pub(crate) enum Wanted<'a> {
         terminating: bool,
         /// The object is about to leave etcd: its kind is immutable, or `michelangelo/Immutable` is "true".
         leaving: bool,
+        /// The object is terminating and only others hold it: its row may have been purged.
+        released: bool,
         /// The reason in `ingester_rejects`, if the uid is in that table.
         rejected: Option<&'a str>,
     },
@@ -102,18 +104,24 @@ impl std::fmt::Display for Finding {
 ///   nobody stores, so the tombstone may have any other version.
 /// - An evicted row is correct without an object, and with one that is about to leave etcd.
 /// - A tombstone is correct without an object.
+/// - An object that is released needs no row: it was purged, or never had to be written. If the object is rejected, that is told.
 ///
 /// A rejected object without a row, or with a row of an earlier version, is [`Finding::Rejected`]: writing it again would not
 /// help.
 pub(crate) fn judge(table: &Table, wanted: &Wanted<'_>, stored: Option<&StoredRow>) -> Option<Finding> {
-    let (row, terminating, leaving, rejected) = match *wanted {
+    let (row, terminating, leaving, released, rejected) = match *wanted {
         Wanted::Nothing => {
             let lives = |stored: &StoredRow| stored.delete_time.is_none() && stored.evict_time.is_none();
             return stored.is_some_and(lives).then_some(Finding::Orphaned);
         }
         Wanted::Undecodable(reason) => return Some(Finding::Rejected(reason.to_owned())),
-        Wanted::Object { row, terminating, leaving, rejected } => (row, terminating, leaving, rejected),
+        Wanted::Object { row, terminating, leaving, released, rejected } => {
+            (row, terminating, leaving, released, rejected)
+        }
     };
+    if stored.is_none() && released && rejected.is_none() {
+        return None;
+    }
     let finding = against(table, row, terminating, leaving, stored)?;
     Some(match (finding, rejected) {
         (Finding::Missing | Finding::Stale { .. }, Some(reason)) => Finding::Rejected(reason.to_owned()),
@@ -329,15 +337,15 @@ mod tests {
     }
 
     fn live(row: &Row) -> Wanted<'_> {
-        Wanted::Object { row, terminating: false, leaving: false, rejected: None }
+        Wanted::Object { row, terminating: false, leaving: false, released: false, rejected: None }
     }
 
     fn terminating(row: &Row) -> Wanted<'_> {
-        Wanted::Object { row, terminating: true, leaving: false, rejected: None }
+        Wanted::Object { row, terminating: true, leaving: false, released: false, rejected: None }
     }
 
     fn leaving(row: &Row) -> Wanted<'_> {
-        Wanted::Object { row, terminating: false, leaving: true, rejected: None }
+        Wanted::Object { row, terminating: false, leaving: true, released: false, rejected: None }
     }
 
     fn name(wanted: &Wanted<'_>, stored: Option<&StoredRow>) -> &'static str {
@@ -393,6 +401,17 @@ mod tests {
     }
 
     #[test]
+    fn an_object_that_only_others_hold_needs_no_row() {
+        let row = row(7);
+        let released =
+            |rejected| Wanted::Object { row: &row, terminating: true, leaving: false, released: true, rejected };
+        assert_eq!(name(&released(None), None), "");
+        assert_eq!(name(&released(Some("too long")), None), "rejected");
+        assert_eq!(name(&released(None), Some(&stored(6, As::Live))), "stale");
+        assert_eq!(name(&released(None), Some(&stored(6, As::Tombstone))), "");
+    }
+
+    #[test]
     fn an_evicted_row_is_right_during_and_after_its_objects_deletion() {
         let row = row(7);
         for version in [6, 7, 8] {
@@ -422,7 +441,8 @@ mod tests {
     #[test]
     fn an_object_that_cannot_be_mirrored_is_reported_with_its_reason() {
         let row = row(7);
-        let wanted = Wanted::Object { row: &row, terminating: false, leaving: false, rejected: Some("too long") };
+        let rejected = Some("too long");
+        let wanted = Wanted::Object { row: &row, terminating: false, leaving: false, released: false, rejected };
         let rejected = Some(Finding::Rejected("too long".into()));
         assert_eq!(judge(&TABLE, &wanted, None), rejected);
         assert_eq!(judge(&TABLE, &wanted, Some(&stored(6, As::Live))), rejected);

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use tokio::time::Instant;
 
 impl Follower {
-    /// Compares every `resyncPeriod`.
+    /// Compares every `resyncPeriod`, from the end of one time to the begin of the next.
     pub(super) async fn resync(&self) {
         let unit = self.unit();
         let kind = unit.kind.kind();
@@ -26,7 +26,7 @@ impl Follower {
             tokio::select! {
                 biased;
                 () = unit.live.changed(&period, |config| config.ingester.resync_period) => continue,
-                () = due => last = Instant::now(),
+                () = due => {}
             }
             match self.resync_once().await {
                 Ok(found) if found > 0 => {
@@ -39,6 +39,8 @@ impl Follower {
                     tracing::warn!(kind, %error, "Resync given up until the next");
                 }
             }
+            // One that takes longer than the period must leave time for others.
+            last = Instant::now();
         }
     }
 

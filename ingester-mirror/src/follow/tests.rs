@@ -474,6 +474,17 @@ async fn a_sweep_of_too_many_rows_marks_none_until_a_list_is_within_the_limit() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_resync_that_takes_longer_than_its_period_leaves_a_pause() {
+    let scene = Scene::new(|call| if call == "metadata" { Trouble::Slow(700 * SECOND) } else { Trouble::None });
+    scene.put("a", |_| {});
+    let _playing = scene.play(Duration::ZERO);
+    sleep(2000 * SECOND).await;
+    let resyncs = scene.calls("metadata");
+    assert_eq!(resyncs.len(), 2);
+    assert!(resyncs[1] - resyncs[0] >= 1300 * SECOND, "{:?}", resyncs[1] - resyncs[0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_restart_between_marked_and_gone_leaves_the_tombstone() {
     let scene = Scene::new(|call| if call == "delete a" { Trouble::Status(500) } else { Trouble::None });
     scene.put("a", |object| object["metadata"]["annotations"] = json!({ "michelangelo/Deleting": "true" }));

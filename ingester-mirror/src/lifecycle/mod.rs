@@ -138,9 +138,15 @@ pub(crate) fn is_leaving(meta: &Meta) -> bool {
     meta.deletion_timestamp.is_some() || is_true(meta, DELETING)
 }
 
+/// Whether an object is terminating, by a deletion and no eviction, and only the finalizers of others hold it.
+pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
+    let evicted = (rules.immutable || is_true(meta, IMMUTABLE)) && !is_true(meta, DELETING);
+    meta.deletion_timestamp.is_some() && finalizer::position(&meta.finalizers).is_none() && !evicted
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Circumstances, DELETING, IMMUTABLE, Plan, Rules, State, Then, plan};
+    use super::{Circumstances, DELETING, IMMUTABLE, Plan, Rules, State, Then, is_released, plan};
     use crate::config::Finalizer;
     use ingester_core::object::Meta;
     use std::time::Duration;
@@ -202,6 +208,18 @@ mod tests {
         let before_this_process = Circumstances { terminating_for: Duration::from_secs(7), ..after(4) };
         assert_eq!(plan(&meta, RULES, before_this_process).again, Some(Duration::from_secs(3)));
         assert_eq!(plan(&meta, RULES, NOW).again, Some(Duration::from_secs(10)));
+    }
+
+    #[test]
+    fn an_object_is_released_once_only_others_hold_it() {
+        assert!(is_released(&object(&["x"], &[], true), RULES));
+        assert!(!is_released(&object(&["x", OURS], &[], true), RULES));
+        assert!(!is_released(&object(&["x"], &[], false), RULES));
+        // Only its row has an evicted object: it is never purged.
+        let immutable = (IMMUTABLE, "true");
+        assert!(!is_released(&object(&["x"], &[immutable], true), RULES));
+        assert!(!is_released(&object(&["x"], &[], true), Rules { immutable: true, ..RULES }));
+        assert!(is_released(&object(&["x"], &[immutable, (DELETING, "true")], true), RULES));
     }
 
     #[test]

@@ -122,6 +122,15 @@ impl Time {
         self.0.store(Time::now().to_bits(), Relaxed);
     }
 
+    /// Sets it if it is never.
+    fn begin(&self) {
+        let _ = self.0.compare_exchange(0, Time::now().to_bits(), Relaxed, Relaxed);
+    }
+
+    fn forget(&self) {
+        self.0.store(0, Relaxed);
+    }
+
     fn seconds(&self) -> f64 {
         f64::from_bits(self.0.load(Relaxed))
     }
@@ -280,10 +289,10 @@ impl KindMetrics {
         self.objects.set(sum(|own| &own.objects));
         self.rejected_objects.set(sum(|own| &own.rejected_objects));
         self.held_objects.set(sum(|own| &own.held));
-        // The one that was listed longest ago, and the latest event of all.
-        let times = |of: fn(&Own) -> &Time| controllers.iter().map(|own| of(own).seconds()).collect::<Vec<f64>>();
-        self.last_list.set(times(|own| &own.last_list).into_iter().reduce(f64::min).unwrap_or_default());
-        self.last_event.set(times(|own| &own.last_event).into_iter().fold(0.0, f64::max));
+        // The one that was listed longest ago, and the one whose watch has been silent for longest.
+        let earliest = |of: fn(&Own) -> &Time| controllers.iter().map(|own| of(own).seconds()).reduce(f64::min);
+        self.last_list.set(earliest(|own| &own.last_list).unwrap_or_default());
+        self.last_event.set(earliest(|own| &own.last_event).unwrap_or_default());
         let oldest = controllers.iter().filter_map(|own| {
             let oldest = own.oldest.lock().unwrap_or_else(PoisonError::into_inner);
             oldest.as_ref().and_then(|oldest| oldest())
@@ -358,6 +367,11 @@ impl AuditMetrics {
         }
         self.0.audits[0].inc();
         self.0.last_audit.set(Time::now());
+    }
+
+    /// What the last one found is not looked at again: the kind is not audited any more.
+    pub(crate) fn forgotten(&self) {
+        self.0.audit_findings.iter().for_each(|gauge| gauge.set(0));
     }
 
     /// An audit could not be finished: the findings remain those of the one before.
@@ -547,9 +561,10 @@ impl ControllerMetrics {
         *self.own.oldest.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(oldest));
     }
 
-    /// All objects were listed, or their metadata.
+    /// All objects were listed, or their metadata. From the first list on, a watch that never sends anything is silent.
     pub(crate) fn list_ended(&self) {
         self.own.last_list.set_now();
+        self.own.last_event.begin();
     }
 
     /// The watch sent something.
@@ -562,6 +577,8 @@ impl ControllerMetrics {
         for gauge in [&self.own.depth, &self.own.waiting_bytes, &self.own.max_concurrent, &self.own.held] {
             gauge.store(0, Relaxed);
         }
+        self.own.last_list.forget();
+        self.own.last_event.forget();
         self.own.synced.store(false, Relaxed);
     }
 

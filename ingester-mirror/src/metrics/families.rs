@@ -325,12 +325,12 @@ impl Families {
             )?,
             last_list: on.seconds(
                 "ingester_last_list_timestamp_seconds",
-                "When all objects were last listed to the end, by a list or a resync; 0 before the first",
+                "When all objects were last listed to the end, by a list or a resync; 0 before the first and while suspended",
                 BY_KIND,
             )?,
             last_event: on.seconds(
                 "ingester_last_event_timestamp_seconds",
-                "When the watch last sent something, if only a bookmark; 0 before the first",
+                "When the watch last sent something, if only a bookmark, or the first list ended; 0 before that and while suspended",
                 BY_KIND,
             )?,
             suspended: on.gauges("ingester_suspended", "1 while the kind is suspended", BY_KIND)?,

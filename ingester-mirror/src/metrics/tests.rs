@@ -166,13 +166,23 @@ fn times_and_ages_are_those_of_the_controller_that_matters() {
     let (metrics, one) = model();
     let two = metrics.controller("Model");
     let value = |name: &str| Rendered::of(&metrics).value(&format!("ingester_{name}{{kind=\"Model\"}}"));
-    one.list_ended();
-    two.event_received();
-    assert_eq!(value("last_list_timestamp_seconds"), 0.0, "one namespace was not listed yet");
-    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
-    assert!((value("last_event_timestamp_seconds") - now).abs() < 60.0);
     two.list_ended();
-    assert!((value("last_list_timestamp_seconds") - now).abs() < 60.0);
+    two.event_received();
+    for name in ["last_list_timestamp_seconds", "last_event_timestamp_seconds"] {
+        assert_eq!(value(name), 0.0, "one namespace was not listed yet: {name}");
+    }
+    let before = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
+    one.list_ended();
+    let listed = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs_f64();
+    assert!(value("last_list_timestamp_seconds") <= listed);
+    two.list_ended();
+    two.event_received();
+    let silent = value("last_event_timestamp_seconds");
+    assert!((before..=listed).contains(&silent), "a watch without an event is silent since the list: {silent}");
+    one.list_ended();
+    assert_eq!(value("last_event_timestamp_seconds"), silent, "a list is no event");
+    one.event_received();
+    assert!(value("last_event_timestamp_seconds") >= listed);
     one.oldest(|| Some(Duration::from_secs(7)));
     two.oldest(|| None);
     assert_eq!(value("oldest_waiting_seconds"), 7.0);
@@ -189,6 +199,7 @@ fn a_controller_that_has_stopped_holds_nothing_and_is_not_synced() {
     model.objects(5);
     model.synced(true);
     model.installed(true);
+    model.list_ended();
     model.stopped();
     let kind = "{kind=\"Model\"}";
     Rendered::of(&metrics).has(&[
@@ -196,6 +207,8 @@ fn a_controller_that_has_stopped_holds_nothing_and_is_not_synced() {
         (&format!("ingester_waiting_bytes{kind}"), 0.0),
         (&format!("ingester_held_objects{kind}"), 0.0),
         (&format!("ingester_synced{kind}"), 0.0),
+        (&format!("ingester_last_list_timestamp_seconds{kind}"), 0.0),
+        (&format!("ingester_last_event_timestamp_seconds{kind}"), 0.0),
         (&format!("ingester_objects{kind}"), 5.0),
         (&format!("ingester_installed{kind}"), 1.0),
     ]);
@@ -217,6 +230,12 @@ fn audits_show_what_the_last_that_ended_found() {
         ("ingester_audits_total{kind=\"Model\",result=\"failed\"}", 1.0),
     ]);
     assert!(rendered.value("ingester_last_audit_timestamp_seconds{kind=\"Model\"}") > 1e9);
+    audit.forgotten();
+    let rendered = Rendered::of(&metrics);
+    for finding in crate::metrics::FINDINGS {
+        let series = format!("ingester_audit_findings{{finding=\"{finding}\",kind=\"Model\"}}");
+        assert_eq!(rendered.value(&series), 0.0);
+    }
 }
 
 #[test]

@@ -112,10 +112,15 @@ async fn supervise(unit: Unit, suspension: Suspension) {
     let (kind, name) = (unit.kind.kind(), unit.name());
     let mut backoff = Backoff::new(RESTART);
     while !unit.exit.is_cancelled() {
-        if suspension.is_suspended(kind) {
+        let suspended = suspension.is_suspended(kind);
+        if suspended {
             unit.health.kind(&name, KindState::Suspended);
         }
         let Some(Some(mut permit)) = unit.exit.run_until_cancelled(suspension.permit(kind)).await else { return };
+        if suspended {
+            // The rows are read before anything is listed, which may take long.
+            unit.health.kind(&name, KindState::Listing);
+        }
         let begin = tokio::time::Instant::now();
         let stop = unit.exit.child_token();
         let mut following = std::pin::pin!(Follower::run(Unit { stop: stop.clone(), ..unit.clone() }));
