@@ -71,7 +71,7 @@ impl Retention {
         let metrics = self.metrics.retention(kind.kind());
         while !stop.is_cancelled() {
             let Some(age) = self.live.now().retention.of(kind.kind()) else { break };
-            // A kind that is suspended has none to give.
+            // There is none while the kind is suspended.
             let Some(permit) = self.suspension.permit(kind.kind()).now_or_never().flatten() else { break };
             let begin = Instant::now();
             // A database that is silent must not keep the permit: the kind could not be suspended.
