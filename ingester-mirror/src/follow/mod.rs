@@ -200,7 +200,7 @@ impl Follower {
             let whole = rows.len() == ROWS;
             let mut known = self.pipeline.known();
             for row in rows {
-                known.load(row.uid, row.res_version);
+                known.load(&row.uid, row.res_version);
             }
             drop(known);
             if !whole {

@@ -89,7 +89,7 @@ impl Follower {
             }
             for row in rows {
                 if !self.pipeline.queue.holds(&row.uid) {
-                    self.pipeline.known().load(row.uid, row.res_version);
+                    self.pipeline.known().load(&row.uid, row.res_version);
                 } else {
                     self.pipeline.known().seen(&row.uid);
                 }

@@ -252,7 +252,7 @@ impl World {
     pub(super) fn create(&mut self, name: &str, make: impl FnOnce(&mut Thing)) {
         self.server.uids += 1;
         let mut thing = Thing {
-            uid: format!("u{}", self.server.uids),
+            uid: format!("00000000-0000-4000-8000-{:012}", self.server.uids),
             name: name.to_owned(),
             version: 0,
             flavour: Flavour::Plain,
