@@ -161,11 +161,12 @@ impl Row {
         }
     }
 
-    /// A hash of the labels and annotations, valid in this process only.
+    /// A hash of the labels and annotations, valid in this process only. It has 56 bits: whoever remembers it for many objects has
+    /// room for a byte of its own.
     pub fn companions_hash(&self) -> NonZeroU64 {
         // With a random key, so that nobody can construct different labels with the same hash.
         static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-        NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations))).unwrap_or(NonZeroU64::MIN)
+        NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations)) >> 8).unwrap_or(NonZeroU64::MIN)
     }
 
     /// About how many bytes the row takes in a statement's packet, without labels and annotations.

@@ -2,7 +2,7 @@
 //!
 //! May use: ingester-core, cluster, lifecycle, unit.
 
-use crate::cluster::{ApiError, ApiErrorKind, Cluster, PartialObjectMeta, Server};
+use crate::cluster::{ApiError, ApiErrorKind, Cluster, PartialObjectMeta, Server, StreamedLists};
 use crate::lifecycle::finalizer;
 use crate::unit::parse;
 use futures::StreamExt as _;
@@ -40,7 +40,7 @@ pub async fn remove_finalizers(
     kind: &Kind,
     namespace: Option<&str>,
 ) -> Result<Removal, ApiError> {
-    let server = Server::new(client.clone(), *kind, namespace.map(Into::into));
+    let server = Server::new(client.clone(), *kind, namespace.map(Into::into), StreamedLists::default());
     let mut removal = Removal::default();
     let mut next = None;
     loop {
@@ -76,7 +76,7 @@ pub async fn remove_finalizers(
 }
 
 async fn remove(kind: &Kind, server: &Server, partial: PartialObjectMeta) -> Result<bool, String> {
-    let mut meta = partial.meta();
+    let mut meta = partial.into_meta();
     for attempt in 1.. {
         let Some(patch) = finalizer::removal(&meta) else { return Ok(false) };
         let error = match server.patch(&meta.namespace, &meta.name, &patch).await {

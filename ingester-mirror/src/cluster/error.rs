@@ -80,7 +80,7 @@ impl fmt::Display for ApiError {
 impl std::error::Error for ApiError {}
 
 /// An error with its causes: kube's own text for a lost connection does not have them.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -2,14 +2,18 @@
 //!
 //! May use: ingester-core, lifecycle.
 //!
-//! [`Cluster`] is what the mirror needs. `server` is the real one, over kube's client.
+//! [`Cluster`] is what the mirror needs. `server` is the real one, over kube's client; `events` reads what a watch sends, and
+//! `partial` an object's metadata.
 
 mod error;
+mod events;
+mod partial;
 mod server;
 
 pub use error::ApiError;
 pub(crate) use error::ApiErrorKind;
-pub(crate) use server::{Server, with_type};
+pub(crate) use partial::PartialObjectMeta;
+pub(crate) use server::{Server, StreamedLists, with_type};
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -25,41 +29,6 @@ pub(crate) struct Page {
     pub(crate) next: Option<String>,
     /// The objects' texts.
     pub(crate) items: Vec<Box<str>>,
-}
-
-/// What is read of an object's metadata when the object itself is not needed.
-#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct PartialObjectMeta {
-    pub(crate) uid: Box<str>,
-    pub(crate) namespace: Box<str>,
-    pub(crate) name: Box<str>,
-    resource_version: Box<str>,
-    pub(crate) finalizers: Vec<Box<str>>,
-    deletion_timestamp: Option<Box<str>>,
-}
-
-impl PartialObjectMeta {
-    /// Its resourceVersion; 0 if it is not a number.
-    pub(crate) fn version(&self) -> u64 {
-        self.resource_version.parse().unwrap_or_default()
-    }
-
-    pub(crate) fn terminating(&self) -> bool {
-        self.deletion_timestamp.is_some()
-    }
-
-    /// The metadata that a patch of the finalizers needs.
-    pub(crate) fn meta(&self) -> Meta {
-        Meta {
-            uid: self.uid.clone(),
-            namespace: self.namespace.clone(),
-            name: self.name.clone(),
-            resource_version: self.version(),
-            finalizers: self.finalizers.clone().into(),
-            ..Meta::default()
-        }
-    }
 }
 
 /// One page of a list of metadata.
@@ -81,10 +50,24 @@ pub(crate) enum RemoteEvent {
     Bookmark(u64),
 }
 
+/// What a streamed list brings.
+#[derive(Debug)]
+pub(crate) enum Listed<T> {
+    /// One of the objects.
+    Object(T),
+    /// One of the objects was deleted meanwhile; its last state. Some servers send what happens until the end of the list.
+    Deleted(T),
+    /// Those were all objects, as they were at this version. Nothing follows.
+    End(u64),
+}
+
+/// A streamed list. If it ends without [`Listed::End`], there was no list.
+pub(crate) type ListStream<T> = BoxStream<'static, Result<Listed<T>, ApiError>>;
+
 /// The objects of one kind, in all namespaces or in one.
 ///
 /// # Guarantees of an implementation
-/// - Lists and [`Cluster::look`] are consistent reads: they show everything that was there when they were asked.
+/// - Lists, streamed or not, and [`Cluster::look`] are consistent reads: they show everything that was there when they were asked.
 /// - "Not found" as the answer to a list or a look means that a server that is ready does not serve the kind. That one object does
 ///   not exist is no error: it is an empty answer. So no error ever means that an object is gone.
 pub(crate) trait Cluster: Send + Sync {
@@ -93,6 +76,12 @@ pub(crate) trait Cluster: Send + Sync {
 
     /// A page of the objects' metadata.
     fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>>;
+
+    /// All objects as a stream; `None` if the API server has no streamed lists. Whoever reads slowly is waited for.
+    fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>>;
+
+    /// The metadata of all objects as a stream; `None` if the API server has no streamed lists.
+    fn stream_metadata(&self) -> BoxFuture<'_, Result<Option<ListStream<PartialObjectMeta>>, ApiError>>;
 
     /// The cluster's current version.
     fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>>;

@@ -4,19 +4,20 @@
 //! item of a built-in kind lacks the `apiVersion` and `kind` that an object has everywhere else.
 
 use super::error::{ApiError, ApiErrorKind};
-use super::{Cluster, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use super::events::{Event, Events, FromText};
+use super::{Cluster, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
 use futures::future::BoxFuture;
-use futures::{FutureExt as _, Stream, StreamExt as _};
+use futures::{AsyncBufRead, FutureExt as _, StreamExt as _};
 use ingester_core::json::{self, Reader};
 use ingester_core::kind::Kind;
 use ingester_core::object::Meta;
 use kube::Client;
-use kube::core::WatchEvent;
 use kube::core::params::{DeleteParams, ListParams, Preconditions, WatchParams};
 use kube::core::request::Request;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 /// Objects per page of a list of metadata, which is a tenth of the size.
@@ -31,6 +32,41 @@ const WATCH_SECONDS: u32 = 290;
 /// How long a watch may be silent. Bookmarks come once a minute, and the server ends the watch after [`WATCH_SECONDS`].
 const SILENCE: Duration = Duration::from_secs(330);
 
+/// After how many seconds the API server ends a streamed list: as late as it ends a watch that names no time. Whoever has not read
+/// everything by then goes on with a list that skips what is stored.
+const STREAM_SECONDS: u32 = 3600;
+
+/// How long a streamed list may be silent.
+const STREAM_SILENCE: Duration = REQUEST;
+
+/// Whether the API server has streamed lists (`sendInitialEvents`): what the first request for one has shown. All kinds of a process
+/// share it.
+#[derive(Clone, Default)]
+pub(crate) struct StreamedLists(Arc<AtomicU8>);
+
+impl StreamedLists {
+    const THERE: u8 = 1;
+    const MISSING: u8 = 2;
+
+    fn is_missing(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::MISSING
+    }
+
+    /// A list was streamed to its end.
+    fn there(&self) {
+        self.0.store(Self::THERE, Ordering::Relaxed);
+    }
+
+    /// The API server refused, or sent no end, unless it is known to have them. Returns whether it has none.
+    fn missing(&self, why: &ApiError) -> bool {
+        let first = self.0.compare_exchange(0, Self::MISSING, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if first {
+            tracing::info!(%why, "This API server has no streamed lists: objects are listed page by page");
+        }
+        self.is_missing()
+    }
+}
+
 /// Whether a name can be a segment of an API path.
 fn is_path_segment(name: &str) -> bool {
     !name.is_empty()
@@ -44,11 +80,12 @@ pub(crate) struct Server {
     client: Client,
     kind: Kind,
     namespace: Option<Box<str>>,
+    streams: StreamedLists,
 }
 
 impl Server {
-    pub(crate) fn new(client: Client, kind: Kind, namespace: Option<Box<str>>) -> Self {
-        Server { client, kind, namespace }
+    pub(crate) fn new(client: Client, kind: Kind, namespace: Option<Box<str>>, streams: StreamedLists) -> Self {
+        Server { client, kind, namespace, streams }
     }
 
     fn url(&self, namespace: Option<&str>) -> String {
@@ -139,32 +176,99 @@ impl Server {
         })
     }
 
+    /// Opens a watch. It comes uncompressed: each event would be compressed by itself.
+    async fn open(
+        &self,
+        doing: &str,
+        mut request: http::Request<Vec<u8>>,
+    ) -> Result<impl AsyncBufRead + Unpin + Send + use<>, ApiError> {
+        let identity = http::HeaderValue::from_static("identity");
+        request.headers_mut().insert(http::header::ACCEPT_ENCODING, identity);
+        match tokio::time::timeout(REQUEST, self.client.request_stream(request)).await {
+            Ok(lines) => lines.map_err(|error| ApiError::of(doing, error)),
+            Err(_) => Err(ApiError::new(doing, "no answer", ApiErrorKind::Transient)),
+        }
+    }
+
     async fn open_watch(&self, version: u64) -> Result<Watch, ApiError> {
         let doing = format!("watching {}", self.kind.plural());
         let parameters = WatchParams::default().timeout(WATCH_SECONDS);
         let request = self.all().watch(&parameters, &version.to_string()).map_err(|error| built(&doing, error))?;
-        let opening = tokio::time::timeout(REQUEST, self.client.request_events::<Box<RawValue>>(request));
-        let events = match opening.await {
-            Ok(events) => events.map_err(|error| ApiError::of(doing.as_str(), error))?,
-            Err(_) => return Err(ApiError::new(doing, "no answer", ApiErrorKind::Transient)),
-        };
-        let events = with_time_limit(events.boxed());
-        let events = events.map(move |event| match event {
-            None => Err(ApiError::new(doing.as_str(), "no sign of life from the API server", ApiErrorKind::Transient)),
-            Some(Err(error)) => Err(ApiError::of(doing.as_str(), error)),
-            Some(Ok(WatchEvent::Added(object) | WatchEvent::Modified(object))) => {
-                Ok(RemoteEvent::Applied(object.into()))
-            }
-            Some(Ok(WatchEvent::Deleted(object))) => Ok(RemoteEvent::Deleted(object.into())),
-            Some(Ok(WatchEvent::Bookmark(bookmark))) => match bookmark.metadata.resource_version.parse() {
-                Ok(version) => Ok(RemoteEvent::Bookmark(version)),
-                Err(_) => Err(ApiError::new(doing.as_str(), NO_VERSION, ApiErrorKind::Other)),
-            },
-            Some(Ok(WatchEvent::Error(status))) => Err(ApiError::of(doing.as_str(), kube::Error::Api(status))),
+        let lines = self.open(&doing, request).await?;
+        let events = futures::stream::unfold(Some(Events::new(lines, doing)), |events| async {
+            let mut events = events?;
+            let event = match events.next(SILENCE).await? {
+                Ok(Event::Applied(text)) => RemoteEvent::Applied(text),
+                Ok(Event::Deleted(text)) => RemoteEvent::Deleted(text),
+                Ok(Event::Bookmark { version, .. }) => RemoteEvent::Bookmark(version),
+                Err(error) => return Some((Err(error), None)),
+            };
+            Some((Ok(event), Some(events)))
         });
         Ok(events.boxed())
     }
+
+    /// All objects, or what `accept` asks for of them, as the beginning of a watch. kube's own parameters bound a watch by five
+    /// minutes, and a first fill may take longer.
+    async fn open_list<T: FromText + Send + 'static>(&self, accept: &str) -> Result<Option<ListStream<T>>, ApiError> {
+        if self.streams.is_missing() {
+            return Ok(None);
+        }
+        let doing = format!("listing {} as a stream", self.kind.plural());
+        let parameters = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+        let url = format!(
+            "{}?{parameters}&resourceVersion=&timeoutSeconds={STREAM_SECONDS}",
+            self.url(self.namespace.as_deref())
+        );
+        let request = http::Request::get(url).header(http::header::ACCEPT, accept).body(Vec::new());
+        let request = request.map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
+        let lines = match self.open(&doing, request.clone()).await {
+            // Older servers refuse the parameters.
+            Err(error) if matches!(error.code, 400 | 422) && self.streams.missing(&error) => return Ok(None),
+            // As in `listed`.
+            Err(error) if error.kind == ApiErrorKind::NotFound => {
+                self.ready(&doing).await?;
+                self.open(&doing, request).await?
+            }
+            lines => lines?,
+        };
+        let state = Some((Events::new(lines, doing.clone()), self.streams.clone()));
+        let list = futures::stream::unfold(state, move |state| {
+            let doing = doing.clone();
+            async move {
+                let (mut events, streams) = state?;
+                loop {
+                    let listed = match events.next::<T>(STREAM_SILENCE).await {
+                        Some(Ok(Event::Applied(object))) => Listed::Object(object),
+                        Some(Ok(Event::Bookmark { version, listed: true })) => {
+                            streams.there();
+                            return Some((Ok(Listed::End(version)), None));
+                        }
+                        Some(Ok(Event::Deleted(object))) => Listed::Deleted(object),
+                        Some(Ok(Event::Bookmark { .. })) => continue,
+                        Some(Err(error)) => {
+                            if error.timeout {
+                                // The oldest servers do not know the parameters, and send a watch without an end of the list.
+                                let _ = streams.missing(&error);
+                            }
+                            return Some((Err(error), None));
+                        }
+                        None => {
+                            let error =
+                                ApiError::new(doing, "the stream ended before the list", ApiErrorKind::Transient);
+                            return Some((Err(error), None));
+                        }
+                    };
+                    return Some((Ok(listed), Some((events, streams))));
+                }
+            }
+        });
+        Ok(Some(list.boxed()))
+    }
 }
+
+/// Asks for objects' metadata alone.
+const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 impl Cluster for Server {
     fn list<'a>(&'a self, limit: u32, next: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>> {
@@ -179,6 +283,14 @@ impl Cluster for Server {
 
     fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>> {
         self.metadata(METADATA_PAGE, next).boxed()
+    }
+
+    fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>> {
+        self.open_list("application/json").boxed()
+    }
+
+    fn stream_metadata(&self) -> BoxFuture<'_, Result<Option<ListStream<PartialObjectMeta>>, ApiError>> {
+        self.open_list(METADATA).boxed()
     }
 
     fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
@@ -247,17 +359,6 @@ fn page(limit: u32, next: Option<&str>) -> ListParams {
 
 const NO_VERSION: &str = "the answer has no resourceVersion that is a number";
 
-/// Ends with `None` after a silence of [`SILENCE`]. (tokio-stream's adapter would not end the stream.)
-fn with_time_limit<S: Stream + Unpin>(stream: S) -> impl Stream<Item = Option<S::Item>> {
-    futures::stream::unfold(Some(stream), |stream| async {
-        let mut stream = stream?;
-        match tokio::time::timeout(SILENCE, stream.next()).await {
-            Ok(item) => item.map(|item| (Some(item), Some(stream))),
-            Err(_) => Some((None, None)),
-        }
-    })
-}
-
 /// The error of a request that cannot be built.
 fn built(doing: &str, error: kube::core::request::Error) -> ApiError {
     ApiError::new(doing, error.to_string(), ApiErrorKind::Other)
@@ -319,7 +420,7 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ApiErrorKind, Cluster as _, Page, Server, is_path_segment, split};
+    use super::{ApiErrorKind, Cluster as _, Page, Server, StreamedLists, is_path_segment, split};
     use crate::cluster::error::kind_of;
     use crate::fixture::MODEL;
     use http::{Request, Response};
@@ -347,7 +448,8 @@ mod tests {
             let answer = Response::builder().status(code).body(Body::from(text.into_bytes())).unwrap();
             async move { Ok::<_, Infallible>(answer) }
         });
-        let page = Server::new(Client::new(service, "default"), MODEL, None).list(2, None).await;
+        let page =
+            Server::new(Client::new(service, "default"), MODEL, None, StreamedLists::default()).list(2, None).await;
         assert!(left.lock().unwrap().is_empty(), "requests that were not made: {left:?}");
         page.map_err(|error| error.kind())
     }

@@ -79,7 +79,7 @@ impl Follower {
                     continue;
                 }
                 pace.tick().await;
-                let meta = partial.meta();
+                let meta = partial.into_meta();
                 let writing = self.pipeline.writing.read().await;
                 let added = self.pipeline.add_finalizer(&meta).await;
                 drop(writing);

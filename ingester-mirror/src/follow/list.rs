@@ -1,164 +1,107 @@
-//! Lists everything, in pages that fit into the budget.
+//! Reads what is new, and finds what is gone.
+//!
+//! A process that starts on an empty table reads all objects. One that knows rows reads the metadata of all objects, which costs the
+//! API server a part of that, and then what has changed: object by object if that is little, else everything.
 
-use super::{Follower, Memory};
-use crate::budget::Share;
-use crate::cluster::{ApiError, ApiErrorKind, Page};
-use crate::pipeline::Source;
+use super::metadata::Partial;
+use super::{Follower, News};
+use crate::cluster::{ApiError, ApiErrorKind};
+use crate::pipeline::{Item, ObjectRef, Source, Why};
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-/// The size of a page that is aimed at, in bytes: two pages are in memory at a time, as text and as parsed objects.
-const PAGE_BYTES: usize = 1 << 20;
+/// One in so many objects may have changed for each to be read by itself: reading one takes the API server about as long as ten in a
+/// stream.
+const FEW: usize = 10;
 
-/// The most objects in a page. (kubectl asks for 500.)
-const MOST: u32 = 500;
-
-/// The objects of the first page: nobody knows yet how large they are. Ten of the largest that a cluster takes are 15 MB.
-const FIRST: u32 = 10;
-
-/// How large the objects of a unit were so far, and how many are asked for at a time.
-#[derive(Debug)]
-pub(super) struct Pages {
-    /// The mean size of the objects in the last page, in bytes.
-    object: usize,
-    limit: u32,
-}
-
-impl Default for Pages {
-    fn default() -> Self {
-        Pages { object: PAGE_BYTES / FIRST as usize, limit: FIRST }
-    }
-}
-
-impl Pages {
-    /// The bytes that the next page will probably take.
-    fn bytes(&self) -> usize {
-        self.object * self.limit as usize
-    }
-
-    /// The next page is as large as this one lets expect.
-    fn learn(&mut self, page: &Page) {
-        let bytes: usize = page.items.iter().map(|text| text.len()).sum();
-        if page.items.is_empty() {
-            return;
-        }
-        self.object = (bytes / page.items.len()).max(1);
-        let limit = u32::try_from(PAGE_BYTES / self.object).unwrap_or(MOST);
-        // Objects that follow may be larger than those so far.
-        self.limit = limit.clamp(1, MOST.min(self.limit.saturating_mul(8)));
-    }
-
-    /// The API server was too slow: asks for less. Returns whether that is possible.
-    fn shrink(&mut self) -> bool {
-        let before = self.limit;
-        self.limit = (self.limit / 2).max(1);
-        self.limit < before
-    }
-}
+/// So many are few in any case, and so many never are: they are remembered until they are read.
+const FEWEST: usize = 200;
+const MOST: usize = 10_000;
 
 impl Follower {
-    /// Lists all objects, page by page, and looks at what is stored but not listed. Returns the list's version.
+    /// Lists all objects, and looks at what is stored but not listed. Returns the list's version.
     pub(super) async fn list(&self) -> Result<u64, ApiError> {
-        let mut pages = self.listing.lock().await;
-        let kind = self.unit().kind.kind();
+        let mut reading = self.listing.lock().await;
+        let (unit, kind) = (self.unit(), self.unit().kind.kind());
         let rejected = self.rejected().await;
-        self.pipeline.known().begin_list();
         let begin = tokio::time::Instant::now();
-        let (mut behind, mut objects) = (None, 0);
-        let (mut page, mut share) = self.page(&mut pages, None).await?;
-        self.unit().metrics.installed(true);
-        if page.version < self.observed.load(Ordering::Relaxed) {
+        // What is known now was in the cluster before its version is asked for. So a version that is behind comes from a cluster that
+        // was restored to an earlier state. A stream says its version only at its end, which is too late.
+        let newest = self.pipeline.known().newest();
+        let asked = unit.cluster.version().await?;
+        unit.metrics.installed(true);
+        if asked < self.observed.load(Ordering::Relaxed) {
             self.pipeline.went_back();
-            // What is in doubt now counts as seen only if this list has it.
-            self.pipeline.known().begin_list();
         }
-        let version = loop {
-            // The rows were read before the list, which is a consistent read. So a list that is behind them comes from a
-            // cluster that was restored to an earlier state.
-            let behind = *behind.get_or_insert_with(|| {
-                let newest = self.pipeline.known().newest();
-                if newest > page.version {
-                    tracing::warn!(
-                        kind,
-                        stored = newest,
-                        cluster = page.version,
-                        "The cluster is behind what is stored, as after a restore from a backup: the cluster wins"
-                    );
-                }
-                newest > page.version
-            });
-            objects += page.items.len();
-            let (version, next, items) = (page.version, page.next, page.items);
-            let received = async {
-                for text in items {
-                    self.receive(text, Source::List { behind }, Memory::Of(&mut share)).await;
-                }
-                drop(share);
-            };
-            let Some(token) = next else {
-                received.await;
-                break version;
-            };
-            // The API server prepares the next page while this one is processed.
-            let ((), following) = tokio::join!(received, self.page(&mut pages, Some(&token)));
-            (page, share) = following?;
+        let behind = newest > asked;
+        if behind {
+            tracing::warn!(
+                kind,
+                stored = newest,
+                cluster = asked,
+                "The cluster is behind what is stored, as after a restore from a backup: the cluster wins"
+            );
+        }
+        self.pipeline.known().begin_list();
+        let changed = if behind || self.pipeline.known().live() == 0 { None } else { self.changed().await? };
+        let (version, objects, read) = match changed {
+            Some(Changed { version, objects, items }) => {
+                let read = items.len();
+                items.into_iter().for_each(|item| self.pipeline.queue.push(item));
+                (version, objects, read)
+            }
+            None => {
+                // A list that was broken off has seen objects that this one may lack.
+                self.pipeline.known().begin_list();
+                let (version, objects) = self.whole(&mut reading, behind).await?;
+                (version, objects, objects)
+            }
         };
-        self.unit().metrics.listed();
-        self.unit().metrics.list_ended();
+        if version < asked {
+            let doing = format!("listing {}", unit.kind.plural());
+            return Err(ApiError::new(doing, "the cluster went back meanwhile", ApiErrorKind::Transient));
+        }
+        unit.metrics.listed();
+        unit.metrics.list_ended();
         let unseen = self.sweep(version).await;
         self.forget_rejects(&rejected).await;
         let seconds = begin.elapsed().as_secs_f32();
-        tracing::info!(kind, objects, unseen, version, seconds, "Listed");
+        tracing::info!(kind, objects, read, unseen, version, seconds, "Listed");
         Ok(version)
     }
 
-    /// A page, and the memory that it takes. One that takes too long is asked for again, smaller.
-    async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, Share), ApiError> {
-        loop {
-            let share = self.unit().memory.take(pages.bytes()).await;
-            match self.unit().cluster.list(pages.limit, next).await {
-                Ok(page) => {
-                    pages.learn(&page);
-                    return Ok((page, share));
+    /// Compares the metadata of all objects with what is known. `None` if too much has changed for single reads.
+    async fn changed(&self) -> Result<Option<Changed>, ApiError> {
+        let most = (self.pipeline.known().live() / FEW).clamp(FEWEST, MOST);
+        let (mut objects, mut items) = (0, Vec::new());
+        let version = self.metadata(|partial| {
+            let meta = match partial {
+                Partial::Object(partial) => partial.into_meta(),
+                Partial::Deleted(partial) => {
+                    // Looking finds that it is gone.
+                    items.push(Item::look(ObjectRef::of(&partial.into_meta()), Why::Due, 0));
+                    return ControlFlow::Continue(());
                 }
-                Err(error) if error.kind() == ApiErrorKind::Transient && error.is_timeout() && pages.shrink() => {
-                    tracing::warn!(kind = self.unit().kind.kind(), %error, objects = pages.limit, "Asking for a smaller page");
-                }
-                Err(error) => return Err(error),
+            };
+            objects += 1;
+            match self.sift(&meta, Source::List { behind: false }) {
+                News::Nothing => {}
+                News::Contradiction | News::State => items.push(Item::look(ObjectRef::of(&meta), Why::Due, 0)),
             }
+            if items.len() > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let version = version.await?;
+        if version.is_none() {
+            tracing::info!(kind = self.unit().kind.kind(), objects, "Much has changed: reading all objects");
         }
+        Ok(version.map(|version| Changed { version, objects, items }))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::Pages;
-    use crate::cluster::Page;
-
-    fn page(objects: usize, bytes: usize) -> Page {
-        let text = "x".repeat(bytes).into_boxed_str();
-        Page { items: vec![text; objects], ..Page::default() }
-    }
-
-    #[test]
-    fn pages_grow_for_small_objects_and_stay_small_for_large_ones() {
-        let mut pages = Pages::default();
-        assert_eq!(pages.limit, 10);
-        pages.learn(&page(10, 4800));
-        assert_eq!(pages.limit, 80);
-        pages.learn(&page(80, 4800));
-        assert_eq!((pages.limit, pages.bytes()), (218, 218 * 4800));
-        pages.learn(&page(218, 900_000));
-        assert_eq!(pages.limit, 1);
-        pages.learn(&page(1, 100));
-        assert_eq!(pages.limit, 8, "the next ones may be large again");
-        pages.learn(&page(0, 0));
-        assert_eq!(pages.limit, 8);
-    }
-
-    #[test]
-    fn a_slow_page_is_asked_for_smaller_until_it_is_one_object() {
-        let mut pages = Pages::default();
-        let limits: Vec<u32> = std::iter::from_fn(|| pages.shrink().then_some(pages.limit)).collect();
-        assert_eq!(limits, [5, 2, 1]);
-    }
+/// What a list of metadata has found.
+struct Changed {
+    version: u64,
+    objects: usize,
+    /// The objects to read.
+    items: Vec<Item>,
 }

@@ -4,7 +4,9 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `list` | reads everything, in pages that fit into the budget |
+//! | `list` | reads what is new: all objects if little is stored, or all metadata and then what has changed |
+//! | `whole` | reads all objects, as a stream or in pages that fit into the budget |
+//! | `metadata` | reads the metadata of all objects |
 //! | `watch` | follows the changes |
 //! | `sweep` | what a list lacks |
 //! | `resync` | compares cluster, rows and memory from time to time |
@@ -16,11 +18,13 @@
 
 mod finalizers;
 mod list;
+mod metadata;
 mod resync;
 mod sweep;
 #[cfg(test)]
 mod tests;
 mod watch;
+mod whole;
 
 use crate::backoff::{API_SERVER, Backoff};
 use crate::budget::Share;
@@ -29,14 +33,15 @@ use crate::health::KindState;
 use crate::metrics::Skip;
 use crate::pipeline::{Item, ObjectRef, Pipeline, Source, Why, Work, bytes_of};
 use crate::unit::{Stopped, Unit};
+use ingester_core::object::Meta;
 use ingester_store::Evicted;
-use list::Pages;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use watch::WatchEnd;
+use whole::Reading;
 
 /// Rows per page when all live rows are read.
 const ROWS: usize = 5000;
@@ -51,7 +56,7 @@ const NOT_INSTALLED: Duration = Duration::from_secs(5);
 pub(crate) struct Follower {
     pipeline: Arc<Pipeline>,
     /// Locked during a list: two lists at a time would take each other's objects for deleted.
-    listing: tokio::sync::Mutex<Pages>,
+    listing: tokio::sync::Mutex<Reading>,
     /// The version up to which the cluster was observed; 0 before the first list.
     observed: AtomicU64,
     /// The cluster is behind what was observed: list again.
@@ -200,7 +205,7 @@ impl Follower {
             let whole = rows.len() == ROWS;
             let mut known = self.pipeline.known();
             for row in rows {
-                known.load(row.uid, row.res_version);
+                known.load(&row.uid, row.res_version);
             }
             drop(known);
             if !whole {
@@ -229,6 +234,18 @@ impl Follower {
         };
         let meta = object.meta();
         let version = meta.resource_version;
+        match self.sift(meta, source) {
+            News::Nothing => {}
+            News::Contradiction => self.pipeline.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0)),
+            News::State => {
+                self.pipeline.queue.push(Item::new(Work::Object { object: Box::new(object), source }).holding(share));
+            }
+        }
+        Some(version)
+    }
+
+    /// What an object that was received brings, by its metadata alone. A list counts it as seen.
+    fn sift(&self, meta: &Meta, source: Source) -> News {
         // It may wait long before anybody plans anything for it.
         self.pipeline.hold(meta, source == Source::Deletion);
         let before = {
@@ -238,27 +255,31 @@ impl Follower {
         };
         if self.pipeline.is_echo(meta, source) {
             self.unit().metrics.skipped(Skip::Unchanged, 1);
-            return Some(version);
+            return News::Nothing;
         }
         let live = !matches!(source, Source::Deletion | Source::List { behind: true });
-        if let Some(entry) = before.filter(|_| live) {
-            if entry.version > version && source == Source::Watch {
-                // The answer to our own patch came first.
-                return Some(version);
-            }
-            if self.pipeline.lacks_finalizer_only(meta) {
-                self.pipeline.request_finalizers();
-                return Some(version);
-            }
-            if entry.version > version {
-                // The list is behind the row. Looking tells which of the two is right.
-                self.pipeline.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0));
-                return Some(version);
-            }
+        let Some(entry) = before.filter(|_| live) else { return News::State };
+        if entry.version > meta.resource_version && source == Source::Watch {
+            // The answer to our own patch came first.
+            return News::Nothing;
         }
-        self.pipeline.queue.push(Item::new(Work::Object { object: Box::new(object), source }).holding(share));
-        Some(version)
+        if self.pipeline.lacks_finalizer_only(meta) {
+            self.pipeline.request_finalizers();
+            return News::Nothing;
+        }
+        // A list may be behind the row. Looking tells which of the two is right.
+        if entry.version > meta.resource_version { News::Contradiction } else { News::State }
     }
+}
+
+/// What an object that was received brings.
+enum News {
+    /// Nothing that is not stored.
+    Nothing,
+    /// Its row is of a later version.
+    Contradiction,
+    /// A state that is not stored.
+    State,
 }
 
 /// Where the memory of a received object comes from.

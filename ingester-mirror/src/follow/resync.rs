@@ -1,11 +1,13 @@
 //! Compares cluster, rows and memory from time to time: a watch may miss a change, and somebody may change rows.
 
+use super::metadata::Partial;
 use super::{Follower, ROWS};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
 use crate::lifecycle::State;
 use crate::pipeline::{Item, KnownObject, ObjectRef, RowState, Why};
 use crate::unit::in_time;
 use ingester_store::{Evicted, StoreError};
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use tokio::time::Instant;
 
@@ -55,22 +57,26 @@ impl Follower {
             tracing::warn!(kind = self.unit().kind.kind(), %error, "Rows not compared with what is remembered");
         }
         self.pipeline.known().begin_list();
-        let (mut next, mut found) = (None, 0);
-        let version = loop {
-            let observed = self.observed.load(Ordering::Relaxed);
-            let page = self.unit().cluster.list_metadata(next.as_deref()).await?;
-            if next.is_none() && page.version < observed {
-                self.relist.notify_one();
-                return Ok(0);
+        let (mut found, observed) = (0, self.observed.load(Ordering::Relaxed));
+        let asked = self.unit().cluster.version().await?;
+        if asked < observed {
+            self.relist.notify_one();
+            return Ok(0);
+        }
+        let version = self.metadata(|partial| {
+            match partial {
+                Partial::Object(partial) => found += usize::from(self.compare(partial, observed)),
+                // The watch brings its deletion.
+                Partial::Deleted(_) => {}
             }
-            for partial in page.items {
-                found += usize::from(self.compare(partial, observed));
-            }
-            next = page.next;
-            if next.is_none() {
-                break page.version;
-            }
-        };
+            ControlFlow::Continue(())
+        });
+        // Nothing breaks it off.
+        let Some(version) = version.await? else { return Ok(found) };
+        if version < asked {
+            self.relist.notify_one();
+            return Ok(0);
+        }
         self.unit().metrics.list_ended();
         Ok(found + self.sweep(version).await)
     }
@@ -89,7 +95,7 @@ impl Follower {
             }
             for row in rows {
                 if !self.pipeline.queue.holds(&row.uid) {
-                    self.pipeline.known().load(row.uid, row.res_version);
+                    self.pipeline.known().load(&row.uid, row.res_version);
                 } else {
                     self.pipeline.known().seen(&row.uid);
                 }
@@ -105,8 +111,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Looks at an object whose version is not the remembered one, unless the watch has yet to reach it. Returns whether it differs
-    /// from what is remembered.
+    /// Looks at an object whose version is not the remembered one, unless the watch brings it, or has brought a later one. `observed` is
+    /// what the watch had reached before the list. Returns whether the object differs from what is remembered.
     fn compare(&self, partial: PartialObjectMeta, observed: u64) -> bool {
         let before = {
             let mut known = self.pipeline.known();
@@ -128,7 +134,10 @@ impl Follower {
             };
             entry.version == version && settled
         };
-        if version > observed || self.pipeline.queue.holds(&partial.uid) || before.is_some_and(as_known) {
+        // It changed since the list began, and the watch brought that.
+        let later = observed + 1..=self.observed.load(Ordering::Relaxed);
+        let changed = before.is_some_and(|entry| later.contains(&entry.version));
+        if version > observed || changed || self.pipeline.queue.holds(&partial.uid) || before.is_some_and(as_known) {
             return false;
         }
         // The kind's predicate may leave the object out. Then this costs one read.

@@ -3,7 +3,7 @@
 
 use crate::budget::Budget;
 use crate::clock::SystemClock;
-use crate::cluster::{ApiError, Cluster, MetadataPage, Page, RemoteEvent, Watch};
+use crate::cluster::{ApiError, Cluster, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
 use crate::config::{Config, Ingester, Live};
 use crate::events::Publisher;
 use crate::fixture::MODEL;
@@ -220,6 +220,14 @@ impl Cluster for Scene {
             Ok(MetadataPage { version: state.version, next: None, items: items.collect() })
         };
         self.request("metadata".into(), list).boxed()
+    }
+
+    fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>> {
+        async { Ok(None) }.boxed()
+    }
+
+    fn stream_metadata(&self) -> BoxFuture<'_, Result<Option<ListStream<PartialObjectMeta>>, ApiError>> {
+        async { Ok(None) }.boxed()
     }
 
     fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
@@ -451,7 +459,7 @@ async fn rows_are_read_page_by_page_each_in_its_own_time() {
     let _playing = scene.play(Duration::ZERO);
     sleep(150 * SECOND).await;
     assert_eq!(scene.calls("live").len(), 3, "two minutes in all, and none is read twice");
-    assert_eq!(scene.calls("list").len(), 1);
+    assert_eq!(scene.calls("metadata").len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -465,7 +473,10 @@ async fn a_sweep_of_too_many_rows_marks_none_until_a_list_is_within_the_limit() 
     let objects = std::mem::take(&mut scene.state().objects);
     let _playing = scene.play(Duration::ZERO);
     sleep(60 * SECOND).await;
-    assert!(scene.calls("list").len() == 1 && scene.calls("look").is_empty(), "etcd is empty, and nobody believes it");
+    assert!(
+        scene.calls("metadata").len() == 1 && scene.calls("look").is_empty(),
+        "etcd is empty, and nobody believes it"
+    );
     assert!(objects.keys().all(|name| scene.is_live(name)));
     // All but ten are there again when the next resync asks.
     scene.state().objects = objects.into_iter().skip(10).collect();

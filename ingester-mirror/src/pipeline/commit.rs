@@ -27,7 +27,7 @@ impl Pipeline {
         let mut done = Vec::new();
         if report.is_none() {
             for Write { object, .. } in writes.drain(..) {
-                self.known().doubt(object.uid.clone());
+                self.known().doubt(&object.uid);
                 done.push(object.uid);
             }
         }

@@ -96,7 +96,7 @@ impl Pipeline {
         self.restores.fetch_add(1, Ordering::Relaxed);
         let received = self.queue.withdraw();
         let mut known = self.known();
-        received.into_iter().for_each(|uid| known.doubt(uid));
+        received.iter().for_each(|uid| known.doubt(uid));
     }
 
     /// Whether the cluster went back since it had done so that often.

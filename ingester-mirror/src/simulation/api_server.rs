@@ -3,7 +3,7 @@
 use super::checks;
 use super::kinds::{Flavour, MODEL};
 use super::world::{Client, Service, World};
-use crate::cluster::{ApiError, Cluster, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use crate::cluster::{ApiError, Cluster, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
 use crate::lifecycle::finalizer::FINALIZER;
 use crate::lifecycle::{DELETING, IMMUTABLE};
 use crate::mistakes::{self, Mistake};
@@ -252,7 +252,7 @@ impl World {
     pub(super) fn create(&mut self, name: &str, make: impl FnOnce(&mut Thing)) {
         self.server.uids += 1;
         let mut thing = Thing {
-            uid: format!("u{}", self.server.uids),
+            uid: format!("00000000-0000-4000-8000-{:012}", self.server.uids),
             name: name.to_owned(),
             version: 0,
             flavour: Flavour::Plain,
@@ -484,6 +484,14 @@ impl Cluster for Client {
             Ok(page)
         }
         .boxed()
+    }
+
+    fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>> {
+        async { Ok(None) }.boxed()
+    }
+
+    fn stream_metadata(&self) -> BoxFuture<'_, Result<Option<ListStream<PartialObjectMeta>>, ApiError>> {
+        async { Ok(None) }.boxed()
     }
 
     fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {

@@ -10,7 +10,7 @@
 use crate::backoff::{Backoff, RESTART, RESTART_LONGEST};
 use crate::budget::Budget;
 use crate::clock::SystemClock;
-use crate::cluster::Server;
+use crate::cluster::{Server, StreamedLists};
 use crate::config::{Config, Live};
 use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
@@ -86,12 +86,12 @@ fn scopes(kinds: &[Kind], config: &Config) -> Vec<(Kind, Option<Box<str>>)> {
 /// The units of `kinds`.
 pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &CancellationToken) -> Vec<Unit> {
     let Context { client, store, metrics, health, publisher } = context;
-    let budget = Budget::new(MEMORY);
+    let (budget, streams) = (Budget::new(MEMORY), StreamedLists::default());
     let scopes = scopes(kinds, &live.now()).into_iter();
     scopes
         .map(|(kind, namespace)| Unit {
             kind,
-            cluster: Arc::new(Server::new(client.clone(), kind, namespace.clone())),
+            cluster: Arc::new(Server::new(client.clone(), kind, namespace.clone(), streams.clone())),
             rows: Arc::new(StoreRows { store: store.clone(), kind, namespace: namespace.clone() }),
             clock: Arc::new(SystemClock),
             memory: budget.part(),

@@ -1,0 +1,228 @@
+//! What a watch sends: one event a line.
+//!
+//! kube's own reader parses each line into a value and copies it twice. Here an object's text is cut out of its line, and read only
+//! when it is needed.
+
+use super::error::{ApiError, ApiErrorKind};
+use futures::{AsyncBufRead, AsyncBufReadExt as _};
+use kube::core::Status;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::time::Duration;
+
+/// A buffer that is larger than this is given back after its line.
+const KEPT: usize = 64 << 10;
+
+/// One event, whose object `T` is what was asked for.
+#[derive(Debug, PartialEq)]
+pub(super) enum Event<T> {
+    /// An object was created or changed, or is one of those that a streamed list begins with.
+    Applied(T),
+    /// An object was deleted; its last state.
+    Deleted(T),
+    /// All events up to this version were sent. `listed`: the streamed list that the watch began with ends here.
+    Bookmark { version: u64, listed: bool },
+}
+
+/// What can be read out of the object of an event.
+pub(super) trait FromText: Sized {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When the text is not what was asked for.
+    fn from_text(text: &str) -> Result<Self, serde_json::Error>;
+}
+
+impl FromText for Box<str> {
+    fn from_text(text: &str) -> Result<Self, serde_json::Error> {
+        Ok(text.into())
+    }
+}
+
+impl FromText for super::PartialObjectMeta {
+    fn from_text(text: &str) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Partial {
+            metadata: super::PartialObjectMeta,
+        }
+        serde_json::from_str::<Partial>(text).map(|partial| partial.metadata)
+    }
+}
+
+/// The events of a watch, read line by line.
+pub(super) struct Events<R> {
+    lines: R,
+    line: Vec<u8>,
+    doing: String,
+}
+
+impl<R: AsyncBufRead + Unpin> Events<R> {
+    /// `doing` is the text for errors.
+    pub(super) fn new(lines: R, doing: String) -> Self {
+        Events { lines, line: Vec::new(), doing }
+    }
+
+    /// The next event; `None` at the end. The API server may be silent for as long as `silence`.
+    pub(super) async fn next<T: FromText>(&mut self, silence: Duration) -> Option<Result<Event<T>, ApiError>> {
+        loop {
+            if self.line.capacity() > KEPT {
+                self.line = Vec::new();
+            }
+            self.line.clear();
+            let read = tokio::time::timeout(silence, self.lines.read_until(b'\n', &mut self.line)).await;
+            match read {
+                Err(_) => {
+                    let error = self.error("no sign of life from the API server");
+                    return Some(Err(ApiError { timeout: true, ..error }));
+                }
+                Ok(Err(error)) if is_end(&error) => return None,
+                Ok(Err(error)) => return Some(Err(self.error(&super::error::chain(&error)))),
+                // What was cut off behind its last line end is no event.
+                Ok(Ok(_)) if self.line.last() != Some(&b'\n') => return None,
+                Ok(Ok(_)) if self.line.trim_ascii().is_empty() => {}
+                Ok(Ok(_)) => return Some(self.event()),
+            }
+        }
+    }
+
+    fn error(&self, reason: &str) -> ApiError {
+        ApiError::new(self.doing.as_str(), reason, ApiErrorKind::Transient)
+    }
+
+    fn event<T: FromText>(&self) -> Result<Event<T>, ApiError> {
+        let wrong = |error: &dyn std::error::Error| ApiError {
+            kind: ApiErrorKind::Other,
+            ..self.error(&format!("a line of the watch cannot be read: {error}"))
+        };
+        let line = std::str::from_utf8(&self.line).map_err(|error| wrong(&error))?;
+        let (kind, object) = cut(line).map_err(|error| wrong(&error))?;
+        let of = |object: &str| T::from_text(object).map_err(|error| wrong(&error));
+        match kind {
+            "ADDED" | "MODIFIED" => of(object).map(Event::Applied),
+            "DELETED" => of(object).map(Event::Deleted),
+            "BOOKMARK" => {
+                let bookmark: Bookmark = serde_json::from_str(object).map_err(|error| wrong(&error))?;
+                let version = bookmark.metadata.resource_version.parse();
+                let version = version.map_err(|error: std::num::ParseIntError| wrong(&error))?;
+                let listed = bookmark.metadata.annotations.and_then(|annotations| annotations.listed);
+                Ok(Event::Bookmark { version, listed: listed.is_some_and(|listed| &*listed == "true") })
+            }
+            "ERROR" => {
+                let status: Status = serde_json::from_str(object).map_err(|error| wrong(&error))?;
+                Err(ApiError::of(self.doing.as_str(), kube::Error::Api(status.boxed())))
+            }
+            other => Err(self.error(&format!("an event of the unknown type {other:?}"))),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Bookmark {
+    metadata: BookmarkMeta,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BookmarkMeta {
+    resource_version: Box<str>,
+    annotations: Option<BookmarkAnnotations>,
+}
+
+#[derive(Deserialize)]
+struct BookmarkAnnotations {
+    #[serde(rename = "k8s.io/initial-events-end")]
+    listed: Option<Box<str>>,
+}
+
+/// The type of an event and the text of its object. An API server writes them in this order and without blanks; whatever else is
+/// JSON is read as such.
+fn cut(line: &str) -> Result<(&str, &str), serde_json::Error> {
+    let cut = || {
+        let (kind, object) = line.strip_prefix(r#"{"type":""#)?.split_once(r#"","object":"#)?;
+        let object = object.trim_ascii_end().strip_suffix('}')?;
+        let plain = kind.bytes().all(|byte| byte.is_ascii_uppercase());
+        (plain && object.starts_with('{') && object.ends_with('}')).then_some((kind, object))
+    };
+    if let Some(cut) = cut() {
+        return Ok(cut);
+    }
+    #[derive(Deserialize)]
+    struct Line<'l> {
+        r#type: &'l str,
+        #[serde(borrow)]
+        object: &'l RawValue,
+    }
+    let line: Line<'_> = serde_json::from_str(line)?;
+    Ok((line.r#type, line.object.get()))
+}
+
+/// Whether the connection ended in the middle of the answer, as watches do when the server or a proxy ends them.
+fn is_end(error: &std::io::Error) -> bool {
+    let text = super::error::chain(error);
+    ["unexpected EOF", "end of file", "connection closed before message completed"].iter().any(|end| text.contains(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Event, Events, FromText};
+    use crate::cluster::{ApiErrorKind, PartialObjectMeta};
+    use std::time::Duration;
+
+    async fn read<T: FromText>(text: &str) -> Vec<Result<Event<T>, ApiErrorKind>> {
+        let mut events = Events::new(futures::io::BufReader::with_capacity(7, text.as_bytes()), "watching".into());
+        let mut read = Vec::new();
+        while let Some(event) = events.next::<T>(Duration::from_secs(1)).await {
+            read.push(event.map_err(|error| error.kind()));
+        }
+        read
+    }
+
+    #[tokio::test]
+    async fn objects_are_cut_out_of_their_lines_unchanged() {
+        let text = concat!(
+            "{\"type\":\"ADDED\",\"object\":{\"a\":{\"b\": 1}}}\n\n",
+            "{ \"object\" : {\"a\":2}, \"type\" : \"MODIFIED\" }\r\n",
+            "{\"type\":\"DELETED\",\"object\":{}}\n",
+            "{\"type\":\"ADDED\",\"object\":{\"cut",
+        );
+        let expected: [Event<Box<str>>; 3] = [
+            Event::Applied(r#"{"a":{"b": 1}}"#.into()),
+            Event::Applied(r#"{"a":2}"#.into()),
+            Event::Deleted("{}".into()),
+        ];
+        assert_eq!(read(text).await, expected.map(Ok));
+    }
+
+    #[tokio::test]
+    async fn a_bookmark_says_whether_the_list_ends_there() {
+        let bookmark = |annotations: &str| {
+            format!(
+                "{{\"type\":\"BOOKMARK\",\"object\":{{\"metadata\":{{\"resourceVersion\":\"7\"{annotations}}}}}}}\n"
+            )
+        };
+        let text = bookmark("")
+            + &bookmark(r#","annotations":{"k8s.io/initial-events-end":"true"}"#)
+            + &bookmark(r#","annotations":{"other":"true"}"#);
+        let expected = [false, true, false].map(|listed| Ok(Event::Bookmark { version: 7, listed }));
+        assert_eq!(read::<Box<str>>(&text).await, expected);
+    }
+
+    #[tokio::test]
+    async fn metadata_is_read_out_of_an_event() {
+        let text =
+            "{\"type\":\"ADDED\",\"object\":{\"kind\":\"PartialObjectMetadata\",\"metadata\":{\"name\":\"n\"}}}\n";
+        let mut name = PartialObjectMeta::default();
+        name.name = "n".into();
+        assert_eq!(read(text).await, [Ok(Event::Applied(name))]);
+    }
+
+    #[tokio::test]
+    async fn what_is_no_event_is_an_error() {
+        let expired = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\
+            \"Failure\",\"message\":\"too old\",\"reason\":\"Expired\",\"code\":410}}\n";
+        assert_eq!(read::<Box<str>>(expired).await, [Err(ApiErrorKind::Expired)]);
+        for text in ["no JSON\n", "{\"type\":\"BOOKMARK\",\"object\":{}}\n"] {
+            assert_eq!(read::<Box<str>>(text).await, [Err(ApiErrorKind::Other)], "{text}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What is read of an object's metadata when the object itself is not needed.
+
+use crate::lifecycle::{DELETING, IMMUTABLE};
+use ingester_core::object::{Meta, StringMap};
+use ingester_core::wire::Time;
+use serde::Deserialize;
+use serde::de::value::{Error, StrDeserializer};
+use serde::de::{Deserializer, IgnoredAny, IntoDeserializer as _, MapAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+
+/// An object's metadata, as far as the plan for the object depends on it: of the annotations, those that this program knows.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PartialObjectMeta {
+    pub(crate) uid: Box<str>,
+    pub(crate) namespace: Box<str>,
+    pub(crate) name: Box<str>,
+    #[serde(deserialize_with = "number")]
+    resource_version: u64,
+    pub(crate) finalizers: Vec<Box<str>>,
+    deletion_timestamp: Option<Box<str>>,
+    annotations: Marks,
+}
+
+impl PartialObjectMeta {
+    /// Its resourceVersion; 0 if it is not a number.
+    pub(crate) fn version(&self) -> u64 {
+        self.resource_version
+    }
+
+    pub(crate) fn terminating(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+
+    /// The metadata that a plan, and a patch of the finalizers, need.
+    pub(crate) fn into_meta(self) -> Meta {
+        let time = |text: Box<str>| {
+            let text: StrDeserializer<'_, Error> = (&*text).into_deserializer();
+            // What is no time was never deleted; the object itself is refused for it when it is read.
+            Time::deserialize(text).ok()
+        };
+        Meta {
+            uid: self.uid,
+            namespace: self.namespace,
+            name: self.name,
+            resource_version: self.resource_version,
+            finalizers: self.finalizers.into(),
+            deletion_timestamp: self.deletion_timestamp.and_then(time),
+            annotations: self.annotations.0,
+            ..Meta::default()
+        }
+    }
+}
+
+/// A resourceVersion; 0 if it is not a number.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(Cow::<str>::deserialize(deserializer)?.parse().unwrap_or_default())
+}
+
+/// The annotations that this program knows, in the order of their keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Marks(StringMap);
+
+impl<'de> Deserialize<'de> for Marks {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_option(MarksVisitor)
+    }
+}
+
+struct MarksVisitor;
+
+impl<'de> Visitor<'de> for MarksVisitor {
+    type Value = Marks;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("annotations")
+    }
+
+    fn visit_none<E>(self) -> Result<Marks, E> {
+        Ok(Marks::default())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Marks, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Marks, A::Error> {
+        let mut marks: Vec<(Box<str>, Box<str>)> = Vec::new();
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            if [DELETING, IMMUTABLE].contains(&&*key) {
+                marks.push((key.into(), map.next_value()?));
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        marks.sort_unstable();
+        Ok(Marks(marks.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PartialObjectMeta;
+    use crate::lifecycle::{DELETING, IMMUTABLE, is_leaving, is_true};
+
+    #[test]
+    fn what_a_plan_depends_on_is_read_and_nothing_else() {
+        let text = r#"{"uid":"u","namespace":"n","name":"a","resourceVersion":"007","finalizers":["f"],
+            "annotations":{"z":"1","michelangelo/Immutable":"true","michelangelo/Deleting":"true","a":"\u0041"},
+            "managedFields":[{"manager":"m","fieldsV1":{"f:spec":{}}}]}"#;
+        let meta = serde_json::from_str::<PartialObjectMeta>(text).unwrap().into_meta();
+        assert_eq!((&*meta.uid, &*meta.namespace, &*meta.name, meta.resource_version), ("u", "n", "a", 7));
+        assert_eq!(meta.finalizers.len(), 1);
+        assert!(is_true(&meta, DELETING) && is_true(&meta, IMMUTABLE));
+        assert_eq!(meta.annotations.len(), 2);
+    }
+
+    #[test]
+    fn what_is_absent_null_or_no_number_is_no_error() {
+        for text in ["{}", r#"{"annotations":null,"deletionTimestamp":null}"#, r#"{"resourceVersion":"x"}"#] {
+            let meta = serde_json::from_str::<PartialObjectMeta>(text).unwrap().into_meta();
+            assert!(!is_leaving(&meta) && meta.resource_version == 0, "{text}");
+        }
+        let text = r#"{"deletionTimestamp":"2026-01-01T00:00:00Z"}"#;
+        let partial: PartialObjectMeta = serde_json::from_str(text).unwrap();
+        assert!(partial.terminating() && is_leaving(&partial.into_meta()));
+    }
+}

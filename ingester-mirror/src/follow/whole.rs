@@ -1,0 +1,170 @@
+//! Reads all objects: as a stream, or in pages that fit into the budget.
+
+use super::{Follower, Memory};
+use crate::budget::Share;
+use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, Page};
+use crate::pipeline::Source;
+use futures::StreamExt as _;
+
+/// The size of a page that is aimed at, in bytes: two pages are in memory at a time, as text and as parsed objects.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// The most objects in a page. (kubectl asks for 500.)
+const MOST: u32 = 500;
+
+/// The objects of the first page: nobody knows yet how large they are. Ten of the largest that a cluster takes are 15 MB.
+const FIRST: u32 = 10;
+
+/// What was learnt of a unit's lists.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    pages: Pages,
+    /// A stream of whole objects was cut off, perhaps because they were read too slowly.
+    cut_off: bool,
+}
+
+/// How large the objects of a unit were so far, and how many are asked for at a time.
+#[derive(Debug)]
+struct Pages {
+    /// The mean size of the objects in the last page, in bytes.
+    object: usize,
+    limit: u32,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Pages { object: PAGE_BYTES / FIRST as usize, limit: FIRST }
+    }
+}
+
+impl Pages {
+    /// The bytes that the next page will probably take.
+    fn bytes(&self) -> usize {
+        self.object * self.limit as usize
+    }
+
+    /// The next page is as large as this one lets expect.
+    fn learn(&mut self, page: &Page) {
+        let bytes: usize = page.items.iter().map(|text| text.len()).sum();
+        if page.items.is_empty() {
+            return;
+        }
+        self.object = (bytes / page.items.len()).max(1);
+        let limit = u32::try_from(PAGE_BYTES / self.object).unwrap_or(MOST);
+        // Objects that follow may be larger than those so far.
+        self.limit = limit.clamp(1, MOST.min(self.limit.saturating_mul(8)));
+    }
+
+    /// The API server was too slow: asks for less. Returns whether that is possible.
+    fn shrink(&mut self) -> bool {
+        let before = self.limit;
+        self.limit = (self.limit / 2).max(1);
+        self.limit < before
+    }
+}
+
+impl Follower {
+    /// Receives all objects; `behind` as in [`Source::List`]. Returns the list's version, and how many there were.
+    pub(super) async fn whole(&self, reading: &mut Reading, behind: bool) -> Result<(u64, usize), ApiError> {
+        let stream = if reading.cut_off { None } else { self.unit().cluster.stream().await? };
+        let Some(stream) = stream else {
+            let listed = self.whole_in_pages(&mut reading.pages, behind).await;
+            // A list that takes longer than the API server keeps its version never ends in pages.
+            reading.cut_off = false;
+            return listed;
+        };
+        let listed = self.whole_as_stream(stream, behind).await;
+        reading.cut_off = listed.is_err();
+        listed
+    }
+
+    /// The stream waits while there is no memory for the next object.
+    async fn whole_as_stream(&self, mut stream: ListStream<Box<str>>, behind: bool) -> Result<(u64, usize), ApiError> {
+        let mut objects = 0;
+        while let Some(listed) = stream.next().await {
+            match listed? {
+                Listed::Object(text) => {
+                    objects += 1;
+                    self.receive(text, Source::List { behind }, Memory::Taken).await;
+                }
+                Listed::Deleted(text) => {
+                    self.receive(text, Source::Deletion, Memory::Taken).await;
+                }
+                Listed::End(version) => return Ok((version, objects)),
+            }
+        }
+        Err(self.without_end())
+    }
+
+    /// The API server prepares the next page while one is received.
+    async fn whole_in_pages(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
+        let mut objects = 0;
+        let (mut page, mut share) = self.page(pages, None).await?;
+        loop {
+            objects += page.items.len();
+            let Page { version, next, items } = page;
+            let received = async {
+                for text in items {
+                    self.receive(text, Source::List { behind }, Memory::Of(&mut share)).await;
+                }
+                drop(share);
+            };
+            let Some(token) = next else {
+                received.await;
+                return Ok((version, objects));
+            };
+            let ((), following) = tokio::join!(received, self.page(pages, Some(&token)));
+            (page, share) = following?;
+        }
+    }
+    /// A page, and the memory that it takes. One that takes too long is asked for again, smaller.
+    async fn page(&self, pages: &mut Pages, next: Option<&str>) -> Result<(Page, Share), ApiError> {
+        loop {
+            let share = self.unit().memory.take(pages.bytes()).await;
+            match self.unit().cluster.list(pages.limit, next).await {
+                Ok(page) => {
+                    pages.learn(&page);
+                    return Ok((page, share));
+                }
+                Err(error) if error.kind() == ApiErrorKind::Transient && error.is_timeout() && pages.shrink() => {
+                    tracing::warn!(kind = self.unit().kind.kind(), %error, objects = pages.limit, "Asking for a smaller page");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pages;
+    use crate::cluster::Page;
+
+    fn page(objects: usize, bytes: usize) -> Page {
+        let text = "x".repeat(bytes).into_boxed_str();
+        Page { items: vec![text; objects], ..Page::default() }
+    }
+
+    #[test]
+    fn pages_grow_for_small_objects_and_stay_small_for_large_ones() {
+        let mut pages = Pages::default();
+        assert_eq!(pages.limit, 10);
+        pages.learn(&page(10, 4800));
+        assert_eq!(pages.limit, 80);
+        pages.learn(&page(80, 4800));
+        assert_eq!((pages.limit, pages.bytes()), (218, 218 * 4800));
+        pages.learn(&page(218, 900_000));
+        assert_eq!(pages.limit, 1);
+        pages.learn(&page(1, 100));
+        assert_eq!(pages.limit, 8, "the next ones may be large again");
+        pages.learn(&page(0, 0));
+        assert_eq!(pages.limit, 8);
+    }
+
+    #[test]
+    fn a_slow_page_is_asked_for_smaller_until_it_is_one_object() {
+        let mut pages = Pages::default();
+        let limits: Vec<u32> = std::iter::from_fn(|| pages.shrink().then_some(pages.limit)).collect();
+        assert_eq!(limits, [5, 2, 1]);
+    }
+}
