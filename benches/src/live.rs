@@ -10,17 +10,20 @@ use crate::bare::{self, How, Read};
 use crate::by_hand::ByHand;
 use crate::etcd;
 use crate::objects::{self, Dice};
-use crate::progress::{DEADLINE, WRITTEN, count, cpu, settled, synced, until};
+use crate::progress::{DEADLINE, WRITTEN, count, cpu, prepared, settled, synced, until};
 use crate::report::{Report, median};
 use anyhow::{Context as _, Result, ensure};
 use clap::{Args, ValueEnum};
 use crd_specs::KINDS;
 use ingester_core::Kind;
 use ingester_core::kind::find;
+use ingester_core::value::Micros;
 use ingester_tests::{ApiServer, Durability, Ingester, MariaDb, MySql, SqlServer};
 use kube::Client;
 use serde_json::{Value, json};
 use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 /// The variable that makes a process the ingester.
@@ -67,6 +70,10 @@ pub(crate) struct Live {
     /// Prints the ingester's log at the end.
     #[arg(long)]
     log: bool,
+    /// Records with perf where the ingester spends its CPU time in the first fill of the first round, into this file. The round is
+    /// slower then.
+    #[arg(long)]
+    flame: Option<PathBuf>,
     /// InnoDB's buffer pool, such as `2G`; the server's default without it.
     #[arg(long)]
     pool: Option<String>,
@@ -199,7 +206,7 @@ async fn on(server: &SqlServer, arguments: &Live) -> Result<()> {
         println!("{}", ingester.logs()?);
     }
     println!(
-        "{objects} objects of {} kinds, {:?} API server, {:?} with pool {}, medians of {} rounds",
+        "{objects} objects of each of {} kinds, {:?} API server, {:?} with pool {}, medians of {} rounds",
         arguments.kinds,
         arguments.edition,
         arguments.database,
@@ -219,11 +226,14 @@ struct Rounds {
     longer: Vec<Duration>,
     sums: Vec<Duration>,
     fills: Vec<Duration>,
+    /// Until the ingester began to list.
+    fills_prepared: Vec<Duration>,
     /// CPU time of the ingester, the database, the API server and etcd in the first fills.
     fill_cpu: [Vec<Duration>; 4],
     /// What a restart has to read.
     known: Vec<Duration>,
     restarts: Vec<Duration>,
+    restarts_prepared: Vec<Duration>,
     restart_cpu: Vec<Duration>,
     /// Statements in the restarts that write.
     written: u64,
@@ -301,7 +311,7 @@ impl Bench<'_> {
 
             self.server.create_database("live").await?;
             let before = self.servers()?;
-            let start = Instant::now();
+            let (start, time) = (Instant::now(), Micros::now());
             let ingester = match running.take() {
                 Some(ingester) => {
                     ingester.restart()?;
@@ -309,9 +319,12 @@ impl Bench<'_> {
                 }
                 None => self.start()?,
             };
+            let perf =
+                self.arguments.flame.as_deref().filter(|_| round == 0).map(|file| perf(&ingester, file)).transpose()?;
             times.fills.push(until(&ingester, WRITTEN, total).await?.duration_since(start));
             let [database, apiserver, etcd] = self.servers()?;
             let spent = [cpu(ingester.process().id())?, database - before[0], apiserver - before[1], etcd - before[2]];
+            times.fills_prepared.push(prepared(&ingester, time)?);
             times.fill_cpu.iter_mut().zip(spent).for_each(|(times, time)| times.push(time));
             if round == 0 && self.arguments.add_finalizers {
                 let finalized = until(&ingester, "ingester_finalizers_added_total", total).await?;
@@ -326,11 +339,16 @@ impl Bench<'_> {
             }
 
             ingester.stop()?;
+            if let Some(mut perf) = perf {
+                let status = perf.wait().context("waiting for perf")?;
+                ensure!(status.success(), "perf failed: {status}");
+            }
             times.known.push(self.read(known).await?.took);
             let before = self.server.writing_statements().await?;
-            let start = Instant::now();
+            let (start, time) = (Instant::now(), Micros::now());
             ingester.restart()?;
             times.restarts.push(synced(&ingester, self.kinds.len()).await?.duration_since(start));
+            times.restarts_prepared.push(prepared(&ingester, time)?);
             times.restart_cpu.push(cpu(ingester.process().id())?);
             let after = self.server.writing_statements().await?;
             times.written += after.iter().map(|(name, count)| count - before[name]).sum::<u64>();
@@ -352,6 +370,16 @@ impl Bench<'_> {
     }
 }
 
+/// Records the stacks of a process until it ends.
+fn perf(ingester: &Ingester, file: &Path) -> Result<Child> {
+    let id = ingester.process().id().context("the ingester does not run")?.to_string();
+    // By the unwind tables, which every build has: frame pointers would take a build of everything.
+    let mut perf = Command::new("perf");
+    perf.args(["record", "--quiet", "--freq", "499", "--call-graph", "dwarf,16384", "--pid", &id, "--output"])
+        .arg(file);
+    perf.spawn().context("starting perf (on Debian: apt-get install linux-perf)")
+}
+
 impl Rounds {
     fn print(&self, report: &mut Report, objects: usize, modern: bool) {
         let [whole, known] = if modern {
@@ -363,12 +391,17 @@ impl Rounds {
         report.seconds("rows by hand", &self.by_hand);
         report.beside("first fill (the longer of list and rows by hand)", "s", &self.fills, &self.longer);
         report.beside("  beside the sum of both", "s", &self.fills, &self.sums);
+        let listing: Vec<Duration> =
+            self.fills.iter().zip(&self.fills_prepared).map(|(fill, before)| fill.saturating_sub(*before)).collect();
+        report.seconds("  until it lists: start, making tables", &self.fills_prepared);
+        report.beside("  from then on, beside the longer", "s", &listing, &self.longer);
         let an_object = median(&self.fill_cpu[0]).as_secs_f64() * 1e6 / objects as f64;
         report.alone("  CPU time of the ingester, an object", "µs", an_object);
         for (who, times) in ["the ingester", "the database", "the API server", "etcd"].iter().zip(&self.fill_cpu) {
             report.seconds(&format!("  CPU time of {who}"), times);
         }
         report.beside(&format!("restart, nothing changed ({known})"), "s", &self.restarts, &self.known);
+        report.seconds("  until it lists", &self.restarts_prepared);
         report.seconds("  CPU time of the ingester", &self.restart_cpu);
         report.alone("  writing statements in these restarts", "", self.written as f64);
     }

@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
+use ingester_core::value::Micros;
 use ingester_tests::Ingester;
 use ingester_tests::process::Process;
 use sqlx::{Connection as _, MySqlConnection};
@@ -40,6 +41,15 @@ async fn reached(ingester: &Ingester, metric: &str, goal: usize, pause: Duration
         ensure!(Instant::now() < deadline, "{metric} stays at {value}: {}", ingester.logs()?);
         tokio::time::sleep(pause).await;
     }
+}
+
+/// How long after this time the ingester began to list, by its log: before, it has started, and migrated the database.
+pub(crate) fn prepared(ingester: &Ingester, start: Micros) -> Result<Duration> {
+    let log = ingester.logs()?;
+    let line = log.lines().rev().find(|line| line.contains("Ingester controller registered"));
+    let time = line.and_then(|line| line.split('Z').next()).map(|time| time.replace('T', " "));
+    let time = time.and_then(|time| Micros::from_sql(&time)).context("the log does not say when it began to list")?;
+    Ok(Duration::from_micros(time.0.saturating_sub(start.0).unsigned_abs()))
 }
 
 /// Waits until nothing has been written for two seconds.
