@@ -91,7 +91,7 @@ async fn streamed(client: &Client, path: &str, accept: &str) -> Result<usize> {
 }
 
 /// Whether the last line is complete and the bookmark behind the last object.
-fn is_end(tail: &[u8]) -> bool {
+pub(crate) fn is_end(tail: &[u8]) -> bool {
     let Some(lines) = tail.strip_suffix(b"\n") else { return false };
     let last = lines.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     last.starts_with(br#"{"type":"BOOKMARK""#) && String::from_utf8_lossy(last).contains("k8s.io/initial-events-end")

@@ -359,3 +359,78 @@ fn paced(texts: impl Stream<Item = String> + Send + 'static, speed: Option<u64>)
     });
     Body::from_stream(texts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::to_bytes;
+    use std::collections::BTreeSet;
+
+    /// What the source answers to a GET, up to what exists.
+    async fn get(source: &Arc<Source>, query: &str, accept: &str) -> Result<String> {
+        let uri =
+            format!("/apis/michelangelo.api/v2/namespaces/default/pipelineruns?timeoutSeconds=0&{query}").parse()?;
+        let headers = HeaderMap::from_iter([(header::ACCEPT, accept.parse()?)]);
+        let answer = source.clone().answer(&Method::GET, &uri, &headers, Bytes::new()).context("404")?;
+        Ok(String::from_utf8(to_bytes(answer.into_body(), usize::MAX).await?.into())?)
+    }
+
+    #[tokio::test]
+    async fn the_source_streams_lists_as_a_kube_apiserver_1_36_does() -> Result<()> {
+        const OBJECTS: usize = TEMPLATES + 10;
+        let parameters = Parameters { objects: OBJECTS, bytes: Some(600), speed: Some(1 << 40) };
+        let source = Arc::new(Source::new(kind()?, Parameters::parse(&parameters.text())?)?);
+        source.sent.send_replace(3);
+        let stream = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+        let metadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+        for (accept, kind, api_version) in [
+            ("application/json", "PipelineRun", "michelangelo.api/v2"),
+            (metadata, "PartialObjectMetadata", "meta.k8s.io/v1"),
+        ] {
+            let text = get(&source, stream, accept).await?;
+            let mut uids = BTreeSet::new();
+            let mut lines: Vec<&str> = text.lines().collect();
+            let bookmark = lines.pop().context("no line")?;
+            assert_eq!(lines.len(), OBJECTS);
+            for (place, line) in lines.into_iter().enumerate() {
+                assert!(line.starts_with(r#"{"type":"ADDED","object":{"#), "{line}");
+                let object = &serde_json::from_str::<Value>(line)?["object"];
+                assert_eq!((&object["kind"], &object["apiVersion"]), (&json!(kind), &json!(api_version)));
+                assert_eq!(object.get("spec").is_some(), kind == "PipelineRun", "{line}");
+                // The first three have been updated.
+                let version = if place < 3 { OBJECTS + place + 1 } else { place + 1 };
+                assert_eq!(object["metadata"]["resourceVersion"], version.to_string());
+                assert_eq!(object["metadata"]["name"], format!("pipelinerun-{place:06}"));
+                assert!(uids.insert(object["metadata"]["uid"].as_str().context("a uid")?.to_owned()), "{line}");
+            }
+            // Recorded from that API server, but for the order of members.
+            let expected = json!({"type": "BOOKMARK", "object": {"kind": kind, "apiVersion": api_version, "metadata": {
+                "resourceVersion": (OBJECTS + 3).to_string(), "annotations": {"k8s.io/initial-events-end": "true"},
+            }}});
+            assert_eq!(serde_json::from_str::<Value>(bookmark)?, expected);
+            assert!(crate::bare::is_end(text.as_bytes()), "{bookmark}");
+        }
+
+        let list: Value = serde_json::from_str(&get(&source, "limit=1", metadata).await?)?;
+        assert_eq!(
+            (&list["kind"], list["items"].as_array().map(Vec::len)),
+            (&json!("PartialObjectMetadataList"), Some(1))
+        );
+        assert_eq!(list["metadata"]["resourceVersion"], (OBJECTS + 3).to_string());
+        let watched = get(&source, &format!("watch=1&resourceVersion={}", OBJECTS + 1), "application/json").await?;
+        let versions: Vec<Value> = watched
+            .lines()
+            .map(|line| Ok(serde_json::from_str::<Value>(line)?["object"]["metadata"]["resourceVersion"].clone()))
+            .collect::<Result<_>>()?;
+        assert_eq!(versions, [OBJECTS + 2, OBJECTS + 3].map(|version| json!(version.to_string())));
+        Ok(())
+    }
+
+    #[test]
+    fn the_uid_of_a_number_is_a_random_looking_uuid() {
+        let uid = uid(7);
+        let lengths: Vec<usize> = uid.split('-').map(str::len).collect();
+        assert_eq!((lengths, uid.get(14..15), uid.get(19..20)), (vec![8, 4, 4, 4, 12], Some("4"), Some("8")));
+        assert_ne!(uid, self::uid(8));
+    }
+}
