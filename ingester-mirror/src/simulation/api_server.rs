@@ -3,7 +3,9 @@
 use super::checks;
 use super::kinds::{Flavour, MODEL};
 use super::world::{Client, Service, World};
-use crate::cluster::{ApiError, Cluster, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use crate::cluster::{
+    ApiError, Cluster, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
+};
 use crate::lifecycle::finalizer::FINALIZER;
 use crate::lifecycle::{DELETING, IMMUTABLE};
 use crate::mistakes::{self, Mistake};
@@ -34,6 +36,12 @@ const WATCH: Duration = Duration::from_secs(290);
 const SILENCE: Duration = Duration::from_secs(330);
 
 const BOOKMARK: Duration = Duration::from_secs(60);
+
+/// After how much silence the client ends a streamed list.
+const STREAM_SILENCE: Duration = Duration::from_secs(30);
+
+/// After how many objects a stream is cut off where something between server and client does that.
+const CUT_OFF: usize = 2;
 
 /// An object.
 #[derive(Clone, Debug)]
@@ -145,8 +153,17 @@ pub(super) enum State {
     Starting,
 }
 
+/// Whether the server has streamed lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Streams {
+    Missing,
+    There,
+    /// Something cuts off whoever reads more than a few whole objects.
+    CutOff,
+}
+
 /// A list whose further pages may be asked for.
-struct Listed {
+struct Paged {
     version: u64,
     things: Vec<Thing>,
     since: Instant,
@@ -157,12 +174,13 @@ pub(super) struct ApiServer {
     pub(super) state: State,
     /// Whether this version of the kind is served.
     pub(super) served: bool,
+    pub(super) streams: Streams,
     pub(super) version: u64,
     pub(super) things: BTreeMap<String, Thing>,
     events: VecDeque<Event>,
     /// The oldest version from which a watch can begin.
     window: u64,
-    lists: Vec<Listed>,
+    lists: Vec<Paged>,
     /// Watches of an earlier one end.
     pub(super) epoch: u32,
     backups: Vec<(u64, BTreeMap<String, Thing>)>,
@@ -180,6 +198,7 @@ impl ApiServer {
             cluster: cluster.to_owned(),
             state: State::Up,
             served: true,
+            streams: [Streams::Missing, Streams::There, Streams::There, Streams::CutOff][rng.usize(..4)],
             version,
             things: BTreeMap::new(),
             events: VecDeque::new(),
@@ -358,7 +377,7 @@ impl World {
             None => {
                 let things = self.server.things.values().cloned().collect();
                 let version = self.server.version;
-                self.server.lists.push(Listed { version, things, since: Instant::now() });
+                self.server.lists.push(Paged { version, things, since: Instant::now() });
                 (version, 0)
             }
             Some(token) => {
@@ -487,11 +506,15 @@ impl Cluster for Client {
     }
 
     fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>> {
-        async { Ok(None) }.boxed()
+        self.open_list("stream", Streams::CutOff, Ok).boxed()
     }
 
     fn stream_metadata(&self) -> BoxFuture<'_, Result<Option<ListStream<PartialObjectMeta>>, ApiError>> {
-        async { Ok(None) }.boxed()
+        let metadata = |text: Box<str>| {
+            let mut object: Value = serde_json::from_str(&text).map_err(|_| 500_u16)?;
+            serde_json::from_value(object["metadata"].take()).map_err(|_| 500_u16)
+        };
+        self.open_list("stream metadata", Streams::Missing, metadata).boxed()
     }
 
     fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
@@ -584,6 +607,139 @@ impl Cluster for Client {
         .boxed()
     }
 }
+
+impl Client {
+    /// Opens a streamed list, of what `read` makes of an object's text. It is `cut` off if the server is such a one.
+    async fn open_list<T: 'static>(
+        &self,
+        key: &'static str,
+        cut: Streams,
+        read: fn(Box<str>) -> Result<T, u16>,
+    ) -> Result<Option<ListStream<T>>, ApiError> {
+        let who = self.name();
+        let open = self.request(Service::ApiServer, key.into(), move |world| {
+            world.server.answers()?;
+            if world.server.streams == Streams::Missing {
+                return Ok(None);
+            }
+            let weather = world.weather;
+            let dies = world.chance(weather.watch).then(|| Instant::now() + world.up_to(100));
+            let goes_on = world.rng.bool();
+            let server = &world.server;
+            let sent = |thing: &Thing| (thing.uid.clone(), thing.name.clone(), thing.text());
+            let objects: VecDeque<_> = server.things.values().map(sent).collect();
+            let streaming = Streaming {
+                key,
+                version: server.version,
+                until: (!goes_on).then_some(server.version),
+                epoch: server.epoch,
+                left: (server.streams == cut).then_some(CUT_OFF),
+                dies,
+                ended: false,
+                objects,
+            };
+            let told = if goes_on { ", and what happens meanwhile" } else { "" };
+            let told = format!("{key} v{}: {} objects{told}", streaming.version, streaming.objects.len());
+            world.note(&who, &told);
+            Ok(Some(streaming))
+        });
+        let Some(streaming) = open.await.map_err(error(key))? else { return Ok(None) };
+        let listed = futures::stream::unfold((self.clone(), streaming), move |(client, mut streaming)| async move {
+            let listed = streaming.next(&client).await?;
+            let listed = listed.and_then(|listed| match listed {
+                Listed::Object(text) => read(text).map(Listed::Object),
+                Listed::Deleted(text) => read(text).map(Listed::Deleted),
+                Listed::End(version) => Ok(Listed::End(version)),
+            });
+            Some((listed.map_err(error(key)), (client, streaming)))
+        });
+        Ok(Some(listed.boxed()))
+    }
+}
+
+/// A streamed list that is being read.
+struct Streaming {
+    key: &'static str,
+    /// What is still to be sent of what was there when it was asked for: uid, name and text of each object.
+    objects: VecDeque<(String, String, Box<str>)>,
+    /// Everything up to this version was sent, or is in `objects`.
+    version: u64,
+    /// The version of the list, once that is known: of one that goes on, what happens until all objects are sent belongs to it.
+    until: Option<u64>,
+    epoch: u32,
+    /// How many objects are sent before it is cut off.
+    left: Option<usize>,
+    /// When the connection is lost without anybody noticing.
+    dies: Option<Instant>,
+    ended: bool,
+}
+
+impl Streaming {
+    /// What comes next; `None` at the end, which may be too early. An error is a status code, and the end.
+    async fn next(&mut self, client: &Client) -> Option<Result<Listed<Box<str>>, u16>> {
+        if self.ended {
+            return None;
+        }
+        let (sent, delay) = self.step(client);
+        tokio::time::sleep(delay).await;
+        match &sent {
+            Some(Ok((names, Listed::Object(_) | Listed::Deleted(_)))) => {
+                names.iter().for_each(|name| client.learns(Some(name)));
+            }
+            Some(Ok((_, Listed::End(version)))) => {
+                client.sim.world().note(&client.name(), &format!("{}: all, v{version}", self.key));
+                client.learns(None);
+                self.ended = true;
+            }
+            Some(Err(_)) | None => {
+                client.sim.world().note(&client.name(), &format!("{}: breaks off", self.key));
+                if !matches!(sent, Some(Err(410))) {
+                    client.failed(self.key);
+                }
+                self.ended = true;
+            }
+        }
+        sent.map(|sent| sent.map(|(_, listed)| listed))
+    }
+
+    /// What comes next, with uid and name of its object, and after which time.
+    fn step(&mut self, client: &Client) -> (Option<Result<Sent, u16>>, Duration) {
+        let mut world = client.sim.world();
+        let weather = world.weather;
+        let delay = if world.chance(weather.slow) { world.up_to(20_000) } else { world.up_to(20) };
+        if self.dies.is_some_and(|dies| dies <= Instant::now()) {
+            return (Some(Err(0)), STREAM_SILENCE);
+        }
+        let cut = self.left.as_mut().is_some_and(|left| {
+            let cut = *left == 0;
+            *left = left.saturating_sub(1);
+            cut
+        });
+        if cut || world.server_of(client.ingester).epoch != self.epoch || world.chance(weather.watch) {
+            // Some connections are closed, some are cut.
+            let end = [None, Some(0), Some(500)][world.rng.usize(..3)];
+            return (end.map(Err), delay);
+        }
+        if let Some((uid, name, text)) = self.objects.pop_front() {
+            return (Some(Ok((vec![uid, name], Listed::Object(text)))), delay);
+        }
+        let server = world.server_of(client.ingester);
+        let until = *self.until.get_or_insert(server.version);
+        if self.version < server.window && self.version < until {
+            return (Some(Err(410)), delay);
+        }
+        let next = server.events.iter().find(|event| event.version > self.version && event.version <= until).cloned();
+        let Some(Event { version, uid, name, deleted, text }) = next else {
+            return (Some(Ok((Vec::new(), Listed::End(until)))), delay);
+        };
+        self.version = version;
+        let listed = if deleted { Listed::Deleted(text) } else { Listed::Object(text) };
+        (Some(Ok((vec![uid, name], listed))), delay)
+    }
+}
+
+/// What a streamed list sends, with uid and name of its object.
+type Sent = (Vec<String>, Listed<Box<str>>);
 
 /// An open watch.
 struct Watching {

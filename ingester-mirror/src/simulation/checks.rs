@@ -61,10 +61,13 @@ impl Truth {
         self.names.entry(thing.name.clone()).or_default().insert(thing.uid.clone());
     }
 
-    /// How many things a question may be about that each have a pause of their own: the objects that have had a name, and the two
-    /// tasks that list metadata.
+    /// How many things a question may be about that each have a pause of their own: the objects that have had a name, and the
+    /// tasks that read metadata: lists, resyncs, and the round that adds finalizers.
     pub(super) fn askers(&self, key: &str) -> u32 {
         if key.starts_with("list metadata") {
+            return 3;
+        }
+        if key == "stream metadata" || key == "version" {
             return 2;
         }
         let uids = key.strip_prefix("look ").and_then(|name| self.names.get(name));

@@ -1,6 +1,6 @@
 //! Everybody else: users who change objects, and what befalls the servers.
 
-use super::api_server::{State, Thing};
+use super::api_server::{State, Streams, Thing};
 use super::kinds::Flavour;
 use super::world::{Sim, World};
 use crate::lifecycle::finalizer::FINALIZER;
@@ -139,6 +139,11 @@ async fn restart(sim: Sim, down: Duration, starting: Duration) {
             let mut world = sim.world();
             world.note("world", &format!("the API server is {state:?}"));
             world.server.state = state;
+            if state == State::Starting && world.rng.u32(..4) == 0 {
+                let streams = if world.server.streams == Streams::Missing { Streams::There } else { Streams::Missing };
+                world.note("world", &format!("the API server is of another release: streamed lists {streams:?}"));
+                world.server.streams = streams;
+            }
             world.server.disconnect();
         }
         tokio::time::sleep(pause).await;
