@@ -3,8 +3,7 @@
 //!
 //! The API server observes them through its own watch of etcd, like the writes of another API server.
 
-use crate::live::{NAMESPACE, object};
-use crate::objects::Dice;
+use crate::live::NAMESPACE;
 use anyhow::{Context as _, Result, ensure};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ingester_core::Kind;
@@ -20,29 +19,51 @@ const BYTES: usize = 1_000_000;
 /// Concurrent transactions.
 const PARALLEL: usize = 4;
 
-/// Writes this many objects, with or without the ingester's finalizer. Returns etcd's revision after the last one,
-/// which Kubernetes calls resourceVersion.
-pub(crate) async fn seed(url: &str, kind: &Kind, objects: usize, finalized: bool) -> Result<u64> {
-    let config = Config::new(url.parse().with_context(|| format!("etcd's address {url}"))?);
-    let client = Client::try_from(config).context("making a client of etcd")?;
+/// The bodies of the transactions that write these objects of a kind, with or without the ingester's finalizer.
+pub(crate) fn transactions(
+    kind: &Kind,
+    finalized: bool,
+    objects: impl Iterator<Item = Result<Value>>,
+) -> impl Iterator<Item = Result<Vec<u8>>> {
     let folder = format!("/registry/{}/{}/{NAMESPACE}", kind.group(), kind.plural());
-    let mut dice = Dice::new(3);
-    let mut writing: JoinSet<Result<u64>> = JoinSet::new();
-    let (mut puts, mut bytes, mut newest) = (Vec::new(), 0, 0);
-    for place in 0..objects {
-        let object = stored(object(&mut dice, kind, place)?, finalized).context("an object without metadata")?;
+    let put = move |object: Result<Value>| -> Result<(usize, Value)> {
+        let object = stored(object?, finalized).context("an object without metadata")?;
         let name = object["metadata"]["name"].as_str().context("an object without a name")?;
         let (key, text) = (format!("{folder}/{name}"), object.to_string());
-        bytes += text.len();
-        puts.push(json!({"requestPut": {"key": BASE64_STANDARD.encode(key), "value": BASE64_STANDARD.encode(text)}}));
-        if puts.len() < OPERATIONS && bytes < BYTES && place + 1 < objects {
-            continue;
+        let put = json!({"requestPut": {"key": BASE64_STANDARD.encode(key), "value": BASE64_STANDARD.encode(&text)}});
+        Ok((text.len(), put))
+    };
+    let mut left = objects.map(put).peekable();
+    std::iter::from_fn(move || {
+        let (mut puts, mut bytes) = (Vec::new(), 0);
+        while let Some(next) = left.next_if(|next| match next {
+            Ok((length, _)) => puts.is_empty() || (puts.len() < OPERATIONS && bytes + length <= BYTES),
+            Err(_) => puts.is_empty(),
+        }) {
+            match next {
+                Ok((length, put)) => {
+                    bytes += length;
+                    puts.push(put);
+                }
+                Err(error) => return Some(Err(error)),
+            }
         }
+        (!puts.is_empty()).then(|| Ok(json!({"success": puts}).to_string().into_bytes()))
+    })
+}
+
+/// Commits transactions, several at a time. Returns etcd's revision after the last one, which Kubernetes calls
+/// resourceVersion.
+pub(crate) async fn write(url: &str, transactions: impl Iterator<Item = Result<Vec<u8>>>) -> Result<u64> {
+    let config = Config::new(url.parse().with_context(|| format!("etcd's address {url}"))?);
+    let client = Client::try_from(config).context("making a client of etcd")?;
+    let mut writing: JoinSet<Result<u64>> = JoinSet::new();
+    let mut newest = 0;
+    for body in transactions {
         if writing.len() == PARALLEL {
             newest = newest.max(writing.join_next().await.context("no transaction is under way")???);
         }
-        writing.spawn(commit(client.clone(), std::mem::take(&mut puts)));
-        bytes = 0;
+        writing.spawn(commit(client.clone(), body?));
     }
     while let Some(written) = writing.join_next().await {
         newest = newest.max(written??);
@@ -51,8 +72,7 @@ pub(crate) async fn seed(url: &str, kind: &Kind, objects: usize, finalized: bool
 }
 
 /// One transaction; its revision.
-async fn commit(client: Client, puts: Vec<Value>) -> Result<u64> {
-    let body = json!({"success": puts}).to_string().into_bytes();
+async fn commit(client: Client, body: Vec<u8>) -> Result<u64> {
     let request = http::Request::post("/v3/kv/txn").header("content-type", "application/json").body(body)?;
     let answer = client.request_text(request).await.context("writing objects into etcd")?;
     let answer: Value = serde_json::from_str(&answer).with_context(|| format!("etcd's answer {answer}"))?;

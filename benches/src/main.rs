@@ -14,13 +14,17 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is measured is printed")]
 
+mod bare;
+mod by_hand;
 mod derive;
 mod etcd;
 mod live;
 mod objects;
+mod progress;
 mod pure;
 mod query;
 mod reference;
+mod report;
 mod retention;
 mod rounds;
 mod serve;
@@ -65,7 +69,7 @@ fn main() -> ExitCode {
         return ingester::Program::new(crd_specs::KINDS).sql(crd_specs::SQL).main();
     }
     let done = match std::env::var(synthetic::AS_SOURCE) {
-        Ok(objects) => synthetic::serve(&objects),
+        Ok(parameters) => synthetic::serve(&parameters),
         Err(_) => measure(),
     };
     match done {

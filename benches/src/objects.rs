@@ -1,6 +1,13 @@
-//! Realistic objects: 3 to 6 KB of JSON, 4 labels, 4 annotations. The same ones in every run.
+//! Realistic objects: 3 to 6 KB of JSON, 4 labels, 4 annotations. The same ones in every run. Kinds that are neither pipeline runs
+//! nor models have what their sample has, about 1 KB.
 
+use anyhow::{Context as _, Result, anyhow};
+use ingester_core::documents::documents;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::BufReader;
+use std::path::Path;
+use std::sync::LazyLock;
 
 /// Objects of one kind.
 pub(crate) struct Set {
@@ -17,7 +24,71 @@ pub(crate) fn sets(objects: usize) -> Vec<Set> {
 /// New objects of one of these two kinds.
 pub(crate) fn values(dice: &mut Dice, kind: &str, objects: usize) -> Vec<Value> {
     let make = if kind == "Model" { model } else { pipeline_run };
-    (0..objects).map(|place| object(dice, kind, place, make)).collect()
+    (0..objects)
+        .map(|place| {
+            let made = make(dice);
+            object(dice, kind, place, made)
+        })
+        .collect()
+}
+
+/// A new object of another kind, with the spec of its sample.
+pub(crate) fn like_sample(dice: &mut Dice, kind: &str, place: usize) -> Result<Value> {
+    static SAMPLES: LazyLock<Result<BTreeMap<String, Value>>> = LazyLock::new(samples);
+    let samples = SAMPLES.as_ref().map_err(|error| anyhow!("{error:#}"))?;
+    let sample = samples.get(kind).with_context(|| format!("no sample of {kind}"))?;
+    Ok(object(dice, kind, place, json!({"spec": sample["spec"], "status": {}})))
+}
+
+/// The committed samples, by kind.
+fn samples() -> Result<BTreeMap<String, Value>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crd-specs/samples");
+    let mut samples = BTreeMap::new();
+    for entry in std::fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
+        for document in documents(BufReader::new(std::fs::File::open(entry?.path())?)) {
+            let sample: Value = serde_json::from_str(&document?.content?)?;
+            samples.insert(sample["kind"].as_str().context("a sample's kind")?.to_owned(), sample);
+        }
+    }
+    Ok(samples)
+}
+
+/// Makes a pipeline run about this large: with as many steps as it takes, or without steps and what else it can do without.
+pub(crate) fn resize(dice: &mut Dice, run: &mut Value, bytes: usize) {
+    run["status"]["steps"] = json!([]);
+    let mut length = run.to_string().len();
+    for [part, member] in [
+        ["status", "conditions"],
+        ["spec", "input"],
+        ["metadata", "annotations"],
+        ["status", "logUrl"],
+        ["status", "workflowRunId"],
+        ["metadata", "labels"],
+    ] {
+        if length > bytes
+            && let Some(part) = run[part].as_object_mut()
+        {
+            part.remove(member);
+            length = run.to_string().len();
+        }
+    }
+    let mut steps = Vec::new();
+    // Half a step more or less.
+    while length + 200 < bytes {
+        let step = step(dice, steps.len() as u64, true);
+        length += step.to_string().len() + 1;
+        steps.push(step);
+    }
+    run["status"]["steps"] = steps.into();
+}
+
+/// A later version of a pipeline run, another one in each burst of updates.
+pub(crate) fn changed(object: &Value, burst: usize) -> Value {
+    let mut object = object.clone();
+    next_version(&mut object);
+    object["status"]["state"] = json!("PIPELINE_RUN_STATE_FAILED");
+    object["status"]["errorMessage"] = json!(format!("burst {burst}"));
+    object
 }
 
 /// A later version of a pipeline run; labels and annotations stay.
@@ -84,8 +155,8 @@ impl Dice {
     }
 }
 
-fn object(dice: &mut Dice, kind: &str, place: usize, make: fn(&mut Dice) -> Value) -> Value {
-    let mut object = make(dice);
+/// Adds the metadata.
+fn object(dice: &mut Dice, kind: &str, place: usize, mut object: Value) -> Value {
     let team = dice.one_of(&["pricing", "fraud", "maps", "search", "eats"]);
     object["apiVersion"] = json!("michelangelo.api/v2");
     object["kind"] = json!(kind);

@@ -286,8 +286,10 @@ impl<D: Engine> Handmade<D> {
             let (slice, connection, table) = (slice.clone(), connection.clone(), self.table);
             tasks.spawn(async move {
                 let mut connection = connection.lock().await;
-                let before = &slice[(phase as usize).saturating_sub(1)];
-                for (rows, before) in slice[phase as usize].chunks(batch).zip(before.chunks(batch)) {
+                let before = slice[(phase as usize).saturating_sub(1)].chunks(batch);
+                // Only what is labelled anew needs to know what was there.
+                let before = before.chain(std::iter::repeat(&[][..]));
+                for (rows, before) in slice[phase as usize].chunks(batch).zip(before) {
                     D::simple(&mut connection, D::BEGIN).await?;
                     Self::batch(&mut connection, table, rows, before, phase).await?;
                     D::simple(&mut connection, "COMMIT").await?;
@@ -306,6 +308,17 @@ impl<D: Engine> Handmade<D> {
         let mut connection = self.connections[0].lock().await;
         let sql = insert(self.table.name.as_str(), &columns(self.table), 1);
         Ok(execute::<D>(&mut connection, &sql, values(row, Micros::now()), true).await?)
+    }
+
+    /// Updates the main row of one object if it is older, and commits it. Labels and annotations stay.
+    pub(crate) async fn update_one(&self, row: &Row, before: u64) -> Result<()> {
+        let mut connection = self.connections[0].lock().await;
+        let assigned: Vec<String> = columns(self.table)[1..].iter().map(|column| format!("`{column}` = ?")).collect();
+        let sql =
+            format!("UPDATE `{}` SET {} WHERE `uid` = ? AND `res_version` < ?", self.table.name, assigned.join(", "));
+        let before = Value::UInt(before);
+        let params = values(row, Micros::now()).skip(1).chain([Param::Text(&row.uid), Param::Value(&before)]);
+        Ok(execute::<D>(&mut connection, &sql, params, true).await?)
     }
 
     async fn batch(

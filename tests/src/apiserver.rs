@@ -111,6 +111,8 @@ impl ApiServer {
 
         let mut etcd = Command::new(programs.etcd);
         etcd.arg("--unsafe-no-fsync")
+            // A hundred thousand objects with their updates do not fit the default of 2 GB.
+            .arg("--quota-backend-bytes=8589934592")
             .arg("--data-dir")
             .arg(folder.join("etcd"))
             .args(["--listen-client-urls", &client_url, "--advertise-client-urls", &client_url])

@@ -37,6 +37,7 @@ mod evolution;
 mod identity;
 mod life;
 mod lifecycle;
+mod lists;
 mod memory;
 mod metrics;
 mod mirror;

@@ -6,6 +6,7 @@
 use super::metadata::Partial;
 use super::{Follower, News};
 use crate::cluster::{ApiError, ApiErrorKind};
+use crate::metrics::Read;
 use crate::mistakes::{self, Mistake};
 use crate::pipeline::{Item, ObjectRef, Source, Why};
 use std::ops::ControlFlow;
@@ -94,7 +95,9 @@ impl Follower {
             }
             if items.len() > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        let version = version.await?;
+        let version = version.await;
+        self.unit().metrics.objects_listed(Read::Metadata, objects);
+        let version = version?;
         if version.is_none() {
             tracing::info!(kind = self.unit().kind.kind(), objects, "Much has changed: reading all objects");
         }

@@ -3,6 +3,7 @@
 use super::{Follower, Memory};
 use crate::budget::Share;
 use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, Page};
+use crate::metrics::Read;
 use crate::mistakes::{self, Mistake};
 use crate::pipeline::Source;
 use futures::StreamExt as _;
@@ -86,6 +87,7 @@ impl Follower {
             match listed? {
                 Listed::Object(text) => {
                     objects += 1;
+                    self.unit().metrics.objects_listed(Read::Stream, 1);
                     self.receive(text, Source::List { behind }, Memory::Taken).await;
                 }
                 Listed::Deleted(_) if mistakes::made(Mistake::DeletedInStream) => {}
@@ -104,6 +106,7 @@ impl Follower {
         let (mut page, mut share) = self.page(pages, None).await?;
         loop {
             objects += page.items.len();
+            self.unit().metrics.objects_listed(Read::Pages, page.items.len());
             let Page { version, next, items } = page;
             let received = async {
                 for text in items {

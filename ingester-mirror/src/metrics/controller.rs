@@ -47,6 +47,29 @@ pub(crate) enum Skip {
     Stale,
 }
 
+/// How a list read its objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// Whole, as a stream.
+    Stream,
+    /// Whole, page by page.
+    Pages,
+    /// Their metadata.
+    Metadata,
+}
+
+impl Read {
+    const ALL: [Read; 3] = [Read::Stream, Read::Pages, Read::Metadata];
+
+    fn text(self) -> &'static str {
+        match self {
+            Read::Stream => "stream",
+            Read::Pages => "pages",
+            Read::Metadata => "metadata",
+        }
+    }
+}
+
 /// Why a watch was restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Restart {
@@ -176,6 +199,7 @@ pub(super) struct KindMetrics {
     finalizers_added: IntCounter,
     finalizers_removed: IntCounter,
     lists: IntCounter,
+    objects_listed: [IntCounter; Read::ALL.len()],
     watch_restarts: [IntCounter; Restart::ALL.len()],
     panics: IntCounter,
     restored: IntCounter,
@@ -248,6 +272,7 @@ impl KindMetrics {
             finalizers_added: families.finalizers_added.of([kind]),
             finalizers_removed: families.finalizers_removed.of([kind]),
             lists: families.lists.of([kind]),
+            objects_listed: Read::ALL.map(|read| families.objects_listed.of([kind, read.text()])),
             watch_restarts: Restart::ALL.map(|reason| families.watch_restarts.of([kind, reason.label()])),
             panics: families.panics.of([kind]),
             restored: families.restored.of([kind]),
@@ -529,6 +554,11 @@ impl ControllerMetrics {
     /// Finalizers were removed.
     pub(crate) fn finalizers_removed(&self, objects: usize) {
         self.kind.finalizers_removed.inc_by(count(objects));
+    }
+
+    /// A list brought objects, whether it was read to its end or not.
+    pub(crate) fn objects_listed(&self, read: Read, objects: usize) {
+        self.kind.objects_listed[read as usize].inc_by(count(objects));
     }
 
     /// A list of all objects was completed.

@@ -111,6 +111,7 @@ pub(super) struct Families {
     pub(super) finalizers_added: Counters<1>,
     pub(super) finalizers_removed: Counters<1>,
     pub(super) lists: Counters<1>,
+    pub(super) objects_listed: Counters<2>,
     pub(super) watch_restarts: Counters<2>,
     pub(super) panics: Counters<1>,
     pub(super) restored: Counters<1>,
@@ -289,6 +290,11 @@ impl Families {
                 "ingester_finalizers_removed_total",
                 "Finalizers removed from objects",
                 BY_KIND,
+            )?,
+            objects_listed: on.counters(
+                "ingester_objects_listed_total",
+                "Objects that lists brought: whole, in a stream or in pages, or as metadata",
+                ["kind", "read"],
             )?,
             lists: on.counters("ingester_lists_total", "Lists of all objects that were read to their end", BY_KIND)?,
             watch_restarts: on.counters(

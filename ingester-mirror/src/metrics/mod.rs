@@ -11,7 +11,7 @@ mod families;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use controller::{AuditMetrics, FINDINGS, Outcome, Restart, RetentionMetrics, Skip};
+pub(crate) use controller::{AuditMetrics, FINDINGS, Outcome, Read, Restart, RetentionMetrics, Skip};
 pub use controller::{BackfillMetrics, ControllerMetrics};
 
 use controller::KindMetrics;

@@ -1,6 +1,6 @@
 //! Tests that read the rendered text back.
 
-use super::{ControllerMetrics, Metrics, Outcome, Restart, Skip};
+use super::{ControllerMetrics, Metrics, Outcome, Read, Restart, Skip};
 use ingester_store::ErrorClass;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -80,6 +80,7 @@ fn every_series_exists_from_the_start() {
             "success error requeue requeue_after",
         ),
         ("ingester_rows_skipped_total", "kind=\"Model\",reason", "unchanged stale"),
+        ("ingester_objects_listed_total", "kind=\"Model\",read", "stream pages metadata"),
         ("ingester_watch_restarts_total", "kind=\"Model\",reason", "expired behind not_installed connection"),
         ("ingester_events_total", "result", "published failed dropped"),
         ("ingester_config_reloads_total", "result", "success failed"),
@@ -95,7 +96,7 @@ fn every_series_exists_from_the_start() {
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 59);
+    assert_eq!(rendered.types.len(), 60);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 
@@ -358,6 +359,9 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.finalizers_added(2), &[("ingester_finalizers_added_total", 2.0)]),
         (|m| m.finalizers_removed(2), &[("ingester_finalizers_removed_total", 2.0)]),
         (|m| m.listed(), &[("ingester_lists_total", 1.0)]),
+        (|m| m.objects_listed(Read::Stream, 2), &[("ingester_objects_listed_total stream", 2.0)]),
+        (|m| m.objects_listed(Read::Pages, 2), &[("ingester_objects_listed_total pages", 2.0)]),
+        (|m| m.objects_listed(Read::Metadata, 2), &[("ingester_objects_listed_total metadata", 2.0)]),
         (|m| m.watch_restarted(Restart::Expired), &[("ingester_watch_restarts_total expired", 1.0)]),
         (|m| m.watch_restarted(Restart::Behind), &[("ingester_watch_restarts_total behind", 1.0)]),
         (|m| m.watch_restarted(Restart::NotInstalled), &[("ingester_watch_restarts_total not_installed", 1.0)]),
