@@ -28,6 +28,14 @@ pub(crate) enum Mistake {
     AnyCluster,
     /// The row of an object that is left out is only marked if it is not of a later version.
     LeftOutStale,
+    /// A streamed list that is broken off counts as a list.
+    StreamWithoutEnd,
+    /// What is deleted while a list is streamed is none of its business.
+    DeletedInStream,
+    /// What a list saw before it was broken off counts as seen by the next.
+    SeenBefore,
+    /// All objects are read as a stream, however often that was cut off.
+    CutOffAgain,
     /// Which definition of its kind wrote a row does not count, and a backfill that is complete is never repeated.
     #[cfg(test)]
     DefinitionIgnored,

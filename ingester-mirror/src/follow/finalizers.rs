@@ -88,7 +88,7 @@ impl Follower {
                     Ok(Some(object)) => {
                         in_a_row = 0;
                         let share = unit.memory.take(bytes_of(object.text().len())).await;
-                        let source = Source::Patch { accepted: true };
+                        let source = Source::Patch { again: false };
                         self.pipeline
                             .queue
                             .push(Item::new(Work::Object { object: Box::new(object), source }).holding(share));

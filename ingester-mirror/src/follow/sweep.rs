@@ -23,16 +23,9 @@ impl Follower {
         }
         for uids in unseen.chunks(PORTION) {
             let references: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
-            let names = match in_time("reading the names of objects that are gone", unit.rows.names(&references)).await
-            {
-                Ok(names) => names,
-                Err(error) => {
-                    // The next list finds them again.
-                    unit.metrics.database_error(error.class());
-                    tracing::error!(kind, %error, "Objects that are gone are not swept now");
-                    break;
-                }
-            };
+            // It is asked until it answers: nothing may list again for long, and until then nobody would know.
+            let ask = || unit.rows.names(&references);
+            let Ok(names) = unit.until_done("reading the names of objects that are gone", ask).await else { break };
             let mut nameless: Vec<&Box<str>> = uids.iter().collect();
             for (uid, namespace, name) in names {
                 nameless.retain(|other| **other != uid);

@@ -4,6 +4,7 @@ use super::{Follower, Memory};
 use crate::budget::Share;
 use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, Page};
 use crate::metrics::Read;
+use crate::mistakes::{self, Mistake};
 use crate::pipeline::Source;
 use futures::StreamExt as _;
 
@@ -75,7 +76,7 @@ impl Follower {
             return listed;
         };
         let listed = self.whole_as_stream(stream, behind).await;
-        reading.cut_off = listed.is_err();
+        reading.cut_off = listed.is_err() && !mistakes::made(Mistake::CutOffAgain);
         listed
     }
 
@@ -89,13 +90,14 @@ impl Follower {
                     self.unit().metrics.objects_listed(Read::Stream, 1);
                     self.receive(text, Source::List { behind }, Memory::Taken).await;
                 }
+                Listed::Deleted(_) if mistakes::made(Mistake::DeletedInStream) => {}
                 Listed::Deleted(text) => {
                     self.receive(text, Source::Deletion, Memory::Taken).await;
                 }
                 Listed::End(version) => return Ok((version, objects)),
             }
         }
-        Err(self.without_end())
+        self.without_end().await.map(|version| (version, objects))
     }
 
     /// The API server prepares the next page while one is received.

@@ -90,7 +90,7 @@ impl Pipeline {
     /// without it is written and read back before the object is deleted: so the row is the last state in etcd.
     async fn evict(&self, meta: &Meta) -> Result<(), ApiError> {
         if let Some(object) = self.remove_finalizer(meta).await? {
-            let source = Source::Patch { accepted: true };
+            let source = Source::Patch { again: false };
             self.queue.push(Item::new(Work::Object { object: Box::new(object), source }));
             return Ok(());
         }

@@ -177,7 +177,7 @@ impl Pipeline {
         let pairs = row.companions_hash();
         let then = match plan.then {
             lifecycle::Then::Nothing => Then::Nothing,
-            lifecycle::Then::AddFinalizer if matches!(source, Source::Patch { .. }) => Then::Nothing,
+            lifecycle::Then::AddFinalizer if matches!(source, Source::Patch { again: false }) => Then::Nothing,
             lifecycle::Then::AddFinalizer => Then::RequestFinalizers,
             lifecycle::Then::RemoveFinalizer => Then::RemoveFinalizer(object.meta().clone()),
             lifecycle::Then::Delete => Then::Delete(object.meta().clone()),

@@ -356,7 +356,7 @@ mod tests {
         queue.push(received("a", 9, Source::Deletion));
         queue.push(received("a", 3, Source::List { behind: true }));
         queue.push(object("b", 9));
-        queue.push(received("b", 3, Source::Patch { accepted: true }));
+        queue.push(received("b", 3, Source::Patch { again: false }));
         assert_eq!(take(&queue).await, pairs(&[("a", "Due"), ("b", "9")]));
     }
 

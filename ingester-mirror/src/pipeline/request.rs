@@ -95,16 +95,15 @@ impl Pipeline {
         let patched = self.add_finalizer(meta).await;
         drop(permit);
         let work = match patched {
-            Ok(Some(patched)) => Work::Object { object: Box::new(patched), source: Source::Patch { accepted: true } },
+            Ok(Some(patched)) => Work::Object { object: Box::new(patched), source: Source::Patch { again: false } },
             // It changed meanwhile or is gone: an event of that follows.
-            Ok(None) => Work::Object { object, source: Source::Patch { accepted: false } },
+            Ok(None) => Work::Object { object, source: Source::Patch { again: false } },
             Err(error) => {
                 tracing::warn!(kind = self.unit.kind.kind(), namespace = %meta.namespace, name = %meta.name, %error,
                     "Finalizer not added; the object is mirrored anyway");
-                if error.kind() == ApiErrorKind::Transient {
-                    self.request_finalizers();
-                }
-                Work::Object { object, source: Source::Patch { accepted: false } }
+                // Whoever adds finalizers leaves out what has no row yet.
+                let again = error.kind() == ApiErrorKind::Transient;
+                Work::Object { object, source: Source::Patch { again } }
             }
         };
         Ok(Item { trail, ..Item::new(work) })

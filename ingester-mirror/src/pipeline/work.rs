@@ -37,8 +37,9 @@ pub(crate) enum Source {
     Watch,
     /// In a watch: the object was deleted, and this is its last state.
     Deletion,
-    /// As the answer to our patch of its finalizers. `None` instead of an answer: the API server did not accept the patch.
-    Patch { accepted: bool },
+    /// As the answer to our patch of its finalizers, or as it was before if there is none. `again`: the patch failed, and may succeed
+    /// another time.
+    Patch { again: bool },
     /// Because it was looked up, after its row was.
     Look {
         /// The stored row, before the object was looked up.

@@ -625,6 +625,7 @@ impl Client {
             let weather = world.weather;
             let dies = world.chance(weather.watch).then(|| Instant::now() + world.up_to(100));
             let goes_on = world.rng.bool();
+            let pause = if world.calm { 20 } else { [20, 20, 2000][world.rng.usize(..3)] };
             let server = &world.server;
             let sent = |thing: &Thing| (thing.uid.clone(), thing.name.clone(), thing.text());
             let objects: VecDeque<_> = server.things.values().map(sent).collect();
@@ -635,6 +636,7 @@ impl Client {
                 epoch: server.epoch,
                 left: (server.streams == cut).then_some(CUT_OFF),
                 dies,
+                pause,
                 ended: false,
                 objects,
             };
@@ -671,6 +673,8 @@ struct Streaming {
     left: Option<usize>,
     /// When the connection is lost without anybody noticing.
     dies: Option<Instant>,
+    /// The longest time between two objects, in milliseconds: the server may have much to do.
+    pause: u64,
     ended: bool,
 }
 
@@ -706,7 +710,7 @@ impl Streaming {
     fn step(&mut self, client: &Client) -> (Option<Result<Sent, u16>>, Duration) {
         let mut world = client.sim.world();
         let weather = world.weather;
-        let delay = if world.chance(weather.slow) { world.up_to(20_000) } else { world.up_to(20) };
+        let delay = if world.chance(weather.slow) { world.up_to(20_000) } else { world.up_to(self.pause) };
         if self.dies.is_some_and(|dies| dies <= Instant::now()) {
             return (Some(Err(0)), STREAM_SILENCE);
         }

@@ -71,7 +71,7 @@ fn range(text: &str) -> Range<u64> {
 }
 
 /// The mistakes, each of which the mirror once made.
-const MISTAKES: [Mistake; 11] = [
+const MISTAKES: [Mistake; 15] = [
     Mistake::EvictedMarkedDeleted,
     Mistake::TombstoneUnchanged,
     Mistake::BelievedNotFound,
@@ -83,24 +83,28 @@ const MISTAKES: [Mistake; 11] = [
     Mistake::DefinitionIgnored,
     Mistake::NoFuse,
     Mistake::AnyCluster,
+    Mistake::StreamWithoutEnd,
+    Mistake::DeletedInStream,
+    Mistake::SeenBefore,
+    Mistake::CutOffAgain,
 ];
 
 #[test]
 fn nothing_is_lost_in_any_history() {
     let variable = |name: &str| std::env::var(name).ok();
+    let named = |mistake: &Mistake| variable("SIMULATION_MISTAKE").is_some_and(|name| name == format!("{mistake:?}"));
+    let mistake = MISTAKES.into_iter().find(named);
     if let Some(seed) = variable("SIMULATION_SEED") {
         let seed = seed.parse().unwrap();
-        let named =
-            |mistake: &Mistake| variable("SIMULATION_MISTAKE").is_some_and(|name| name == format!("{mistake:?}"));
-        mistakes::make(MISTAKES.into_iter().find(named));
+        mistakes::make(mistake);
         panic!("{}", told(seed, &run(seed)));
     }
     let seeds = variable("SIMULATION_SEEDS").map_or(SEEDS, |seeds| range(&seeds));
-    let kept = KEPT.into_iter().map(|seed| first_failure(seed..seed + 1, None).0);
+    let kept = KEPT.into_iter().map(|seed| first_failure(seed..seed + 1, mistake).0);
     if let Some((_, history)) = kept.flatten().next() {
         panic!("{history}");
     }
-    let (failure, requests) = first_failure(seeds, None);
+    let (failure, requests) = first_failure(seeds, mistake);
     if let Some((_, history)) = failure {
         panic!("{history}");
     }

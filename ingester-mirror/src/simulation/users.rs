@@ -24,8 +24,8 @@ pub(super) struct Troubles {
     pause: u64,
     /// In hundredths of the actions.
     pub(super) servers: u32,
-    hands: bool,
-    restores: bool,
+    pub(super) hands: bool,
+    pub(super) restores: bool,
     clocks: bool,
     /// The API server loses all objects for a while, and an ingester is told to ask another cluster.
     pub(super) clusters: bool,
