@@ -16,8 +16,10 @@ use sqlx::MySql;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Rows in a statement.
+/// Rows in a statement, at most.
 const BATCH: usize = 200;
+/// JSON in a statement, at most, unless a single row has more: a server takes packets of 16 MB, and parameters also hold the protobuf.
+const STATEMENT: usize = 4_000_000;
 /// The objects are of the same sort as the cluster's, and other ones.
 const SEED: u64 = 5;
 
@@ -40,6 +42,10 @@ impl<'a> ByHand<'a> {
         Ok(ByHand { server, kinds: kinds.iter().map(halves).collect::<Result<_>>()?, bytes, url: String::new() })
     }
 
+    fn batch(&self) -> usize {
+        self.bytes.map_or(BATCH, |bytes| (STATEMENT / bytes.max(1)).clamp(1, BATCH))
+    }
+
     /// Inserts all rows into new tables.
     pub(crate) async fn insert(&mut self) -> Result<Duration> {
         self.url = crate::store::url(self.server, "by_hand").await?;
@@ -50,7 +56,7 @@ impl<'a> ByHand<'a> {
         for (kind, rows) in &self.kinds {
             let handmade = Handmade::<MySql>::connect(&self.url, kind.table(), 2).await?;
             let start = Instant::now();
-            handmade.write(rows, Phase::Insert, BATCH).await?;
+            handmade.write(rows, Phase::Insert, self.batch()).await?;
             took += start.elapsed();
         }
         Ok(took)
@@ -66,7 +72,7 @@ impl<'a> ByHand<'a> {
         let rows = halves(rows?, Phase::Update);
         let handmade = Handmade::<MySql>::connect(&self.url, kind.table(), 2).await?;
         let start = Instant::now();
-        handmade.write(&rows, Phase::Update, BATCH).await?;
+        handmade.write(&rows, Phase::Update, self.batch()).await?;
         Ok(start.elapsed())
     }
 }

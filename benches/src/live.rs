@@ -375,8 +375,20 @@ fn perf(ingester: &Ingester, file: &Path) -> Result<Child> {
     let id = ingester.process().id().context("the ingester does not run")?.to_string();
     // By the unwind tables, which every build has: frame pointers would take a build of everything.
     let mut perf = Command::new("perf");
-    perf.args(["record", "--quiet", "--freq", "499", "--call-graph", "dwarf,16384", "--pid", &id, "--output"])
-        .arg(file);
+    perf.args([
+        "record",
+        "--quiet",
+        "--freq",
+        "499",
+        "--call-graph",
+        "dwarf,32768",
+        "--mmap-pages",
+        "16M",
+        "--pid",
+        &id,
+        "--output",
+    ])
+    .arg(file);
     perf.spawn().context("starting perf (on Debian: apt-get install linux-perf)")
 }
 

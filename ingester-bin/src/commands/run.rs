@@ -131,6 +131,7 @@ async fn mirror(
         live: live.clone(),
         suspension: suspension.clone(),
         metrics: metrics.clone(),
+        health: health.clone(),
         stop: stop.clone(),
     };
     let filling = filling.run();
@@ -254,6 +255,9 @@ fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Opt
 /// written some. The first look is soon, when that release has probably ended.
 const AGAIN: [Duration; 2] = [Duration::from_secs(300), Duration::from_secs(3600)];
 
+/// How long the first backfill may wait until the first lists are in SQL. It passes the same rows as the mirror does at its start.
+const STARTING: Duration = Duration::from_secs(30);
+
 /// How long a page may take once the backfill is to stop, before it is given up: a silent database must not keep the permit.
 const PAGE: Duration = Duration::from_secs(60);
 
@@ -265,6 +269,7 @@ struct Filling {
     live: Live,
     suspension: Suspension,
     metrics: Metrics,
+    health: Health,
     stop: CancellationToken,
 }
 
@@ -281,6 +286,12 @@ enum Filled {
 impl Filling {
     /// Backfills and looks again, until the program stops.
     async fn run(self) {
+        let ready = async {
+            while !self.health.readiness().iter().all(|check| check.ok) {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+        };
+        let _ = self.stop.run_until_cancelled(tokio::time::timeout(STARTING, ready)).await;
         let mut pauses = AGAIN.into_iter().chain(std::iter::repeat(AGAIN[1]));
         while !self.stop.is_cancelled() {
             let attempts = async || match self.stop.is_cancelled() {

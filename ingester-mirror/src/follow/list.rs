@@ -3,7 +3,7 @@
 //! A process that starts on an empty table reads all objects. One that knows rows reads the metadata of all objects, which costs the
 //! API server a part of that, and then what has changed: object by object if that is little, else everything.
 
-use super::metadata::Partial;
+use super::metadata::{Ahead, Partial};
 use super::{Follower, News};
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::metrics::Read;
@@ -21,8 +21,9 @@ const FEWEST: usize = if cfg!(test) { 2 } else { 200 };
 const MOST: usize = 10_000;
 
 impl Follower {
-    /// Lists all objects, and looks at what is stored but not listed. Returns the list's version.
-    pub(super) async fn list(&self) -> Result<u64, ApiError> {
+    /// Lists all objects, and looks at what is stored but not listed. Returns the list's version. A list that began `ahead` of the rows
+    /// may be behind them: where it contradicts a row, the object is looked at.
+    pub(super) async fn list(&self, ahead: Option<Ahead>) -> Result<u64, ApiError> {
         let mut reading = self.listing.lock().await;
         let (unit, kind) = (self.unit(), self.unit().kind.kind());
         let rejected = self.rejected().await;
@@ -45,7 +46,27 @@ impl Follower {
             );
         }
         self.pipeline.known().begin_list();
-        let changed = if behind || self.pipeline.known().live() == 0 { None } else { self.changed().await? };
+        let by_metadata = !behind && self.pipeline.known().live() > 0;
+        // Dropped if it is of no use, with its memory.
+        let ahead = ahead.filter(|_| by_metadata);
+        let mut least = ahead.as_ref().map_or(asked, |ahead| ahead.asked);
+        let changed = match ahead {
+            _ if !by_metadata => None,
+            None => self.changed(None).await?,
+            Some(ahead) => match self.changed(Some(ahead)).await {
+                Ok(Some(changed)) => Some(changed),
+                Ok(None) => {
+                    least = asked;
+                    None
+                }
+                // It may have been cut off while the database was away.
+                Err(_) => {
+                    least = asked;
+                    self.pipeline.known().begin_list();
+                    self.changed(None).await?
+                }
+            },
+        };
         let (version, objects, read) = match changed {
             Some(Changed { version, objects, items }) => {
                 let read = items.len();
@@ -61,7 +82,7 @@ impl Follower {
                 (version, objects, objects)
             }
         };
-        if version < asked {
+        if version < least {
             let doing = format!("listing {}", unit.kind.plural());
             return Err(ApiError::new(doing, "the cluster went back meanwhile", ApiErrorKind::Transient));
         }
@@ -75,10 +96,10 @@ impl Follower {
     }
 
     /// Compares the metadata of all objects with what is known. `None` if too much has changed for single reads.
-    async fn changed(&self) -> Result<Option<Changed>, ApiError> {
+    async fn changed(&self, ahead: Option<Ahead>) -> Result<Option<Changed>, ApiError> {
         let most = (self.pipeline.known().live() / FEW).clamp(FEWEST, MOST);
         let (mut objects, mut items) = (0, Vec::new());
-        let version = self.metadata(|partial| {
+        let version = self.metadata(ahead, |partial| {
             let meta = match partial {
                 Partial::Object(partial) => partial.into_meta(),
                 Partial::Deleted(_) if mistakes::made(Mistake::DeletedInStream) => return ControlFlow::Continue(()),

@@ -1,10 +1,12 @@
 //! Reads the metadata of all objects: as a stream, or page by page.
 
 use super::Follower;
-use crate::cluster::{ApiError, ApiErrorKind, Listed, PartialObjectMeta};
+use crate::budget::{Part, Share};
+use crate::cluster::{ApiError, ApiErrorKind, ListStream, Listed, PartialObjectMeta};
 use crate::mistakes::{self, Mistake};
 use futures::StreamExt as _;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// What is read of one object.
 pub(super) enum Partial {
@@ -14,14 +16,74 @@ pub(super) enum Partial {
     Deleted(PartialObjectMeta),
 }
 
+/// A streamed list that began before the rows were read, and what was read of it since.
+pub(super) struct Ahead {
+    /// The cluster's version before.
+    pub(super) asked: u64,
+    read: Vec<Result<Listed<PartialObjectMeta>, ApiError>>,
+    stream: ListStream<PartialObjectMeta>,
+    memory: Vec<Share>,
+}
+
+/// Objects for which memory is taken at a time, and about how much each takes.
+const PORTION: usize = 1000;
+const BYTES: usize = 300;
+
+impl Ahead {
+    /// Reads while `work` is done, as far as there is memory.
+    pub(super) async fn read_during<E>(
+        mut self,
+        work: impl Future<Output = Result<(), E>>,
+        memory: &Arc<Part>,
+    ) -> Result<Self, E> {
+        let reading = async {
+            loop {
+                if self.read.len() == self.memory.len() * PORTION {
+                    self.memory.push(memory.take(PORTION * BYTES).await);
+                }
+                match self.stream.next().await {
+                    Some(listed) => self.read.push(listed),
+                    None => break,
+                }
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            biased;
+            done = work => done?,
+            () = reading => {}
+        }
+        Ok(self)
+    }
+
+    /// The stream from its beginning on, and the memory for what was read of it.
+    fn into_stream(self) -> (ListStream<PartialObjectMeta>, Vec<Share>) {
+        (futures::stream::iter(self.read).chain(self.stream).boxed(), self.memory)
+    }
+}
+
 impl Follower {
+    /// Begins a streamed list of metadata; `None` if that is not possible now.
+    pub(super) async fn begin_ahead(&self) -> Option<Ahead> {
+        let cluster = &self.unit().cluster;
+        let asked = cluster.version().await.ok()?;
+        let stream = cluster.stream_metadata().await.ok()??;
+        let stream = stream.fuse().boxed();
+        Some(Ahead { asked, read: Vec::new(), stream, memory: Vec::new() })
+    }
+
     /// Gives the metadata of all objects to `each`, until that breaks off. Returns the list's version; `None` if it was broken off.
     pub(super) async fn metadata(
         &self,
+        ahead: Option<Ahead>,
         mut each: impl FnMut(Partial) -> ControlFlow<()>,
     ) -> Result<Option<u64>, ApiError> {
         let cluster = &self.unit().cluster;
-        if let Some(mut stream) = cluster.stream_metadata().await? {
+        let (stream, _memory) = match ahead.map(Ahead::into_stream) {
+            Some((stream, memory)) => (Some(stream), memory),
+            None => (cluster.stream_metadata().await?, Vec::new()),
+        };
+        if let Some(mut stream) = stream {
             while let Some(listed) = stream.next().await {
                 let given = match listed? {
                     Listed::Object(partial) => each(Partial::Object(partial)),

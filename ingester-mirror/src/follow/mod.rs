@@ -36,6 +36,7 @@ use crate::pipeline::{Item, ObjectRef, Pipeline, Source, Why, Work, bytes_of};
 use crate::unit::{Stopped, Unit};
 use ingester_core::object::Meta;
 use ingester_store::Evicted;
+use metadata::Ahead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -44,8 +45,8 @@ use tokio::task::JoinSet;
 use watch::WatchEnd;
 use whole::Reading;
 
-/// Rows per page when all live rows are read.
-const ROWS: usize = 5000;
+/// Rows per page when all live rows are read. In tests few rows have several pages.
+const ROWS: usize = if cfg!(test) { 3 } else { 5000 };
 
 /// How long the workers may take for what they have begun when the process is to end.
 const GRACE: Duration = Duration::from_secs(8);
@@ -125,14 +126,12 @@ impl Follower {
 
     /// Lists and watches for ever.
     async fn follow(&self) {
-        if self.load().await.is_err() {
-            return;
-        }
+        let Ok(mut ahead) = self.load().await else { return };
         let unit = self.unit();
         let mut backoff = Backoff::new(API_SERVER);
         loop {
             unit.health.kind(&unit.name(), KindState::Listing);
-            match self.list().await {
+            match self.list(ahead.take()).await {
                 Ok(version) => {
                     backoff.reset();
                     self.observed.store(version, Ordering::Relaxed);
@@ -193,30 +192,44 @@ impl Follower {
         }
     }
 
-    /// Reads the uids and versions of the live rows, page by page: each has its own time and its own retries.
-    async fn load(&self) -> Result<(), Stopped> {
-        let unit = self.unit();
-        let mut after: Box<str> = "".into();
-        loop {
-            let page = &after;
-            let rows =
-                unit.until_done("reading what is stored", move || unit.rows.live(Evicted::LeftOut, page, ROWS)).await?;
-            let Some(last) = rows.last() else { break };
-            after = last.uid.clone();
-            let whole = rows.len() == ROWS;
-            let mut known = self.pipeline.known();
-            for row in rows {
-                known.load(&row.uid, row.res_version);
+    /// Reads the uids and versions of the live rows. If they have several pages, the metadata of the objects is read meanwhile, as far as
+    /// there is memory for it.
+    async fn load(&self) -> Result<Option<Ahead>, Stopped> {
+        let mut after = "".into();
+        let more = self.load_page(&mut after).await?;
+        let ahead = if more { self.begin_ahead().await } else { None };
+        let rest = async {
+            while self.load_page(&mut after).await? {}
+            Ok(())
+        };
+        let ahead = match ahead {
+            _ if !more => None,
+            Some(ahead) => Some(ahead.read_during(rest, &self.unit().memory).await?),
+            None => {
+                rest.await?;
+                None
             }
-            drop(known);
-            if !whole {
-                break;
-            }
-        }
+        };
         let live = self.pipeline.known().live();
-        unit.metrics.objects(live);
-        tracing::debug!(kind = unit.kind.kind(), rows = live, "Live rows read");
-        Ok(())
+        self.unit().metrics.objects(live);
+        tracing::debug!(kind = self.unit().kind.kind(), rows = live, "Live rows read");
+        Ok(ahead)
+    }
+
+    /// Reads a page of live rows. Each has its own time and its own retries. Returns whether there may be more.
+    async fn load_page(&self, after: &mut Box<str>) -> Result<bool, Stopped> {
+        let (unit, page) = (self.unit(), &*after);
+        let rows =
+            unit.until_done("reading what is stored", move || unit.rows.live(Evicted::LeftOut, page, ROWS)).await?;
+        let mut known = self.pipeline.known();
+        for row in &rows {
+            known.load(&row.uid, row.res_version);
+        }
+        let more = rows.len() == ROWS;
+        if let Some(last) = rows.into_iter().next_back() {
+            *after = last.uid;
+        }
+        Ok(more)
     }
 
     /// Queues what the API server sent, unless it brings nothing new; returns its version.

@@ -63,7 +63,7 @@ impl Follower {
             self.relist.notify_one();
             return Ok(0);
         }
-        let version = self.metadata(|partial| {
+        let version = self.metadata(None, |partial| {
             match partial {
                 Partial::Object(partial) => found += usize::from(self.compare(partial, observed)),
                 // The watch brings its deletion.
