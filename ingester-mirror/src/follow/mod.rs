@@ -31,6 +31,7 @@ use crate::budget::Share;
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::health::KindState;
 use crate::metrics::Skip;
+use crate::mistakes::{self, Mistake};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Source, Why, Work, bytes_of};
 use crate::unit::{Stopped, Unit};
 use ingester_core::object::Meta;
@@ -266,7 +267,9 @@ impl Follower {
             known.seen(&meta.uid);
             known.get(&meta.uid)
         };
-        if self.pipeline.is_echo(meta, source) {
+        // What waits may be a later state than the one that was evicted. Then it was not we who deleted the object.
+        let waits = source == Source::Deletion && self.pipeline.queue.holds(&meta.uid);
+        if (!waits || mistakes::made(Mistake::EchoOfEarlier)) && self.pipeline.is_echo(meta, source) {
             self.unit().metrics.skipped(Skip::Unchanged, 1);
             return News::Nothing;
         }

@@ -225,8 +225,11 @@ impl Pipeline {
             lifecycle::Then::Delete => Then::Delete(meta.clone()),
             _ => Then::Nothing,
         };
-        // A row that it has is from before it was left out.
-        let live = self.known().live_version(&meta.uid).is_some();
+        // A row that it has is from before it was left out. So may be one of an object that was rejected since.
+        let live = self.known().get(&meta.uid).is_some_and(|entry| match entry.state {
+            RowState::Rejected => !mistakes::made(Mistake::LeftOutRejected),
+            state => state == RowState::Stored(State::Live),
+        });
         if live || !matches!(then, Then::Nothing) {
             let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::LeftOut };
             let version = reference.version.max(seen.map_or(0, |seen| seen.res_version));

@@ -66,8 +66,7 @@ pub(super) fn run(seed: u64) -> Outcome {
             kills: [None, Some(60_000), Some(15_000)][rng.usize(..3)],
             releases: rng.bool(),
             clusters: troubles.clusters,
-            // Nobody else changes rows or the cluster's past, and no write is on its way for long: lists and watches must do.
-            resyncs: troubles.hands || troubles.restores || troubles.clusters || sim.world().weather.slow > 0,
+            resyncs: !troubles.unaided,
         };
         for ingester in 0..ingesters {
             tokio::spawn(ingest(sim.clone(), ingester, setup));

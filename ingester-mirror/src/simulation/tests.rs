@@ -71,7 +71,7 @@ fn range(text: &str) -> Range<u64> {
 }
 
 /// The mistakes, each of which the mirror once made.
-const MISTAKES: [Mistake; 15] = [
+const MISTAKES: [Mistake; 17] = [
     Mistake::EvictedMarkedDeleted,
     Mistake::TombstoneUnchanged,
     Mistake::BelievedNotFound,
@@ -83,6 +83,8 @@ const MISTAKES: [Mistake; 15] = [
     Mistake::DefinitionIgnored,
     Mistake::NoFuse,
     Mistake::AnyCluster,
+    Mistake::EchoOfEarlier,
+    Mistake::LeftOutRejected,
     Mistake::StreamWithoutEnd,
     Mistake::DeletedInStream,
     Mistake::SeenBefore,

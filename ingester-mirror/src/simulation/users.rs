@@ -24,24 +24,29 @@ pub(super) struct Troubles {
     pause: u64,
     /// In hundredths of the actions.
     pub(super) servers: u32,
-    pub(super) hands: bool,
-    pub(super) restores: bool,
+    hands: bool,
+    restores: bool,
     clocks: bool,
     /// The API server loses all objects for a while, and an ingester is told to ask another cluster.
     pub(super) clusters: bool,
+    /// Lists and watches must do without resyncs. So there is nothing that only a resync finds.
+    pub(super) unaided: bool,
 }
 
 impl Troubles {
     pub(super) fn of(seed: u64, rng: &mut fastrand::Rng) -> Self {
-        Troubles {
+        let unaided = seed % 4 == 1;
+        let troubles = Troubles {
             clusters: seed.is_multiple_of(4),
+            unaided,
             actions: rng.u32(10..80),
             pause: [300, 1500, 4000][rng.usize(..3)],
             servers: [0, 10, 30][rng.usize(..3)],
             hands: rng.u32(..3) == 0,
             restores: rng.u32(..3) == 0,
             clocks: rng.u32(..3) == 0,
-        }
+        };
+        Troubles { hands: troubles.hands && !unaided, restores: troubles.restores && !unaided, ..troubles }
     }
 }
 
@@ -117,7 +122,7 @@ fn befall(sim: &Sim, world: &mut World, troubles: Troubles) {
             let pause = world.up_to(30_000);
             tokio::spawn(withdraw(sim.clone(), pause));
         }
-        5 => {
+        5 if !troubles.unaided => {
             let down = world.up_to(60_000);
             world.note("world", &format!("the database is down for {down:?}"));
             world.database.down = Some(Instant::now() + down);

@@ -42,6 +42,13 @@ impl Weather {
     }
 }
 
+impl Weather {
+    /// Writes and patches succeed, and soon.
+    fn without_resyncs(self) -> Self {
+        Weather { database: 0, slow: 0, webhook: 0, ..self }
+    }
+}
+
 /// One ingester, as the world sees it.
 #[derive(Default)]
 pub(super) struct Ingester {
@@ -91,6 +98,7 @@ impl Sim {
     pub(super) fn new(seed: u64, ingesters: usize, troubles: Troubles) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
         let weather = Weather::of(&mut rng);
+        let weather = if troubles.unaided { weather.without_resyncs() } else { weather };
         let prompt = weather.slow == 0 && weather.database == 0 && troubles.servers == 0;
         let world = World {
             begin: Instant::now(),
