@@ -23,23 +23,33 @@ const STATEMENT: usize = 4_000_000;
 /// The objects are of the same sort as the cluster's, and other ones.
 const SEED: u64 = 5;
 
+/// In which order rows are inserted. Each goes to its place by its uid, which is random: so it matters more than anything else where the
+/// table is larger than the database's memory.
+#[derive(Clone, Copy)]
+pub(crate) enum Order {
+    /// As a list has them, by name.
+    Listed,
+    /// By uid, as no source has them.
+    Uid,
+}
+
 /// The rows of some objects of each kind, made beforehand.
 pub(crate) struct ByHand<'a> {
     server: &'a SqlServer,
-    kinds: Vec<(Kind, Vec<Rows>)>,
+    kinds: Vec<(Kind, Vec<Row>)>,
     bytes: Option<usize>,
     url: String,
 }
 
 impl<'a> ByHand<'a> {
     pub(crate) fn prepare(server: &'a SqlServer, kinds: &[Kind], objects: usize, bytes: Option<usize>) -> Result<Self> {
-        let halves = |kind: &Kind| {
+        let rows = |kind: &Kind| {
             let mut dice = Dice::new(SEED);
             let rows: Result<Vec<Row>> =
                 (0..objects).map(|place| row(kind, &object(&mut dice, kind, place, bytes)?)).collect();
-            Ok((*kind, halves(rows?, Phase::Insert)))
+            Ok((*kind, rows?))
         };
-        Ok(ByHand { server, kinds: kinds.iter().map(halves).collect::<Result<_>>()?, bytes, url: String::new() })
+        Ok(ByHand { server, kinds: kinds.iter().map(rows).collect::<Result<_>>()?, bytes, url: String::new() })
     }
 
     fn batch(&self) -> usize {
@@ -47,17 +57,28 @@ impl<'a> ByHand<'a> {
     }
 
     /// Inserts all rows into new tables.
-    pub(crate) async fn insert(&mut self) -> Result<Duration> {
+    pub(crate) async fn insert(&mut self, order: Order) -> Result<Duration> {
         self.url = crate::store::url(self.server, "by_hand").await?;
         let store = Store::connect(&self.url.parse()?, ConnectOptions::default()).await?;
+        let batch = self.batch();
         let kinds: Vec<Kind> = self.kinds.iter().map(|(kind, _)| *kind).collect();
         store.create_missing(&kinds).await?;
         let mut took = Duration::ZERO;
-        for (kind, rows) in &self.kinds {
+        for (kind, rows) in &mut self.kinds {
+            match order {
+                // By the ends of the uids, which says as little about their order as a name does.
+                Order::Listed => rows.sort_by(|a, b| a.uid.bytes().rev().cmp(b.uid.bytes().rev())),
+                Order::Uid => rows.sort_by(|a, b| a.uid.cmp(&b.uid)),
+            }
+            let halves = halves(std::mem::take(rows), Phase::Insert);
             let handmade = Handmade::<MySql>::connect(&self.url, kind.table(), 2).await?;
             let start = Instant::now();
-            handmade.write(rows, Phase::Insert, self.batch()).await?;
+            handmade.write(&halves, Phase::Insert, batch).await?;
             took += start.elapsed();
+            for half in halves {
+                let mut phases = Arc::into_inner(half).context("the rows are still being written")?;
+                rows.append(&mut phases[Phase::Insert as usize]);
+            }
         }
         Ok(took)
     }
@@ -83,9 +104,8 @@ pub(crate) fn row(kind: &Kind, object: &Value) -> Result<Row> {
     kind.row(&object)?.context("a kind without a predicate")
 }
 
-/// The rows of one phase in uid order, for two connections.
+/// The rows of one phase, for two connections.
 fn halves(mut rows: Vec<Row>, phase: Phase) -> Vec<Rows> {
-    rows.sort_by(|a, b| a.uid.cmp(&b.uid));
     let second = rows.split_off(rows.len() / 2);
     let half = |rows| {
         let mut phases: [Vec<Row>; 4] = Default::default();

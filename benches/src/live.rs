@@ -7,7 +7,7 @@ mod burst;
 mod updates;
 
 use crate::bare::{self, How, Read};
-use crate::by_hand::ByHand;
+use crate::by_hand::{ByHand, Order};
 use crate::etcd;
 use crate::objects::{self, Dice};
 use crate::progress::{DEADLINE, WRITTEN, count, cpu, prepared, settled, synced, until};
@@ -222,6 +222,8 @@ async fn on(server: &SqlServer, arguments: &Live) -> Result<()> {
 struct Rounds {
     reads: Vec<Duration>,
     by_hand: Vec<Duration>,
+    /// The longer of the list and of rows by hand in the order of their uids.
+    sorted: Vec<Duration>,
     /// The longer of the two.
     longer: Vec<Duration>,
     sums: Vec<Duration>,
@@ -303,7 +305,14 @@ impl Bench<'_> {
                 ingester.stop()?;
             }
             let read = self.read(whole).await?.took;
-            let inserted = by_hand.insert().await?;
+            let [sorted, inserted] = match round % 2 {
+                0 => [by_hand.insert(Order::Uid).await?, by_hand.insert(Order::Listed).await?],
+                _ => {
+                    let inserted = by_hand.insert(Order::Listed).await?;
+                    [by_hand.insert(Order::Uid).await?, inserted]
+                }
+            };
+            times.sorted.push(read.max(sorted));
             times.reads.push(read);
             times.by_hand.push(inserted);
             times.longer.push(read.max(inserted));
@@ -400,8 +409,10 @@ impl Rounds {
             ["bare paged list, compressed", "bare paged list"]
         };
         report.seconds(whole, &self.reads);
-        report.seconds("rows by hand", &self.by_hand);
+        report.seconds("rows by hand, as they are listed", &self.by_hand);
+        report.seconds("rows by hand, by uid", &self.sorted);
         report.beside("first fill (the longer of list and rows by hand)", "s", &self.fills, &self.longer);
+        report.beside("  beside rows by hand, by uid", "s", &self.fills, &self.sorted);
         report.beside("  beside the sum of both", "s", &self.fills, &self.sums);
         let listing: Vec<Duration> =
             self.fills.iter().zip(&self.fills_prepared).map(|(fill, before)| fill.saturating_sub(*before)).collect();

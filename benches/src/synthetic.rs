@@ -8,7 +8,7 @@ mod source;
 pub(crate) use source::serve;
 
 use crate::bare::{self, How, Read, Watch};
-use crate::by_hand::ByHand;
+use crate::by_hand::{ByHand, Order};
 use crate::live::{self, AS_INGESTER, NAMESPACE, Which};
 use crate::progress::{WRITTEN, count, cpu, prepared, settled, synced, until};
 use crate::report::{Report, median};
@@ -123,7 +123,7 @@ async fn with_objects(server: &SqlServer, arguments: &Synthetic, objects: usize)
         times.streams.push(stream.took);
         times.watches.push(source.bare_watch(events).await?);
         if let Some(by_hand) = &mut by_hand {
-            times.inserts.push(by_hand.insert().await?.mul_f64(objects as f64 / part as f64));
+            times.inserts.push(by_hand.insert(Order::Listed).await?.mul_f64(objects as f64 / part as f64));
             if events > 0 {
                 let updates = events.min(part);
                 let took = by_hand.update(updates, round).await?;
