@@ -24,7 +24,7 @@ impl Follower {
     /// Lists all objects, and looks at what is stored but not listed. Returns the list's version. A list that began `ahead` of the rows
     /// may be behind them: where it contradicts a row, the object is looked at.
     pub(super) async fn list(&self, ahead: Option<Ahead>) -> Result<u64, ApiError> {
-        let mut reading = self.listing.lock().await;
+        let mut pages = self.listing.lock().await;
         let (unit, kind) = (self.unit(), self.unit().kind.kind());
         let rejected = self.rejected().await;
         let begin = tokio::time::Instant::now();
@@ -57,7 +57,7 @@ impl Follower {
                 if !mistakes::made(Mistake::SeenBefore) {
                     self.pipeline.known().begin_list();
                 }
-                let (version, objects) = self.whole(&mut reading, behind).await?;
+                let (version, objects) = self.whole(&mut pages, behind).await?;
                 List { asked, version, objects, read: objects }
             }
         };

@@ -43,7 +43,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use watch::WatchEnd;
-use whole::Reading;
+use whole::Pages;
 
 /// Rows per page when all live rows are read. In tests few rows have several pages.
 const ROWS: usize = if cfg!(test) { 3 } else { 5000 };
@@ -58,7 +58,7 @@ const NOT_INSTALLED: Duration = Duration::from_secs(5);
 pub(crate) struct Follower {
     pipeline: Arc<Pipeline>,
     /// Locked during a list: two lists at a time would take each other's objects for deleted.
-    listing: tokio::sync::Mutex<Reading>,
+    listing: tokio::sync::Mutex<Pages>,
     /// The version up to which the cluster was observed; 0 before the first list.
     observed: AtomicU64,
     /// The cluster is behind what was observed: list again.
@@ -148,6 +148,7 @@ impl Follower {
                     let pause = backoff.pause();
                     let pause = if error.kind() == ApiErrorKind::NotFound { pause.max(NOT_INSTALLED) } else { pause };
                     tokio::time::sleep(pause).await;
+                    self.received_is_written().await;
                 }
             }
         }

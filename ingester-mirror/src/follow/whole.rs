@@ -17,17 +17,9 @@ const MOST: u32 = 500;
 /// The objects of the first page: nobody knows yet how large they are. Ten of the largest that a cluster takes are 15 MB.
 const FIRST: u32 = 10;
 
-/// What was learnt of a unit's lists.
-#[derive(Debug, Default)]
-pub(super) struct Reading {
-    pages: Pages,
-    /// A stream of whole objects was cut off, perhaps because they were read too slowly.
-    cut_off: bool,
-}
-
 /// How large the objects of a unit were so far, and how many are asked for at a time.
 #[derive(Debug)]
-struct Pages {
+pub(super) struct Pages {
     /// The mean size of the objects in the last page, in bytes.
     object: usize,
     limit: u32,
@@ -67,17 +59,26 @@ impl Pages {
 
 impl Follower {
     /// Receives all objects; `behind` as in [`Source::List`]. Returns the list's version, and how many there were.
-    pub(super) async fn whole(&self, reading: &mut Reading, behind: bool) -> Result<(u64, usize), ApiError> {
-        let stream = if reading.cut_off { None } else { self.unit().cluster.stream().await? };
-        let Some(stream) = stream else {
-            let listed = self.whole_in_pages(&mut reading.pages, behind).await;
-            // A list that takes longer than the API server keeps its version never ends in pages.
-            reading.cut_off = false;
-            return listed;
-        };
-        let listed = self.whole_as_stream(stream, behind).await;
-        reading.cut_off = listed.is_err() && !mistakes::made(Mistake::CutOffAgain);
-        listed
+    pub(super) async fn whole(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
+        if let Some(stream) = self.unit().cluster.stream().await? {
+            match self.whole_as_stream(stream, behind).await {
+                // The API server cuts off a reader that waits for the database while objects change. Pages wait for anybody. What was
+                // received already is skipped.
+                Err(error) if error.kind() == ApiErrorKind::Transient && !mistakes::made(Mistake::CutOffAgain) => {
+                    tracing::info!(kind = self.unit().kind.kind(), %error, "Reading page by page what a stream did not bring");
+                    self.received_is_written().await;
+                    self.pipeline.known().begin_list();
+                }
+                listed => return listed,
+            }
+        }
+        self.whole_in_pages(pages, behind).await
+    }
+
+    /// Waits until what was received is written. An object of a list that was broken off may be gone before the next list: that one finds
+    /// it missing only if it knows of its row.
+    pub(super) async fn received_is_written(&self) {
+        self.pipeline.queue.drained().await;
     }
 
     /// The stream waits while there is no memory for the next object.

@@ -6,7 +6,7 @@ use std::ops::Range;
 const SEEDS: Range<u64> = 0..2000;
 
 /// Seeds in which mistakes are found that need many coincidences.
-const RARE: Range<u64> = 6500..6600;
+const RARE: [u64; 5] = [2197, 3221, 3277, 6530, 7413];
 
 /// Seeds beyond those in which something was found once. They are good for as long as the models stay as they are.
 #[rustfmt::skip]
@@ -123,7 +123,8 @@ fn the_same_seed_gives_the_same_history() {
 #[test]
 fn every_mistake_that_is_made_again_is_found() {
     for mistake in MISTAKES {
-        let found = [SEEDS, RARE].into_iter().any(|seeds| first_failure(seeds, Some(mistake)).0.is_some());
+        let rare = RARE.into_iter().map(|seed| seed..seed + 1);
+        let found = rare.chain([SEEDS]).any(|seeds| first_failure(seeds, Some(mistake)).0.is_some());
         assert!(found, "{mistake:?} is not found");
     }
 }

@@ -122,7 +122,7 @@ fn befall(sim: &Sim, world: &mut World, troubles: Troubles) {
             let pause = world.up_to(30_000);
             tokio::spawn(withdraw(sim.clone(), pause));
         }
-        5 if !troubles.unaided => {
+        5 => {
             let down = world.up_to(60_000);
             world.note("world", &format!("the database is down for {down:?}"));
             world.database.down = Some(Instant::now() + down);
