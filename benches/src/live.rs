@@ -264,11 +264,18 @@ impl Bench<'_> {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        let request = http::Request::get(format!("{path}?limit=1")).body(Vec::new())?;
-        let list: Value =
-            serde_json::from_str(&self.client.request_text(request).await.context("listing one object")?)?;
-        let first = list["items"].as_array().map_or(0, Vec::len) as u64;
-        let listed = first + list["metadata"]["remainingItemCount"].as_u64().unwrap_or_default();
+        // Later transactions may have been answered earlier, so some objects may still be on their way.
+        let listed = loop {
+            let request = http::Request::get(format!("{path}?limit=1")).body(Vec::new())?;
+            let list: Value =
+                serde_json::from_str(&self.client.request_text(request).await.context("listing one object")?)?;
+            let first = list["items"].as_array().map_or(0, Vec::len) as u64;
+            let listed = first + list["metadata"]["remainingItemCount"].as_u64().unwrap_or_default();
+            if listed >= objects as u64 || start.elapsed() > DEADLINE {
+                break listed;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        };
         ensure!(listed == objects as u64, "of {objects} objects written into etcd the API server lists {listed}");
         let (written, arrived) = (written.as_secs_f64(), start.elapsed().as_secs_f64());
         let kind = kind.kind();
