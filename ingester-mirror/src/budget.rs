@@ -3,7 +3,8 @@
 //! May use: nothing.
 //!
 //! # Guarantees
-//! - All kinds together hold no more than the budget, beside one page of each.
+//! - All kinds together hold no more than the budget, beside one page of each, and beside the objects that are looked at one by one, of
+//!   which each kind has 16 at most.
 //! - A kind whose table cannot be written keeps no other kind from going on: it holds at most its part.
 //! - A kind that holds nothing never waits. So every kind goes on, if slowly, whatever the others hold.
 
@@ -44,7 +45,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Waits until the kind may hold so many bytes more. Only one task of a kind may wait at a time.
+    /// Waits until the kind may hold so many bytes more. Two that wait at a time may hold one share too many.
     pub(crate) async fn take(self: &Arc<Self>, bytes: usize) -> Share {
         let most = self.budget.total / PART;
         let units = bytes.div_ceil(UNIT).clamp(1, most);

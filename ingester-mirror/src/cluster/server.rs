@@ -57,13 +57,11 @@ impl StreamedLists {
         self.0.store(Self::THERE, Ordering::Relaxed);
     }
 
-    /// The API server refused, or sent no end, unless it is known to have them. Returns whether it has none.
-    fn missing(&self, why: &ApiError) -> bool {
-        let first = self.0.compare_exchange(0, Self::MISSING, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if first {
+    /// The API server refused. One that is known to have them may be another one, or be replaced right now.
+    fn refused(&self, why: &ApiError) {
+        if self.0.compare_exchange(0, Self::MISSING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             tracing::info!(%why, "This API server has no streamed lists: objects are listed page by page");
         }
-        self.is_missing()
     }
 }
 
@@ -224,7 +222,10 @@ impl Server {
         let request = request.map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
         let lines = match self.open(&doing, request.clone()).await {
             // Older servers refuse the parameters.
-            Err(error) if matches!(error.code, 400 | 422) && self.streams.missing(&error) => return Ok(None),
+            Err(error) if matches!(error.code, 400 | 422) => {
+                self.streams.refused(&error);
+                return Ok(None);
+            }
             // As in `listed`.
             Err(error) if error.kind == ApiErrorKind::NotFound => {
                 self.ready(&doing).await?;
@@ -246,13 +247,7 @@ impl Server {
                         }
                         Some(Ok(Event::Deleted(object))) => Listed::Deleted(object),
                         Some(Ok(Event::Bookmark { .. })) => continue,
-                        Some(Err(error)) => {
-                            if error.timeout {
-                                // The oldest servers do not know the parameters, and send a watch without an end of the list.
-                                let _ = streams.missing(&error);
-                            }
-                            return Some((Err(error), None));
-                        }
+                        Some(Err(error)) => return Some((Err(error), None)),
                         None => {
                             let error =
                                 ApiError::new(doing, "the stream ended before the list", ApiErrorKind::Transient);
@@ -420,9 +415,10 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ApiErrorKind, Cluster as _, Page, Server, StreamedLists, is_path_segment, split};
+    use super::{ApiError, ApiErrorKind, Cluster as _, Listed, Page, Server, StreamedLists, is_path_segment, split};
     use crate::cluster::error::kind_of;
     use crate::fixture::MODEL;
+    use futures::TryStreamExt as _;
     use http::{Request, Response};
     use kube::Client;
     use kube::client::Body;
@@ -466,6 +462,77 @@ mod tests {
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 403), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
         assert_eq!(listed(&[(LIST, 404), ("/readyz", 404), (LIST, 404)]).await, Err(ApiErrorKind::NotFound));
         assert_eq!(listed(&[(LIST, 503)]).await, Err(ApiErrorKind::Transient));
+    }
+
+    /// What streamed lists bring if the server answers each with this code and text, and how often it was asked.
+    async fn streamed(
+        lists: usize,
+        code: u16,
+        text: &'static str,
+    ) -> (Vec<Result<Option<Vec<String>>, ApiErrorKind>>, usize) {
+        let asked = Arc::new(Mutex::new(0));
+        let count = asked.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            *count.lock().unwrap() += 1;
+            let query = request.uri().query().unwrap_or_default();
+            assert!(query.contains("sendInitialEvents=true&resourceVersionMatch=NotOlderThan"), "{query}");
+            let answer = Response::builder().status(code).body(Body::from(text.as_bytes().to_vec())).unwrap();
+            async move { Ok::<_, Infallible>(answer) }
+        });
+        let server = Server::new(Client::new(service, "default"), MODEL, None, StreamedLists::default());
+        let mut results = Vec::new();
+        for _ in 0..lists {
+            results.push(match server.stream().await {
+                Ok(None) => Ok(None),
+                Ok(Some(stream)) => {
+                    let listed: Result<Vec<Listed<Box<str>>>, _> = stream.try_collect().await;
+                    let told = |listed: &Listed<Box<str>>| match listed {
+                        Listed::Object(text) => text.to_string(),
+                        Listed::Deleted(text) => format!("deleted {text}"),
+                        Listed::End(version) => format!("end {version}"),
+                    };
+                    listed.map(|listed| Some(listed.iter().map(told).collect())).map_err(|error| error.kind())
+                }
+                Err(error) => Err(error.kind()),
+            });
+        }
+        (results, *asked.clone().lock().unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_streamed_list_ends_at_its_bookmark() {
+        let text = concat!(
+            r#"{"type":"ADDED","object":{"a":1}}"#,
+            "\n",
+            r#"{"type":"DELETED","object":{"a":1}}"#,
+            "\n",
+            r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"6"}}}"#,
+            "\n",
+            r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}}"#,
+            "\n",
+            r#"{"type":"ADDED","object":{"b":1}}"#,
+            "\n",
+        );
+        let expected = [r#"{"a":1}"#, r#"deleted {"a":1}"#, "end 7"].map(str::to_owned).to_vec();
+        assert_eq!(streamed(1, 200, text).await, (vec![Ok(Some(expected))], 1));
+    }
+
+    #[tokio::test]
+    async fn a_stream_without_its_bookmark_is_no_list() {
+        let text = "{\"type\":\"ADDED\",\"object\":{\"a\":1}}\n";
+        assert_eq!(streamed(1, 200, text).await, (vec![Err(ApiErrorKind::Transient)], 1));
+    }
+
+    #[tokio::test]
+    async fn a_server_without_streamed_lists_is_asked_once() {
+        let refused = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"forbidden","code":422}"#;
+        assert_eq!(streamed(3, 422, refused).await, (vec![Ok(None); 3], 1));
+        let server = StreamedLists::default();
+        server.there();
+        server.refused(&ApiError::new("listing", "no", ApiErrorKind::Conflict));
+        assert!(!server.is_missing(), "one that had them may have them again");
+        let busy = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"busy","code":503}"#;
+        assert_eq!(streamed(2, 503, busy).await, (vec![Err(ApiErrorKind::Transient); 2], 2));
     }
 
     #[test]

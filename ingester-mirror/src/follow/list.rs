@@ -36,6 +36,7 @@ impl Follower {
         if asked < self.observed.load(Ordering::Relaxed) {
             self.pipeline.went_back();
         }
+        self.received_is_written().await;
         let behind = newest > asked;
         if behind {
             tracing::warn!(
@@ -48,15 +49,12 @@ impl Follower {
         self.pipeline.known().begin_list();
         let by_metadata = !behind && self.pipeline.known().live() > 0;
         // What is of no use is dropped, with its memory.
-        let ahead = ahead.filter(|_| by_metadata);
+        let ahead = ahead.filter(|ahead| by_metadata && ahead.asked <= asked);
         let list = if by_metadata { self.changes(ahead, asked).await? } else { None };
         let list = match list {
             Some(list) => list,
             None => {
-                // A list that was broken off has seen objects that this one may lack.
-                if !mistakes::made(Mistake::SeenBefore) {
-                    self.pipeline.known().begin_list();
-                }
+                self.begin_again();
                 let (version, objects) = self.whole(&mut pages, behind).await?;
                 List { asked, version, objects, read: objects }
             }
@@ -75,32 +73,34 @@ impl Follower {
         Ok(version)
     }
 
-    /// Finds what has changed by metadata, and queues it. `None` if too much has.
-    async fn changes(&self, ahead: Option<Ahead>, asked: u64) -> Result<Option<List>, ApiError> {
-        if let Some(ahead) = ahead {
-            let before = ahead.asked;
-            if let Ok(changed) = self.changed(Some(ahead)).await {
-                return Ok(changed.map(|changed| self.queue(changed, before)));
-            }
-            // It was perhaps cut off while the database was away.
+    /// A list begins. One that was broken off has seen objects that this one may lack.
+    pub(super) fn begin_again(&self) {
+        if !mistakes::made(Mistake::SeenBefore) {
             self.pipeline.known().begin_list();
         }
-        Ok(self.changed(None).await?.map(|changed| self.queue(changed, asked)))
     }
 
-    fn queue(&self, changed: Changed, asked: u64) -> List {
-        let Changed { version, objects, items } = changed;
+    /// Finds what has changed by metadata, and queues it. `None` if too much has.
+    async fn changes(&self, ahead: Option<Ahead>, asked: u64) -> Result<Option<List>, ApiError> {
+        let before = ahead.as_ref().map_or(asked, |ahead| ahead.asked);
+        let Some(Changed { ahead, version, objects, items }) = self.changed(ahead).await? else { return Ok(None) };
         let read = items.len();
         items.into_iter().for_each(|item| self.pipeline.queue.push(item));
-        List { asked, version, objects, read }
+        Ok(Some(List { asked: if ahead { before } else { asked }, version, objects, read }))
     }
 
     /// Compares the metadata of all objects with what is known. `None` if too much has changed for single reads.
     async fn changed(&self, ahead: Option<Ahead>) -> Result<Option<Changed>, ApiError> {
         let most = (self.pipeline.known().live() / FEW).clamp(FEWEST, MOST);
-        let (mut objects, mut items) = (0, Vec::new());
+        let (mut began_ahead, mut objects, mut items) = (false, 0, Vec::new());
         let version = self.metadata(ahead, |partial| {
             let meta = match partial {
+                Partial::Begin { ahead } => {
+                    (began_ahead, objects) = (ahead, 0);
+                    items.clear();
+                    self.begin_again();
+                    return ControlFlow::Continue(());
+                }
                 Partial::Object(partial) => partial.into_meta(),
                 Partial::Deleted(_) if mistakes::made(Mistake::DeletedInStream) => return ControlFlow::Continue(()),
                 Partial::Deleted(partial) => {
@@ -122,7 +122,7 @@ impl Follower {
         if version.is_none() {
             tracing::info!(kind = self.unit().kind.kind(), objects, "Much has changed: reading all objects");
         }
-        Ok(version.map(|version| Changed { version, objects, items }))
+        Ok(version.map(|version| Changed { ahead: began_ahead, version, objects, items }))
     }
 }
 
@@ -138,6 +138,8 @@ struct List {
 
 /// What a list of metadata has found.
 struct Changed {
+    /// It began before the rows were read.
+    ahead: bool,
     version: u64,
     objects: usize,
     /// The objects to read.

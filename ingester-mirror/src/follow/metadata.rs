@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 /// What is read of one object.
 pub(super) enum Partial {
+    /// A list begins, perhaps anew: what came before it does not count. `ahead`: it began before the rows were read.
+    Begin { ahead: bool },
     /// It is there.
     Object(PartialObjectMeta),
     /// It was deleted while the list was read.
@@ -72,30 +74,39 @@ impl Follower {
         Some(Ahead { asked, read: Vec::new(), stream, memory: Vec::new() })
     }
 
-    /// Gives the metadata of all objects to `each`, until that breaks off. Returns the list's version; `None` if it was broken off.
+    /// Gives the metadata of all objects to `each`, until that breaks off. Returns the list's version; `None` if it was broken off. What a
+    /// stream cannot bring, pages do: a proxy may end what takes long.
     pub(super) async fn metadata(
         &self,
-        ahead: Option<Ahead>,
+        mut ahead: Option<Ahead>,
         mut each: impl FnMut(Partial) -> ControlFlow<()>,
     ) -> Result<Option<u64>, ApiError> {
         let cluster = &self.unit().cluster;
-        let (stream, _memory) = match ahead.map(Ahead::into_stream) {
-            Some((stream, memory)) => (Some(stream), memory),
-            None => (cluster.stream_metadata().await?, Vec::new()),
-        };
-        if let Some(mut stream) = stream {
-            while let Some(listed) = stream.next().await {
-                let given = match listed? {
-                    Listed::Object(partial) => each(Partial::Object(partial)),
-                    Listed::Deleted(partial) => each(Partial::Deleted(partial)),
-                    Listed::End(version) => return Ok(Some(version)),
-                };
-                if given.is_break() {
-                    return Ok(None);
+        loop {
+            let began = ahead.is_some();
+            let stream = match ahead.take().map(Ahead::into_stream) {
+                Some(stream) => Ok(Some(stream)),
+                None => cluster.stream_metadata().await.map(|stream| stream.map(|stream| (stream, Vec::new()))),
+            };
+            let read = match stream {
+                Ok(None) => break,
+                Ok(Some((stream, _memory))) => {
+                    let _ = each(Partial::Begin { ahead: began });
+                    self.metadata_of(stream, &mut each).await
                 }
+                Err(error) => Err(error),
+            };
+            match read {
+                Err(error) if error.kind() == ApiErrorKind::Transient => {
+                    tracing::debug!(kind = self.unit().kind.kind(), %error, "A list of metadata was cut off");
+                    if !began {
+                        break;
+                    }
+                }
+                read => return read,
             }
-            return self.without_end().await.map(Some);
         }
+        let _ = each(Partial::Begin { ahead: false });
         let mut next: Option<String> = None;
         loop {
             let page = cluster.list_metadata(next.as_deref()).await?;
@@ -109,6 +120,24 @@ impl Follower {
                 return Ok(Some(page.version));
             }
         }
+    }
+
+    async fn metadata_of(
+        &self,
+        mut stream: ListStream<PartialObjectMeta>,
+        each: &mut impl FnMut(Partial) -> ControlFlow<()>,
+    ) -> Result<Option<u64>, ApiError> {
+        while let Some(listed) = stream.next().await {
+            let given = match listed? {
+                Listed::Object(partial) => each(Partial::Object(partial)),
+                Listed::Deleted(partial) => each(Partial::Deleted(partial)),
+                Listed::End(version) => return Ok(Some(version)),
+            };
+            if given.is_break() {
+                return Ok(None);
+            }
+        }
+        self.without_end().await.map(Some)
     }
 
     /// A stream ended before its list: there was none.

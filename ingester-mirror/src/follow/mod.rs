@@ -148,7 +148,6 @@ impl Follower {
                     let pause = backoff.pause();
                     let pause = if error.kind() == ApiErrorKind::NotFound { pause.max(NOT_INSTALLED) } else { pause };
                     tokio::time::sleep(pause).await;
-                    self.received_is_written().await;
                 }
             }
         }

@@ -65,6 +65,10 @@ impl Follower {
         }
         let version = self.metadata(None, |partial| {
             match partial {
+                Partial::Begin { .. } => {
+                    found = 0;
+                    self.begin_again();
+                }
                 Partial::Object(partial) => found += usize::from(self.compare(partial, observed)),
                 // The watch brings its deletion.
                 Partial::Deleted(_) => {}

@@ -60,17 +60,21 @@ impl Pages {
 impl Follower {
     /// Receives all objects; `behind` as in [`Source::List`]. Returns the list's version, and how many there were.
     pub(super) async fn whole(&self, pages: &mut Pages, behind: bool) -> Result<(u64, usize), ApiError> {
-        if let Some(stream) = self.unit().cluster.stream().await? {
-            match self.whole_as_stream(stream, behind).await {
-                // The API server cuts off a reader that waits for the database while objects change. Pages wait for anybody. What was
-                // received already is skipped.
-                Err(error) if error.kind() == ApiErrorKind::Transient && !mistakes::made(Mistake::CutOffAgain) => {
-                    tracing::info!(kind = self.unit().kind.kind(), %error, "Reading page by page what a stream did not bring");
-                    self.received_is_written().await;
-                    self.pipeline.known().begin_list();
-                }
-                listed => return listed,
+        let read = match self.unit().cluster.stream().await {
+            Ok(Some(stream)) => self.whole_as_stream(stream, behind).await.map(Some),
+            other => other.map(|_| None),
+        };
+        match read {
+            Ok(Some(listed)) => return Ok(listed),
+            Ok(None) => {}
+            // The API server cuts off a reader that waits for the database while objects change. Pages wait for anybody. What was
+            // received already is skipped.
+            Err(error) if error.kind() == ApiErrorKind::Transient && !mistakes::made(Mistake::CutOffAgain) => {
+                tracing::info!(kind = self.unit().kind.kind(), %error, "Reading page by page what a stream did not bring");
+                self.received_is_written().await;
+                self.begin_again();
             }
+            Err(error) => return Err(error),
         }
         self.whole_in_pages(pages, behind).await
     }

@@ -138,10 +138,14 @@ pub(crate) fn is_leaving(meta: &Meta) -> bool {
     meta.deletion_timestamp.is_some() || is_true(meta, DELETING)
 }
 
+/// Whether an object that goes is evicted: it is immutable, and nobody asked for its deletion.
+pub(crate) fn is_evicted(meta: &Meta, rules: Rules) -> bool {
+    (rules.immutable || is_true(meta, IMMUTABLE)) && !is_true(meta, DELETING)
+}
+
 /// Whether an object is terminating, by a deletion and no eviction, and only the finalizers of others hold it.
 pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
-    let evicted = (rules.immutable || is_true(meta, IMMUTABLE)) && !is_true(meta, DELETING);
-    meta.deletion_timestamp.is_some() && finalizer::position(&meta.finalizers).is_none() && !evicted
+    meta.deletion_timestamp.is_some() && finalizer::position(&meta.finalizers).is_none() && !is_evicted(meta, rules)
 }
 
 #[cfg(test)]

@@ -294,7 +294,12 @@ impl Pipeline {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
         match source {
             Source::Deletion => {
-                let echo = matches!(entry.state, RowState::Released | RowState::Stored(State::Evicted));
+                let echo = match entry.state {
+                    RowState::Released => true,
+                    // Its last state may be another than the one that was evicted.
+                    RowState::Stored(State::Evicted) => lifecycle::is_evicted(meta, self.unit.rules()),
+                    _ => false,
+                };
                 if echo {
                     self.known().remove(&meta.uid);
                 }
