@@ -28,10 +28,6 @@ pub(crate) enum Mistake {
     AnyCluster,
     /// The row of an object that is left out is only marked if it is not of a later version.
     LeftOutStale,
-    /// A deletion after an eviction that was refused is the echo of it, although a later state of the object waits to be written.
-    EchoOfEarlier,
-    /// An object that was rejected, and is left out now, has no row.
-    LeftOutRejected,
     /// A streamed list that is broken off counts as a list.
     StreamWithoutEnd,
     /// What is deleted while a list is streamed is none of its business.

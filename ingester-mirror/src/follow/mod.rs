@@ -31,7 +31,6 @@ use crate::budget::Share;
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::health::KindState;
 use crate::metrics::Skip;
-use crate::mistakes::{self, Mistake};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Source, Why, Work, bytes_of};
 use crate::unit::{Stopped, Unit};
 use ingester_core::object::Meta;
@@ -269,7 +268,7 @@ impl Follower {
         };
         // What waits may be a later state than the one that was evicted. Then it was not we who deleted the object.
         let waits = source == Source::Deletion && self.pipeline.queue.holds(&meta.uid);
-        if (!waits || mistakes::made(Mistake::EchoOfEarlier)) && self.pipeline.is_echo(meta, source) {
+        if !waits && self.pipeline.is_echo(meta, source) {
             self.unit().metrics.skipped(Skip::Unchanged, 1);
             return News::Nothing;
         }

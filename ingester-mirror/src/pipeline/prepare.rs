@@ -227,7 +227,7 @@ impl Pipeline {
         };
         // A row that it has is from before it was left out. So may be one of an object that was rejected since.
         let live = self.known().get(&meta.uid).is_some_and(|entry| match entry.state {
-            RowState::Rejected => !mistakes::made(Mistake::LeftOutRejected),
+            RowState::Rejected => true,
             state => state == RowState::Stored(State::Live),
         });
         if live || !matches!(then, Then::Nothing) {

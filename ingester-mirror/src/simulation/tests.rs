@@ -6,7 +6,7 @@ use std::ops::Range;
 const SEEDS: Range<u64> = 0..2000;
 
 /// Seeds in which mistakes are found that need many coincidences.
-const RARE: [u64; 5] = [2197, 3221, 3277, 6530, 7413];
+const RARE: [u64; 4] = [2197, 3221, 6530, 8777];
 
 /// Seeds beyond those in which something was found once. They are good for as long as the models stay as they are.
 #[rustfmt::skip]
@@ -71,7 +71,7 @@ fn range(text: &str) -> Range<u64> {
 }
 
 /// The mistakes, each of which the mirror once made.
-const MISTAKES: [Mistake; 17] = [
+const MISTAKES: [Mistake; 15] = [
     Mistake::EvictedMarkedDeleted,
     Mistake::TombstoneUnchanged,
     Mistake::BelievedNotFound,
@@ -83,8 +83,6 @@ const MISTAKES: [Mistake; 17] = [
     Mistake::DefinitionIgnored,
     Mistake::NoFuse,
     Mistake::AnyCluster,
-    Mistake::EchoOfEarlier,
-    Mistake::LeftOutRejected,
     Mistake::StreamWithoutEnd,
     Mistake::DeletedInStream,
     Mistake::SeenBefore,
@@ -122,6 +120,10 @@ fn the_same_seed_gives_the_same_history() {
 
 #[test]
 fn every_mistake_that_is_made_again_is_found() {
+    for seed in RARE {
+        let (failure, _) = first_failure(seed..seed + 1, None);
+        assert!(failure.is_none(), "seed {seed} fails without any mistake, so it finds none: {failure:?}");
+    }
     for mistake in MISTAKES {
         let rare = RARE.into_iter().map(|seed| seed..seed + 1);
         let found = rare.chain([SEEDS]).any(|seeds| first_failure(seeds, Some(mistake)).0.is_some());
