@@ -77,7 +77,7 @@ pub(crate) trait Cluster: Send + Sync {
     /// A page of the objects' metadata.
     fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>>;
 
-    /// All objects as a stream; `None` if the API server has no streamed lists. Whoever reads slowly is waited for.
+    /// All objects as a stream; `None` if the API server has no streamed lists. Whoever reads slowly may be cut off.
     fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>>;
 
     /// The metadata of all objects as a stream; `None` if the API server has no streamed lists.
