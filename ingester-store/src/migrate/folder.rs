@@ -335,7 +335,7 @@ pub(super) fn checksum(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ingester_core::kind::{Definition, Finalizer, Functions, Plural};
+    use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Plural};
     use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
 
     // Kinds written by hand: two releases of a struct differ in its table.
@@ -358,7 +358,7 @@ mod tests {
                     finalizer: Finalizer::Ensure,
                     fingerprint: PARTS.fingerprint(),
                 },
-                Functions { plural: Plural::Literal($table), decode: |_, _| Ok(false), crd: None },
+                Functions { plural: Plural::Literal($table), decode: Decode::Function(|_, _| Ok(false)), crd: None },
             )
         }};
     }
