@@ -94,6 +94,8 @@ impl Follower {
                             .push(Item::new(Work::Object { object: Box::new(object), source }).holding(share));
                     }
                     Ok(None) => in_a_row = 0,
+                    // It is gone.
+                    Err(error) if error.kind() == ApiErrorKind::NotFound => in_a_row = 0,
                     Err(error) if error.kind() == ApiErrorKind::Transient => {
                         // One object may have an admission webhook that fails; the others do not wait for it.
                         (left, in_a_row) = (left + 1, in_a_row + 1);

@@ -164,7 +164,9 @@ impl Pipeline {
                 self.unit.metrics.finalizers_added(1);
                 Ok(self.unit.parse(text).ok())
             }
-            Err(error) if matches!(error.kind(), ApiErrorKind::NotFound | ApiErrorKind::Conflict) => Ok(None),
+            Err(error) if error.kind() == ApiErrorKind::Conflict => Ok(None),
+            // The object is gone, or the kind is not served now: the caller knows what then.
+            Err(error) if error.kind() == ApiErrorKind::NotFound => Err(error),
             Err(error) => {
                 self.unit.metrics.api_error(&error.code());
                 Err(error)

@@ -96,8 +96,13 @@ impl Pipeline {
         drop(permit);
         let work = match patched {
             Ok(Some(patched)) => Work::Object { object: Box::new(patched), source: Source::Patch { again: false } },
-            // It changed meanwhile or is gone: an event of that follows.
+            // It changed meanwhile: an event of that follows.
             Ok(None) => Work::Object { object, source: Source::Patch { again: false } },
+            Err(error) if error.kind() == ApiErrorKind::NotFound => {
+                // It is gone, and an event of that follows; or the server is starting and does not know the kind yet.
+                self.try_again(ObjectRef::of(meta), Why::Due, 0, &error);
+                Work::Object { object, source: Source::Patch { again: false } }
+            }
             Err(error) => {
                 tracing::warn!(kind = self.unit.kind.kind(), namespace = %meta.namespace, name = %meta.name, %error,
                     "Finalizer not added; the object is mirrored anyway");
