@@ -73,7 +73,7 @@ pub mod __private {
         check_apart, check_base, check_base_of_status, check_column_count, check_composite_key, check_key,
         check_key_column, check_key_count, check_name, check_row_size, check_table_name, check_type, check_was,
     };
-    pub use crate::schema::{Column, Field, Key, Part, Shape, SqlType, Table, TableParts};
+    pub use crate::schema::{Column, Field, Key, Part, Shape, SqlType, Stays, Table, TableParts};
     pub use crate::value::class::{Anything, NamesOf};
     pub use crate::value::derived::{Layout, NoLayout, Probe, named, shape_of};
     pub use crate::value::{ColumnValue, Literal, Scalar, Values};

@@ -45,6 +45,10 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `with = function`: a function from a reference to the field (or what `path` reaches) to a `ColumnValue`;
 /// - `was = "old_name"`: the column's former name, which the migration renames;
 /// - `key = false`: a column without a key;
+/// - `keep`: the stored value stays where the object has none (NULL), such as the time of a condition that is gone. A field that is no
+///   `Option` is never NULL, unless what holds it is one;
+/// - `first`: the first value that is stored stays. Of a composite, each column stays by itself. A backfill cannot change what stays
+///   either, and fills what was stored before the option from the stored object, which knows its last state only;
 /// - `json = "owner.displayName"`: how the JSON calls the steps of `path`, for queries by field. Without it they are taken to follow
 ///   the `rename_all` of the struct that has the attribute, or else Kubernetes' camelCase; `rename` on their own fields is not seen
 ///   from here. Under `with` alone: what the function reads of the field;

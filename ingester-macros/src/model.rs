@@ -41,6 +41,8 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) origin: String,
     pub(crate) ty: Option<LitStr>,
     pub(crate) key: bool,
+    /// Which stored values stay: a variant of `ingester_core::schema::Stays`.
+    pub(crate) stays: Option<&'static str>,
     pub(crate) was: Option<LitStr>,
     pub(crate) source: Source,
     /// Where its value is in JSON, from the object, or in a status or nested struct from there; `None` where that is not known.

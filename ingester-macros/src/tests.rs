@@ -98,8 +98,8 @@ pub struct WidgetSpec {
     #[index(path = "address.zip_code", json = "address.ZIP", column = "zip")]
     #[index(path = "address.street", with = shorten, column = "street", type = "VARCHAR(100)", was = "road")]
     pub owner: Option<Owner>,
-    #[index]
-    #[index(column = "size_again")]
+    #[index(keep)]
+    #[index(column = "size_again", first)]
     pub size: i64,
     #[deprecated]
     #[index(with = "states::name")]

@@ -158,6 +158,39 @@ pub fn diff(before: &Schema, after: &Schema) -> Vec<SchemaChange> {
     changes
 }
 
+/// Columns of `before` whose values stay, and whose values `after` may overwrite: their tables, the columns, and the columns after the
+/// change. `changes` are those between the two.
+pub(super) fn no_longer_staying(
+    before: &Schema,
+    after: &Schema,
+    changes: &[SchemaChange],
+) -> Vec<(Ident, ColumnDef, ColumnDef)> {
+    let mut found = Vec::new();
+    for new in &after.tables {
+        let former = changes.iter().find_map(|change| match change {
+            SchemaChange::RenameTable { from, to } if *to == new.name => Some(*from),
+            _ => None,
+        });
+        let Some(old) = before.table(former.unwrap_or(new.name)) else { continue };
+        let within = || changes.iter().filter(|change| change.within() == Some(new.name));
+        for column in &new.columns {
+            let added = |change: &SchemaChange| matches!(change, SchemaChange::AddColumn { column: added, .. } if added.name == column.name);
+            if within().any(added) {
+                continue;
+            }
+            let former = within().find_map(|change| match change {
+                SchemaChange::RenameColumn { column: was, to, .. } if *to == column.name => Some(was.name),
+                _ => None,
+            });
+            let Some(was) = old.column(former.unwrap_or(column.name)) else { continue };
+            if was.stays.is_weakened_by(column.stays) {
+                found.push((new.name, *was, *column));
+            }
+        }
+    }
+    found
+}
+
 /// The old name of each new name (given with its `was`); `None` for what is new.
 ///
 /// `was` stays in the code after the rename. So if the old schema has both names, the rename counts as done, unless the current name
@@ -217,13 +250,15 @@ fn table(old: &TableDef, new: &TableDef, changes: &mut Vec<SchemaChange>) {
             continue;
         };
         let from = ColumnDef { name: to.name, was: None, ..*old };
-        if from != to && retyping(from.ty, to.ty) != Retyping::Widened && new.is_derived(to.name) {
+        // No statement changes what stays.
+        let alike = ColumnDef { stays: to.stays, ..from } == to;
+        if !alike && retyping(from.ty, to.ty) != Retyping::Widened && new.is_derived(to.name) {
             changes.push(SchemaChange::DropColumn { table, column: from });
             changes.push(SchemaChange::AddColumn { table, column: to });
             continue;
         }
         kept.push((old.name, to.name));
-        if from != to {
+        if !alike {
             changes.push(SchemaChange::Retype { table, from, to });
         }
     }

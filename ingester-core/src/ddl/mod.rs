@@ -20,4 +20,4 @@ pub use generated::GeneratedSql;
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan};
 pub(crate) use storage::storage_class;
-pub use summary::{losses, summary};
+pub use summary::{losses, staying_losses, summary};

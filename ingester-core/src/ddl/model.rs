@@ -1,7 +1,7 @@
 //! A schema as owned data: from code, from a lock file, or from a database's catalog.
 
 use crate::kind::Kind;
-use crate::schema::{BASE_COLUMNS, Column, Companion, Ident, Key, SqlType, Table, base};
+use crate::schema::{BASE_COLUMNS, Column, Companion, Ident, Key, SqlType, Stays, Table, base};
 use serde::{Deserialize, Serialize};
 
 /// Tables, in the order in which they are created.
@@ -43,6 +43,9 @@ pub struct ColumnDef {
     pub ty: SqlType,
     /// Whether it may be NULL.
     pub nullable: bool,
+    /// Which of its values stay. No database knows it.
+    #[serde(default, skip_serializing_if = "Stays::is_none")]
+    pub stays: Stays,
 }
 
 /// One secondary key.
@@ -107,7 +110,7 @@ impl TableDef {
 
 impl From<&Column> for ColumnDef {
     fn from(column: &Column) -> Self {
-        ColumnDef { name: column.name, was: column.was, ty: column.ty, nullable: column.nullable }
+        ColumnDef { name: column.name, was: column.was, ty: column.ty, nullable: column.nullable, stays: column.stays }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Changes as text, for a pull request and for a terminal.
 
 use super::cost::{Cost, Family, Server};
-use super::diff::SchemaChange;
+use super::diff::{SchemaChange, no_longer_staying};
 use super::model::{ColumnDef, Schema};
-use crate::schema::{BASE_COLUMNS, Ident, base};
+use crate::schema::{BASE_COLUMNS, Ident, Stays, base};
 use std::fmt::Write as _;
 
 impl SchemaChange {
@@ -39,6 +39,9 @@ impl SchemaChange {
     fn loss(&self, added_again: bool) -> Option<String> {
         match self {
             SchemaChange::DropTable(table) => Some(format!("all rows of `{}`", table.name)),
+            SchemaChange::DropColumn { table, column } if !column.stays.is_none() => {
+                Some(staying_loss(*table, *column, "no stored object gives them back"))
+            }
             SchemaChange::DropColumn { table, column } if added_again => Some(format!(
                 "the values of `{table}`.`{}`, until they are filled again from the stored objects; what does not fit its new type stays NULL",
                 column.name
@@ -140,6 +143,27 @@ fn is_added_again(change: &SchemaChange, changes: &[SchemaChange]) -> bool {
     changes.iter().any(|other| {
         matches!(other, SchemaChange::AddColumn { table: of, column: added } if of == table && added.name == column.name)
     })
+}
+
+/// Values of a column that stay are lost, and why.
+fn staying_loss(table: Ident, column: ColumnDef, why: &str) -> String {
+    format!(
+        "the values of `{table}`.`{}` that are of earlier states of their objects (`{}`); {why}",
+        column.name,
+        column.stays.word()
+    )
+}
+
+/// The values that stay by `before` and may be overwritten by `after`, as text; `changes` are those between the two.
+pub fn staying_losses(before: &Schema, after: &Schema, changes: &[SchemaChange]) -> Vec<String> {
+    let loss = |(table, was, is): &(Ident, ColumnDef, ColumnDef)| {
+        let why = match is.stays {
+            Stays::None => "without it, they are overwritten from the stored objects".to_owned(),
+            stays => format!("with `{}` instead, they are overwritten from the stored objects", stays.word()),
+        };
+        staying_loss(*table, *was, &why)
+    };
+    no_longer_staying(before, after, changes).iter().map(loss).collect()
 }
 
 /// The data that these changes drop, as text.

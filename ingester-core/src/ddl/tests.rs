@@ -4,10 +4,10 @@
 use super::cost::{Family, Rule};
 use super::diff::{Retyping, retyping};
 use super::*;
-use crate::schema::{Ident, SqlType};
+use crate::schema::{Ident, SqlType, Stays};
 
 fn column(name: &str, ty: SqlType) -> ColumnDef {
-    ColumnDef { name: Ident::new(name), was: None, ty, nullable: true }
+    ColumnDef { name: Ident::new(name), was: None, ty, nullable: true, stays: Stays::None }
 }
 
 fn text(name: &str) -> ColumnDef {

@@ -10,7 +10,7 @@ use crate::documents::{DocumentError, located};
 use crate::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf};
 use crate::nearest::nearest;
 use crate::protobuf::DescriptorSet;
-use crate::schema::{self, Fingerprint, SqlType};
+use crate::schema::{self, Fingerprint, SqlType, Stays};
 use crate::value::{Micros, Value};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::sync::OnceLock;
@@ -269,6 +269,7 @@ struct Column<'t> {
     key: bool,
     was: Option<(Node<'t>, &'t str)>,
     revision: u64,
+    stays: Stays,
 }
 
 impl Column<'_> {
@@ -277,7 +278,7 @@ impl Column<'_> {
         for path in &self.paths {
             fingerprint = fingerprint.text(&path.to_string());
         }
-        fingerprint.text(&self.default_text).number(self.revision)
+        fingerprint.text(&self.default_text).number(self.revision).text(self.stays.word())
     }
 
     fn declared(&self) -> DeclaredColumn<'_> {
@@ -291,6 +292,7 @@ impl Column<'_> {
             key: self.key,
             was: self.was.as_ref().map(|(_, was)| *was),
             computed: names.is_none(),
+            stays: self.stays,
             path: names.map(|names| schema::Path::new(leaked(&names.join(".")))),
         }
     }
@@ -301,8 +303,8 @@ fn read_column<'t>(
     schema: Option<&k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps>,
     faults: &mut Faults,
 ) -> Option<Column<'t>> {
-    let [name, path, ty, default, key, was, revision] =
-        node.fields(["column", "path", "type", "default", "key", "was", "revision"], faults)?;
+    let [name, path, ty, default, key, was, revision, keep, first] =
+        node.fields(["column", "path", "type", "default", "key", "was", "revision", "keep", "first"], faults)?;
     let name = required(node, name, "column", "the column's name", faults).map(|(_, name)| name);
     let mut paths = Vec::new();
     match &path {
@@ -388,8 +390,26 @@ fn read_column<'t>(
             }
         },
     };
+    let stays = read_stays(keep, first, default != Value::Null, faults);
     let paths = paths.into_iter().map(|(_, path)| path).collect();
-    Some(Column { node: node.clone(), name: name?, paths, ty, default, default_text, key, was, revision })
+    Some(Column { node: node.clone(), name: name?, paths, ty, default, default_text, key, was, revision, stays })
+}
+
+/// Whether a stored value stays.
+fn read_stays(keep: Option<Node<'_>>, first: Option<Node<'_>>, has_default: bool, faults: &mut Faults) -> Stays {
+    let keeps = keep.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
+    let is_first = first.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
+    if let (true, true, Some(at)) = (keeps, is_first, &first) {
+        faults.push(at.fault("`keep` and `first` are two rules for one value: `keep` lets a new value take the place of the stored one, `first` does not; leave one out"));
+    }
+    if let (true, true, Some(at)) = (keeps, has_default, &keep) {
+        faults.push(at.fault("with a `default` there is always a value, so nothing is kept: leave one of them out"));
+    }
+    match (keeps, is_first) {
+        (_, true) => Stays::First,
+        (true, false) => Stays::Keep,
+        (false, false) => Stays::None,
+    }
 }
 
 fn read_type(at: &Node<'_>, faults: &mut Faults) -> Option<SqlType> {

@@ -2,7 +2,7 @@
 
 use crate::nearest::nearest;
 use crate::schema::{
-    BASE_COLUMNS, BASE_KEYS, Column, Companion, Ident, Key, Path, SqlType, Table, composite_name, limits,
+    BASE_COLUMNS, BASE_KEYS, Column, Companion, Ident, Key, Path, SqlType, Stays, Table, composite_name, limits,
 };
 
 /// A table as somebody declares it.
@@ -26,6 +26,7 @@ pub(super) struct DeclaredColumn<'a> {
     pub(super) was: Option<&'a str>,
     pub(super) path: Option<Path>,
     pub(super) computed: bool,
+    pub(super) stays: Stays,
 }
 
 /// Which part of a declaration a mistake is about.
@@ -219,6 +220,7 @@ fn column(declared: &DeclaredColumn<'_>) -> Option<Column> {
         was: declared.was.map(Ident::new),
         path: declared.path,
         computed: declared.computed,
+        stays: declared.stays,
     })
 }
 

@@ -9,7 +9,7 @@ use super::conditions::{Within, Writer};
 use super::of_group::OfGroup;
 use super::rules::Rules;
 use crate::query::Checked;
-use crate::schema::{Column, Ident, SqlType, Table};
+use crate::schema::{Column, Ident, SqlType, Stays, Table};
 use askama::filters::Safe;
 use askama::{Result, Values};
 use std::borrow::{Borrow, Cow};
@@ -119,14 +119,44 @@ pub(super) fn write_inserted<N: Name>(column: N, values: &dyn Values) -> Result<
     Ok(Safe(rules(values)?.write_inserted(column.name())))
 }
 
-/// As [`write_inserted`], for several columns, one per line. A row that stays a tombstone keeps its first `delete_time`: what
+/// As [`write_inserted`], for a column some of whose stored values may stay.
+#[askama::filter_fn]
+pub(super) fn write_column_inserted(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(write_over(rules(values)?, column)))
+}
+
+fn write_over(rules: &dyn Rules, column: &Column) -> String {
+    let name = column.name.as_str();
+    match column.stays {
+        Stays::None => rules.write_inserted(name),
+        stays => format!("\"{name}\" = {}", staying(stays, name, &rules.inserted(name))),
+    }
+}
+
+/// What a column has after `new` came to a stored value that may stay.
+fn staying(stays: Stays, column: &str, new: &str) -> String {
+    match stays {
+        Stays::None => new.to_owned(),
+        Stays::Keep => format!("COALESCE({new}, \"{column}\")"),
+        Stays::First => format!("COALESCE(\"{column}\", {new})"),
+    }
+}
+
+/// Replaces the stored value of a column by a parameter, unless the stored one stays.
+#[askama::filter_fn]
+pub(super) fn write_parameter(column: &Column, _: &dyn Values) -> Result<Safe<String>> {
+    let name = column.name.as_str();
+    Ok(Safe(format!("\"{name}\" = {}", staying(column.stays, name, "?"))))
+}
+
+/// As [`write_column_inserted`], for several columns, one per line. A row that stays a tombstone keeps its first `delete_time`: what
 /// happens to an object while it goes must not move the time of its deletion.
 #[askama::filter_fn]
 pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
     let rules = rules(values)?;
     let write = |column: &Column| {
         let (name, is_delete_time) = (column.name.as_str(), column.name.as_str() == "delete_time");
-        if is_delete_time { rules.write_first_inserted(name) } else { rules.write_inserted(name) }
+        if is_delete_time { rules.write_first_inserted(name) } else { write_over(rules, column) }
     };
     let lines: Vec<String> = columns.iter().map(write).collect();
     Ok(Safe(lines.join(",\n  ")))

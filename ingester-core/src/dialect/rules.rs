@@ -20,8 +20,12 @@ pub(super) trait Rules: Sync {
     fn for_update(&self) -> &'static str;
     /// What turns an INSERT into an upsert. The columns to be written follow, each written by [`Rules::write_inserted`].
     fn on_conflict(&self, key: &[&str]) -> Cow<'static, str>;
+    /// The value of a column that an upsert was to insert.
+    fn inserted(&self, column: &str) -> String;
     /// Replaces the stored value of a column by the inserted one.
-    fn write_inserted(&self, column: &str) -> String;
+    fn write_inserted(&self, column: &str) -> String {
+        format!("\"{column}\" = {}", self.inserted(column))
+    }
     /// Replaces the stored value of a column by the inserted one, unless neither is NULL.
     fn write_first_inserted(&self, column: &str) -> String;
     /// The beginning of a list of rows in `IN (...)`.

@@ -4,7 +4,7 @@ use super::{Access, Dialect, Param, Sql, Statement};
 use crate::ddl::{Schema, TableDef};
 use crate::object::{ManagedFields, Object};
 use crate::row::Row;
-use crate::schema::{Field, Ident, Shape, SqlType, Table, TableParts, base};
+use crate::schema::{Field, Ident, Shape, SqlType, Stays, Table, TableParts, base};
 use crate::value::{Micros, Value, Values};
 use std::path::Path;
 
@@ -19,6 +19,14 @@ const KEYS: [crate::schema::Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
 /// The table in the statements' tests.
 pub(super) static TABLE: Table =
     Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &KEYS };
+
+const STAYING_PARTS: TableParts =
+    TableParts { fields: [&[FIELDS[0].stays(Stays::Keep), FIELDS[1].stays(Stays::First)], &[], &[]], keys: &[] };
+const STAYING_COLUMNS: [crate::schema::Column; STAYING_PARTS.column_count()] = STAYING_PARTS.columns();
+
+/// The same table with values that stay.
+pub(super) static STAYING: Table =
+    Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &STAYING_COLUMNS, keys: &KEYS };
 
 pub(super) const UIDS: &[&str] = &["a", "b"];
 

@@ -2,7 +2,7 @@
 
 use super::check::{check_base, check_name, check_type, check_was};
 use super::text::Text;
-use super::{Fingerprint, Ident, Path, SqlType};
+use super::{Fingerprint, Ident, Path, SqlType, Stays};
 
 /// How a column takes part in keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct Part {
     pub path: Option<Path>,
     /// Whether a function makes the part's value from what is at the path.
     pub computed: bool,
+    /// Which stored values stay.
+    pub stays: Stays,
 }
 
 impl Part {
@@ -46,6 +48,7 @@ impl Part {
             source: Fingerprint::NONE,
             path: Some(Path::HERE),
             computed: false,
+            stays: Stays::None,
         }
     }
 }
@@ -110,6 +113,8 @@ pub struct Field {
     path: Option<&'static str>,
     /// Whether a function makes the value from what is there.
     computed: bool,
+    /// `keep` or `first`.
+    stays: Stays,
 }
 
 impl Field {
@@ -174,6 +179,7 @@ impl Field {
             source: Fingerprint::NONE,
             path: None,
             computed: false,
+            stays: Stays::None,
         }
     }
 
@@ -196,6 +202,13 @@ impl Field {
     pub const fn computed_at(mut self, path: &'static str) -> Self {
         self.computed = true;
         self.at(path)
+    }
+
+    /// `keep` or `first`: which stored values stay.
+    #[must_use]
+    pub const fn stays(mut self, stays: Stays) -> Self {
+        self.stays = stays;
+        self
     }
 
     /// As [`Field::ty`], without checks.
@@ -291,6 +304,14 @@ impl Field {
         self.computed || self.shape.parts[i].computed
     }
 
+    /// Which stored values of part `i` stay: what is said of the whole value, or else of the part.
+    pub(super) const fn part_stays(&self, i: usize) -> Stays {
+        match self.stays {
+            Stays::None => self.shape.parts[i].stays,
+            stays => stays,
+        }
+    }
+
     /// What part `i`'s column is, and where its value comes from.
     pub(super) const fn part_fingerprint(&self, i: usize) -> Fingerprint {
         let length = match self.part_type(i) {
@@ -298,7 +319,11 @@ impl Field {
             _ => 0,
         };
         let column = Fingerprint::NONE.text(self.name(i).as_str()).text(self.part_type(i).word()).number(length);
-        column.and(self.part_source(i))
+        let column = column.and(self.part_source(i));
+        match self.part_stays(i) {
+            Stays::None => column,
+            stays => column.text(stays.word()),
+        }
     }
 
     /// How part `i`'s column takes part in keys.
@@ -383,6 +408,7 @@ impl Field {
                     source: fields[i].part_source(p),
                     path: fields[i].part_path(p, ""),
                     computed: fields[i].part_computed(p),
+                    stays: fields[i].part_stays(p),
                 };
                 n += 1;
                 p += 1;

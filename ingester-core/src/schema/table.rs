@@ -4,7 +4,7 @@ use super::field::Field;
 use super::fingerprint::Fingerprint;
 use super::limits;
 use super::text::Text;
-use super::{Ident, Path, SqlType};
+use super::{Ident, Path, SqlType, Stays};
 
 /// One column.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Column {
     pub path: Option<Path>,
     /// Whether a function makes its value from what is at the path (`with = function`).
     pub computed: bool,
+    /// Which of its stored values stay, whatever the object has.
+    pub stays: Stays,
 }
 
 /// A secondary key: its name, and the places of its columns in [`Table::columns`].
@@ -119,7 +121,7 @@ impl Companion {
 }
 
 const fn column(name: &str, ty: SqlType, nullable: bool) -> Column {
-    Column { name: Ident::new(name), ty, nullable, was: None, path: None, computed: false }
+    Column { name: Ident::new(name), ty, nullable, was: None, path: None, computed: false, stays: Stays::None }
 }
 
 /// A column whose value is in the object at `path`.
@@ -290,6 +292,7 @@ impl TableParts {
                         was: field.former_name(p),
                         path: field.part_path(p, ROOTS[group]),
                         computed: field.part_computed(p),
+                        stays: field.part_stays(p),
                     };
                     n += 1;
                     p += 1;
@@ -432,9 +435,10 @@ impl Table {
     }
 
     /// The place of the column that has what is in the JSON at `path`: `spec.owner.name`, names as they are in the JSON. Of several,
-    /// the first one. A column that a function makes of what is there has something else.
+    /// the first one. A column that a function makes of what is there has something else, and so may one whose values stay.
     pub fn by_path(&self, path: &str) -> Option<usize> {
-        let has = |column: &Column| !column.computed && column.path.is_some_and(|its| its.is(path));
+        let has =
+            |column: &Column| !column.computed && column.stays.is_none() && column.path.is_some_and(|its| its.is(path));
         self.columns.iter().position(has)
     }
 }

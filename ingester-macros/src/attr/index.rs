@@ -21,6 +21,8 @@ pub(crate) struct Index {
     /// What the steps of `path` are called in JSON, with dots between them.
     pub(crate) json: Option<LitStr>,
     pub(crate) revision: Option<u32>,
+    pub(crate) keep: Option<bool>,
+    pub(crate) first: Option<bool>,
     /// Whether a part of it could not be read. Then nothing else of it is checked.
     pub(crate) broken: bool,
 }
@@ -32,7 +34,8 @@ pub(crate) struct Path {
 }
 
 impl Index {
-    const OPTIONS: &'static [&'static str] = &["column", "type", "path", "with", "was", "key", "json", "revision"];
+    const OPTIONS: &'static [&'static str] =
+        &["column", "type", "path", "with", "was", "key", "json", "revision", "keep", "first"];
 
     pub(super) fn read_all(context: &Context, attributes: &[Attribute]) -> Vec<Self> {
         named(attributes, "index").map(|attribute| Self::read(context, attribute)).collect()
@@ -50,6 +53,8 @@ impl Index {
             key: None,
             json: None,
             revision: None,
+            keep: None,
+            first: None,
             broken: false,
         }
     }
@@ -63,6 +68,12 @@ impl Index {
         for setting in settings {
             index.broken |= !index.set(context, &setting);
         }
+        if let (Some(true), Some(true)) = (index.keep, index.first) {
+            context.error_at(
+                index.span,
+                "`keep` and `first` exclude each other: either the last value that is not NULL stays, or the first one",
+            );
+        }
         index
     }
 
@@ -74,6 +85,8 @@ impl Index {
             "was" => setting.store(context, &mut self.was, setting.string(context)),
             "with" => setting.store(context, &mut self.with, setting.function(context)),
             "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
+            "keep" => setting.store(context, &mut self.keep, setting.switch(context)),
+            "first" => setting.store(context, &mut self.first, setting.switch(context)),
             "path" => {
                 let path = setting.string(context).and_then(|literal| Path::read(context, literal));
                 setting.store(context, &mut self.path, path)

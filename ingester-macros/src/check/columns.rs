@@ -192,6 +192,11 @@ fn declaration(
         origin,
         ty: index.ty.clone(),
         key: index.key.unwrap_or(true),
+        stays: match (index.keep, index.first) {
+            (Some(true), _) => Some("Keep"),
+            (_, Some(true)) => Some("First"),
+            _ => None,
+        },
         was: index.was.clone(),
         source,
         path,

@@ -114,6 +114,8 @@ impl Column<'_> {
         let ty = self.declared.ty.as_ref().map(|ty| ty.value()).map(|ty| quote!(.ty_unchecked(#ty)));
         let was = self.declared.was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
         let key = (!self.declared.key).then(|| quote!(.without_key()));
+        let stays = self.declared.stays.map(|stays| format_ident!("{stays}"));
+        let stays = stays.map(|stays| quote!(.stays(__ingester::Stays::#stays)));
         let made_of = &self.declared.made_of;
         let computed = matches!(&self.declared.source, Source::Computed { with: Some(_), .. });
         let at = self.declared.path.as_ref().map(|path| match computed {
@@ -122,7 +124,7 @@ impl Column<'_> {
         });
         quote! {
             const #constant: __ingester::Field =
-                __ingester::Field::derived(#name, #shape).from(#made_of) #at #ty #was #key;
+                __ingester::Field::derived(#name, #shape).from(#made_of) #at #ty #was #key #stays;
         }
     }
 

@@ -14,7 +14,7 @@ use crate::store::{ErrorClass, Store, StoreError};
 use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange};
 use ingester_core::dialect::Dialect;
 use ingester_core::kind::Kind;
-use ingester_core::schema::{Ident, SqlType};
+use ingester_core::schema::{Ident, SqlType, Stays};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -325,7 +325,8 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
                     // None of our values are in a column of another type.
                     _ => dialect.type_of(&found.ty).unwrap_or(SqlType::LongBlob),
                 };
-                Some(ColumnDef { name: column, was: None, ty, nullable: found.nullable })
+                let stays = like.map_or(Stays::None, |like| like.stays);
+                Some(ColumnDef { name: column, was: None, ty, nullable: found.nullable, stays })
             })
             .collect();
         let idents = |names: &[String]| names.iter().filter_map(|name| Ident::parse(name).ok()).collect();

@@ -133,7 +133,8 @@ impl Folder {
         self.check_released(&lock_file)?;
         let code = Schema::of(kinds);
         let changes = ddl::diff(&lock_file.tables, &code);
-        let losses = ddl::losses(&changes);
+        let mut losses = ddl::losses(&changes);
+        losses.extend(ddl::staying_losses(&lock_file.tables, &code, &changes));
         if !losses.is_empty() && !options.allow_destructive {
             return Err(GenerateError::Destructive(losses));
         }
@@ -168,6 +169,7 @@ impl Folder {
         if !changes.is_empty() {
             lock_file.tables = Schema { tables: code.tables.clone() };
         }
+        lock_file.set_stays(&code);
         let definitions = lock_file.define(kinds, &changes)?;
         for dialect in Dialect::ALL {
             let text = format!("{NOTICE}\n{}", dialect.script(&dialect.create_all(&code)));
@@ -336,7 +338,7 @@ pub(super) fn checksum(text: &str) -> String {
 mod tests {
     use super::*;
     use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Plural};
-    use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Table, TableParts};
+    use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Stays, Table, TableParts};
 
     // Kinds written by hand: two releases of a struct differ in its table.
     macro_rules! kind {
@@ -429,6 +431,46 @@ mod tests {
         assert_eq!(outcome.migrations, expected);
         assert_eq!(sql.check(&[SECOND_WIDER]).unwrap(), Outcome::default());
         assert_eq!(sql.released().unwrap().lock_file().migrations.len(), 5);
+    }
+
+    #[test]
+    fn a_change_that_loses_what_stays_is_refused_and_says_why() {
+        const OWNER: Field = Field::new("owner", Shape::scalar(SqlType::VarChar(255)));
+        let plain = kind!("Job", "job", &[OWNER]);
+        let keep = kind!("Job", "job", &[OWNER.stays(Stays::Keep)]);
+        let first = kind!("Job", "job", &[OWNER.stays(Stays::First)]);
+        let shorter = kind!("Job", "job", &[OWNER.stays(Stays::First).ty("VARCHAR(20)")]);
+        let longer = kind!("Job", "job", &[OWNER.stays(Stays::First).ty("VARCHAR(300)")]);
+        let renamed = kind!(
+            "Job",
+            "job",
+            &[Field::new("boss", Shape::scalar(SqlType::VarChar(255)))
+                .was("owner")
+                .stays(Stays::First)
+                .ty("VARCHAR(300)")]
+        );
+        let removed = kind!("Job", "job", &[]);
+        let folder = tempfile::tempdir().unwrap();
+        let sql = Folder::new(folder.path());
+        sql.generate(&[plain], &NO).unwrap();
+        // What was not kept cannot be lost, and no table changes.
+        let outcome = sql.generate(&[keep], &NO).unwrap();
+        assert_eq!((outcome.migrations.len(), &outcome.changed[..]), (0, &[LOCK_FILE.to_owned()][..]));
+        assert!(outcome.summary.ends_with(", but for what stays in `owner` (keep)\n"), "{}", outcome.summary);
+        assert_eq!(sql.check(&[keep]).unwrap(), Outcome::default());
+        let refused = |kind: Kind| sql.generate(&[kind], &NO).unwrap_err().to_string();
+        let lost = "the values of `job`.`owner` that are of earlier states of their objects";
+        assert!(refused(plain).contains(&format!("{lost} (`keep`); without it, they are")), "{}", refused(plain));
+        assert!(refused(removed).contains(&format!("{lost} (`keep`); no stored object")), "{}", refused(removed));
+        sql.generate(&[first], &NO).unwrap();
+        assert!(refused(keep).contains(&format!("{lost} (`first`); with `keep` instead, ")), "{}", refused(keep));
+        assert!(refused(shorter).contains(&format!("{lost} (`first`); no stored object")), "{}", refused(shorter));
+        assert_eq!(sql.check(&[first]).unwrap(), Outcome::default(), "nothing was written");
+        sql.generate(&[longer], &NO).unwrap();
+        sql.generate(&[renamed], &NO).unwrap();
+        let allowed = GenerateOptions { allow_destructive: true, ..NO };
+        sql.generate(&[plain], &allowed).unwrap();
+        assert_eq!(sql.check(&[plain]).unwrap(), Outcome::default());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use ingester_core::ddl::{Schema, SchemaChange};
 use ingester_core::kind::{IngestVersion, Kind, ProtobufError};
-use ingester_core::schema::{BASE_COLUMNS, Fingerprint, Ident, base};
+use ingester_core::schema::{BASE_COLUMNS, Fingerprint, Ident, Stays, base};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -110,14 +110,36 @@ impl LockFile {
             }
             definitions.fingerprints.push(fingerprint);
             if !created && !definitions.first_is_unmarked || definitions.fingerprints.len() > 1 {
+                let staying: Vec<String> = kind
+                    .table()
+                    .indexed()
+                    .iter()
+                    .filter(|column| !column.stays.is_none())
+                    .map(|column| format!("`{}` ({})", column.name, column.stays.word()))
+                    .collect();
+                let but = match &staying[..] {
+                    [] => String::new(),
+                    staying => format!(", but for what stays in {}", staying.join(", ")),
+                };
                 lines.push(format!(
-                    "definition {} of {}: the rows of earlier ones are filled again from the stored objects\n",
+                    "definition {} of {}: the rows of earlier ones are filled again from the stored objects{but}\n",
                     definitions.fingerprints.len(),
                     kind.kind()
                 ));
             }
         }
         Ok(lines)
+    }
+
+    /// Notes which values stay, which is no change of any table.
+    pub(super) fn set_stays(&mut self, code: &Schema) {
+        for table in &mut self.tables.tables {
+            let Some(of) = code.tables.iter().find(|other| other.name == table.name) else { continue };
+            for column in &mut table.columns {
+                let same = of.columns.iter().find(|other| other.name == column.name);
+                column.stays = same.map_or(Stays::None, |same| same.stays);
+            }
+        }
     }
 
     /// The columns that the migrations in `applied` added to tables, by their current names, without those that were dropped

@@ -236,7 +236,9 @@ async fn page(
         // A row that gets only some of its columns from this definition is of the older one of both.
         let ingest_version = if whole { number } else { number.min(row.ingest_version) };
         let reason = match decode(json) {
-            Ok(Some(new)) if !places.iter().zip(&row.values).all(|(place, stored)| new.values[*place] == *stored) => {
+            Ok(Some(new))
+                if !places.iter().zip(&row.values).all(|(place, stored)| has(table, *place, stored, &new)) =>
+            {
                 let write = Backfilled { uid: row.uid.clone(), ingest_version, row: new };
                 let bytes = write.bytes(places);
                 page.bytes += bytes;
@@ -285,6 +287,12 @@ async fn page(
         }
     }
     Ok(page)
+}
+
+/// Whether a column has the value already that `new` would leave in it.
+fn has(table: &Table, place: usize, stored: &Value, new: &Row) -> bool {
+    let new = &new.values[place];
+    new == stored || table.columns[place].stays.holds(*stored == Value::Null, *new == Value::Null)
 }
 
 /// Writes what a page changes.

@@ -9,7 +9,7 @@ use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef};
 use ingester_core::dialect::statements::{CreateBackfills, CreateRejects, CreateSettings, ReadTables};
 use ingester_core::dialect::{Dialect, Sql, Statement as _};
 use ingester_core::kind::Kind;
-use ingester_core::schema::{Ident, SqlType};
+use ingester_core::schema::{Ident, SqlType, Stays};
 use std::collections::HashSet;
 
 impl Store {
@@ -114,7 +114,13 @@ pub(crate) fn own_schema(dialect: Dialect) -> Schema {
         was: None,
         columns: columns
             .iter()
-            .map(|(name, ty)| ColumnDef { name: ident(name), was: None, ty: *ty, nullable: *name == "complete_time" })
+            .map(|(name, ty)| ColumnDef {
+                name: ident(name),
+                was: None,
+                ty: *ty,
+                nullable: *name == "complete_time",
+                stays: Stays::None,
+            })
             .collect(),
         primary_key: columns[..primary_key].iter().map(|(name, _)| ident(name)).collect(),
         keys: Vec::new(),

@@ -45,6 +45,10 @@ struct Widget {
     //~| ERROR `was` is the former name, it cannot be the present one
     //~| ERROR `was` is given twice
     k: Vec<String>, // Not reported for its type, which one of the options may have changed.
+    #[index(keep = "yes")] //~ ERROR `keep` is a switch: write it alone
+    m: Option<String>,
+    #[index(first, keep)] //~ ERROR `keep` and `first` exclude each other
+    n: Option<String>,
     #[ingest(key = false)] //~ ERROR `#[ingest]` belongs on the struct; the attribute of a field is `#[index]`
     l: String,
 }

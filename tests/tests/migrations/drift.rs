@@ -3,7 +3,7 @@
 use crate::kinds::{apply, connect, releases, second};
 use anyhow::{Result, ensure};
 use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, Step, TableDef, diff, plan};
-use ingester_core::schema::{Ident, SqlType};
+use ingester_core::schema::{Ident, SqlType, Stays};
 use ingester_store::migrate::{drift, own_drift, schema_of};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
@@ -20,7 +20,8 @@ on_every_database! {
 /// them.
 async fn changes_of_base_columns_and_primary_keys_are_migrated(database: Database) -> Result<()> {
     let ident = Ident::new;
-    let column = |name: &str, ty, nullable| ColumnDef { name: ident(name), was: None, ty, nullable };
+    let column =
+        |name: &str, ty, nullable| ColumnDef { name: ident(name), was: None, ty, nullable, stays: Stays::None };
     let uid = column("uid", SqlType::VarChar(64), false);
     let table = |columns, primary_key, keys| Schema {
         tables: vec![TableDef { name: ident("thing"), was: None, columns, primary_key, keys }],

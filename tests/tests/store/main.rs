@@ -18,6 +18,7 @@ mod rows;
 mod schema;
 mod settings;
 mod single;
+mod stays;
 mod tls;
 mod typed;
 mod world;

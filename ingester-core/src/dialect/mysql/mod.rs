@@ -49,8 +49,8 @@ impl Rules for MySql {
         "ON DUPLICATE KEY UPDATE".into()
     }
 
-    fn write_inserted(&self, column: &str) -> String {
-        format!("\"{column}\" = VALUES(\"{column}\")")
+    fn inserted(&self, column: &str) -> String {
+        format!("VALUES(\"{column}\")")
     }
 
     fn write_first_inserted(&self, column: &str) -> String {

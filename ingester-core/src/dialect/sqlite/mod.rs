@@ -31,8 +31,8 @@ impl Rules for Sqlite {
         format!("ON CONFLICT (\"{}\") DO UPDATE SET", key.join("\", \"")).into()
     }
 
-    fn write_inserted(&self, column: &str) -> String {
-        format!("\"{column}\" = excluded.\"{column}\"")
+    fn inserted(&self, column: &str) -> String {
+        format!("excluded.\"{column}\"")
     }
 
     fn write_first_inserted(&self, column: &str) -> String {

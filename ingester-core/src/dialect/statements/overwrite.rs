@@ -42,6 +42,7 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&Overwrite { table: &TABLE, rows: &[&row(), &row()], update_time: NOW });
+        let overwrite = Overwrite { table: &TABLE, rows: &[&row(), &row()], update_time: NOW };
+        snapshot_of("Overwrite", &[&overwrite, &Overwrite { table: &STAYING, ..overwrite }]);
     }
 }

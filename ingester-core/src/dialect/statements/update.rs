@@ -13,7 +13,7 @@ use askama::Template;
     ext = "sql",
     source = r#"UPDATE {{ table.name|ident }} SET
 {%- for column in table.columns[1..] %}
-  {{ column.name|ident }} = ?{% if !loop.last %},{% endif %}
+  {{ column|write_parameter }}{% if !loop.last %},{% endif %}
 {%- endfor %}
 WHERE "uid" = ? AND "res_version" = ? AND "ingest_version" <= ? AND "delete_time" IS NULL AND "evict_time" IS NULL"#
 )]
@@ -47,6 +47,7 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&Update { table: &TABLE, row: &row(), expected: 7, update_time: NOW });
+        let update = Update { table: &TABLE, row: &row(), expected: 7, update_time: NOW };
+        snapshot_of("Update", &[&update, &Update { table: &STAYING, ..update }]);
     }
 }

@@ -15,7 +15,7 @@ VALUES {% for _ in rows %}{% if !loop.first %}, {% endif %}(?, '', '', '', 0, '1
 {{ ["uid"]|on_conflict }}
   {{ "ingest_version"|write_inserted }}
 {%- for place in places.iter().copied() %},
-  {{ table.columns[place].name|write_inserted }}
+  {{ table.columns[place]|write_column_inserted }}
 {%- endfor %}"#
 )]
 pub struct WriteBackfilled<'a> {
@@ -72,6 +72,8 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&WriteBackfilled { table: &TABLE, places: &[12, 13], rows: &[&backfilled("a"), &backfilled("b")] });
+        let rows: &[&Backfilled] = &[&backfilled("a"), &backfilled("b")];
+        let write = WriteBackfilled { table: &TABLE, places: &[12, 13], rows };
+        snapshot_of("WriteBackfilled", &[&write, &WriteBackfilled { table: &STAYING, ..write }]);
     }
 }

@@ -50,6 +50,7 @@ const NONE: &str = "(none)";
 ///
 /// - `update_time` is the time of writing, so it is not compared. Nor is `ingest_version`: what it stands for are the other columns.
 /// - `delete_time` and `evict_time` are compared as set or not set, because each writer sets its own time.
+/// - Of a column whose values stay, the stored value is right where it stays, see [`Stays`](ingester_core::schema::Stays).
 /// - `json` is compared as a JSON value, because MySQL spells values and orders keys in its own way.
 /// - Everything else must be equal to the byte, microsecond or bit, except that 0.0 equals -0.0.
 pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Difference> {
@@ -65,6 +66,7 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
                 (Value::Text(wanted), Value::Text(stored)) if column.ty == SqlType::Json => {
                     differences.extend(in_json(name, &wanted, &stored));
                 }
+                (wanted, stored) if column.stays.holds(stored == Value::Null, wanted == Value::Null) => {}
                 (wanted, stored) if !same(&wanted, &stored) => {
                     let (wanted, stored) = shown(&wanted, &stored);
                     differences.push(Difference { what: name.to_owned(), wanted, stored });
