@@ -1,11 +1,11 @@
 //! A file as kinds, with all its mistakes.
 
-use super::Open;
 use super::crd;
 use super::node::{Faults, Node};
 use super::path::{Condition, Gives, Path};
 use super::recipe::Recipe;
 use super::table::{About, Declaration, DeclaredColumn};
+use super::{DeclaredKinds, Open};
 use crate::documents::{DocumentError, located};
 use crate::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf};
 use crate::nearest::nearest;
@@ -20,7 +20,7 @@ const TYPES: [&str; 9] =
     ["VARCHAR(255)", "TEXT", "MEDIUMTEXT", "BOOLEAN", "INT", "BIGINT", "BIGINT UNSIGNED", "DOUBLE", "DATETIME(6)"];
 
 /// The kinds of a file.
-pub(super) fn read(text: &str, open: Open<'_>) -> Result<Vec<Kind>, Faults> {
+pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> {
     let root = located(text).map_err(|error| {
         let line = match &error {
             DocumentError::Syntax { line, .. }
@@ -36,7 +36,8 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<Vec<Kind>, Faults> {
     })?;
     let mut faults = Faults::new();
     let root = Node::root(&root);
-    let Some([list]) = root.fields(["kinds"], &mut faults) else { return Err(faults) };
+    let Some([built_in, list]) = root.fields(["builtIn", "kinds"], &mut faults) else { return Err(faults) };
+    let built_in = built_in.and_then(|at| at.truth(&mut faults)).unwrap_or(true);
     let Some(list) = list else {
         faults.push(root.fault("there are no kinds: a file begins with `kinds:`, and each is an element of that list"));
         return Err(faults);
@@ -66,7 +67,10 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<Vec<Kind>, Faults> {
         }
         kinds.push((node, kind));
     }
-    if faults.is_empty() { Ok(kinds.into_iter().map(|(_, kind)| kind).collect()) } else { Err(faults) }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    Ok(DeclaredKinds { kinds: kinds.into_iter().map(|(_, kind)| kind).collect(), built_in })
 }
 
 /// An error of the document, whose place is said apart.

@@ -59,14 +59,23 @@ pub struct DeclareError {
     pub mistakes: Vec<Mistake>,
 }
 
+/// What a file declares.
+#[derive(Clone, Debug)]
+pub struct DeclaredKinds {
+    /// Its kinds. They live as long as the process, as compiled ones do, so a file is read once.
+    pub kinds: Vec<Kind>,
+    /// `builtIn`: whether the kinds that are built into the program are there beside them.
+    pub built_in: bool,
+}
+
 /// Gives the bytes of a file that a file of kinds names, such as descriptors.
 pub type Open<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
 
-/// The kinds that a file declares. They live as long as the process, as compiled ones do, so a file is read once.
+/// The kinds that a file declares.
 ///
 /// # Errors
 /// [`DeclareError`] with all mistakes at once: what is no YAML, unknown keys, paths, types, whatever a database would refuse.
-pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<Vec<Kind>, DeclareError> {
+pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, DeclareError> {
     kinds::read(text, open).map_err(|mut faults| {
         faults.sort_by_key(|fault| fault.line);
         let mistakes = faults.into_iter().map(|fault| Mistake { line: fault.line, path: fault.path, what: fault.what });

@@ -11,7 +11,7 @@ fn nothing(file: &str) -> io::Result<Vec<u8>> {
 fn one(columns: &str) -> Kind {
     let text = format!("kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  columns:\n{columns}");
     match kinds("kinds.yaml", &text, &nothing) {
-        Ok(kinds) => kinds[0],
+        Ok(file) => file.kinds[0],
         Err(error) => panic!("{error}"),
     }
 }
@@ -144,7 +144,7 @@ fn a_filter_leaves_out_what_does_not_hold() {
         let text = format!(
             "kinds:\n- {{group: '', version: v1, kind: Pod, filter: {filter}, columns: [{{column: c, path: .spec.replicas, type: INT}}]}}"
         );
-        let kind = kinds("kinds.yaml", &text, &nothing).unwrap()[0];
+        let kind = kinds("kinds.yaml", &text, &nothing).unwrap().kinds[0];
         values(kind, STATUS).is_ok()
     };
     for (filter, holds) in [
@@ -188,7 +188,7 @@ kinds:
   - {column: phase, path: '.status.phase', type: VARCHAR(32), key: false, default: Unknown}
 - {group: '', version: v1, kind: Policy, table: core_policy, namespaced: false, finalizer: ensure}
 ";
-    let kinds = kinds("kinds.yaml", text, &nothing).unwrap();
+    let kinds = kinds("kinds.yaml", text, &nothing).unwrap().kinds;
     let (cluster, policy) = (kinds[0], kinds[1]);
     assert_eq!((&*cluster.plural(), cluster.table().name.as_str()), ("rayclusters", "raycluster"));
     assert_eq!((&*policy.plural(), policy.table().name.as_str()), ("policies", "core_policy"));
@@ -275,7 +275,7 @@ spec:
         (".metadata.generation", "BIGINT"),
         (".metadata.labels.app", "VARCHAR(63)"),
     ];
-    let kind = read(&there.map(|(path, _)| path)).unwrap()[0];
+    let kind = read(&there.map(|(path, _)| path)).unwrap().kinds[0];
     for (column, (path, ty)) in kind.table().indexed().iter().zip(there) {
         assert_eq!(column.ty.to_string(), ty, "{path}");
     }
