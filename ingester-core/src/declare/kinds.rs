@@ -6,10 +6,11 @@ use super::path::{Condition, Gives, Path};
 use super::recipe::Recipe;
 use super::table::{About, Declaration, DeclaredColumn};
 use super::{DeclaredKinds, Open};
-use crate::documents::{DocumentError, located};
+use crate::documents::{DocumentError, Tree, located};
 use crate::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf};
 use crate::nearest::nearest;
 use crate::protobuf::DescriptorSet;
+use crate::registry::check_registry;
 use crate::schema::{self, Fingerprint, SqlType, Stays};
 use crate::value::{Micros, Value};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -50,19 +51,8 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     for node in nodes {
         let Some(kind) = read_kind(&node, open, &mut faults) else { continue };
         for (earlier, other) in &kinds {
-            let line = earlier.located.line;
-            if kind.group() == other.group() && kind.kind() == other.kind() {
-                faults.push(node.fault(format!(
-                    "the kind {} of {} is declared on line {line} already: its objects would be mirrored twice; keep one of them",
-                    kind.kind(),
-                    shown_group(kind.group())
-                )));
-            } else if kind.table().name.same_as(other.table().name.as_str()) {
-                faults.push(node.fault(format!(
-                    "table `{}` is that of {} on line {line}: give one of them another name with `table`",
-                    kind.table().name,
-                    other.kind()
-                )));
+            if let Err(error) = check_registry(&[*other, kind]) {
+                faults.push(node.fault(format!("{error} (the other one begins on line {})", earlier.located.line)));
             }
         }
         kinds.push((node, kind));
@@ -100,7 +90,7 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         immutable,
         finalizer,
         filter,
-        keys,
+        keys_node,
         columns,
         protobuf,
         crd,
@@ -152,7 +142,13 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
             checked(&at, text, is_label, "a plural is in lower case, as in the paths of the API: `rayclusters`", faults)
         })
     });
-    let namespaced = namespaced.and_then(|at| at.truth(faults)).unwrap_or(true);
+    let namespaced = match namespaced {
+        Some(at) => at.truth(faults),
+        None => {
+            faults.push(node.fault("`namespaced` is missing: true, or false for a kind of the whole cluster"));
+            None
+        }
+    };
     let immutable = immutable.and_then(|at| at.truth(faults)).unwrap_or(false);
     let finalizer = finalizer.and_then(|at| {
         let text = at.text(faults)?;
@@ -200,11 +196,16 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
     }
     let protobuf = protobuf.and_then(|at| read_protobuf(&at, open, faults));
 
-    let key_nodes = keys.map(|list| list.elements(faults)).unwrap_or_default();
-    let keys: Vec<Vec<&str>> = key_nodes
-        .iter()
-        .map(|key| key.elements(faults).iter().filter_map(|name| name.text(faults)).collect())
-        .collect();
+    let (mut key_nodes, mut keys) = (Vec::new(), Vec::new());
+    for key in keys_node.map(|list| list.elements(faults)).unwrap_or_default() {
+        if !matches!(key.tree(), Tree::List(_)) {
+            faults.push(key.expected("a list of columns, such as `keys: [[namespace, status]]`"));
+            continue;
+        }
+        let names: Vec<&str> = key.elements(faults).iter().filter_map(|name| name.text(faults)).collect();
+        keys.push(names);
+        key_nodes.push(key);
+    }
     let table_node = table.clone().unwrap_or_else(|| node.clone());
     let named = table.and_then(|at| at.text(faults));
     let was_text = was.as_ref().and_then(|at| at.text(faults));
@@ -247,7 +248,7 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         group: leaked(group.unwrap_or_default()),
         version: leaked(version),
         kind: leaked(kind),
-        namespaced,
+        namespaced: namespaced?,
         table: Box::leak(Box::new(table)),
         immutable,
         protobuf,
@@ -373,6 +374,13 @@ fn read_column<'t>(
         }
     }
     let mut default_text = String::new();
+    if let Some(at) = &default
+        && paths.iter().any(|(_, path)| matches!(path.gives(), Gives::Count | Gives::Truth))
+    {
+        faults.push(
+            at.fault("`count` and `exists` always give a value, 0 or false if there is nothing: leave the default out"),
+        );
+    }
     let default = match (&default, ty) {
         (Some(at), Some(ty)) => {
             default_text = format!("{:?}", at.tree());
@@ -385,9 +393,7 @@ fn read_column<'t>(
     let revision = match revision {
         None => 1,
         Some(at) => match at.tree() {
-            crate::documents::Tree::Number(number) if number.parse::<u32>().is_ok_and(|number| number > 0) => {
-                number.parse().unwrap_or(1)
-            }
+            Tree::Number(number) if number.parse::<u32>().is_ok_and(|number| number > 0) => number.parse().unwrap_or(1),
             _ => {
                 faults.push(at.expected("a whole number from 1"));
                 1
@@ -421,8 +427,13 @@ fn read_type(at: &Node<'_>, faults: &mut Faults) -> Option<SqlType> {
     let ty =
         SqlType::try_parse(text).filter(|ty| !matches!(ty, SqlType::IntUnsigned | SqlType::LongBlob | SqlType::Json));
     if ty.is_none() {
+        let upper = text.to_ascii_uppercase();
+        let length = upper.strip_prefix("VARCHAR(").and_then(|rest| rest.strip_suffix(')')).map(str::trim);
         let meant = match nearest(text, &TYPES) {
-            Some(meant) => format!(", did you mean `{meant}`?"),
+            _ if upper == "VARCHAR" => ": say how many characters, such as `VARCHAR(64)`".into(),
+            _ if length.is_some() => ": VARCHAR(n) has 1 to 16383 characters; for more use TEXT or MEDIUMTEXT with `key: false`".into(),
+            Some(meant) if !meant.starts_with("VARCHAR") => format!(", did you mean `{meant}`?"),
+            Some(_) => ", did you mean `VARCHAR(n)`?".into(),
             None => ": use VARCHAR(n) with 1 to 16383 characters, TEXT, MEDIUMTEXT, BOOLEAN, INT, BIGINT, BIGINT UNSIGNED, DOUBLE or DATETIME(6)".into(),
         };
         faults.push(at.fault(format!("`{text}` is not a column type{meant}")));
@@ -452,7 +463,6 @@ fn misfit(path: &Path, ty: SqlType) -> Option<String> {
 }
 
 fn read_default(at: &Node<'_>, ty: SqlType, faults: &mut Faults) -> Value {
-    use crate::documents::Tree;
     let value = match (ty, at.tree()) {
         (SqlType::VarChar(most), Tree::Text(text)) if text.chars().count() > usize::from(most) => {
             faults.push(at.fault(format!("the default has {} characters, {ty} holds {most}", text.chars().count())));

@@ -21,11 +21,13 @@
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `node.rs` | a place in a file, and what is wrong there |
 //!
-//! May use: schema, value, json, wire, object, protobuf, kind, nearest, documents.
+//! May use: schema, value, json, wire, object, protobuf, kind, registry, nearest, documents.
 //! Must not: open files; whoever reads a file passes what it has.
 
 mod crd;
 mod kinds;
+#[cfg(test)]
+mod mistakes;
 mod node;
 mod path;
 mod quantity;

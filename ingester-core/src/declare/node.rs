@@ -65,7 +65,13 @@ impl<'t> Node<'t> {
                     Some(meant) => format!(", did you mean `{meant}`?"),
                     None => format!("; there are: {}", names.join(", ")),
                 };
-                faults.push(child.fault(format!("the key `{}` is unknown{meant}", shortened(key))));
+                // What was meant is taken, so that no second mistake follows from the first.
+                if let Some(place) = nearest(key, &names).and_then(|meant| names.iter().position(|name| *name == meant))
+                {
+                    fields[place].get_or_insert(child.clone());
+                }
+                let hint = hint(key).map_or(meant, |hint| format!(": {hint}"));
+                faults.push(child.fault(format!("the key `{}` is unknown{hint}", shortened(key))));
                 continue;
             };
             if located.tree != Tree::Null {
@@ -102,8 +108,14 @@ impl<'t> Node<'t> {
     pub(super) fn text(&self, faults: &mut Faults) -> Option<&'t str> {
         match self.tree() {
             Tree::Text(text) => Some(text),
-            Tree::Number(_) | Tree::Truth(_) => {
+            Tree::Number(_) => {
                 faults.push(self.expected("a text (in quotes)"));
+                None
+            }
+            Tree::Truth(_) => {
+                faults.push(
+                    self.expected("a text (in quotes: `y`, `n`, `on`, `off`, `yes` and `no` are truths in YAML)"),
+                );
                 None
             }
             _ => {
@@ -121,6 +133,19 @@ impl<'t> Node<'t> {
                 None
             }
         }
+    }
+}
+
+/// What people write here who know it from elsewhere.
+fn hint(key: &str) -> Option<&'static str> {
+    match key {
+        "apiVersion" => Some("write `group: example.com` and `version: v1`"),
+        "with" => Some(
+            "a function of Rust needs a kind that is built in; here a path has functions, such as `.status.phase | lower`",
+        ),
+        "scope" => Some("write `namespaced: true` or `namespaced: false`"),
+        "name" => Some("a column's name is its `column`"),
+        _ => None,
     }
 }
 

@@ -95,7 +95,15 @@ impl Path {
         let path = scanner.path()?;
         scanner.blanks();
         if !scanner.rest.is_empty() {
-            return Err(format!("`{}` stands behind the path: functions follow after `|`", scanner.rest));
+            return Err(match (scanner.rest.strip_prefix('/'), path.steps.last(), path.functions.is_empty()) {
+                (Some(rest), Some(Step::Name(name)), true) => {
+                    let rest = rest.split_whitespace().next().unwrap_or_default();
+                    format!(
+                        "a name with `/` stands in brackets and quotes: [\"{name}/{rest}\"], with all that belongs to it"
+                    )
+                }
+                _ => format!("`{}` stands behind the path: functions follow after `|`", scanner.rest),
+            });
         }
         path.check()?;
         Ok(path)
@@ -151,6 +159,14 @@ impl Path {
     fn check(&self) -> Result<(), String> {
         if self.member().is_none() {
             return Err("an object has members: a path begins with a name, such as `.spec`".into());
+        }
+        let names: Vec<&str> = self
+            .steps
+            .iter()
+            .map_while(|step| if let Step::Name(name) = step { Some(name.as_str()) } else { None })
+            .collect();
+        if let ["metadata", which @ ("labels" | "annotations"), key, next, ..] = names[..] {
+            return Err(format!("what is in `{which}` is text and has no `{next}`: is the name [\"{key}.{next}\"]?"));
         }
         let mut many = self.has_each();
         let mut before: Option<&Function> = None;
@@ -260,7 +276,8 @@ impl<'t> Scanner<'t> {
             return Err("it is empty: a path begins with a name, such as `.spec`".into());
         }
         if !self.rest.starts_with(['.', '[']) {
-            return Err(format!("a path begins with a point: `.{}`", self.text.trim()));
+            let bare = self.text.trim().trim_start_matches(['{', '$', '.', ' ']).trim_end_matches(['}', ' ']);
+            return Err(format!("a path begins with a point: `.{bare}`"));
         }
         let steps = self.steps()?;
         let mut functions = Vec::new();
@@ -314,6 +331,11 @@ impl<'t> Scanner<'t> {
             if self.take('=') {
                 let names: Vec<String> =
                     front.strip_prefix('.').unwrap_or(front).split('.').map(str::to_owned).collect();
+                if front.starts_with('?') {
+                    return Err(format!(
+                        "`[{front}=...]` is no step: write [type=Ready] for the first element whose `type` is `Ready`"
+                    ));
+                }
                 if !names.iter().all(|name| is_plain(name)) {
                     return Err(format!(
                         "`{front}` in `[{front}=...]` is not the name of a field: names with points between them"
@@ -323,9 +345,14 @@ impl<'t> Scanner<'t> {
             } else if let Ok(index) = front.parse() {
                 Step::Index(index)
             } else {
-                return Err(format!(
-                    "`[{front}]` is no step: there are [\"name\"], [0], [-1] (the last), [type=Ready] and [*]"
-                ));
+                let meant = match front {
+                    name if is_plain(name) && !name.starts_with(|c: char| c.is_ascii_digit() || c == '-') => {
+                        format!("write a name in quotes: [\"{name}\"]")
+                    }
+                    "-1:" => "write [-1] for the last one".into(),
+                    _ => "there are [\"name\"], [0], [-1] (the last), [type=Ready] and [*]".into(),
+                };
+                return Err(format!("`[{front}]` is no step: {meant}"));
             }
         };
         self.blanks();

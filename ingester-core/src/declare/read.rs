@@ -350,6 +350,7 @@ fn end(found: Found, functions: &[Function], ty: SqlType) -> Value {
         Found::Holds => Value::Bool(true),
         Found::Nothing => match functions.iter().find(|function| function.folds()) {
             Some(Function::Exists) => Value::Bool(false),
+            Some(Function::Count) => whole(0, ty),
             _ => Value::Null,
         },
         Found::Count(count) => whole(i128::from(count), ty),

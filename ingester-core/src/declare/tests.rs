@@ -9,7 +9,8 @@ fn nothing(file: &str) -> io::Result<Vec<u8>> {
 }
 
 fn one(columns: &str) -> Kind {
-    let text = format!("kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  columns:\n{columns}");
+    let text =
+        format!("kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  columns:\n{columns}");
     match kinds("kinds.yaml", &text, &nothing) {
         Ok(file) => file.kinds[0],
         Err(error) => panic!("{error}"),
@@ -142,7 +143,7 @@ fn columns_that_share_parts_of_their_paths_do_not_disturb_each_other() {
 fn a_filter_leaves_out_what_does_not_hold() {
     let with = |filter: &str| {
         let text = format!(
-            "kinds:\n- {{group: '', version: v1, kind: Pod, filter: {filter}, columns: [{{column: c, path: .spec.replicas, type: INT}}]}}"
+            "kinds:\n- {{group: '', version: v1, kind: Pod, namespaced: true, filter: {filter}, columns: [{{column: c, path: .spec.replicas, type: INT}}]}}"
         );
         let kind = kinds("kinds.yaml", &text, &nothing).unwrap().kinds[0];
         values(kind, STATUS).is_ok()
@@ -182,6 +183,7 @@ kinds:
 - group: ray.io
   version: v1
   kind: RayCluster
+  namespaced: true
   keys: [[namespace, owner_name]]
   columns:
   - {column: owner_name, path: .spec.owner.name, type: VARCHAR(100), was: owner}
@@ -257,8 +259,9 @@ spec:
     let read = |paths: &[&str]| {
         let columns: String =
             paths.iter().enumerate().map(|(i, path)| format!("  - {{column: c{i}, path: '{path}'}}\n")).collect();
-        let text =
-            format!("kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  crd: crd.yaml\n  columns:\n{columns}");
+        let text = format!(
+            "kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  crd: crd.yaml\n  columns:\n{columns}"
+        );
         kinds("kinds.yaml", &text, &open)
     };
     let there = [
