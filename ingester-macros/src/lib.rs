@@ -61,6 +61,9 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `immutable`: every object leaves etcd once SQL has it;
 /// - `finalizer = "ensure"`, `"existing"` or `"never"`: which objects carry our finalizer, unless the configuration says
 ///   otherwise; `ensure` for custom resources, `never` for projections, whose objects belong to somebody else;
+/// - `companions = false`: no tables of labels and annotations, which are in `json` all the same; queries cannot select by them;
+/// - `retention = "90d"`: how long after its object's deletion a row is kept (`d`, `h`, `m` or `s`), unless the configuration says it
+///   of this kind;
 /// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the
 ///   crate's root, an `ingester_core::protobuf::DescriptorSet`, or in the one that `descriptors = path` names;
 /// - `key(column, column)`: a key over several columns, any number of times;

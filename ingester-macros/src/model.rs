@@ -74,6 +74,10 @@ pub(crate) struct KindDeclaration {
     pub(crate) table_was: Option<LitStr>,
     pub(crate) immutable: bool,
     pub(crate) finalizer: FinalizerOption,
+    /// Whether it has tables of labels and annotations.
+    pub(crate) companions: bool,
+    /// In seconds.
+    pub(crate) retention: Option<u64>,
     pub(crate) protobuf: Option<Message>,
     pub(crate) keys: Vec<CompositeKey>,
     pub(crate) filter: Option<ExprPath>,

@@ -49,6 +49,8 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             table_was: ingest.was,
             immutable: ingest.immutable.unwrap_or(false),
             finalizer: ingest.finalizer.unwrap_or(unless_given),
+            companions: ingest.companions.unwrap_or(true),
+            retention: ingest.retention,
             protobuf: ingest.protobuf.map(|name| Message { name, descriptors: ingest.descriptors }),
             keys: ingest.keys,
             filter: ingest.filter,
