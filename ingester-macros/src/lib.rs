@@ -55,7 +55,9 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `revision = 2`: says that the function's body has changed, so that the column is computed again in every row.
 ///
 /// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata, and
-/// `#[ingest(...)]` has
+/// `#[index(column = "image", with = function)]` one from the whole struct: the function takes a reference to it. A projection's has
+/// metadata, spec and status at once. Of a custom resource it is the spec, or under `Indexed` the status; for both at once make a
+/// projection of it. `json` says what the function reads, if that is one place. `#[ingest(...)]` has
 /// - `table = "name"`: the table's name, otherwise the kind in lower case;
 /// - `was = "old_name"`: the table's former name, which the migration renames;
 /// - `immutable`: every object leaves etcd once SQL has it;
@@ -83,7 +85,8 @@ pub fn ingestable(input: TokenStream) -> TokenStream {
     run(Derive::Ingestable, &parse_macro_input!(input as DeriveInput))
 }
 
-/// Makes the `#[index]` fields of a nested or status struct columns; the options are those of `Ingestable`.
+/// Makes the `#[index]` fields of a nested or status struct columns; the options are those of `Ingestable`, on the struct only
+/// `#[index(column = "...", with = function)]`.
 ///
 /// A field of such a type with `#[index]` gives the columns `<field>_<column>`, each with its own key. The handles of a status are on
 /// its struct: `ModelStatus::state()`.

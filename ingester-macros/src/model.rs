@@ -55,7 +55,7 @@ pub(crate) struct ColumnDeclaration {
 pub(crate) enum Source {
     /// A field as it is.
     Field { ident: Ident, ty: Type },
-    /// A path of fields, the first one of the struct itself, and what a function makes of what is there.
+    /// A path of fields, the first one of the struct itself, or the struct if there is none; and what a function makes of what is there.
     Computed { fields: Vec<Ident>, with: Option<ExprPath>, span: Span },
     /// An attribute that could not be read.
     Unknown,

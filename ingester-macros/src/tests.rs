@@ -71,6 +71,8 @@ expands!(
     r#"
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Pod", namespaced, filter = has_owner)]
+#[index(column = "ready", with = is_ready)]
+#[index(column = "restarts", with = Pod::restarts, json = "status.containerStatuses", first)]
 pub struct Pod {
     #[index(column = "owner_uid", with = owner_uid)]
     pub metadata: PodMetadata,

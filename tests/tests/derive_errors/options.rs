@@ -57,7 +57,7 @@ struct Widget {
 
 #[derive(Indexed, Deserialize)]
 #[ingest(table = "part")] //~ ERROR `table` is for the table that Ingestable makes; Indexed makes none
-#[index(path = "metadata.name", column = "name")] //~ ERROR `#[index]` on the struct is for Ingestable; Indexed takes it on fields only
+#[index(path = "metadata.name", column = "name")] //~ ERROR `#[index]` on the struct takes a function of it, `#[index(column = "...", with = function)]`; columns from the metadata are for Ingestable
 struct Part {
     #[index]
     a: String,
