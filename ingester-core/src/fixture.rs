@@ -7,7 +7,8 @@ use crate::schema::{Column, Ident, Key, Table, TableParts};
 const PARTS: TableParts = TableParts { fields: [&[], &[], &[]], keys: &[] };
 const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
 const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-const TABLE: Table = Table { kind: "Model", name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS };
+const TABLE: Table =
+    Table { kind: "Model", name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS, companions: true };
 
 /// `models` of `michelangelo.api/v2`, without indexed columns.
 pub(crate) const MODEL: Kind = Kind::new(
@@ -20,6 +21,7 @@ pub(crate) const MODEL: Kind = Kind::new(
         immutable: false,
         protobuf: None,
         finalizer: Finalizer::Ensure,
+        retention: None,
         fingerprint: PARTS.fingerprint(),
     },
     Functions { plural: Plural::Literal("models"), decode: Decode::Function(|_, _| Ok(true)), crd: None },

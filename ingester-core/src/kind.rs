@@ -20,6 +20,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// A struct some of whose fields are columns. Derived: `#[derive(Indexed)]`, and by `#[derive(Ingestable)]` for the
 /// struct itself.
@@ -93,6 +94,9 @@ pub struct Definition {
     pub protobuf: Option<Protobuf>,
     /// Which objects carry our finalizer, unless the configuration says otherwise (`#[ingest(finalizer = "...")]`).
     pub finalizer: Finalizer,
+    /// How long after an object's deletion its row is purged, unless the configuration says it of this kind
+    /// (`#[ingest(retention = "...")]`); `None` where the configuration says it of all kinds.
+    pub retention: Option<Duration>,
     /// What its columns are and where their values come from, with its filter; see [`Kind::fingerprint`].
     pub fingerprint: Fingerprint,
 }
@@ -279,6 +283,7 @@ impl Kind {
             immutable: false,
             protobuf: None,
             finalizer: Finalizer::Never,
+            retention: None,
             fingerprint: Fingerprint::NONE,
         };
         Kind::new(
@@ -330,12 +335,15 @@ impl Kind {
     }
 
     /// What its rows are made from: each indexed column with its type, path, function and revision, the filter, the message of
-    /// `proto` with all that it reaches. Another one is another definition; the lock file counts them.
+    /// `proto` with all that it reaches, and whether it has companion tables. Another one is another definition; the lock file counts them.
     ///
     /// # Errors
     /// [`ProtobufError`] when the kind's message cannot be used.
     pub fn fingerprint(&self) -> Result<Fingerprint, ProtobufError> {
-        let fingerprint = self.definition.fingerprint;
+        let fingerprint = match self.table().companions {
+            true => self.definition.fingerprint,
+            false => self.definition.fingerprint.text("without companions"),
+        };
         let Some(protobuf) = &self.definition.protobuf else { return Ok(fingerprint) };
         let (descriptors, message) = protobuf.get()?;
         Ok(fingerprint.text(protobuf.message).and(descriptors.fingerprint(message)))
@@ -403,6 +411,11 @@ impl Kind {
     /// Which objects carry our finalizer, unless the configuration says otherwise.
     pub const fn finalizer(&self) -> Finalizer {
         self.definition.finalizer
+    }
+
+    /// How long after an object's deletion its row is purged, unless the configuration says it of this kind.
+    pub const fn retention(&self) -> Option<Duration> {
+        self.definition.retention
     }
 
     /// The CRD, as the API server takes it: without defaults and required lists, so that it stores what the client sent.

@@ -125,10 +125,10 @@ const fn clash(a: &Kind, b: &Kind) -> Option<Text> {
     let mut c = 0;
     while c < Companion::ALL.len() {
         let suffix = Companion::ALL[c].suffix();
-        if first.is_joined(second, suffix) {
+        if b.table().companions && first.is_joined(second, suffix) {
             return Some(companion_clash(a, b));
         }
-        if second.is_joined(first, suffix) {
+        if a.table().companions && second.is_joined(first, suffix) {
             return Some(companion_clash(b, a));
         }
         c += 1;
@@ -218,6 +218,13 @@ mod tests {
             "the table of kind `v1 ConfigMap`, `MODEL_labels`, is the one for labels or annotations of kind \
              `michelangelo.api/v2 Model`: give one of them another name with `#[ingest(table = \"...\")]`",
         );
+    }
+
+    #[test]
+    fn a_table_may_have_the_name_of_a_companion_that_is_not_there() {
+        const ALONE: Table = Table::derived("Model", "model", &[], &[]).without_companions();
+        let alone = Kind::new(Definition { table: &ALONE, ..*MODEL.definition() }, *MODEL.functions());
+        assert_eq!(check_registry(&[alone, kind("", "v1", "ConfigMap", &LABELS)]), Ok(()));
     }
 
     #[test]

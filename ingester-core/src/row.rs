@@ -27,9 +27,9 @@ pub struct Row {
     pub evict_time: Option<Micros>,
     /// Every column of the main table in its order. The store sets `update_time` and the three above.
     pub values: Box<[Value]>,
-    /// The rows of the labels table.
+    /// The rows of the labels table; none if the kind has no such table.
     pub labels: StringMap,
-    /// The rows of the annotations table.
+    /// The rows of the annotations table; none if the kind has no such table.
     pub annotations: StringMap,
     /// The parts of the object that `proto` cannot hold.
     pub lost: Lost,
@@ -129,6 +129,7 @@ impl Row {
             check(column, value)?;
         }
         check_names(&meta.labels, &meta.annotations)?;
+        let pairs = |pairs: &StringMap| if table.companions { pairs.clone() } else { StringMap::default() };
         Ok(Row {
             uid: meta.uid.clone(),
             res_version: meta.resource_version,
@@ -136,8 +137,8 @@ impl Row {
             delete_time: None,
             evict_time: None,
             values: values.into(),
-            labels: meta.labels.clone(),
-            annotations: meta.annotations.clone(),
+            labels: pairs(&meta.labels),
+            annotations: pairs(&meta.annotations),
             lost: Lost::default(),
             expected: None,
         })

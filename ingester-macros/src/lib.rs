@@ -55,12 +55,17 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `revision = 2`: says that the function's body has changed, so that the column is computed again in every row.
 ///
 /// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata, and
-/// `#[ingest(...)]` has
+/// `#[index(column = "image", with = function)]` one from the whole struct: the function takes a reference to it. A projection's has
+/// metadata, spec and status at once. Of a custom resource it is the spec, or under `Indexed` the status; for both at once make a
+/// projection of it. `json` says what the function reads, if that is one place. `#[ingest(...)]` has
 /// - `table = "name"`: the table's name, otherwise the kind in lower case;
 /// - `was = "old_name"`: the table's former name, which the migration renames;
 /// - `immutable`: every object leaves etcd once SQL has it;
 /// - `finalizer = "ensure"`, `"existing"` or `"never"`: which objects carry our finalizer, unless the configuration says
 ///   otherwise; `ensure` for custom resources, `never` for projections, whose objects belong to somebody else;
+/// - `companions = false`: no tables of labels and annotations, which are in `json` all the same; queries cannot select by them;
+/// - `retention = "90d"`: how long after its object's deletion a row is kept (`d`, `h`, `m` or `s`), unless the configuration says it
+///   of this kind;
 /// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the
 ///   crate's root, an `ingester_core::protobuf::DescriptorSet`, or in the one that `descriptors = path` names;
 /// - `key(column, column)`: a key over several columns, any number of times;
@@ -80,7 +85,8 @@ pub fn ingestable(input: TokenStream) -> TokenStream {
     run(Derive::Ingestable, &parse_macro_input!(input as DeriveInput))
 }
 
-/// Makes the `#[index]` fields of a nested or status struct columns; the options are those of `Ingestable`.
+/// Makes the `#[index]` fields of a nested or status struct columns; the options are those of `Ingestable`, on the struct only
+/// `#[index(column = "...", with = function)]`.
 ///
 /// A field of such a type with `#[index]` gives the columns `<field>_<column>`, each with its own key. The handles of a status are on
 /// its struct: `ModelStatus::state()`.

@@ -55,7 +55,7 @@ pub(crate) struct ColumnDeclaration {
 pub(crate) enum Source {
     /// A field as it is.
     Field { ident: Ident, ty: Type },
-    /// A path of fields, the first one of the struct itself, and what a function makes of what is there.
+    /// A path of fields, the first one of the struct itself, or the struct if there is none; and what a function makes of what is there.
     Computed { fields: Vec<Ident>, with: Option<ExprPath>, span: Span },
     /// An attribute that could not be read.
     Unknown,
@@ -74,6 +74,10 @@ pub(crate) struct KindDeclaration {
     pub(crate) table_was: Option<LitStr>,
     pub(crate) immutable: bool,
     pub(crate) finalizer: FinalizerOption,
+    /// Whether it has tables of labels and annotations.
+    pub(crate) companions: bool,
+    /// In seconds.
+    pub(crate) retention: Option<u64>,
     pub(crate) protobuf: Option<Message>,
     pub(crate) keys: Vec<CompositeKey>,
     pub(crate) filter: Option<ExprPath>,

@@ -71,6 +71,8 @@ expands!(
     r#"
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Pod", namespaced, filter = has_owner)]
+#[index(column = "ready", with = is_ready)]
+#[index(column = "restarts", with = Pod::restarts, json = "status.containerStatuses", first)]
 pub struct Pod {
     #[index(column = "owner_uid", with = owner_uid)]
     pub metadata: PodMetadata,
@@ -87,7 +89,7 @@ expands!(
     r#"
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "example.com", version = "v1", kind = "Widget", root = "WidgetObject", status = WidgetStatus)]
-#[ingest(table = "widgets", was = "gadget", immutable, finalizer = "existing", crate = "crate::reexported::ingester_core")]
+#[ingest(table = "widgets", was = "gadget", immutable, finalizer = "existing", companions = false, retention = "90d", crate = "crate::reexported::ingester_core")]
 #[ingest(protobuf = "example.v1.Widget", descriptors = messages::DESCRIPTORS)]
 #[ingest(key(namespace, state), key(colour, deletion, size), filter = is_big)]
 #[index(path = "metadata.deletion_timestamp", column = "deletion", was = "deleted", key = false)]

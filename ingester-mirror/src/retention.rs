@@ -55,7 +55,7 @@ impl Retention {
             }
             let retention = self.live.now().retention.clone();
             // A tenth of the shortest, so that no row stays much longer than it is meant to.
-            let shortest = self.kinds.iter().filter_map(|kind| retention.of(kind.kind())).min().unwrap_or(LONGEST);
+            let shortest = self.kinds.iter().filter_map(|kind| retention.of(kind)).min().unwrap_or(LONGEST);
             let pause = (shortest / 10).clamp(SHORTEST, LONGEST);
             tokio::select! {
                 biased;
@@ -70,7 +70,7 @@ impl Retention {
     async fn purge(&self, kind: &Kind, rows: &mut u64, stop: &CancellationToken) -> Result<(), StoreError> {
         let metrics = self.metrics.retention(kind.kind());
         while !stop.is_cancelled() {
-            let Some(age) = self.live.now().retention.of(kind.kind()) else { break };
+            let Some(age) = self.live.now().retention.of(kind) else { break };
             // There is none while the kind is suspended.
             let Some(permit) = self.suspension.permit(kind.kind()).now_or_never().flatten() else { break };
             let begin = Instant::now();

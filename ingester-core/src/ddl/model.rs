@@ -1,7 +1,7 @@
 //! A schema as owned data: from code, from a lock file, or from a database's catalog.
 
 use crate::kind::Kind;
-use crate::schema::{BASE_COLUMNS, Column, Companion, Ident, Key, SqlType, Stays, Table, base};
+use crate::schema::{BASE_COLUMNS, Column, Ident, Key, SqlType, Stays, Table, base};
 use serde::{Deserialize, Serialize};
 
 /// Tables, in the order in which they are created.
@@ -86,10 +86,10 @@ impl TableDef {
         }
     }
 
-    /// A main table and its companions.
+    /// A main table and its companions, if it has some.
     pub(crate) fn all(table: &Table) -> Vec<Self> {
         let mut tables = vec![TableDef::new(table.name, table.was, table.columns, base::UID + 1, table.keys)];
-        for companion in Companion::ALL {
+        for &companion in table.companions() {
             let (name, was) = (table.companion(companion), table.companion_was(companion));
             tables.push(TableDef::new(name, was, companion.columns(), 2, companion.keys()));
         }

@@ -15,6 +15,7 @@ use crate::schema::{self, Fingerprint, SqlType, Stays};
 use crate::value::{Micros, Value};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The names of column types, for what may be meant.
 const TYPES: [&str; 9] =
@@ -94,6 +95,8 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         columns,
         protobuf,
         crd,
+        companions,
+        retention,
     ] = node.fields(
         [
             "group",
@@ -110,6 +113,8 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
             "columns",
             "protobuf",
             "crd",
+            "companions",
+            "retention",
         ],
         faults,
     )?;
@@ -150,6 +155,15 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         }
     };
     let immutable = immutable.and_then(|at| at.truth(faults)).unwrap_or(false);
+    let companions = companions.and_then(|at| at.truth(faults)).unwrap_or(true);
+    let retention = retention.and_then(|at| {
+        let text = at.text(faults)?;
+        let age = age(text);
+        if age.is_none() {
+            faults.push(at.expected("how long a row is kept after its object's deletion, such as `90d`, `36h`, `90m` or `30s`, at most 36500d"));
+        }
+        age
+    });
     let finalizer = finalizer.and_then(|at| {
         let text = at.text(faults)?;
         let known = [("ensure", Finalizer::Ensure), ("existing", Finalizer::Existing), ("never", Finalizer::Never)];
@@ -219,6 +233,7 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         name,
         was: was_text,
         columns: columns.iter().map(Column::declared).collect(),
+        companions,
         keys,
     };
     let table = match declaration.table() {
@@ -253,6 +268,7 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         immutable,
         protobuf,
         finalizer: finalizer.unwrap_or(Finalizer::Never),
+        retention,
         fingerprint,
     };
     let functions = Functions {
@@ -576,6 +592,21 @@ fn is_kind(text: &str) -> bool {
     text.len() <= 63
         && text.starts_with(|c: char| c.is_ascii_uppercase())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// How long: whole days, hours, minutes or seconds.
+fn age(text: &str) -> Option<Duration> {
+    const DAY: u64 = 24 * 3600;
+    let unit = match text.chars().last()? {
+        'd' => DAY,
+        'h' => 3600,
+        'm' => 60,
+        's' => 1,
+        _ => return None,
+    };
+    let number = &text[..text.len() - 1];
+    let seconds = number.parse::<u64>().ok().filter(|_| !number.starts_with('+'))?.checked_mul(unit)?;
+    (1..=36_500 * DAY).contains(&seconds).then(|| Duration::from_secs(seconds))
 }
 
 /// The plural that Kubernetes guesses.

@@ -12,6 +12,8 @@ pub(super) struct Declaration<'a> {
     pub(super) name: &'a str,
     pub(super) was: Option<&'a str>,
     pub(super) columns: Vec<DeclaredColumn<'a>>,
+    /// Whether labels and annotations have tables of their own.
+    pub(super) companions: bool,
     /// The names of the columns of each composite key.
     pub(super) keys: Vec<Vec<&'a str>>,
 }
@@ -72,6 +74,7 @@ impl Declaration<'_> {
             Some(was) => table.was_unchecked(was),
             None => table,
         };
+        let table = if self.companions { table } else { table.without_companions() };
         check_size(&table).map_err(|what| vec![(About::Table, what)])?;
         Ok(table)
     }

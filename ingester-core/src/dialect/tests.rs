@@ -18,15 +18,21 @@ const KEYS: [crate::schema::Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
 
 /// The table in the statements' tests.
 pub(super) static TABLE: Table =
-    Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &KEYS };
+    Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &KEYS, companions: true };
 
 const STAYING_PARTS: TableParts =
     TableParts { fields: [&[FIELDS[0].stays(Stays::Keep), FIELDS[1].stays(Stays::First)], &[], &[]], keys: &[] };
 const STAYING_COLUMNS: [crate::schema::Column; STAYING_PARTS.column_count()] = STAYING_PARTS.columns();
 
 /// The same table with values that stay.
-pub(super) static STAYING: Table =
-    Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &STAYING_COLUMNS, keys: &KEYS };
+pub(super) static STAYING: Table = Table {
+    kind: "Widget",
+    name: Ident::new("widget"),
+    was: None,
+    columns: &STAYING_COLUMNS,
+    keys: &KEYS,
+    companions: true,
+};
 
 pub(super) const UIDS: &[&str] = &["a", "b"];
 

@@ -218,6 +218,17 @@ pub enum QueryError {
         /// What may be meant, or what would make a column.
         hint: String,
     },
+    /// A label or an annotation of a kind without companion tables.
+    #[error(
+        "{kind} has no table `{table}` (`#[ingest(companions = false)]`), so its objects cannot be selected by labels or \
+         annotations: select them by columns, or have the tables made"
+    )]
+    NoCompanions {
+        /// The kind.
+        kind: &'static str,
+        /// The table that it would be in.
+        table: String,
+    },
     /// A value is not of the column's type.
     #[error("`{field}` is {ty}: `{value}` is not {expected}")]
     WrongValue {
@@ -323,9 +334,19 @@ impl Context {
             (Filter::Or(filters), true) | (Filter::And(filters), false) => Condition::Any(all(filters)?),
             (Filter::Not(filter), holds) => self.condition(filter, !holds)?,
             (Filter::Field { field, test }, holds) => self.field(field, test, holds)?,
-            (Filter::Label { key, test }, holds) => pair(Companion::Labels, key, test, holds)?,
-            (Filter::Annotation { key, test }, holds) => pair(Companion::Annotations, key, test, holds)?,
+            (Filter::Label { key, test }, holds) => self.pair(Companion::Labels, key, test, holds)?,
+            (Filter::Annotation { key, test }, holds) => self.pair(Companion::Annotations, key, test, holds)?,
         })
+    }
+
+    fn pair(&self, companion: Companion, key: &str, test: &Test, holds: bool) -> Result<Condition, QueryError> {
+        if !self.table.companions {
+            return Err(QueryError::NoCompanions {
+                kind: self.table.kind,
+                table: self.table.companion(companion).to_string(),
+            });
+        }
+        pair(companion, key, test, holds)
     }
 
     fn field(&self, field: &str, test: &Test, holds: bool) -> Result<Condition, QueryError> {

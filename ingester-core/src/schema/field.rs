@@ -211,6 +211,13 @@ impl Field {
         self
     }
 
+    /// A function makes the value, of what is said nowhere.
+    #[must_use]
+    pub const fn computed(mut self) -> Self {
+        self.computed = true;
+        self
+    }
+
     /// As [`Field::ty`], without checks.
     pub const fn ty_unchecked(mut self, ty: &str) -> Self {
         if self.shape.is_scalar() {

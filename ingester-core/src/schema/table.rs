@@ -80,6 +80,8 @@ pub struct Table {
     pub columns: &'static [Column],
     /// Its secondary keys; the primary key is `uid`.
     pub keys: &'static [Key],
+    /// Whether it has [companions](Companion). Without them, labels and annotations are in `json` alone.
+    pub companions: bool,
 }
 
 /// A companion table, which has an object's labels or annotations.
@@ -392,7 +394,19 @@ pub(crate) const fn composite_name(names: &[&str]) -> Ident {
 impl Table {
     /// The tables of a derived kind: nothing is checked, as in [`Field::derived`].
     pub const fn derived(kind: &'static str, name: &str, columns: &'static [Column], keys: &'static [Key]) -> Self {
-        Table { kind, name: Ident::tolerant(name, ""), was: None, columns, keys }
+        Table { kind, name: Ident::tolerant(name, ""), was: None, columns, keys, companions: true }
+    }
+
+    /// The table alone, without companions.
+    #[must_use]
+    pub const fn without_companions(mut self) -> Self {
+        self.companions = false;
+        self
+    }
+
+    /// Its companions, in the order in which they are created and written.
+    pub const fn companions(&self) -> &'static [Companion] {
+        if self.companions { &Companion::ALL } else { &[] }
     }
 
     /// The same tables with a former name, without checks.

@@ -96,11 +96,7 @@ impl Index {
                 setting.store(context, &mut self.json, names)
             }
             "key" => {
-                let value = setting.bool();
-                if value.is_none() {
-                    context
-                        .error(&setting.name, "`key` takes true or false: `key = false` makes a column without a key");
-                }
+                let value = setting.bool_or(context, "makes a column without a key");
                 setting.store(context, &mut self.key, value)
             }
             _ => {

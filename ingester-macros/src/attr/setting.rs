@@ -129,6 +129,15 @@ impl Setting {
         }
     }
 
+    /// The value where it is `true` or `false`; an error says what `false` does.
+    pub(super) fn bool_or(&self, context: &Context, does: &str) -> Option<bool> {
+        let value = self.bool();
+        if value.is_none() {
+            context.error(&self.name, format!("`{0}` takes true or false: `{0} = false` {does}", self.name));
+        }
+        value
+    }
+
     /// Stores the option's value; an option that is given twice is an error. False where there is no value, an error
     /// having been reported.
     pub(super) fn store<T>(&self, context: &Context, slot: &mut Option<T>, value: Option<T>) -> bool {

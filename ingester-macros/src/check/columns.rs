@@ -20,10 +20,19 @@ pub(super) fn nested(
     fields: &[Field<'_>],
     attributes: &Attributes,
 ) -> Record {
-    for index in &attributes.index {
+    for index in attributes.index.iter().filter(|index| derive == Derive::ColumnValue || !is_of_whole(index)) {
         context.error_at(
             index.span,
-            format!("`#[index]` on the struct is for Ingestable; {derive} takes it on fields only"),
+            match derive {
+                Derive::Indexed => {
+                    "`#[index]` on the struct takes a function of it, `#[index(column = \"...\", with = function)]`; \
+                     columns from the metadata are for Ingestable"
+                        .to_owned()
+                }
+                derive => {
+                    format!("`#[index]` on the struct is for Ingestable; {derive} takes it on fields only")
+                }
+            },
         );
     }
     let record = record(context, derive, item, fields, attributes);
@@ -55,6 +64,10 @@ pub(super) fn record(
         if derive == Derive::ColumnValue && member.index.is_empty() {
             add(&Index::plain(field.ident.span()));
         }
+    }
+    if derive != Derive::ColumnValue {
+        let of_whole = attributes.index.iter().filter(|index| is_of_whole(index));
+        columns.extend(of_whole.filter_map(|index| of_struct(context, derive, root, index)));
     }
     Record { ident: used(item.ident), columns, handles: attributes.ingest.handles.unwrap_or(true) }
 }
@@ -125,6 +138,33 @@ fn of_field(field: &Field<'_>, json_name: &str, path: Option<String>, index: &In
     ColumnDeclaration { visibility: field.visibility.clone(), ..declared }
 }
 
+/// Whether an `#[index]` on the struct asks for what a function makes of the whole struct.
+pub(super) fn is_of_whole(index: &Index) -> bool {
+    index.path.is_none() && index.with.is_some()
+}
+
+/// The column that a function of the whole struct makes; `None`, with an error, without a name.
+fn of_struct(context: &Context, derive: Derive, root: &str, index: &Index) -> Option<ColumnDeclaration> {
+    let with = index.with.as_ref()?;
+    let Some(column) = &index.column else {
+        if !index.broken {
+            context.error_at(index.span, "`#[index]` on the struct needs a name: `column = \"...\"`");
+        }
+        return None;
+    };
+    let source = match index.broken {
+        true => Source::Unknown,
+        false => Source::Computed { fields: Vec::new(), span: with.span(), with: Some(with.clone()) },
+    };
+    let json = index.json.as_ref().map(LitStr::value);
+    let mut path = vec![root, json.as_deref().unwrap_or_default()];
+    path.retain(|names| !names.is_empty());
+    // A nested struct is somewhere; what it is in says where.
+    let path = (!path.is_empty() || derive == Derive::Indexed).then(|| path.join("."));
+    let origin = format!("`with = {}`", compact(with));
+    Some(declaration(index, column.value(), origin, column.span(), source, path, "the struct".to_owned()))
+}
+
 /// The column that an `#[index]` on the struct makes from the metadata; `None`, with errors, without path or name.
 pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDeclaration> {
     let leaf = match &index.path {
@@ -143,7 +183,7 @@ pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDecl
         None => {
             context.error_at(
                 index.span,
-                "`#[index]` on the struct needs a path into the metadata: `#[index(path = \"metadata.deletion_timestamp\", column = \"...\")]`",
+                "`#[index]` on the struct needs a path into the metadata: `#[index(path = \"metadata.deletion_timestamp\", column = \"...\")]`, or a function of the struct: `with = function`",
             );
             None
         }

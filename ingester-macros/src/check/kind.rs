@@ -1,6 +1,6 @@
 //! A struct under `Ingestable`: which kind it is, its table and its columns.
 
-use super::columns::{former_names, of_metadata, record};
+use super::columns::{former_names, is_of_whole, of_metadata, record};
 use crate::ast::{Derive, Field, Item};
 use crate::attr::{Attributes, CompositeKey, FinalizerOption, Ingest, Kube};
 use crate::case::plural;
@@ -13,7 +13,8 @@ use syn::{Ident, LitStr};
 pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>], attributes: Attributes) -> Model {
     let record = record(context, Derive::Ingestable, item, fields, &attributes);
     let Attributes { index, ingest, kube, .. } = attributes;
-    let metadata: Vec<ColumnDeclaration> = index.iter().filter_map(|index| of_metadata(context, index)).collect();
+    let metadata: Vec<ColumnDeclaration> =
+        index.iter().filter(|index| !is_of_whole(index)).filter_map(|index| of_metadata(context, index)).collect();
     former_names(context, &record.columns, &metadata);
     keys(context, &ingest.keys);
     if let (None, Some(descriptors)) = (&ingest.protobuf, &ingest.descriptors) {
@@ -49,6 +50,8 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
             table_was: ingest.was,
             immutable: ingest.immutable.unwrap_or(false),
             finalizer: ingest.finalizer.unwrap_or(unless_given),
+            companions: ingest.companions.unwrap_or(true),
+            retention: ingest.retention,
             protobuf: ingest.protobuf.map(|name| Message { name, descriptors: ingest.descriptors }),
             keys: ingest.keys,
             filter: ingest.filter,

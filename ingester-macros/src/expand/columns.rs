@@ -118,10 +118,12 @@ impl Column<'_> {
         let stays = stays.map(|stays| quote!(.stays(__ingester::Stays::#stays)));
         let made_of = &self.declared.made_of;
         let computed = matches!(&self.declared.source, Source::Computed { with: Some(_), .. });
-        let at = self.declared.path.as_ref().map(|path| match computed {
-            true => quote!(.computed_at(#path)),
-            false => quote!(.at(#path)),
-        });
+        let at = match (&self.declared.path, computed) {
+            (Some(path), true) => quote!(.computed_at(#path)),
+            (Some(path), false) => quote!(.at(#path)),
+            (None, true) => quote!(.computed()),
+            (None, false) => TokenStream::new(),
+        };
         quote! {
             const #constant: __ingester::Field =
                 __ingester::Field::derived(#name, #shape).from(#made_of) #at #ty #was #key #stays;
@@ -134,6 +136,7 @@ impl Column<'_> {
         let (function, span) = (&self.function, at(*span));
         let with_span = with.as_ref().map_or(span, |with| at(with.span()));
         let body = match fields.as_slice() {
+            [] => apply(with.as_ref(), placed(with_span, quote!(__this))),
             [field] => apply(with.as_ref(), placed(with_span, quote!(&__this.#field))),
             _ => along(fields, with.as_ref(), span),
         };

@@ -65,6 +65,7 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
         let columns = key.columns.iter().map(|column| column.unraw().to_string());
         quote!(&[#(#columns),*])
     });
+    let companions = (!kind.companions).then(|| quote!(.without_companions()));
     let was = kind.table_was.as_ref().map(|was| was.value()).map(|was| quote!(.was_unchecked(#was)));
     quote! {
         #status
@@ -74,7 +75,7 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
         };
         const __COLUMNS: [__ingester::Column; __PARTS.column_count()] = __PARTS.columns();
         const __KEYS: [__ingester::Key; __PARTS.key_count()] = __PARTS.keys(&__COLUMNS);
-        const __TABLE: __ingester::Table = __ingester::Table::derived(#name, #table, &__COLUMNS, &__KEYS) #was;
+        const __TABLE: __ingester::Table = __ingester::Table::derived(#name, #table, &__COLUMNS, &__KEYS) #was #companions;
     }
 }
 
@@ -93,6 +94,10 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
         None => quote!(::core::option::Option::None),
     };
+    let retention = match declared.retention {
+        Some(seconds) => quote!(::core::option::Option::Some(::core::time::Duration::from_secs(#seconds))),
+        None => quote!(::core::option::Option::None),
+    };
     let finalizer = Ident::new(declared.finalizer.variant(), Span::call_site());
     let filter =
         declared.filter.as_ref().map(|filter| quote!(#filter).to_string().replace(' ', "")).unwrap_or_default();
@@ -107,6 +112,7 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
             immutable: #immutable,
             protobuf: #protobuf,
             finalizer: __ingester::Finalizer::#finalizer,
+            retention: #retention,
             fingerprint: __PARTS.fingerprint().text(#filter).number(#revision),
         }
     };

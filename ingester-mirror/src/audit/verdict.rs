@@ -296,8 +296,14 @@ mod tests {
     use ingester_core::schema::{BASE_COLUMNS, Ident, base};
     use ingester_core::value::{Micros, Value};
 
-    static TABLE: Table =
-        Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &BASE_COLUMNS, keys: &[] };
+    static TABLE: Table = Table {
+        kind: "Widget",
+        name: Ident::new("widget"),
+        was: None,
+        columns: &BASE_COLUMNS,
+        keys: &[],
+        companions: true,
+    };
 
     fn row(version: u64) -> Row {
         let mut values = vec![Value::Null; BASE_COLUMNS.len()];

@@ -1,5 +1,6 @@
 //! For how long rows of deleted objects are kept.
 
+use ingester_core::Kind;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -13,8 +14,9 @@ pub struct Retention {
 }
 
 impl Retention {
-    /// How long after an object of `kind` was deleted its row is purged; `None` for never.
-    pub fn of(&self, kind: &str) -> Option<Duration> {
-        self.deleted_map.get(kind).copied().unwrap_or(self.deleted)
+    /// How long after an object of `kind` was deleted its row is purged; `None` for never. What is said here of this kind comes
+    /// first, then what its struct says, then what is said here of all kinds.
+    pub fn of(&self, kind: &Kind) -> Option<Duration> {
+        self.deleted_map.get(kind.kind()).copied().unwrap_or_else(|| kind.retention().or(self.deleted))
     }
 }

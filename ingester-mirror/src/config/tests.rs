@@ -218,12 +218,19 @@ log: { format: json, level: WARN }
 fn retention_is_off_or_for_all_kinds_or_by_kind() {
     let of = |text: &str| {
         let retention = parse(text).unwrap().retention;
-        ["Model", "Pipeline"].map(|kind| retention.of(kind).map(|age| age.as_secs()))
+        let kind =
+            |kind, retention| Kind::new(Definition { kind, retention, ..*MODEL.definition() }, *MODEL.functions());
+        let week = Some(Duration::from_secs(604_800));
+        [kind("Model", None), kind("Pipeline", None), kind("Event", week)]
+            .map(|kind| retention.of(&kind).map(|age| age.as_secs()))
     };
-    assert_eq!(of(""), [None, None]);
-    assert_eq!(of("retention: {deleted: 7d}"), [Some(604_800), Some(604_800)]);
-    assert_eq!(of("retention: {deleted: 7d, deletedMap: {Model: 90m, Pipeline: 0}}"), [Some(5400), None]);
-    assert_eq!(of("retention: {deleted: 0d, deletedMap: {Model: 36500d}}"), [Some(3_153_600_000), None]);
+    assert_eq!(of(""), [None, None, Some(604_800)]);
+    assert_eq!(of("retention: {deleted: 1d}"), [Some(86_400), Some(86_400), Some(604_800)]);
+    assert_eq!(
+        of("retention: {deleted: 7d, deletedMap: {Model: 90m, Pipeline: 0}}"),
+        [Some(5400), None, Some(604_800)]
+    );
+    assert_eq!(of("retention: {deleted: 0d, deletedMap: {Model: 36500d}}"), [Some(3_153_600_000), None, Some(604_800)]);
     for wrong in ["7", "-1d", "1.5d", "d", "36501d", "99999999999d", "1d12h", "-5h"] {
         let mistakes = mistakes(&format!("retention:\n  deleted: {wrong}"));
         assert_eq!(mistakes.len(), 1, "{mistakes:?}");

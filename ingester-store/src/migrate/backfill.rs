@@ -39,6 +39,8 @@ pub struct Backfill {
     places: Vec<usize>,
     /// Those whose progress is noted.
     noted: Vec<usize>,
+    /// Whether the labels and annotations are filled, too.
+    companions: bool,
 }
 
 /// A name that is no column which can be backfilled.
@@ -93,7 +95,8 @@ impl Backfill {
         let table = kind.table();
         let (proto, indexed) = (kind.protobuf().map(|_| base::PROTO), base::JSON + 1..table.columns.len());
         if columns.is_empty() {
-            return Ok(Backfill { scope: Scope::Asked, noted: computed(kind), ..Backfill::older(kind) });
+            let companions = table.companions;
+            return Ok(Backfill { scope: Scope::Asked, noted: computed(kind), companions, ..Backfill::older(kind) });
         }
         let name_of = |place: usize| table.columns[place].name;
         let place = |name: &String| {
@@ -105,12 +108,12 @@ impl Backfill {
             })
         };
         let places: Vec<usize> = columns.iter().map(place).collect::<Result<_, _>>()?;
-        Ok(Backfill { kind: *kind, scope: Scope::Asked, noted: places.clone(), places })
+        Ok(Backfill { kind: *kind, scope: Scope::Asked, noted: places.clone(), places, companions: false })
     }
 
     /// All computed columns of the rows that older definitions of the kind wrote.
     pub fn older(kind: &Kind) -> Self {
-        Backfill { kind: *kind, scope: Scope::Older, places: computed(kind), noted: Vec::new() }
+        Backfill { kind: *kind, scope: Scope::Older, places: computed(kind), noted: Vec::new(), companions: false }
     }
 
     /// Columns that were added, in all rows. A kind that knows its definition fills all computed columns of them, so that the rows are
@@ -118,7 +121,7 @@ impl Backfill {
     fn added(kind: &Kind, columns: &[String]) -> Result<Self, UnknownColumn> {
         let Backfill { places, noted, .. } = Backfill::of(kind, columns)?;
         let places = if kind.ingest_version() > 0 { computed(kind) } else { places };
-        Ok(Backfill { kind: *kind, scope: Scope::Added, places, noted })
+        Ok(Backfill { kind: *kind, scope: Scope::Added, places, noted, companions: false })
     }
 
     /// The columns that were added or asked for; all computed ones for rows of older definitions.
@@ -191,11 +194,15 @@ impl Store {
                 .filter(|progress| !progress.complete && table.same_as(&progress.table))
                 .map(|progress| progress.column.clone())
                 .collect();
-            if !columns.is_empty() {
-                incomplete.extend(Backfill::added(kind, &columns));
+            let backfill = if !columns.is_empty() {
+                Backfill::added(kind, &columns).ok()
             } else if self.any_older(kind).await? {
-                incomplete.push(Backfill::older(kind));
-            }
+                Some(Backfill::older(kind))
+            } else {
+                None
+            };
+            let companions = released.is_some_and(|released| released.lock_file().has_later_companions(kind));
+            incomplete.extend(backfill.map(|backfill| Backfill { companions, ..backfill }));
         }
         Ok(incomplete)
     }
@@ -240,6 +247,7 @@ impl Store {
             places: &backfill.places,
             whole: backfill.places == computed(&backfill.kind),
             noted: &backfill.noted,
+            companions: backfill.companions,
         };
         while !stop.is_cancelled() {
             let page = self.backfill_page(target, &position, rows, |json| derived(&backfill.kind, json)).await?;

@@ -346,8 +346,14 @@ mod tests {
             const PARTS: TableParts = TableParts { fields: [$fields, &[], &[]], keys: &[] };
             const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
             const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-            const TABLE: Table =
-                Table { kind: "Model", name: Ident::new($table), was: None, columns: &COLUMNS, keys: &KEYS };
+            const TABLE: Table = Table {
+                kind: "Model",
+                name: Ident::new($table),
+                was: None,
+                columns: &COLUMNS,
+                keys: &KEYS,
+                companions: true,
+            };
             Kind::new(
                 Definition {
                     group: "example.com",
@@ -358,6 +364,7 @@ mod tests {
                     immutable: false,
                     protobuf: None,
                     finalizer: Finalizer::Ensure,
+                    retention: None,
                     fingerprint: PARTS.fingerprint(),
                 },
                 Functions { plural: Plural::Literal($table), decode: Decode::Function(|_, _| Ok(false)), crd: None },

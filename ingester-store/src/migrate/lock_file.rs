@@ -131,6 +131,18 @@ impl LockFile {
         Ok(lines)
     }
 
+    /// Whether the kind's companion tables were made later than its main table, so that older rows may not have their labels and
+    /// annotations in them.
+    pub(super) fn has_later_companions(&self, kind: &Kind) -> bool {
+        let made = |table: Ident| {
+            let makes = |change: &SchemaChange| matches!(change, SchemaChange::CreateTable(made) if made.name == table);
+            self.migrations.iter().rposition(|migration| migration.changes.iter().any(makes))
+        };
+        let table = kind.table();
+        let main = made(table.name);
+        table.companions().iter().any(|companion| made(table.companion(*companion)) > main)
+    }
+
     /// Notes which values stay, which is no change of any table.
     pub(super) fn set_stays(&mut self, code: &Schema) {
         for table in &mut self.tables.tables {

@@ -6,6 +6,7 @@ use crate::store::{Store, StoreError};
 use ingester_core::Kind;
 use ingester_core::dialect::statements::{CountRows, Explain, Select};
 use ingester_core::dialect::{OfGroup, Range};
+use ingester_core::object::{ManagedFields, Object};
 use ingester_core::query::{Checked, Continue, Query, QueryError, TokenError};
 use ingester_core::schema::{Companion, base};
 use ingester_core::value::Value;
@@ -36,7 +37,7 @@ impl Default for Limits {
 pub struct Wanted {
     /// The places of columns in the table.
     pub places: Vec<usize>,
-    /// The labels, from their own table. The stored JSON has them, too.
+    /// The labels, from their own table, or where the kind has none, from the stored JSON.
     pub labels: bool,
 }
 
@@ -169,10 +170,14 @@ impl<'s> Asked<'s> {
                 Cursor::after(&self.checked, values.into()).ok_or(TokenError::OtherQuery)?
             }
         };
+        let mut wanted = wanted.clone();
+        if wanted.labels && !self.checked.table().companions && !wanted.places.contains(&base::JSON) {
+            wanted.places.push(base::JSON);
+        }
         let places = Select::places(&self.checked, &wanted.places).into();
         let large = [base::JSON, base::PROTO].iter().any(|place| wanted.places.contains(place));
         let rows = if large { FIRST } else { ROWS };
-        Ok(Reader { asked: self.clone(), wanted: wanted.clone(), places, cursor, rows, ended: false })
+        Ok(Reader { asked: self.clone(), wanted, places, cursor, rows, ended: false })
     }
 
     /// How many rows the query asks for. Nothing is read but keys, but all of them.
@@ -321,6 +326,14 @@ impl Reader<'_> {
     }
 
     async fn add_labels(&self, rows: &mut [FoundRow]) -> Result<(), AskError> {
+        if !self.asked.checked.table().companions {
+            for row in rows {
+                // A stored text that is no object has no labels either.
+                let object = Object::parse(row.text(base::JSON), ManagedFields::Keep).ok();
+                row.labels = Some(object.map(|object| object.meta().labels.clone()).unwrap_or_default());
+            }
+            return Ok(());
+        }
         let uids: Vec<&str> = rows.iter().map(FoundRow::uid).collect();
         let pairs = self.asked.store.pairs(self.asked.checked.table(), Companion::Labels, &uids).await?;
         let mut of_uid = HashMap::new();

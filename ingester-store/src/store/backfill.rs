@@ -2,7 +2,7 @@
 //!
 //! Must not: decode an object; the caller brings the decoder.
 
-use super::batch::{MOST_ROWS, chunks, most_rows, packets, room, too_large};
+use super::batch::{Batch, MOST_ROWS, chunks, most_rows, packets, room, too_large};
 use super::transaction::Transaction;
 use super::{Reject, Store, StoreError, rejects};
 use ingester_core::dialect::Access;
@@ -11,6 +11,7 @@ use ingester_core::dialect::statements::{
     ReadForBackfill, RecordRejects, RowsToBackfill, SettleRejects, StepBackfill, Tombstone, WriteBackfilled,
 };
 use ingester_core::kind::Kind;
+use ingester_core::protobuf::Lost;
 use ingester_core::row::Row;
 use ingester_core::schema::{Column, Table};
 use ingester_core::value::{Micros, Value};
@@ -56,6 +57,8 @@ pub(crate) struct Target<'a> {
     pub(crate) whole: bool,
     /// Those whose progress is noted.
     pub(crate) noted: &'a [usize],
+    /// Whether the labels and annotations of the rows are filled, too.
+    pub(crate) companions: bool,
 }
 
 impl Store {
@@ -187,6 +190,8 @@ struct Changes {
     gone: Vec<(String, u64)>,
     /// Rows that can be filled, with their versions.
     good: Vec<(String, String)>,
+    /// Rows whose labels and annotations are to be filled, too, without their columns.
+    pairs: Vec<Row>,
 }
 
 async fn page(
@@ -197,7 +202,7 @@ async fn page(
     settle: bool,
     decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
 ) -> Result<Page, sqlx::Error> {
-    let Target { kind, scope, places, whole, noted } = target;
+    let Target { kind, scope, places, whole, noted, companions } = target;
     let (table, number) = (kind.table(), kind.ingest_version());
     let mut page = Page::default();
     let stored = match rows {
@@ -243,6 +248,7 @@ async fn page(
                 let bytes = write.bytes(places);
                 page.bytes += bytes;
                 if bytes <= room(max_packet) {
+                    changes.pairs.extend(companions.then(|| pairs_of(&row.uid, &write.row)));
                     changes.good.push((row.uid, row.res_version.to_string()));
                     changes.write.push(write);
                     continue;
@@ -255,6 +261,7 @@ async fn page(
                 if left.is_none() && whole && number > 0 && row.in_cluster {
                     changes.gone.push((row.uid.clone(), row.res_version));
                 }
+                changes.pairs.extend(left.filter(|_| companions).map(|new| pairs_of(&row.uid, &new)));
                 if whole && row.ingest_version != number {
                     changes.mark.push(row.uid.clone());
                 }
@@ -289,6 +296,18 @@ async fn page(
     Ok(page)
 }
 
+/// The labels and annotations of a row, under the uid by which it is stored.
+fn pairs_of(uid: &str, row: &Row) -> Row {
+    Row {
+        uid: uid.into(),
+        values: Box::default(),
+        labels: row.labels.clone(),
+        annotations: row.annotations.clone(),
+        lost: Lost::default(),
+        ..*row
+    }
+}
+
 /// Whether a column has the value already that `new` would leave in it.
 fn has(table: &Table, place: usize, stored: &Value, new: &Row) -> bool {
     let new = &new.values[place];
@@ -309,6 +328,13 @@ async fn write(
         tx.execute(&WriteBackfilled { table, places, rows }).await?;
     }
     let now = Micros::now();
+    if !changes.pairs.is_empty() {
+        let batch = Batch { table, changes: &[], now, max_packet, clear_rejects: false, trusting: false };
+        let rows: Vec<&Row> = changes.pairs.iter().collect();
+        for companion in table.companions() {
+            batch.write_companions(tx, *companion, &[], &rows).await?;
+        }
+    }
     let gone = changes.gone.iter();
     let gone: Vec<Gone<'_>> =
         gone.map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();

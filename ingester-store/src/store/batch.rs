@@ -106,7 +106,7 @@ impl Batch<'_> {
         }
         let (changed, winners) = (present.len(), [present, alike].concat());
         self.overwrite(tx, &winners).await?;
-        for companion in Companion::ALL {
+        for &companion in self.table.companions() {
             self.write_companions(tx, companion, &inserted, &winners[..changed]).await?;
         }
         self.tombstones(tx, &gone).await?;

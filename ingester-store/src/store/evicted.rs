@@ -12,7 +12,7 @@ use ingester_core::Kind;
 use ingester_core::dialect::Access;
 use ingester_core::dialect::statements::{Gone, Tombstone, Versions};
 use ingester_core::row::Row;
-use ingester_core::schema::{Companion, Table, base};
+use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::HashMap;
 
@@ -94,7 +94,7 @@ impl Store {
         if effect == Effect::Written {
             let batch = self.batch(table);
             batch.overwrite(tx, &[&row]).await?;
-            for companion in Companion::ALL {
+            for &companion in table.companions() {
                 batch.write_companions(tx, companion, &[], &[&row]).await?;
             }
         }

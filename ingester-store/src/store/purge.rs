@@ -9,7 +9,6 @@ use super::{Store, StoreError};
 use ingester_core::Kind;
 use ingester_core::dialect::statements::{LockPurgeable, Purge, Purgeable};
 use ingester_core::dialect::{Access, OfGroup};
-use ingester_core::schema::Companion;
 use ingester_core::value::Micros;
 
 /// What a batch of [`Store::purge`] did.
@@ -68,8 +67,8 @@ async fn purge_locked(tx: &mut Transaction, kind: &Kind, uids: &[&str], before: 
     let uids: Vec<&str> = locked.iter().map(String::as_str).collect();
     let mut purged = 0;
     for uids in chunks(&uids, MOST_ROWS) {
-        for companion in Companion::ALL {
-            tx.execute(&Purge { table, companion: Some(companion), uids }).await?;
+        for companion in table.companions() {
+            tx.execute(&Purge { table, companion: Some(*companion), uids }).await?;
         }
         purged += tx.execute(&Purge { table, companion: None, uids }).await?;
     }

@@ -11,7 +11,7 @@ use ingester_core::Kind;
 use ingester_core::dialect::statements::{Live, LiveByNamespace, Names, Newest, Peek, Read, ReadCompanion, Versions};
 use ingester_core::dialect::{Access, OfGroup};
 use ingester_core::object::StringMap;
-use ingester_core::schema::{Companion, Table, base};
+use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -212,8 +212,8 @@ pub(super) async fn read_rows(
     let mut companions = [HashMap::new(), HashMap::new()];
     for uids in chunks(uids, MOST_ROWS) {
         rows.extend(tx.fetch(&Read { table, uids }).await?);
-        for (companion, of_uids) in Companion::ALL.into_iter().zip(&mut companions) {
-            for (uid, key, value) in tx.fetch(&ReadCompanion { table, companion, uids }).await? {
+        for (companion, of_uids) in table.companions().iter().zip(&mut companions) {
+            for (uid, key, value) in tx.fetch(&ReadCompanion { table, companion: *companion, uids }).await? {
                 let of_uid: &mut Vec<_> = of_uids.entry(uid).or_default();
                 of_uid.push((key.into_boxed_str(), value.into_boxed_str()));
             }

@@ -48,17 +48,17 @@ impl Batch<'_> {
     /// All statements that store a new row, as one text; `None` if the dialect has no such text.
     fn insertion(&self, dialect: Dialect, row: &Row) -> Option<Sql> {
         let uids = [row.uid.as_ref()];
-        let companions = Companion::ALL.map(|companion| {
+        let of = |companion: Companion| {
             let rows =
                 row.companion(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref()));
             (companion, rows.collect::<Vec<_>>())
-        });
+        };
+        let companions: Vec<_> = self.table.companions().iter().map(|companion| of(*companion)).collect();
         let insert = Insert { table: self.table, rows: &[row], update_time: self.now };
-        let companions = companions.each_ref().map(|(companion, rows)| WriteCompanion {
-            table: self.table,
-            companion: *companion,
-            rows,
-        });
+        let companions = companions.iter();
+        let companions: Vec<_> = companions
+            .map(|(companion, rows)| WriteCompanion { table: self.table, companion: *companion, rows })
+            .collect();
         let clear = ClearRejects { kind: self.table.kind, uids: &uids };
         let mut statements: Vec<&dyn Statement> = vec![&insert];
         statements

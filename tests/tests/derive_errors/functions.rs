@@ -1,6 +1,6 @@
 //! Functions with a wrong signature.
 
-use ingester_core::Ingestable;
+use ingester_core::{ColumnValue, Ingestable};
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,34 @@ fn by_value(text: String) -> String {
 
 fn counts(_: &Pod) -> usize {
     1
+}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Whole", namespaced)]
+#[index(column = "size", with = size)]
+#[index(with = size)] //~ ERROR `#[index]` on the struct needs a name: `column = "..."`
+#[index(column = "absent", with = absent)] //~ ERROR cannot find function `absent` in this scope
+#[index(column = "other", with = of_another)] //~ ERROR mismatched types
+#[index(column = "parts", with = parts)] //~ ERROR `Vec<i64>` cannot be stored in a column
+#[index(column = "size", with = size)] //~ ERROR column `size` is made by `with = size` already
+struct Whole {}
+
+fn size(_: &Whole) -> i64 {
+    1
+}
+
+fn of_another(_: &Part) -> i64 {
+    1
+}
+
+fn parts(_: &Whole) -> Vec<i64> {
+    Vec::new()
+}
+
+#[derive(ColumnValue, Deserialize)]
+#[index(column = "both", with = both)] //~ ERROR `#[index]` on the struct is for Ingestable; ColumnValue takes it on fields only
+struct Pair {
+    a: String,
 }
 
 fn main() {}

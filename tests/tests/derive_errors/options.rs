@@ -6,10 +6,12 @@ use serde::Deserialize;
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Widget")]
 #[ingest(tabel = "widget")] //~ ERROR `#[ingest]` has no option `tabel`: did you mean `table`?
-#[ingest(prefix = "a_")] //~ ERROR `#[ingest]` has no option `prefix`: there are table, was, immutable, finalizer, protobuf, descriptors, key, filter, revision, group, version, kind, plural, namespaced, handles, crate
+#[ingest(prefix = "a_")] //~ ERROR `#[ingest]` has no option `prefix`: there are table, was, immutable, finalizer, companions, retention, protobuf, descriptors, key, filter, revision, group, version, kind, plural, namespaced, handles, crate
 #[ingest(version = "v2")] //~ ERROR `version` is given twice
 #[ingest(immutable, immutable)] //~ ERROR `immutable` is given twice
 #[ingest(finalizer = "always")] //~ ERROR `finalizer` is one of `ensure`, `existing` and `never`
+#[ingest(companions)] //~ ERROR `companions` takes true or false: `companions = false` makes no tables of labels and annotations
+#[ingest(retention = "90")] //~ ERROR `retention` is how long after its object's deletion a row is kept: `90d`, `36h`, `90m` or `30s`
 #[ingest(namespaced = "yes")] //~ ERROR `namespaced` is a switch: write it alone
 #[ingest(protobuf)] //~ ERROR `protobuf` needs a value: `protobuf = "..."`
 #[ingest(filter = |_| true)] //~ ERROR `filter` takes the name of a function: `filter = function`
@@ -55,7 +57,7 @@ struct Widget {
 
 #[derive(Indexed, Deserialize)]
 #[ingest(table = "part")] //~ ERROR `table` is for the table that Ingestable makes; Indexed makes none
-#[index(path = "metadata.name", column = "name")] //~ ERROR `#[index]` on the struct is for Ingestable; Indexed takes it on fields only
+#[index(path = "metadata.name", column = "name")] //~ ERROR `#[index]` on the struct takes a function of it, `#[index(column = "...", with = function)]`; columns from the metadata are for Ingestable
 struct Part {
     #[index]
     a: String,

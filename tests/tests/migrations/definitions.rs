@@ -14,6 +14,7 @@ on_every_database! {
     rows_that_an_older_release_writes_after_the_backfill_are_filled_again
     a_changed_filter_reaches_objects_that_have_not_changed
     large_values_are_filled_and_one_too_large_stops_nothing
+    labels_are_filled_once_their_tables_are_made
 }
 
 fn shout(text: &str) -> String {
@@ -74,6 +75,7 @@ variant!(kind_revised, [revision = 2], [path = "owner"], String);
 variant!(other_path, [], [path = "priority"], String);
 variant!(shouted, [], [path = "owner", with = shout], String);
 variant!(longer, [], [path = "owner", type = "VARCHAR(300)"], String);
+variant!(alone, [companions = false], [path = "owner"], String);
 variant!(even, [filter = Job::is_even], [path = "owner"], String);
 variant!(odd, [filter = Job::is_odd], [path = "owner"], String);
 variant!(large, [], [path = "owner", with = blown_up, type = "MEDIUMTEXT"], String);
@@ -82,7 +84,8 @@ variant!(large, [], [path = "owner", with = blown_up, type = "MEDIUMTEXT"], Stri
 fn whatever_may_change_a_value_is_another_definition() {
     let of = |kind: Kind| kind.fingerprint().unwrap();
     assert_eq!(of(plain::KIND), of(key::KIND), "a key changes no value");
-    let all = [plain::KIND, revised::KIND, kind_revised::KIND, other_path::KIND, shouted::KIND, longer::KIND];
+    let all =
+        [plain::KIND, alone::KIND, revised::KIND, kind_revised::KIND, other_path::KIND, shouted::KIND, longer::KIND];
     let all: Vec<_> = all.into_iter().chain([even::KIND, odd::KIND]).map(of).collect();
     for (place, one) in all.iter().enumerate() {
         assert!(!all[..place].contains(one), "the {place}th");
@@ -218,5 +221,46 @@ async fn large_values_are_filled_and_one_too_large_stops_nothing(database: Datab
     let rejects = store.rejects("example.com/v1", "Job", None).await?;
     ensure!(rejects.iter().all(|reject| reject.reason.contains("raise max_allowed_packet")), "{rejects:?}");
     ensure!(fill(&store, kind).await?.is_some() == (failed == 1), "the row is tried again at the next start");
+    Ok(())
+}
+
+async fn labels_are_filled_once_their_tables_are_made(database: Database) -> Result<()> {
+    let root = tempfile::tempdir()?;
+    let folder = Folder::new(root.path());
+    folder.generate(&[alone::KIND], &GenerateOptions::default())?;
+    let store = connect(&database).await?;
+    let released = folder.released()?;
+    apply(&released, &store).await?;
+    ensure!(database.sql("SELECT * FROM job_labels").await.is_err(), "there is no such table");
+    let objects: Vec<_> = (0..20)
+        .map(|number| {
+            let mut object = job(number, 1);
+            object["metadata"]["labels"] = json!({ "number": number.to_string() });
+            object["metadata"]["annotations"] = json!({ "a": "b" });
+            object
+        })
+        .collect();
+    write(&store, &released.versioned(&[alone::KIND])?[0], objects.iter().cloned()).await?;
+
+    let outcome = folder.generate(&[plain::KIND], &GenerateOptions::default())?;
+    ensure!(outcome.migrations.len() == 1 && outcome.summary.contains("filled again"), "{outcome:?}");
+    let released = folder.released()?;
+    apply(&released, &store).await?;
+    let kind = released.versioned(&[plain::KIND])?[0];
+    let incomplete = store.incomplete_backfills(&[kind], Some(&released)).await?;
+    let [backfill] = &incomplete[..] else { anyhow::bail!("{incomplete:?}") };
+    let done = store.backfill(backfill, None, &CancellationToken::new(), |_| {}).await?;
+    ensure!((done.read, done.filled, done.failed) == (20, 0, 0), "{done:?}");
+    for object in &objects {
+        let row = row(&kind, object);
+        let stored = store.stored(kind.table(), &[&row.uid]).await?;
+        let stored = stored.first().context("a row")?;
+        ensure!(stored.labels == row.labels && stored.annotations == row.annotations, "{stored:?}");
+        ensure!(!row.labels.is_empty() && stored.ingest_version == 2, "{stored:?}");
+    }
+    ensure!(store.incomplete_backfills(&[kind], Some(&released)).await?.is_empty());
+    // Back again: the tables would be dropped.
+    let error = folder.generate(&[alone::KIND], &GenerateOptions::default()).unwrap_err().to_string();
+    ensure!(error.contains("all rows of `job_labels`"), "{error}");
     Ok(())
 }

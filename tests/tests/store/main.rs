@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
+mod alone;
+mod columns;
 mod cost;
 mod doubts;
 mod evicted;

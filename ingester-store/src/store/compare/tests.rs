@@ -16,7 +16,8 @@ const FIELDS: &[Field] = &[
 ];
 const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[] };
 const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
-static TABLE: Table = Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &[] };
+static TABLE: Table =
+    Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &[], companions: true };
 
 const OWNER: usize = base::JSON + 1;
 const COUNT: usize = base::JSON + 2;
