@@ -10,3 +10,4 @@ mod definitions;
 mod drift;
 mod kinds;
 mod million;
+mod views;
