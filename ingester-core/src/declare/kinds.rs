@@ -53,6 +53,10 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
         let Some(kind) = read_kind(&node, open, &mut faults) else { continue };
         for (earlier, other) in &kinds {
             if let Err(error) = check_registry(&[*other, kind]) {
+                let error = error
+                    .to_string()
+                    .replace("`#[ingest(table = \"...\")]`", "`table`")
+                    .replace("in the registry", "there");
                 faults.push(node.fault(format!("{error} (the other one begins on line {})", earlier.located.line)));
             }
         }

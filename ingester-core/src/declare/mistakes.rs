@@ -29,10 +29,12 @@ fn said(text: &str) -> String {
 #[test]
 fn each_mistake_is_named_with_its_line_and_a_remedy() {
     let table = std::fs::read_to_string(TABLE).unwrap();
-    let (mut written, mut rest, mut mistakes) = (String::new(), table.as_str(), 0);
+    let (mut written, mut rest, mut mistakes, mut right) = (String::new(), table.as_str(), 0, false);
     while let Some((before, behind)) = rest.split_once("```yaml\n") {
         let (yaml, behind) = behind.split_once("```\n").unwrap();
         let said = said(yaml);
+        right |= before.contains("## What is right");
+        assert_eq!(said.is_empty(), right, "{before}{said}");
         let _ = write!(written, "{before}```yaml\n{yaml}```\n");
         rest = behind.strip_prefix("\n```text\n").map_or(behind, |text| text.split_once("```\n").unwrap().1);
         if !said.is_empty() {

@@ -65,12 +65,15 @@ impl<'t> Node<'t> {
                     Some(meant) => format!(", did you mean `{meant}`?"),
                     None => format!("; there are: {}", names.join(", ")),
                 };
+                let hint = hint(key);
                 // What was meant is taken, so that no second mistake follows from the first.
-                if let Some(place) = nearest(key, &names).and_then(|meant| names.iter().position(|name| *name == meant))
+                if hint.is_none()
+                    && let Some(place) =
+                        nearest(key, &names).and_then(|meant| names.iter().position(|name| *name == meant))
                 {
                     fields[place].get_or_insert(child.clone());
                 }
-                let hint = hint(key).map_or(meant, |hint| format!(": {hint}"));
+                let hint = hint.map_or(meant, |hint| format!(": {hint}"));
                 faults.push(child.fault(format!("the key `{}` is unknown{hint}", shortened(key))));
                 continue;
             };

@@ -98,9 +98,11 @@ impl Path {
             return Err(match (scanner.rest.strip_prefix('/'), path.steps.last(), path.functions.is_empty()) {
                 (Some(rest), Some(Step::Name(name)), true) => {
                     let rest = rest.split_whitespace().next().unwrap_or_default();
-                    format!(
-                        "a name with `/` stands in brackets and quotes: [\"{name}/{rest}\"], with all that belongs to it"
-                    )
+                    let front = match &path.names().unwrap_or_default()[..] {
+                        ["metadata", "labels" | "annotations", key @ ..] => key.join("."),
+                        _ => name.clone(),
+                    };
+                    format!("a name with `/` stands in brackets and quotes: [\"{front}/{rest}\"]")
                 }
                 _ => format!("`{}` stands behind the path: functions follow after `|`", scanner.rest),
             });
