@@ -29,7 +29,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
     store.close().await;
     note(&format!(
         "{}: {} rows read, {} filled, {} cannot be decoded{}",
-        kind.kind(),
+        kind.name(),
         filled.read,
         filled.filled,
         filled.failed,
