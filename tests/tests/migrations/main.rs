@@ -11,3 +11,4 @@ mod definitions;
 mod drift;
 mod kinds;
 mod million;
+mod views;
