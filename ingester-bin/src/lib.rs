@@ -109,6 +109,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Schema(_)
         | Command::Crds(_)
         | Command::Kinds(_)
+        | Command::Scaffold(_)
+        | Command::Rbac(_)
         | Command::Queries(_)
         | Command::Kubeconfig(_)
         | Command::Rejects(_)
@@ -144,6 +146,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Proto(Proto::Decode(arguments)) => wait_for(commands::proto::decode(arguments, kinds)),
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
+        Command::Scaffold(arguments) => wait_for(commands::scaffold::run(arguments)),
+        Command::Rbac(arguments) => commands::rbac::run(&arguments, kinds),
     }
 }
 

@@ -289,9 +289,7 @@ fn offer(steps: &mut Vec<Step>, schema: &JSONSchemaProps, proposed: &[Proposed],
         } else {
             let each = steps.iter().cloned().chain([Step::Each]).collect();
             match crd::column_type(items) {
-                Some(SqlType::VarChar(_)) => {
-                    add(each, vec![super::path::Function::Join(", ".into())], SqlType::VarChar(255))
-                }
+                Some(SqlType::VarChar(_)) => add(each, vec![super::path::Function::Join(", ".into())], SqlType::Text),
                 _ => add(each, vec![super::path::Function::Count], SqlType::Int),
             }
         }

@@ -404,7 +404,7 @@ impl Ingester {
     }
 
     /// Which objects of `kind` carry our finalizer: what is configured for it, else for all kinds, else what the kind says.
-    pub(crate) fn finalizer_of(&self, kind: &Kind) -> Finalizer {
+    pub fn finalizer_of(&self, kind: &Kind) -> Finalizer {
         self.finalizer_map.get(kind.kind()).copied().or(self.finalizer).unwrap_or(kind.finalizer())
     }
 
