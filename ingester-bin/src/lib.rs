@@ -56,7 +56,7 @@ use database::configuration;
 use ending::{Ending, Failure};
 use ingester_core::view::check_views;
 use ingester_core::{Kind, check_registry};
-use ingester_mirror::config::{Config, LogFormat};
+use ingester_mirror::config::{Config, Environment, LogFormat};
 use std::process::ExitCode;
 
 impl Program {
@@ -96,7 +96,11 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;
     }
     if let Command::Run(arguments) = command {
-        let config = configuration(&arguments.config, kinds)?;
+        let config = match (&arguments.config, &arguments.database_url) {
+            (Some(file), _) => configuration(&arguments::ConfigFile { config: file.clone() }, kinds)?,
+            (None, url) => Config::of_database(url.as_deref().unwrap_or_default(), &Environment::of_process())
+                .map_err(|error| Failure::Usage(error.into()))?,
+        };
         let level = start_logging(&config)?;
         return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?, level));
     }

@@ -54,7 +54,7 @@ impl Command {
     /// The configuration that is named, if any.
     pub(crate) fn config(&self) -> Option<&Path> {
         let target = match self {
-            Command::Run(its) => return Some(&its.config.config),
+            Command::Run(its) => return its.config.as_deref(),
             Command::Audit(its) => return Some(&its.config.config),
             Command::Finalizers(Finalizers::Remove(its)) => return Some(&its.config.config),
             Command::Serve(its) => &its.target,

@@ -316,6 +316,17 @@ impl Config {
             .map_err(|error| error.in_file(path.display().to_string()))
     }
 
+    /// The configuration of an empty file, for this database.
+    ///
+    /// # Errors
+    /// If the URL, or the environment, names no database.
+    pub fn of_database(url: &str, environment: &Environment) -> Result<Self, ConfigError> {
+        let mut config = Config::parse("", environment, &KindNames::of(&[]))?;
+        config.metadata_storage.enable_metadata_storage = true;
+        config.metadata_storage.database_url = Some(url.into());
+        config.gate().map(|_| config)
+    }
+
     /// `ingester.kindsFile` of the file at `path`. Which kinds a configuration may name is known only after it, so it is read apart,
     /// before [`Config::load`]; whatever is wrong with the file is left to that.
     pub fn kinds_file(path: &Path) -> Option<PathBuf> {

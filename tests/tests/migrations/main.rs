@@ -6,6 +6,7 @@
 
 mod apply;
 mod backfill;
+mod declared;
 mod definitions;
 mod drift;
 mod kinds;
