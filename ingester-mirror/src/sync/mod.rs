@@ -147,3 +147,23 @@ async fn supervise(unit: Unit, suspension: Suspension) {
         let _ = unit.exit.run_until_cancelled(tokio::time::sleep(backoff.pause())).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+    use crate::config::Config;
+    use crate::fixture::MODEL;
+    use ingester_core::kind::Definition;
+    use ingester_core::{Kind, KindNames};
+
+    #[test]
+    fn kinds_of_one_name_have_controllers_of_two_names() {
+        let other = Kind::new(Definition { group: "apps", ..*MODEL.definition() }, *MODEL.functions());
+        let kinds = KindNames::distinct(&[MODEL, other]).unwrap();
+        let mut config = Config::default();
+        assert_eq!(names(&kinds, &config), ["Model.michelangelo.api", "Model.apps"]);
+        config.ingester.kinds = vec!["Model.apps".into()];
+        config.ingester.namespaces = vec!["ml".into()];
+        assert_eq!(names(&kinds, &config), ["Model.apps in ml"]);
+    }
+}

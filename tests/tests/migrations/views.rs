@@ -6,7 +6,7 @@ use ingester_core::ddl::{Schema, SchemaChange, diff};
 use ingester_core::value::Micros;
 use ingester_core::view::{self, Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
 use ingester_core::{Kind, Registry};
-use ingester_store::migrate::{Folder, GenerateOptions, Released, drift, schema_of};
+use ingester_store::migrate::{Folder, GenerateOptions, May, Released, drift, schema_of};
 use ingester_store::{RowChange, Store};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
@@ -18,6 +18,7 @@ on_every_database! {
     a_view_that_was_changed_by_hand_is_found
     an_interrupted_migration_of_views_is_resumed
     without_migrations_views_are_made_and_replaced
+    views_over_declared_kinds_follow_by_themselves
 }
 
 use Expression::{Case, Cast, Coalesce, Column, Null, Setting};
@@ -402,5 +403,31 @@ async fn without_migrations_views_are_made_and_replaced(database: Database) -> R
     let (kinds, views) = &releases()[2];
     ensure!(store.create_missing(Registry { kinds, views }).await?.is_empty());
     ensure!(store.missing(kinds).await? == ["job.lane"]);
+    Ok(())
+}
+
+async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    let [(kinds, begin), (_, more), ..] = &releases();
+    for (views, made) in [
+        (begin, vec!["make view `jobs`"]),
+        (begin, vec![]),
+        (more, vec!["drop view `jobs`", "make view `jobs`"]),
+        (more, vec![]),
+    ] {
+        let registry = Registry { kinds, views };
+        let changes = store.make_declared(registry, May::Add).await?.made;
+        let of_views: Vec<&String> = changes.iter().filter(|change| change.contains("view")).collect();
+        ensure!(of_views == made, "{changes:?}");
+        ensure!(is_at(&store, registry).await?);
+    }
+    // A column that nobody declares any more is left, and the view over its table is not made again for that.
+    const LESS: View =
+        jobs(&[NAME, PLACE], &[Source::of(gone::KIND, &[("name", Column("name")), ("place", Column("phase"))])]);
+    let less = Registry { kinds: &[gone::KIND], views: &[LESS] };
+    let changed = store.make_declared(less, May::Add).await?;
+    ensure!(changed.made == ["drop view `jobs`", "make view `jobs`"] && !changed.left.is_empty(), "{changed:?}");
+    let again = store.make_declared(less, May::Add).await?;
+    ensure!(again.made.is_empty() && again.left == changed.left, "{again:?}");
     Ok(())
 }
