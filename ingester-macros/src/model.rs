@@ -4,7 +4,7 @@
 
 use crate::attr::{CompositeKey, FinalizerOption};
 use proc_macro2::Span;
-use syn::{ExprPath, Generics, Ident, LitStr, Path, Type, Visibility};
+use syn::{ExprPath, Generics, Ident, LitStr, Member, Path, Type, Visibility};
 
 /// What an item becomes.
 pub(crate) enum Model {
@@ -56,7 +56,7 @@ pub(crate) enum Source {
     /// A field as it is.
     Field { ident: Ident, ty: Type },
     /// A path of fields, the first one of the struct itself, or the struct if there is none; and what a function makes of what is there.
-    Computed { fields: Vec<Ident>, with: Option<ExprPath>, span: Span },
+    Computed { fields: Vec<Member>, with: Option<ExprPath>, span: Span },
     /// An attribute that could not be read.
     Unknown,
 }

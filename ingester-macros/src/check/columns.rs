@@ -10,7 +10,7 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{LitStr, parse_quote};
+use syn::{LitStr, Member, parse_quote};
 
 /// A struct under `Indexed`, or a composite.
 pub(super) fn nested(
@@ -104,7 +104,12 @@ fn json_path(
         (Some(json), _) => path.push(json.value()),
         (None, Some(inner)) => {
             for step in &inner.steps {
-                path.push(names.of_another(&step.unraw().to_string())?);
+                match step {
+                    Member::Named(step) => path.push(names.of_another(&step.unraw().to_string())?),
+                    // What is around one value is not in JSON; of a tuple of several, the values have no names.
+                    Member::Unnamed(step) if step.index == 0 => {}
+                    Member::Unnamed(_) => return None,
+                }
             }
         }
         (None, None) => {}
@@ -125,9 +130,11 @@ fn of_field(field: &Field<'_>, json_name: &str, path: Option<String>, index: &In
     let source = match (&index.path, &index.with) {
         _ if index.broken => Source::Unknown,
         (None, None) => Source::Field { ident, ty: field.ty.clone() },
-        (None, Some(with)) => Source::Computed { fields: vec![ident], span: with.span(), with: Some(with.clone()) },
+        (None, Some(with)) => {
+            Source::Computed { fields: vec![ident.into()], span: with.span(), with: Some(with.clone()) }
+        }
         (Some(path), with) => Source::Computed {
-            fields: std::iter::once(ident).chain(path.steps.iter().cloned()).collect(),
+            fields: std::iter::once(ident.into()).chain(path.steps.iter().cloned()).collect(),
             span: path.literal.span(),
             with: with.clone(),
         },
@@ -169,7 +176,7 @@ fn of_struct(context: &Context, derive: Derive, root: &str, index: &Index) -> Op
 pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDeclaration> {
     let leaf = match &index.path {
         Some(path) => match path.steps.as_slice() {
-            [metadata, leaf] if metadata == "metadata" => Some((path, leaf)),
+            [Member::Named(metadata), Member::Named(leaf)] if metadata == "metadata" => Some((path, leaf)),
             _ if index.broken => None,
             _ => {
                 context.error(
@@ -198,10 +205,14 @@ pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDecl
     let source = if index.broken {
         Source::Unknown
     } else {
-        Source::Computed { fields: vec![leaf.clone()], span: path.literal.span(), with: index.with.clone() }
+        Source::Computed { fields: vec![leaf.clone().into()], span: path.literal.span(), with: index.with.clone() }
     };
     let origin = format!("`{}`", path.literal.value());
-    let json = rename_field("camelCase", &leaf.unraw().to_string()).map(|leaf| format!("metadata.{leaf}"));
+    let json = match leaf.unraw().to_string().as_str() {
+        // One of several.
+        "owner_uid" => None,
+        leaf => rename_field("camelCase", leaf).map(|leaf| format!("metadata.{leaf}")),
+    };
     Some(declaration(index, column.value(), origin, column.span(), source, json, String::new()))
 }
 

@@ -6,7 +6,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::spanned::Spanned as _;
-use syn::{ExprPath, Ident};
+use syn::{ExprPath, Ident, Member};
 
 /// The columns that the `#[index]`es of one place make: of the fields, or of the struct.
 pub(super) struct Columns<'m>(Vec<Column<'m>>);
@@ -214,7 +214,7 @@ fn may_clash(a: &str, b: &str) -> bool {
 }
 
 /// What a path of several fields leads to, from `__this`: an `Option`, as each of them may be one.
-fn along(fields: &[Ident], with: Option<&ExprPath>, span: Span) -> TokenStream {
+fn along(fields: &[Member], with: Option<&ExprPath>, span: Span) -> TokenStream {
     let mut value = TokenStream::new();
     for (place, field) in fields.iter().enumerate() {
         let step = |from: TokenStream| quote!(__ingester::Probe::new(&#from.#field).__open());

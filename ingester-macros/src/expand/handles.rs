@@ -5,7 +5,7 @@ use crate::model::{ColumnDeclaration, KindDeclaration, Record, Source};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use std::collections::HashSet;
-use syn::Ident;
+use syn::{Ident, Member};
 
 /// The columns that every kind has, whose handles come from the library.
 const BASE: [&str; 12] = [
@@ -114,7 +114,10 @@ fn handles<'m>(
 fn function(column: &ColumnDeclaration) -> Ident {
     let field = match &column.source {
         Source::Field { ident, .. } => Some(ident),
-        Source::Computed { fields, .. } => fields.first(),
+        Source::Computed { fields, .. } => fields.first().and_then(|field| match field {
+            Member::Named(field) => Some(field),
+            Member::Unnamed(_) => None,
+        }),
         Source::Unknown => None,
     };
     let name = match field {

@@ -10,6 +10,8 @@ use serde::Deserialize;
 struct Widget {
     #[index(path = "nam")] //~ ERROR no field `nam` on type `&Owner`
     owner: Owner,
+    #[index(path = "0", column = "zeroth")] //~ ERROR no field `0` on type `&Owner`
+    zeroth: Owner,
     #[index(path = "address.street.number", column = "number")] //~ ERROR no field `number` on type
     maker: Option<Box<Owner>>,
     #[index(path = "keeper.name", column = "keeper_name")] //~ ERROR no field `keeper` on type `&Owner`
