@@ -35,6 +35,7 @@ mod arguments;
 mod cluster;
 mod commands;
 mod database;
+mod declared;
 mod ending;
 mod logging;
 mod output;
@@ -61,7 +62,9 @@ impl Program {
     /// Runs the command that the arguments of this process name; returns the exit code.
     pub fn main(self) -> ExitCode {
         let arguments = Arguments::parse();
-        match run(arguments.command, self) {
+        match declared::add(self, arguments.kinds_file.as_deref(), arguments.command.config())
+            .and_then(|program| run(arguments.command, program))
+        {
             Ok(ending) => ExitCode::from(ending.code()),
             Err(Failure::Work(error)) => fail(&error, 1),
             Err(Failure::Usage(error)) => fail(&error, 2),
@@ -123,21 +126,21 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Run(_) | Command::Serve(_) => Ok(Ending::Done),
         Command::Audit(arguments) => {
             let config = configuration(&arguments.config, kinds)?;
-            wait_for(commands::audit::run(&arguments, config, kinds))
+            wait_for(commands::audit::run(&arguments, config, program))
         }
-        Command::Restore(arguments) => wait_for(commands::restore::run(arguments, kinds)),
+        Command::Restore(arguments) => wait_for(commands::restore::run(arguments, program)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::finalizers::remove(&arguments, config, kinds))
         }
-        Command::Schema(Schema::Print(arguments)) => commands::schema::print(&arguments, kinds),
-        Command::Schema(Schema::Generate(arguments)) => commands::schema::generate(&arguments, kinds),
-        Command::Schema(Schema::Diff(arguments)) => wait_for(commands::schema::diff(arguments, kinds)),
+        Command::Schema(Schema::Print(arguments)) => commands::schema::print(&arguments, program.of_schema()),
+        Command::Schema(Schema::Generate(arguments)) => commands::schema::generate(&arguments, program.of_schema()),
+        Command::Schema(Schema::Diff(arguments)) => wait_for(commands::schema::diff(arguments, program)),
         Command::Schema(Schema::Apply(arguments)) => wait_for(commands::schema::apply(arguments, program)),
         Command::Schema(Schema::Info(arguments)) => wait_for(commands::schema::info(arguments, program)),
         Command::Schema(Schema::Revert(arguments)) => wait_for(commands::schema::revert(arguments, program)),
         Command::Schema(Schema::Verify(arguments)) => wait_for(commands::schema::verify(arguments, program)),
-        Command::Backfill(arguments) => wait_for(commands::backfill::run(arguments, kinds)),
+        Command::Backfill(arguments) => wait_for(commands::backfill::run(arguments, program)),
         Command::Proto(Proto::Decode(arguments)) => wait_for(commands::proto::decode(arguments, kinds)),
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),

@@ -1,7 +1,7 @@
 //! A kind for the tests of what takes any kind.
 
 use crate::Kind;
-use crate::kind::{Definition, Finalizer, Functions, Plural};
+use crate::kind::{Decode, Definition, Finalizer, Functions, Plural};
 use crate::schema::{Column, Ident, Key, Table, TableParts};
 
 const PARTS: TableParts = TableParts { fields: [&[], &[], &[]], keys: &[] };
@@ -24,5 +24,5 @@ pub(crate) const MODEL: Kind = Kind::new(
         retention: None,
         fingerprint: PARTS.fingerprint(),
     },
-    Functions { plural: Plural::Literal("models"), decode: |_, _| Ok(true), crd: None },
+    Functions { plural: Plural::Literal("models"), decode: Decode::Function(|_, _| Ok(true)), crd: None },
 );

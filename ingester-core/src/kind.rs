@@ -19,6 +19,7 @@ use derived::RowSource;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// A struct some of whose fields are columns. Derived: `#[derive(Indexed)]`, and by `#[derive(Ingestable)]` for the
@@ -52,7 +53,16 @@ pub trait Ingestable: Sized + 'static {
 pub struct Kind {
     definition: Definition,
     functions: Functions,
-    version: IngestVersion,
+    version: Numbered,
+}
+
+/// How a kind knows which of its definitions it is.
+#[derive(Clone, Copy)]
+enum Numbered {
+    /// From the lock file of the program.
+    Known(IngestVersion),
+    /// From the database, once that has been asked.
+    Recorded(&'static OnceLock<IngestVersion>),
 }
 
 /// Which of a kind's definitions this one is, as the lock file counts them.
@@ -114,9 +124,40 @@ pub struct Functions {
     ///
     /// An object's text after its metadata is read here for the first time; a function that does not look at it calls
     /// [`Object::parts`], so that broken JSON is an error all the same.
-    pub decode: fn(&Object, &mut Values) -> Result<bool, json::Error>,
+    pub decode: Decode,
     /// The CRD, for kinds that are ours to define.
     pub crd: Option<fn() -> CustomResourceDefinition>,
+}
+
+/// What reads the objects of a kind. Nothing else tells a kind of a struct from a kind of a file.
+#[derive(Clone, Copy)]
+pub enum Decode {
+    /// A function that the compiler made of structs.
+    Function(fn(&Object, &mut Values) -> Result<bool, json::Error>),
+    /// What somebody declared, see [`declare`](crate::declare).
+    Declared(&'static dyn Declared),
+}
+
+/// Reads objects of a kind that no struct describes.
+pub trait Declared: Send + Sync + std::panic::RefUnwindSafe {
+    /// As [`Functions::decode`].
+    ///
+    /// # Errors
+    /// When the text is not JSON, or a value is not of its column's type.
+    fn decode(&self, object: &Object, out: &mut Values) -> Result<bool, json::Error>;
+}
+
+impl Decode {
+    /// Adds the values of the indexed columns, see [`Functions::decode`].
+    ///
+    /// # Errors
+    /// When the text is not JSON, or a field's JSON is not of the field's type.
+    pub fn decode(&self, object: &Object, out: &mut Values) -> Result<bool, json::Error> {
+        match self {
+            Decode::Function(function) => function(object, out),
+            Decode::Declared(declared) => declared.decode(object, out),
+        }
+    }
 }
 
 /// The plural of a kind in the API's paths.
@@ -202,8 +243,11 @@ impl Kind {
         Status: Indexed + DeserializeOwned,
     {
         let plural = Plural::Function(|| Root::plural(&()));
-        let functions =
-            Functions { plural, decode: decode::decode_resource::<Spec, Status>, crd: Some(crd::crd::<Root>) };
+        let functions = Functions {
+            plural,
+            decode: Decode::Function(decode::decode_resource::<Spec, Status>),
+            crd: Some(crd::crd::<Root>),
+        };
         Kind::new(definition, functions)
     }
 
@@ -214,12 +258,15 @@ impl Kind {
         Whole: RowSource + DeserializeOwned,
     {
         let plural = Plural::Literal(plural);
-        Kind::new(definition, Functions { plural, decode: decode::decode_projection::<Whole>, crd: None })
+        Kind::new(
+            definition,
+            Functions { plural, decode: Decode::Function(decode::decode_projection::<Whole>), crd: None },
+        )
     }
 
     /// A kind from its parts, for those that no struct describes.
     pub const fn new(definition: Definition, functions: Functions) -> Self {
-        Kind { definition, functions, version: IngestVersion { number: 0, of_unmarked: 0 } }
+        Kind { definition, functions, version: Numbered::Known(IngestVersion { number: 0, of_unmarked: 0 }) }
     }
 
     /// Stands in for a kind that the derive refused, in a program that does not compile; and for kinds that are still
@@ -239,26 +286,52 @@ impl Kind {
             retention: None,
             fingerprint: Fingerprint::NONE,
         };
-        Kind::new(definition, Functions { plural: Plural::Literal(""), decode: |_, _| Ok(false), crd: None })
+        Kind::new(
+            definition,
+            Functions { plural: Plural::Literal(""), decode: Decode::Function(|_, _| Ok(false)), crd: None },
+        )
     }
 
     /// The same kind as a program has it that knows which of the kind's definitions this one is.
     #[must_use]
     pub const fn versioned(mut self, version: IngestVersion) -> Self {
-        self.version = version;
+        self.version = Numbered::Known(version);
         self
     }
 
+    /// The same kind, which learns from a database which of its definitions it is: what is set there is its version from then on.
+    #[must_use]
+    pub const fn recorded(mut self, version: &'static OnceLock<IngestVersion>) -> Self {
+        self.version = Numbered::Recorded(version);
+        self
+    }
+
+    /// Where its version is recorded, if it is learnt from a database.
+    pub const fn record(&self) -> Option<&'static OnceLock<IngestVersion>> {
+        match self.version {
+            Numbered::Known(_) => None,
+            Numbered::Recorded(version) => Some(version),
+        }
+    }
+
+    fn version_of(&self) -> IngestVersion {
+        match self.version {
+            Numbered::Known(version) => version,
+            Numbered::Recorded(version) => version.get().copied().unwrap_or_default(),
+        }
+    }
+
     /// What rows of this definition have in `ingest_version`; 0 if that is not known.
-    pub const fn ingest_version(&self) -> u32 {
-        self.version.number
+    pub fn ingest_version(&self) -> u32 {
+        self.version_of().number
     }
 
     /// Whether a row with this `ingest_version` is of an older definition, so that its columns may have other values than those
     /// that this definition gives.
-    pub const fn is_older(&self, ingest_version: u32) -> bool {
-        let of_row = if ingest_version == 0 { self.version.of_unmarked } else { ingest_version };
-        of_row < self.version.number
+    pub fn is_older(&self, ingest_version: u32) -> bool {
+        let IngestVersion { number, of_unmarked } = self.version_of();
+        let of_row = if ingest_version == 0 { of_unmarked } else { ingest_version };
+        of_row < number
     }
 
     /// What its rows are made from: each indexed column with its type, path, function and revision, the filter, the message of
@@ -358,7 +431,7 @@ impl Kind {
     /// column, or the kind's protobuf message cannot be used.
     pub fn row(&self, object: &Object) -> Result<Option<Row>, DecodeError> {
         let mut values = Values::with_capacity(self.table().indexed().len());
-        if !(self.functions.decode)(object, &mut values)? {
+        if !self.functions.decode.decode(object, &mut values)? {
             return Ok(None);
         }
         let (proto, lost) = self.proto(object)?;

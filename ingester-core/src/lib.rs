@@ -33,6 +33,7 @@
 
 pub mod age;
 pub mod ddl;
+pub mod declare;
 pub mod dialect;
 pub mod documents;
 #[cfg(test)]

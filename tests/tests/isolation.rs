@@ -6,7 +6,7 @@
 use anyhow::{Context as _, Result};
 use crd_specs::model::Model;
 use crd_specs::project::Project;
-use ingester_core::kind::{Functions, Plural};
+use ingester_core::kind::{Decode, Functions, Plural};
 use ingester_core::object::Object;
 use ingester_core::value::Values;
 use ingester_core::{Kind, json};
@@ -39,11 +39,12 @@ const fn like_model(functions: Functions) -> Kind {
 const PANICS_AT_ONCE: Kind =
     like_model(Functions { plural: Plural::Function(|| panic!("a defect")), ..*MODEL.functions() });
 
-const PANICS_AT_POISON: Kind = like_model(Functions { decode: decode_or_panic, ..*MODEL.functions() });
+const PANICS_AT_POISON: Kind =
+    like_model(Functions { decode: Decode::Function(decode_or_panic), ..*MODEL.functions() });
 
 fn decode_or_panic(object: &Object, out: &mut Values) -> Result<bool, json::Error> {
     assert_ne!(object.meta().name.as_ref(), "poison");
-    (MODEL.functions().decode)(object, out)
+    MODEL.functions().decode.decode(object, out)
 }
 
 struct Mirror {

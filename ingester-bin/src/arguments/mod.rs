@@ -34,6 +34,7 @@ pub(crate) use schema::{
 pub(crate) use shared::{Cluster, ConfigFile, Format, Migrations, Output, Target};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::{Path, PathBuf};
 
 /// Mirrors Kubernetes objects into SQL.
 #[derive(Debug, Parser)]
@@ -41,6 +42,44 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// A file that declares kinds in YAML, beside those that are built in; docs/kinds.md says how. Instead of `ingester.kindsFile` of a
+    /// configuration.
+    #[arg(long = "kinds", id = "kinds-file", global = true, value_name = "FILE", help_heading = "Kinds")]
+    pub(crate) kinds_file: Option<PathBuf>,
+}
+
+impl Command {
+    /// The configuration that is named, if any.
+    pub(crate) fn config(&self) -> Option<&Path> {
+        let target = match self {
+            Command::Run(its) => return Some(&its.config.config),
+            Command::Audit(its) => return Some(&its.config.config),
+            Command::Finalizers(Finalizers::Remove(its)) => return Some(&its.config.config),
+            Command::Serve(its) => &its.target,
+            Command::Import(its) => &its.target,
+            Command::Get(its) => &its.target,
+            Command::Rejects(its) => match &its.command {
+                Some(RejectsCommand::Clear(its)) => &its.target,
+                Some(RejectsCommand::List(its)) => &its.target,
+                None => &its.list.target,
+            },
+            Command::Restore(its) => &its.target,
+            Command::Backfill(its) => &its.target,
+            Command::Proto(Proto::Decode(its)) => &its.target,
+            Command::Schema(Schema::Diff(its)) => &its.target,
+            Command::Schema(Schema::Apply(its)) => &its.target,
+            Command::Schema(Schema::Info(its)) => &its.target,
+            Command::Schema(Schema::Revert(its)) => &its.target,
+            Command::Schema(Schema::Verify(its)) => &its.target,
+            Command::Schema(Schema::Print(_) | Schema::Generate(_))
+            | Command::Queries(_)
+            | Command::Kubeconfig(_)
+            | Command::Crds(_)
+            | Command::Kinds(_)
+            | Command::Completions(_) => return None,
+        };
+        target.config.as_deref()
+    }
 }
 
 /// The commands. What they are for stands at their arguments: here it would take the place of all that is said there.

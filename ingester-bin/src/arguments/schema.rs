@@ -83,6 +83,9 @@ pub(crate) struct SchemaApply {
     /// Print what would run, with its SQL and its cost on this server, and run nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// For kinds of a file (--kinds): make changes that drop data, too. Migrations of a folder were reviewed before.
+    #[arg(long)]
+    pub(crate) allow_destructive: bool,
 }
 
 const INFO: &str = "\

@@ -5,6 +5,7 @@ use crate::arguments::{Audit, Format};
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
+use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
 use ingester_core::Kind;
@@ -18,12 +19,13 @@ use ingester_mirror::sync::Context;
 use ingester_store::ConnectOptions;
 use std::sync::Arc;
 
-pub(crate) async fn run(arguments: &Audit, config: Config, kinds: &'static [Kind]) -> Result<Ending, Failure> {
-    let kinds = chosen(kinds, &arguments.kinds)?;
+pub(crate) async fn run(arguments: &Audit, config: Config, program: Program) -> Result<Ending, Failure> {
+    let kinds = chosen(program.kinds, &arguments.kinds)?;
     let database = Database::of(&config, &arguments.config.config)?;
     let client = arguments.cluster.client().await?;
     let store = database.open_with(ConnectOptions { create: false, ..config.mysql.connect_options() }).await?;
     store.look_for_rejects().await?;
+    store.learn_declared(program.declared).await.map_err(super::declared_failure)?;
     let identity = identify(&client, &store).await.map_err(|error| match error {
         IdentityError::Store(error) => error.into(),
         IdentityError::Other { .. } => Failure::Usage(error.into()),

@@ -5,15 +5,17 @@ use super::interrupt::Interrupt;
 use crate::arguments::Backfill as Arguments;
 use crate::ending::{Ending, Failure};
 use crate::output::note;
+use crate::program::Program;
 use crate::progress;
-use ingester_core::Kind;
 use ingester_store::migrate::Backfill;
 use std::num::NonZeroU32;
 
-pub(crate) async fn run(arguments: Arguments, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
+    let kinds = program.kinds;
     let kind = chosen(kinds, std::slice::from_ref(&arguments.kind))?[0];
     let backfill = Backfill::of(&kind, &arguments.columns).map_err(|error| Failure::Usage(error.into()))?;
     let store = arguments.target.database(kinds)?.open_existing().await?;
+    store.learn_declared(program.declared).await.map_err(super::declared_failure)?;
     let interrupt = Interrupt::listen("behind the rows that are being written")?;
     let bar = progress::spinner("{spinner} {pos} rows  {per_sec}  {msg}");
     let rate = NonZeroU32::new(arguments.rate);

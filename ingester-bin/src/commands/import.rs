@@ -163,11 +163,11 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
 async fn opened_to_write(database: &Database, program: Program) -> Result<Store, Failure> {
     let store = database.open().await?;
     let released = super::built_in(program)?;
-    match super::prepare(&store, program.kinds, released.as_ref(), false).await? {
+    match super::prepare(&store, program, released.as_ref()).await? {
         Prepared::Ready => {}
         Prepared::Made(made) => note(&format!("made {made} tables in {database}")),
         Prepared::Lacks(missing) => {
-            return Err(Failure::Usage(anyhow!(super::lacks(&missing, program.kinds, released.as_ref()))));
+            return Err(Failure::Usage(anyhow!(super::lacks(&missing, program, released.as_ref()))));
         }
     }
     Ok(store)
@@ -186,12 +186,12 @@ async fn opened_to_compare(database: &Database, program: Program) -> Result<Opti
         return Ok(Some(store));
     }
     let released = super::built_in(program)?;
-    if super::tables_of(&store, program.kinds).await? == 0 || released.is_none() {
+    if super::tables_of(&store, program.built_in).await? == 0 || released.is_none() {
         note(&format!("dry run: the import would make tables in {database}"));
         store.close().await;
         return Ok(None);
     }
-    Err(Failure::Usage(anyhow!(super::lacks(&missing, program.kinds, released.as_ref()))))
+    Err(Failure::Usage(anyhow!(super::lacks(&missing, program, released.as_ref()))))
 }
 
 /// A progress bar if the number of bytes is known, else a counter. It is hidden if standard error is not a terminal.

@@ -33,7 +33,7 @@ use ingester_core::nearest::nearest;
 use ingester_mirror::identity::Identity;
 use ingester_mirror::metrics::Metrics;
 use ingester_store::Store;
-use ingester_store::migrate::{Folder, Released};
+use ingester_store::migrate::{DeclaredError, Folder, May, Released};
 use std::sync::Arc;
 
 /// The metrics of the mirror, for the server of metrics and probes.
@@ -118,12 +118,12 @@ fn built_in(program: Program) -> Result<Option<Released>, Failure> {
 /// recorded does not, and its rows say 0.
 pub(crate) fn versioned(program: Program) -> Result<Program, Failure> {
     let Some(released) = built_in(program)? else { return Ok(program) };
-    let kinds = released.versioned(program.kinds).map_err(|error| Failure::Usage(error.into()))?;
+    let kinds = released.versioned(program.built_in).map_err(|error| Failure::Usage(error.into()))?;
     for kind in kinds.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(kind = kind.kind(), "Rows do not say which definition of their kind wrote them: {BEHIND}");
     }
     // Once in a process, which uses its kinds to its end.
-    Ok(Program { kinds: kinds.leak(), ..program })
+    Ok(program.with_built_in(kinds.leak()))
 }
 
 /// Whether rows can be written into a database.
@@ -136,22 +136,43 @@ enum Prepared {
     Lacks(Vec<String>),
 }
 
-/// Creates the tables of an empty database, by migrations if there are any. With `migrate`, it migrates any database.
-async fn prepare(
-    store: &Store,
-    kinds: &[Kind],
-    released: Option<&Released>,
-    migrate: bool,
-) -> Result<Prepared, Failure> {
+/// Makes the tables of declared kinds follow their file, as far as that only adds.
+async fn make_declared(store: &Store, declared: &[Kind]) -> Result<(), DeclaredError> {
+    let made = store.make_declared(declared, May::Add).await?;
+    for change in &made.made {
+        tracing::info!(change, "Table changed");
+    }
+    for left in &made.left {
+        tracing::warn!(change = left, "Not declared any more, and left as it is");
+    }
+    Ok(())
+}
+
+/// The failure of kinds of a file whose tables cannot follow.
+fn declared_failure(error: DeclaredError) -> Failure {
+    match error {
+        DeclaredError::Store(error) => error.into(),
+        DeclaredError::MoreThanAdded(_) => Failure::Usage(anyhow!(
+            "{error}; look at it with `ingester schema diff --kinds FILE`, make it with `ingester schema apply --kinds FILE`"
+        )),
+        error => Failure::Usage(error.into()),
+    }
+}
+
+/// Creates the tables of an empty database, by migrations if there are any.
+async fn prepare(store: &Store, program: Program, released: Option<&Released>) -> Result<Prepared, Failure> {
+    let kinds = program.kinds;
     let before = tables_of(store, kinds).await?;
-    if let (Some(released), true) = (released, migrate || before == 0) {
+    let built_in_before = tables_of(store, program.built_in).await?;
+    if let (Some(released), 0) = (released, built_in_before) {
         let applied = released.apply(store, &mut |_| {}).await.map_err(schema::failure)?;
         for migration in &applied.run {
             tracing::info!(migration, "Migration run");
         }
     } else if released.is_none() {
-        store.create_missing(kinds).await?;
+        store.create_missing(program.built_in).await?;
     }
+    make_declared(store, program.declared).await.map_err(declared_failure)?;
     let mut missing = store.missing(kinds).await?;
     // Another program may be making the tables at this moment.
     while let (false, Some(released)) = (missing.is_empty(), released) {
@@ -179,9 +200,16 @@ async fn tables_of(store: &Store, kinds: &[Kind]) -> Result<usize, Failure> {
 }
 
 /// The message about missing tables and columns, with the remedy.
-fn lacks(missing: &[String], kinds: &[Kind], released: Option<&Released>) -> String {
+fn lacks(missing: &[String], program: Program, released: Option<&Released>) -> String {
+    let of_declared = |table: &String| {
+        let tables = Schema::of(program.declared).tables;
+        tables.iter().any(|its| table.split('.').next() == Some(its.name.as_str()))
+    };
     let remedy = match released {
-        Some(released) if !is_current(kinds, released) => BEHIND,
+        _ if missing.iter().any(of_declared) => {
+            "`ingester run` and `ingester import` make the tables of declared kinds, and so does `ingester schema apply --kinds FILE`"
+        }
+        Some(released) if !is_current(program.built_in, released) => BEHIND,
         _ => {
             "run `ingester schema apply` (if it has nothing to do, `ingester schema verify` names what else changed the tables)"
         }

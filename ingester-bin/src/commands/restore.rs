@@ -5,6 +5,7 @@ use crate::arguments::{Restore, RestoreFormat};
 use crate::ending::{Ending, Failure};
 use crate::output::{note, print};
 use crate::printers::{Tree, json, yaml};
+use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
 use ingester_core::Kind;
@@ -20,11 +21,13 @@ use std::time::Duration;
 /// How long the mirror may take to store the new object.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(crate) async fn run(arguments: Restore, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, Failure> {
+    let kinds = program.kinds;
     let (kind, name) = resource(&arguments, kinds)?;
     let database = arguments.target.database(kinds)?;
     let client = arguments.cluster.client().await?;
     let store = database.open_existing().await?;
+    store.learn_declared(program.declared).await.map_err(super::declared_failure)?;
     let identity = identify(&client, &store).await.map_err(|error| match error {
         IdentityError::Store(error) => error.into(),
         IdentityError::Other { .. } => Failure::Usage(error.into()),

@@ -64,13 +64,8 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
         Gate::Open(address) => {
             tracing::info!(database = %address, "Metadata storage enabled");
             let released = super::built_in(program)?;
-            let tables = Tables {
-                address,
-                kinds: kinds.clone(),
-                all: program.kinds,
-                released,
-                migrate: config.ingester.create_tables,
-            };
+            let tables =
+                Tables { address, kinds: kinds.clone(), program, released, migrate: config.ingester.create_tables };
             mirror(arguments, &live, tables, metrics, health, &stop).await
         }
     };
@@ -123,7 +118,7 @@ async fn mirror(
     let changed = live.clone();
     let suspending = without_error(async move { suspending.follow(&changed).await });
     let suspending = Part::spawn("suspension of kinds", Until::Stop, &health, stop, suspending);
-    let all = tables.all;
+    let all = tables.program.kinds;
     let filling = Filling {
         store: store.clone(),
         kinds: tables.kinds.clone(),

@@ -14,8 +14,8 @@ use indicatif::ProgressBar;
 use ingester_core::Kind;
 use ingester_core::ddl::{self, Schema, Server};
 use ingester_store::migrate::{
-    ApplyError, Drift, Folder, GenerateOptions, MigrationInfo, Planned, Progress, Released, State, drift, own_drift,
-    schema_of,
+    ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, Planned, Progress, Released, State, drift,
+    own_drift, schema_of,
 };
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
@@ -57,9 +57,9 @@ pub(crate) fn generate(arguments: &SchemaGenerate, kinds: &'static [Kind]) -> Re
     Ok(Ending::Done)
 }
 
-pub(crate) async fn diff(arguments: SchemaDiff, kinds: &'static [Kind]) -> Result<Ending, Failure> {
-    let store = arguments.target.database(kinds)?.open_existing().await?;
-    let code = Schema::of(kinds);
+pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Ending, Failure> {
+    let store = arguments.target.database(program.kinds)?.open_existing().await?;
+    let code = Schema::of(program.of_schema());
     let server = Server::parse(store.server());
     let live = schema_of(&store.catalog().await?, store.dialect(), &code);
     store.close().await;
@@ -85,7 +85,12 @@ pub(crate) async fn diff(arguments: SchemaDiff, kinds: &'static [Kind]) -> Resul
         note("the tables are those of the structs");
         return Ok(Ending::Done);
     }
-    note("`ingester schema generate` writes the migrations, `ingester schema apply` runs them");
+    note(match program.declared {
+        [] => "`ingester schema generate` writes the migrations, `ingester schema apply` runs them",
+        _ => {
+            "`ingester schema apply --kinds FILE` makes these changes, with --allow-destructive also those that drop data"
+        }
+    });
     Ok(Ending::Problem)
 }
 
@@ -93,11 +98,14 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     let database = arguments.target.database(program.kinds)?;
     let released = released(&arguments.migrations, program)?;
     if arguments.dry_run {
-        return plan(&database, released.as_ref(), program.kinds).await;
+        return plan(&database, released.as_ref(), program.of_schema()).await;
     }
     let store = database.open().await?;
+    if released.is_none() && !program.declared.is_empty() {
+        return apply_declared(&database, &store, program.declared, arguments.allow_destructive).await;
+    }
     let Some(released) = released else {
-        let made = store.create_missing(program.kinds).await?;
+        let made = store.create_missing(program.built_in).await?;
         store.close().await;
         match &made[..] {
             [] => note(&format!("{database} has every table already; this program has no migrations built in")),
@@ -121,7 +129,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
         note(&format!("{database} has run every migration"));
     }
     // The named folder may belong to a program with other kinds.
-    let behind = arguments.migrations.sql.is_none() && !is_current(program.kinds, &released);
+    let behind = arguments.migrations.sql.is_none() && !is_current(program.built_in, &released);
     if behind {
         note(BEHIND);
     }
@@ -135,6 +143,27 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
         "the tables were changed by something else than migrations; `ingester schema verify` tells the differences again",
     );
     Ok(Ending::Problem)
+}
+
+/// Makes the tables of declared kinds as their file says.
+async fn apply_declared(
+    database: &Database,
+    store: &Store,
+    declared: &[Kind],
+    allow_destructive: bool,
+) -> Result<Ending, Failure> {
+    let may = if allow_destructive { May::Drop } else { May::Change };
+    let made = store.make_declared(declared, may).await.map_err(super::declared_failure)?;
+    for change in &made.made {
+        note(change);
+    }
+    for left in &made.left {
+        note(&format!("not declared any more, and left as it is: {left} (--allow-destructive makes it)"));
+    }
+    if made.made.is_empty() {
+        note(&format!("{database} has the tables of these kinds already"));
+    }
+    Ok(Ending::Done)
 }
 
 pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<Ending, Failure> {
@@ -171,7 +200,7 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     let store = database.open_existing().await?;
     let (schema, pending) = match &released {
         Some(released) => (released.lock_file().tables.clone(), released.pending(&store).await.map_err(failure)?),
-        None => (Schema::of(program.kinds), Vec::new()),
+        None => (Schema::of(program.of_schema()), Vec::new()),
     };
     let catalog = store.catalog().await?;
     let mut drift = drift(&schema, &catalog, store.dialect());

@@ -65,8 +65,8 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
         };
         let reads = ConnectOptions { create: false, read_only: true, ..config.mysql.connect_options() };
         let writes = ConnectOptions { connections: WRITERS, max_idle: 1, read_only: false, ..reads };
-        let writes = connected(&database, &kinds, program.kinds, writes).await?;
-        let reads = connected(replica.as_ref().unwrap_or(&database), &kinds, program.kinds, reads).await?;
+        let writes = connected(&database, &kinds, program, writes).await?;
+        let reads = connected(replica.as_ref().unwrap_or(&database), &kinds, program, reads).await?;
         if let Some(client) = &client {
             // The rights of one cluster must not open the rows of another.
             identified(client, &writes).await.map_err(failure)?;
@@ -115,10 +115,10 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
 async fn connected(
     address: &Address,
     kinds: &[Kind],
-    all: &'static [Kind],
+    program: Program,
     options: ConnectOptions,
 ) -> Result<Store, Failure> {
-    let tables = Tables { address: address.clone(), kinds: kinds.to_vec(), all, released: None, migrate: false };
+    let tables = Tables { address: address.clone(), kinds: kinds.to_vec(), program, released: None, migrate: false };
     let store = open(&tables, options).await?;
     let what = if options.read_only { "reading" } else { "writing" };
     tracing::info!(database = %address, server = store.server(), "Connected for {what}");

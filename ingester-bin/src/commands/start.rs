@@ -1,11 +1,12 @@
 //! What `run` and `serve` do when they start: they stop on signals, and wait for the database.
 
 use crate::ending::Failure;
+use crate::program::Program;
 use anyhow::anyhow;
 use backon::{ExponentialBuilder, Retryable as _};
 use ingester_core::Kind;
 use ingester_mirror::identity::{Identity, IdentityError, identify};
-use ingester_store::migrate::{ApplyError, Progress, Released};
+use ingester_store::migrate::{ApplyError, DeclaredError, Progress, Released};
 use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -46,8 +47,8 @@ pub(super) struct Tables {
     pub(super) address: Address,
     /// The kinds that are needed.
     pub(super) kinds: Vec<Kind>,
-    /// All kinds of the program.
-    pub(super) all: &'static [Kind],
+    /// The program, with all its kinds.
+    pub(super) program: Program,
     pub(super) released: Option<Released>,
     /// Whether this process migrates the tables.
     pub(super) migrate: bool,
@@ -100,6 +101,15 @@ impl From<ApplyError> for NotReady {
     }
 }
 
+impl From<DeclaredError> for NotReady {
+    fn from(error: DeclaredError) -> Self {
+        match error {
+            DeclaredError::Store(error) => error.into(),
+            error => NotReady::Failed(super::declared_failure(error)),
+        }
+    }
+}
+
 /// Connects and migrates the tables, once.
 async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotReady> {
     let store = Store::connect(&tables.address, options).await?;
@@ -125,12 +135,16 @@ async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotR
                 }
             }
             None => {
-                let made = store.create_missing(tables.all).await?;
+                let made = store.create_missing(tables.program.built_in).await?;
                 if !made.is_empty() {
                     tracing::info!(tables = made.len(), "Tables made");
                 }
             }
         }
+    }
+    let declared = tables.program.declared;
+    if tables.migrate {
+        super::make_declared(&store, declared).await?;
     }
     let mut missing = store.missing(&tables.kinds).await?;
     missing.extend(store.missing_own().await?);
@@ -138,6 +152,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotR
         return Err(NotReady::Incomplete(missing.join(", ")));
     }
     store.look_for_rejects().await?;
+    store.learn_declared(declared).await?;
     Ok(store)
 }
 

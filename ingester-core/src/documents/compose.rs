@@ -67,8 +67,27 @@ pub(super) fn compose(
     keys: HashSet<String>,
     anchors: &mut Anchors,
 ) -> Result<String, Broken> {
-    let mut composer = Composer {
+    let mut composer = composer(text, first_line, keys, anchors);
+    match composer.document(text, first_line) {
+        Ok(()) => Ok(composer.out),
+        Err(error) => Err(Broken { error, fragment: composer.out }),
+    }
+}
+
+/// As [`compose`] for a text that is one document, with the line of each value: places in the JSON text, in their order, and the line
+/// of the value that begins there.
+pub(super) fn compose_with_lines(text: &str) -> Result<(String, Vec<(usize, u64)>), DocumentError> {
+    let mut anchors = Anchors::default();
+    let mut composer = composer(text, 1, HashSet::new(), &mut anchors);
+    composer.lines = Some(Vec::new());
+    composer.document(text, 1)?;
+    Ok((composer.out, composer.lines.unwrap_or_default()))
+}
+
+fn composer<'a>(text: &str, first_line: u64, keys: HashSet<String>, anchors: &'a mut Anchors) -> Composer<'a> {
+    Composer {
         out: String::with_capacity(text.len()),
+        lines: None,
         frames: Vec::new(),
         keys,
         anchors,
@@ -76,10 +95,6 @@ pub(super) fn compose(
         names: HashMap::new(),
         expanded: 0,
         mark: Mark { line: first_line, column: 1 },
-    };
-    match composer.document(text, first_line) {
-        Ok(()) => Ok(composer.out),
-        Err(error) => Err(Broken { error, fragment: composer.out }),
     }
 }
 
@@ -132,6 +147,8 @@ struct Frame {
 
 struct Composer<'a> {
     out: String,
+    /// Where values begin in `out`, and on which line of the file, if anybody asks.
+    lines: Option<Vec<(usize, u64)>>,
     frames: Vec<Frame>,
     /// Keys that the root has already.
     keys: HashSet<String>,
@@ -245,7 +262,15 @@ impl Composer<'_> {
             }
             frame.empty = false;
         }
+        self.note();
         self.out.len()
+    }
+
+    /// Notes the line of what is written next.
+    fn note(&mut self) {
+        if let Some(lines) = &mut self.lines {
+            lines.push((self.out.len(), self.mark.line));
+        }
     }
 
     /// Ends a value, and keeps it if an anchor or a merge key wants it.
@@ -258,6 +283,10 @@ impl Composer<'_> {
         frame.value_next = false;
         if std::mem::take(&mut frame.merging) {
             let merged = self.out.split_off(start);
+            // What is merged gets another place, and has the line of its mapping then.
+            if let Some(lines) = &mut self.lines {
+                lines.retain(|(place, _)| *place < start);
+            }
             let bytes = merged.len();
             frame.merges.push(merged);
             return self.expand(bytes);
@@ -379,6 +408,7 @@ impl Composer<'_> {
         if !first {
             self.out.push(',');
         }
+        self.note();
         push_string(&mut self.out, key);
         self.out.push(':');
     }

@@ -68,7 +68,7 @@ impl Error {
 
     /// Gives an error from a visitor the offset of the value that was read. The innermost value wins.
     #[cold]
-    pub(super) fn place(mut self, offset: usize) -> Self {
+    pub(crate) fn place(mut self, offset: usize) -> Self {
         self.0.offset.get_or_insert(offset);
         self
     }

@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
 
     /// An error for the value that comes next: `expected a string, found number 7`.
     #[cold]
-    pub(super) fn mismatch(&self, wanted: &str) -> Error {
+    pub(crate) fn mismatch(&self, wanted: &str) -> Error {
         let mut rest = self.clone();
         // Text that is no JSON is the more basic mistake.
         match rest.raw() {

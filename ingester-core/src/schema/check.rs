@@ -424,12 +424,7 @@ pub const fn check_key_count(table: &Table) {
 /// # Panics
 /// With the number and the limit; in a constant that is a compile error.
 pub const fn check_row_size(table: &Table) {
-    let mut bytes = table.columns.len() as u32 / 8 + 1;
-    let mut i = 0;
-    while i < table.columns.len() {
-        bytes += table.columns[i].ty.row_bytes();
-        i += 1;
-    }
+    let bytes = table.row_bytes();
     if bytes > limits::ROW_BYTES {
         Text::new("a row of table `")
             .str(table.name.as_str())

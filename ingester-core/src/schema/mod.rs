@@ -23,5 +23,6 @@ pub use ident::{Ident, IdentError};
 pub use path::Path;
 pub use stays::Stays;
 pub use table::{BASE_COLUMNS, Column, Companion, Key, Table, TableParts, base};
+pub(crate) use table::{BASE_KEYS, composite_name};
 pub(crate) use text::{Text, same};
 pub use types::SqlType;

@@ -39,7 +39,7 @@ impl Key {
     ///
     /// # Panics
     /// With more than 16 columns.
-    pub(super) const fn new(name: Ident, places: &[u16]) -> Self {
+    pub(crate) const fn new(name: Ident, places: &[u16]) -> Self {
         if places.len() > limits::KEY_COLUMNS {
             Text::new("key `").str(name.as_str()).str("` has more than 16 columns").fail()
         }
@@ -194,7 +194,7 @@ pub mod base {
     pub const JSON: usize = 11;
 }
 
-pub(super) const BASE_KEYS: [(&str, &[u16]); 5] = [
+pub(crate) const BASE_KEYS: [(&str, &[u16]); 5] = [
     ("namespace_name", &[base::NAMESPACE as u16, base::NAME as u16]),
     // The newest objects of a namespace, whatever its share of the table.
     ("namespace_create_time", &[base::NAMESPACE as u16, base::CREATE_TIME as u16]),
@@ -375,7 +375,7 @@ const fn composite(names: &[&str], columns: &[Column]) -> Key {
 }
 
 /// The name of a key over several columns: their names joined, or if that is too long, the first name and the number of others.
-pub(super) const fn composite_name(names: &[&str]) -> Ident {
+pub(crate) const fn composite_name(names: &[&str]) -> Ident {
     let mut text = Text::new("");
     let mut i = 0;
     while i < names.len() {
@@ -426,6 +426,17 @@ impl Table {
             Some(was) => Some(Ident::join(was.as_str(), companion.suffix())),
             None => None,
         }
+    }
+
+    /// The most bytes of a row by MySQL's rules, without the contents of TEXT, BLOB and JSON.
+    pub(crate) const fn row_bytes(&self) -> u32 {
+        let mut bytes = self.columns.len() as u32 / 8 + 1;
+        let mut i = 0;
+        while i < self.columns.len() {
+            bytes += self.columns[i].ty.row_bytes();
+            i += 1;
+        }
+        bytes
     }
 
     /// The indexed columns, without the base columns.

@@ -102,6 +102,7 @@ pub(super) const KEYS: &[Key] = keys! {
     Now "ingester.finalizerRate" ingester.finalizer_rate;
     Restart "ingester.namespaces" ingester.namespaces;
     Restart "ingester.kinds" ingester.kinds;
+    Restart "ingester.kindsFile" ingester.kinds_file;
     Now "ingester.suspend" ingester.suspend;
     Restart "ingester.pruneManagedFields" ingester.prune_managed_fields;
     Now "ingester.resyncPeriod" ingester.resync_period;

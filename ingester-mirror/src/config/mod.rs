@@ -128,6 +128,8 @@ pub struct Ingester {
     pub namespaces: Vec<String>,
     /// `kinds`: the kinds to mirror; empty for all registered kinds.
     pub kinds: Vec<String>,
+    /// `kindsFile`: a file that declares kinds, see [`ingester_core::declare`]; `--kinds` overrides it.
+    pub kinds_file: Option<PathBuf>,
     /// `suspend`: the kinds for which nothing is written, neither to the database nor to the cluster.
     pub suspend: Vec<String>,
     /// `pruneManagedFields`: whether `metadata.managedFields` is removed from the stored objects.
@@ -265,6 +267,7 @@ impl Default for Ingester {
             finalizer_rate: 50,
             namespaces: Vec::new(),
             kinds: Vec::new(),
+            kinds_file: None,
             suspend: Vec::new(),
             prune_managed_fields: true,
             resync_period: Some(Duration::from_secs(600)),
@@ -311,6 +314,17 @@ impl Config {
             .map_err(|error| ConfigError::of(format!("it cannot be read: {error}")))
             .and_then(|text| Config::parse(&text, environment, kinds))
             .map_err(|error| error.in_file(path.display().to_string()))
+    }
+
+    /// `ingester.kindsFile` of the file at `path`. Which kinds a configuration may name is known only after it, so it is read apart,
+    /// before [`Config::load`]; whatever is wrong with the file is left to that.
+    pub fn kinds_file(path: &Path) -> Option<PathBuf> {
+        let text = std::fs::read_to_string(path).ok()?;
+        let root = tree::read(&text).ok()?;
+        match &root.get("ingester")?.get("kindsFile")?.content {
+            tree::Content::Text(file) if !file.is_empty() => Some(file.into()),
+            _ => None,
+        }
     }
 
     /// Whether the storage is enabled, and which database is named.

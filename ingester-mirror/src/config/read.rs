@@ -127,6 +127,7 @@ fn ingester(section: &mut Section<'_>, into: &mut Ingester, kinds: &[&str]) {
     section.read("finalizerRate", &mut into.finalizer_rate, whole(1..=10_000));
     section.list("namespaces", &mut into.namespaces, namespace);
     section.list("kinds", &mut into.kinds, kind(kinds));
+    section.read("kindsFile", &mut into.kinds_file, path);
     section.list("suspend", &mut into.suspend, kind(kinds));
     section.read("pruneManagedFields", &mut into.prune_managed_fields, truth);
     section.read("resyncPeriod", &mut into.resync_period, duration_or_never);

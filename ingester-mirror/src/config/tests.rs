@@ -104,6 +104,7 @@ ingester:
   finalizerMap: { Model: never }
   finalizerRate: 9
   namespaces: [team-a]
+  kindsFile: kinds.yaml
   kinds:
   - Model
   - PipelineRun
@@ -167,6 +168,7 @@ log: { format: json, level: WARN }
             finalizer_rate: 9,
             namespaces: vec!["team-a".into()],
             kinds: vec!["Model".into(), "PipelineRun".into()],
+            kinds_file: Some("kinds.yaml".into()),
             suspend: vec!["PipelineRun".into()],
             prune_managed_fields: false,
             resync_period: None,

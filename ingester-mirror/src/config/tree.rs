@@ -33,6 +33,16 @@ pub(super) struct MapEntry {
     pub(super) value: Node,
 }
 
+impl Node {
+    /// The value of a key; `None` if this is no map, or does not have it.
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        match &self.content {
+            Content::Map(entries) => entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value),
+            _ => None,
+        }
+    }
+}
+
 impl Content {
     /// What it is, for errors that must not repeat its text.
     pub(super) fn described(&self) -> &'static str {

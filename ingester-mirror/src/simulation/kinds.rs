@@ -2,7 +2,7 @@
 
 use ingester_core::Kind;
 use ingester_core::json;
-use ingester_core::kind::{Definition, Finalizer, Functions, IngestVersion, Plural};
+use ingester_core::kind::{Decode, Definition, Finalizer, Functions, IngestVersion, Plural};
 use ingester_core::object::Object;
 use ingester_core::schema::{Column, Field, Fingerprint, Ident, Key, Shape, SqlType, Table, TableParts};
 use ingester_core::value::{Value, Values};
@@ -38,7 +38,8 @@ pub(super) const MODEL: Kind = {
     const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
     const TABLE: Table =
         Table { kind: "Model", name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS, companions: true };
-    const FUNCTIONS: Functions = Functions { plural: Plural::Literal("models"), decode, crd: None };
+    const FUNCTIONS: Functions =
+        Functions { plural: Plural::Literal("models"), decode: Decode::Function(decode), crd: None };
     Kind::new(definition(&TABLE, PARTS.fingerprint()), FUNCTIONS).versioned(IngestVersion { number: 1, of_unmarked: 1 })
 };
 
@@ -50,7 +51,8 @@ pub(super) const NEWER: Kind = {
     const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
     const TABLE: Table =
         Table { kind: "Model", name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS, companions: true };
-    const FUNCTIONS: Functions = Functions { plural: Plural::Literal("models"), decode: decode_newer, crd: None };
+    const FUNCTIONS: Functions =
+        Functions { plural: Plural::Literal("models"), decode: Decode::Function(decode_newer), crd: None };
     Kind::new(definition(&TABLE, PARTS.fingerprint()), FUNCTIONS).versioned(IngestVersion { number: 2, of_unmarked: 1 })
 };
 

@@ -337,7 +337,7 @@ pub(super) fn checksum(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ingester_core::kind::{Definition, Finalizer, Functions, Plural};
+    use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Plural};
     use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Stays, Table, TableParts};
 
     // Kinds written by hand: two releases of a struct differ in its table.
@@ -367,7 +367,7 @@ mod tests {
                     retention: None,
                     fingerprint: PARTS.fingerprint(),
                 },
-                Functions { plural: Plural::Literal($table), decode: |_, _| Ok(false), crd: None },
+                Functions { plural: Plural::Literal($table), decode: Decode::Function(|_, _| Ok(false)), crd: None },
             )
         }};
     }

@@ -5,7 +5,7 @@ use super::driver::on_driver;
 use super::transaction::{Drivers, Pool, raw};
 use super::{Store, StoreError};
 use ingester_core::dialect::statements::{CatalogColumns, CatalogKeys, ForgetMigration, SettleMigration};
-use ingester_core::dialect::{Access, Dialect, Query, Statement};
+use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
 use sqlx::migrate::{Migrate, MigrateError, Migration};
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite};
@@ -178,6 +178,26 @@ impl Migrating {
             }
             Ok(tx.commit().await?)
         })
+    }
+
+    /// Changes tables without a record: statements that belong together, in one transaction where the dialect has that.
+    pub(crate) async fn define(&mut self, statements: &[Sql]) -> Result<(), StoreError> {
+        let has_lock = self.has_lock();
+        let defined: Result<(), sqlx::Error> = on_driver!(Migrating, self, |connection, driver| async {
+            if has_lock {
+                for sql in statements {
+                    connection.execute(raw(sql)).await?;
+                }
+                return Ok(());
+            }
+            let mut tx = connection.begin_with(driver::DIALECT.begin(Access::Write)).await?;
+            for sql in statements {
+                tx.execute(raw(sql)).await?;
+            }
+            tx.commit().await
+        }
+        .await);
+        defined.map_err(|error| failed("changing tables", error))
     }
 
     /// Records whether an interrupted migration was done.

@@ -1,7 +1,9 @@
 //! The table `ingester_settings`: what a database is for, by name.
 
 use super::{Store, StoreError};
-use ingester_core::dialect::statements::{ReadSetting, RecordSetting};
+use ingester_core::dialect::statements::{LatestDefinition, ReadSetting, RecordSetting, ReplaceSetting};
+use ingester_core::kind::Kind;
+use ingester_core::schema::Fingerprint;
 
 /// The table's name.
 pub(super) const SETTINGS: &str = "ingester_settings";
@@ -35,6 +37,88 @@ impl Store {
     }
 
     async fn cluster(&self) -> Result<Option<String>, sqlx::Error> {
-        Ok(self.pool.fetch(&ReadSetting { name: CLUSTER }).await?.pop())
+        self.setting(CLUSTER).await
+    }
+
+    async fn setting(&self, name: &str) -> Result<Option<String>, sqlx::Error> {
+        Ok(self.pool.fetch(&ReadSetting { name }).await?.pop())
+    }
+
+    /// The number of a definition that no lock file counts: the database counts it. It is 0 if the last definition that was recorded
+    /// for the kind's table is another one, or none was.
+    ///
+    /// # Errors
+    /// If the table of settings is missing, or cannot be read within the retries.
+    pub(crate) async fn definition(&self, kind: &Kind, fingerprint: Fingerprint) -> Result<u32, StoreError> {
+        let name = definition_name(kind);
+        let read = || async { self.setting(&name).await };
+        let recorded = self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await?;
+        Ok(recorded
+            .and_then(|value| Recorded::parse(&value))
+            .filter(|its| its.fingerprint == fingerprint.to_string())
+            .map_or(0, |its| its.number))
+    }
+
+    /// Records a definition as the last one of its kind's table, and tells its number: one more than that of the definition before.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn record_definition(&self, kind: &Kind, fingerprint: Fingerprint) -> Result<u32, StoreError> {
+        let name = definition_name(kind);
+        let fingerprint = fingerprint.to_string();
+        let record = || async {
+            loop {
+                let stored = self.setting(&name).await?;
+                let last = stored.as_deref().and_then(Recorded::parse);
+                if let Some(last) = last.as_ref().filter(|last| last.fingerprint == fingerprint) {
+                    return Ok(last.number);
+                }
+                let before = match &last {
+                    Some(last) => last.number,
+                    // Rows of another program, or of a table that had another name, are of older definitions.
+                    None => {
+                        let latest =
+                            self.pool.fetch(&LatestDefinition { table: kind.table() }).await?.pop().unwrap_or(0);
+                        u32::try_from(latest).unwrap_or(u32::MAX - 1)
+                    }
+                };
+                let number = before.saturating_add(1);
+                let value = format!("{number} {fingerprint} {}.{}", kind.kind(), kind.group());
+                let value: String = value.chars().take(VALUE).collect();
+                let written = match &stored {
+                    Some(from) => self.pool.execute(&ReplaceSetting { name: &name, from, to: &value }).await,
+                    None => self.pool.execute(&RecordSetting { name: &name, value: &value }).await,
+                };
+                match written {
+                    Ok(1) => return Ok(number),
+                    // Another one was faster.
+                    Ok(_) => {}
+                    Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        self.with_retries(|| format!("recording {name} in {SETTINGS}"), record).await
+    }
+}
+
+/// Characters of a value.
+const VALUE: usize = 256;
+
+/// The setting with the last definition of a kind that no lock file counts. A table's name has 52 characters at most.
+fn definition_name(kind: &Kind) -> String {
+    format!("definition/{}", kind.table().name)
+}
+
+/// What such a setting has: a number, a fingerprint, and the kind for people.
+struct Recorded {
+    number: u32,
+    fingerprint: String,
+}
+
+impl Recorded {
+    fn parse(value: &str) -> Option<Self> {
+        let mut words = value.split(' ');
+        Some(Recorded { number: words.next()?.parse().ok()?, fingerprint: words.next()?.to_owned() })
     }
 }

@@ -1,0 +1,25 @@
+//! Kinds of a file: `--kinds FILE`, or `ingester.kindsFile` of the configuration.
+//!
+//! May use: ending, program, ingester-core, ingester-mirror.
+
+use crate::ending::Failure;
+use crate::program::Program;
+use anyhow::anyhow;
+use ingester_core::declare;
+use ingester_mirror::config::Config;
+use std::path::{Path, PathBuf};
+
+/// The program with the kinds of the file that the arguments name, else the configuration.
+pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>) -> Result<Program, Failure> {
+    let file: Option<PathBuf> = named.map(Path::to_path_buf).or_else(|| config.and_then(Config::kinds_file));
+    let Some(file) = file else { return Ok(program) };
+    let text = std::fs::read_to_string(&file)
+        .map_err(|error| Failure::Usage(anyhow!("the file of kinds {} cannot be read: {error}", file.display())))?;
+    // What a file names lies beside it.
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let open = |name: &str| std::fs::read(folder.join(name));
+    match declare::kinds(&file.display().to_string(), &text, &open) {
+        Ok(declared) => Ok(program.with_declared(declared)),
+        Err(error) => Err(Failure::Usage(anyhow!("{}", error.to_string().replace('\n', "\nerror: ")))),
+    }
+}

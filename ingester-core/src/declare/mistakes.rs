@@ -1,0 +1,54 @@
+//! The mistakes that people make in a file of kinds, and what is said about each. `mistakes.md` beside this file is the table, to be
+//! read by people; `INGESTER_UPDATE=1 cargo test -p ingester-core declare::mistakes` writes it.
+
+use super::kinds;
+use std::fmt::Write as _;
+use std::io;
+
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/declare/mistakes.md");
+
+/// The file that mistakes name beside their own.
+fn open(file: &str) -> io::Result<Vec<u8>> {
+    match file {
+        "widget.pb" => Ok(Vec::new()),
+        _ => Err(io::Error::new(io::ErrorKind::NotFound, "there is no such file")),
+    }
+}
+
+/// What is said about a file; empty if it has no mistake.
+fn said(text: &str) -> String {
+    let Err(error) = kinds("kinds.yaml", text, &open) else { return String::new() };
+    let mut said = String::new();
+    for mistake in error.mistakes {
+        let place = if mistake.path.is_empty() { String::new() } else { format!("{}: ", mistake.path) };
+        let _ = writeln!(said, "line {}: {place}{}", mistake.line, mistake.what);
+    }
+    said
+}
+
+#[test]
+fn each_mistake_is_named_with_its_line_and_a_remedy() {
+    let table = std::fs::read_to_string(TABLE).unwrap();
+    let (mut written, mut rest, mut mistakes, mut right) = (String::new(), table.as_str(), 0, false);
+    while let Some((before, behind)) = rest.split_once("```yaml\n") {
+        let (yaml, behind) = behind.split_once("```\n").unwrap();
+        let said = said(yaml);
+        right |= before.contains("## What is right");
+        assert_eq!(said.is_empty(), right, "{before}{said}");
+        let _ = write!(written, "{before}```yaml\n{yaml}```\n");
+        rest = behind.strip_prefix("\n```text\n").map_or(behind, |text| text.split_once("```\n").unwrap().1);
+        if !said.is_empty() {
+            let _ = write!(written, "\n```text\n{said}```\n");
+            mistakes += 1;
+        }
+    }
+    written.push_str(rest);
+    if std::env::var_os("INGESTER_UPDATE").is_some() {
+        std::fs::write(TABLE, &written).unwrap();
+    }
+    assert!(mistakes > 100, "{mistakes}");
+    for (number, (is, was)) in (1..).zip(written.lines().zip(table.lines())) {
+        assert_eq!(is, was, "{TABLE}:{number}");
+    }
+    assert_eq!(written.lines().count(), table.lines().count());
+}

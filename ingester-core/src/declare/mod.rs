@@ -1,0 +1,104 @@
+//! Kinds that a file declares: YAML in place of an annotated struct.
+//!
+//! ```yaml
+//! kinds:
+//! - group: training.kubedl.io
+//!   version: v1alpha1
+//!   kind: TFJob
+//!   columns:
+//!   - {column: status, path: '.status.conditions[-1].type', type: VARCHAR(32), default: Created}
+//! ```
+//!
+//! A declared kind is a [`Kind`] like any other: only [`Decode`](crate::kind::Decode) knows that no struct describes it.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `path.rs` | paths: text as people write it, and as data |
+//! | `recipe.rs` | all paths of a kind, joined into one tree |
+//! | `read.rs`, `quantity.rs` | one pass over an object's text that gives all values |
+//! | `kinds.rs` | a file as kinds, with all its mistakes |
+//! | `table.rs` | the checks of a table that constant evaluation does for structs |
+//! | `crd.rs` | which type a column has by the schema of a CRD |
+//! | `node.rs` | a place in a file, and what is wrong there |
+//!
+//! May use: schema, value, json, wire, object, protobuf, kind, registry, nearest, documents.
+//! Must not: open files; whoever reads a file passes what it has.
+
+mod crd;
+mod kinds;
+#[cfg(test)]
+mod mistakes;
+mod node;
+mod path;
+mod quantity;
+mod read;
+mod recipe;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use crate::kind::Kind;
+use std::fmt;
+use std::io;
+
+/// One mistake in a file of kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The line, from 1.
+    pub line: u64,
+    /// The path of the place: `kinds[0].columns[2].path`. Empty for the file as a whole.
+    pub path: String,
+    /// What is wrong there, and the remedy.
+    pub what: String,
+}
+
+/// Why a file is no file of kinds: every mistake in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclareError {
+    /// The file's name.
+    pub file: String,
+    /// The mistakes in the order of their lines.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// What a file declares.
+#[derive(Clone, Debug)]
+pub struct DeclaredKinds {
+    /// Its kinds. They live as long as the process, as compiled ones do, so a file is read once.
+    pub kinds: Vec<Kind>,
+    /// `builtIn`: whether the kinds that are built into the program are there beside them.
+    pub built_in: bool,
+}
+
+/// Gives the bytes of a file that a file of kinds names, such as descriptors.
+pub type Open<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
+
+/// The kinds that a file declares.
+///
+/// # Errors
+/// [`DeclareError`] with all mistakes at once: what is no YAML, unknown keys, paths, types, whatever a database would refuse.
+pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, DeclareError> {
+    kinds::read(text, open).map_err(|mut faults| {
+        faults.sort_by_key(|fault| fault.line);
+        let mistakes = faults.into_iter().map(|fault| Mistake { line: fault.line, path: fault.path, what: fault.what });
+        DeclareError { file: file.to_owned(), mistakes: mistakes.collect() }
+    })
+}
+
+impl fmt::Display for DeclareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, Mistake { line, path, what }) in self.mistakes.iter().enumerate() {
+            if place > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{} line {line}: ", self.file)?;
+            if !path.is_empty() {
+                write!(f, "{path}: ")?;
+            }
+            f.write_str(what)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for DeclareError {}

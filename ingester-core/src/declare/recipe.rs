@@ -1,0 +1,123 @@
+//! What a declared kind reads of an object: all its paths joined into one tree, so that an object's text is passed once.
+
+use super::path::{Condition, Function, Path, Step};
+use crate::schema::SqlType;
+use crate::value::Value;
+
+/// The paths of a kind, and what becomes of what they find.
+#[derive(Debug, Default)]
+pub(super) struct Recipe {
+    /// The tree; the first node is the object.
+    pub(super) nodes: Vec<Node>,
+    /// What is found ends in these.
+    pub(super) slots: Vec<Slot>,
+    pub(super) columns: Vec<Column>,
+    /// The slots of the conditions, all of which must hold.
+    pub(super) filter: Vec<usize>,
+    /// Whether something is read of what comes before spec and status.
+    pub(super) from_start: bool,
+}
+
+/// What is wanted of one value.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    /// Members of an object, with their nodes.
+    pub(super) members: Vec<(Box<str>, usize)>,
+    /// Elements of an array, with their nodes.
+    pub(super) elements: Vec<(Element, usize)>,
+    /// The slots that take the value itself.
+    pub(super) sinks: Vec<usize>,
+}
+
+/// Which elements of an array.
+#[derive(Debug, PartialEq)]
+pub(super) enum Element {
+    Each,
+    /// From 0.
+    Front(u64),
+    /// 1 is the last one.
+    Back(u64),
+    /// The first one that has this at these names.
+    Match(Box<[Box<str>]>, Box<str>),
+}
+
+/// A place for what one path finds.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) functions: Box<[Function]>,
+    pub(super) target: Target,
+}
+
+/// What is made of it in the end.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// A value of this type.
+    Column(SqlType),
+    /// Whether it is there; with literals, whether it is one of these.
+    Condition(Box<[String]>),
+}
+
+/// A column: the first of its slots that has a value, else its default.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub(super) slots: std::ops::Range<usize>,
+    pub(super) default: Value,
+}
+
+impl Recipe {
+    pub(super) fn new() -> Self {
+        Recipe { nodes: vec![Node::default()], ..Recipe::default() }
+    }
+
+    pub(super) fn column(&mut self, paths: &[Path], ty: SqlType, default: Value) {
+        let first = self.slots.len();
+        for path in paths {
+            self.slot(path, Target::Column(ty));
+        }
+        self.columns.push(Column { slots: first..self.slots.len(), default });
+    }
+
+    pub(super) fn condition(&mut self, condition: &Condition) {
+        let slot = self.slot(&condition.path, Target::Condition(condition.literals.clone().into()));
+        self.filter.push(slot);
+    }
+
+    fn slot(&mut self, path: &Path, target: Target) -> usize {
+        self.from_start |= matches!(path.member(), Some("apiVersion" | "kind" | "metadata"));
+        let slot = self.slots.len();
+        self.slots.push(Slot { functions: path.functions.clone().into(), target });
+        let mut node = 0;
+        for step in &path.steps {
+            node = self.below(node, step);
+        }
+        self.nodes[node].sinks.push(slot);
+        slot
+    }
+
+    /// The node of a step from a node.
+    fn below(&mut self, node: usize, step: &Step) -> usize {
+        let next = self.nodes.len();
+        let element = match step {
+            Step::Name(name) => {
+                if let Some((_, there)) = self.nodes[node].members.iter().find(|(member, _)| **member == **name) {
+                    return *there;
+                }
+                self.nodes[node].members.push((name.as_str().into(), next));
+                self.nodes.push(Node::default());
+                return next;
+            }
+            Step::Index(index) if *index < 0 => Element::Back(index.unsigned_abs()),
+            Step::Index(index) => Element::Front(index.unsigned_abs()),
+            Step::Match(names, literal) => {
+                Element::Match(names.iter().map(|name| name.as_str().into()).collect(), literal.as_str().into())
+            }
+            Step::Each => Element::Each,
+        };
+        if let Some((_, there)) = self.nodes[node].elements.iter().find(|(other, _)| *other == element) {
+            return *there;
+        }
+        self.nodes[node].elements.push((element, next));
+        self.nodes.push(Node::default());
+        next
+    }
+}

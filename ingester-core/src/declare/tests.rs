@@ -1,0 +1,296 @@
+use super::kinds;
+use crate::kind::Kind;
+use crate::object::{ManagedFields, Object};
+use crate::value::Value;
+use std::io;
+
+fn nothing(file: &str) -> io::Result<Vec<u8>> {
+    Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no {file}")))
+}
+
+fn one(columns: &str) -> Kind {
+    let text =
+        format!("kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  columns:\n{columns}");
+    match kinds("kinds.yaml", &text, &nothing) {
+        Ok(file) => file.kinds[0],
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn object(members: &str) -> Object {
+    let text = format!(
+        r#"{{"apiVersion": "example.com/v1", "kind": "Job", "metadata": {{"name": "a", "uid": "u", "generation": 7,
+            "resourceVersion": "1", "labels": {{"group-name": "kubedl.io"}},
+            "annotations": {{"kubedl.io/tenancy": "{{\"tenant\": \"t\", \"list\": [null, 2, 3]}}", "broken": "{{"}}}}, {members}}}"#
+    );
+    Object::parse(text, ManagedFields::Prune).unwrap()
+}
+
+/// The indexed values of an object, or why there are none.
+fn values(kind: Kind, members: &str) -> Result<Vec<Value>, String> {
+    let object = object(members);
+    let mut values = crate::value::Values::with_capacity(8);
+    match kind.functions().decode.decode(&object, &mut values) {
+        Ok(true) => Ok(values.into_vec()),
+        Ok(false) => Err("left out".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn value(path: &str, ty: &str, members: &str) -> Result<Value, String> {
+    let kind = one(&format!("  - {{column: c, path: '{path}', type: {ty}, key: false}}\n"));
+    values(kind, members).map(|mut values| values.remove(0))
+}
+
+const STATUS: &str = r#""spec": {"owner": {"name": "ann"}, "replicas": 3, "size": "7", "suspend": false, "ratio": 0.5, "none": null,
+    "tags": ["b", null, "A"], "ports": {"x": 1, "y": 2}, "text": "Mixed", "start": "2026-03-09T20:36:46.25Z",
+    "containers": [{"name": "main", "cpu": "500m"}, {"name": "side", "cpu": 1}, {"name": "last"}]},
+    "status": {"conditions": [{"type": "Created", "status": "True"}, {"status": "False", "type": "Running", "at": "first"},
+        {"type": "Running", "at": "second"}, {"type": "Failed", "status": "True"}]}"#;
+
+#[test]
+fn a_path_finds_what_it_says() {
+    let text = |text: &str| Ok(Value::text(text));
+    for (path, ty, wanted) in [
+        (".spec.owner.name", "VARCHAR(255)", text("ann")),
+        (".spec.replicas", "INT", Ok(Value::Int(3))),
+        (".spec.size", "BIGINT", Ok(Value::Int(7))),
+        (".spec.size", "BIGINT UNSIGNED", Ok(Value::UInt(7))),
+        (".spec.suspend", "BOOLEAN", Ok(Value::Bool(false))),
+        (".spec.ratio", "DOUBLE", Ok(Value::Double(0.5))),
+        (".spec.none.below", "INT", Ok(Value::Null)),
+        (".spec.nobody.has.this", "INT", Ok(Value::Null)),
+        (".nothing", "INT", Ok(Value::Null)),
+        (".status.conditions[0].type", "TEXT", text("Created")),
+        (".status.conditions[-1].type", "TEXT", text("Failed")),
+        (".status.conditions[-4].type", "TEXT", text("Created")),
+        (".status.conditions[-5].type", "TEXT", Ok(Value::Null)),
+        (".status.conditions[4].type", "TEXT", Ok(Value::Null)),
+        (".status.conditions[type=Running].at", "TEXT", text("first")),
+        (".status.conditions[status=\"True\"].type", "TEXT", text("Created")),
+        (".status.conditions[type=Gone].at", "TEXT", Ok(Value::Null)),
+        (".spec.tags[1]", "TEXT", text("A")),
+        (".spec.tags[*] | join(\"+\")", "TEXT", text("b+A")),
+        (".spec.tags[*] | join(\"+\") | lower", "TEXT", text("b+a")),
+        (".spec.tags[*] | count", "INT", Ok(Value::Int(2))),
+        (".spec.ports[*] | sum", "INT", Ok(Value::Int(3))),
+        (".spec.containers[*].cpu | quantity | sum", "DOUBLE", Ok(Value::Double(1.5))),
+        (".spec.containers[*].cpu | quantity | sum", "BIGINT", Ok(Value::Int(2))),
+        (".spec.containers[*].cpu | quantity | sum", "VARCHAR(20)", text("1.5")),
+        (".spec.containers[*].cpu | exists", "BOOLEAN", Ok(Value::Bool(true))),
+        (".spec.volumes[*] | exists", "BOOLEAN", Ok(Value::Bool(false))),
+        (".spec.none | exists", "BOOLEAN", Ok(Value::Bool(false))),
+        (".spec.replicas | text", "TEXT", text("3")),
+        (".spec.suspend | text", "TEXT", text("false")),
+        (".spec.text | lower", "TEXT", text("mixed")),
+        (".metadata.generation", "BIGINT", Ok(Value::Int(7))),
+        (".metadata.labels[\"group-name\"]", "TEXT", text("kubedl.io")),
+        (".metadata.annotations[\"kubedl.io/tenancy\"] | json .tenant", "TEXT", text("t")),
+        (".metadata.annotations[\"kubedl.io/tenancy\"] | json .list[-1]", "INT", Ok(Value::Int(3))),
+        (".metadata.annotations[\"kubedl.io/tenancy\"] | json .user", "TEXT", Ok(Value::Null)),
+        (".metadata.annotations[\"kubedl.io/tenancy\"] | json .tenant.deeper", "TEXT", Ok(Value::Null)),
+        (".metadata.annotations.broken | json .tenant", "TEXT", Ok(Value::Null)),
+    ] {
+        assert_eq!(value(path, ty, STATUS), wanted, "{path}");
+    }
+    let time = value(".spec.start", "DATETIME(6)", STATUS);
+    assert!(matches!(&time, Ok(Value::Time(time)) if time.sql() == "2026-03-09 20:36:46.250000"), "{time:?}");
+}
+
+#[test]
+fn a_value_of_another_type_is_an_error_with_its_path() {
+    let table: Vec<String> = [
+        (".spec.owner", "TEXT"),
+        (".spec.owner.name.first", "TEXT"),
+        (".spec.owner.name", "INT"),
+        (".spec.owner[0]", "TEXT"),
+        (".spec.tags.b", "TEXT"),
+        (".spec.ratio", "INT"),
+        (".spec.replicas", "TEXT"),
+        (".spec.text", "DATETIME(6)"),
+        (".spec.text", "BOOLEAN"),
+        (".spec.text | quantity", "DOUBLE"),
+        (".spec.owner | text", "TEXT"),
+        (".spec.replicas | lower", "TEXT"),
+        (".spec.containers[*].name | sum", "INT"),
+        (".spec.containers[1].cpu", "TEXT"),
+    ]
+    .into_iter()
+    .map(|(path, ty)| format!("{path:34} {ty:12} {}", value(path, ty, STATUS).unwrap_err()))
+    .collect();
+    insta::assert_snapshot!(table.join("\n"));
+}
+
+#[test]
+fn columns_that_share_parts_of_their_paths_do_not_disturb_each_other() {
+    let kind = one(concat!(
+        "  - {column: a, path: .spec.owner.name, type: TEXT, key: false}\n",
+        "  - {column: b, path: ['.spec.nick', '.spec.owner.name'], type: TEXT, key: false}\n",
+        "  - {column: c, path: '.spec.owner | exists', type: BOOLEAN}\n",
+        "  - {column: d, path: '.spec.tags[0]', type: TEXT, key: false}\n",
+        "  - {column: e, path: '.spec.tags[*] | count', type: INT}\n",
+        "  - {column: f, path: '.spec.tags[-1]', type: TEXT, key: false}\n",
+        "  - {column: g, path: .spec.nick, type: TEXT, key: false, default: none}\n",
+        "  - {column: h, path: .metadata.name, type: TEXT, key: false}\n",
+    ));
+    let text = |text: &str| Value::text(text);
+    let wanted =
+        vec![text("ann"), text("ann"), Value::Bool(true), text("b"), Value::Int(2), text("A"), text("none"), text("a")];
+    assert_eq!(values(kind, STATUS), Ok(wanted));
+}
+
+#[test]
+fn a_filter_leaves_out_what_does_not_hold() {
+    let with = |filter: &str| {
+        let text = format!(
+            "kinds:\n- {{group: '', version: v1, kind: Pod, namespaced: true, filter: {filter}, columns: [{{column: c, path: .spec.replicas, type: INT}}]}}"
+        );
+        let kind = kinds("kinds.yaml", &text, &nothing).unwrap().kinds[0];
+        values(kind, STATUS).is_ok()
+    };
+    for (filter, holds) in [
+        ("['.metadata.labels[\"group-name\"]']", true),
+        ("'.metadata.labels.other'", false),
+        ("['.spec.owner.name = ann', '.spec.replicas = 3']", true),
+        ("['.spec.owner.name = ann', '.spec.replicas = 4']", false),
+        ("'.spec.owner.name in (bob, ann)'", true),
+        ("'.spec.text | lower = mixed'", true),
+        ("'.spec.suspend = false'", true),
+        ("'.status.conditions[type=Failed].status = True'", true),
+    ] {
+        assert_eq!(with(filter), holds, "{filter}");
+    }
+}
+
+#[test]
+fn what_comes_twice_or_is_no_json_is_an_error() {
+    let kind = one("  - {column: a, path: .spec.owner, type: TEXT, key: false}\n");
+    for (members, error) in [
+        (r#""spec": {"owner": "a", "owner": "b"}"#, "spec.owner: the key `owner` appears twice in the same object"),
+        (r#""spec": {"owner": "a"}, "spec": {}"#, "spec: the key `spec` appears twice in the same object"),
+        (r#""spec": {"owner": "a"}, "metadata": {}"#, "metadata: the key `metadata` appears twice in the same object"),
+    ] {
+        assert_eq!(values(kind, members), Err(error.into()), "{members}");
+    }
+    assert_eq!(values(kind, r#""spec": {"owner": null, "owner": "b"}"#), Ok(vec![Value::text("b")]));
+    assert!(values(kind, r#""spec": {"owner": "a"}, "status": {"x": }"#).is_err());
+}
+
+#[test]
+fn a_declared_kind_has_the_names_and_tables_of_a_compiled_one() {
+    let text = "
+kinds:
+- group: ray.io
+  version: v1
+  kind: RayCluster
+  namespaced: true
+  keys: [[namespace, owner_name]]
+  columns:
+  - {column: owner_name, path: .spec.owner.name, type: VARCHAR(100), was: owner}
+  - {column: phase, path: '.status.phase', type: VARCHAR(32), key: false, default: Unknown}
+- {group: '', version: v1, kind: Policy, table: core_policy, namespaced: false, finalizer: ensure}
+";
+    let kinds = kinds("kinds.yaml", text, &nothing).unwrap().kinds;
+    let (cluster, policy) = (kinds[0], kinds[1]);
+    assert_eq!((&*cluster.plural(), cluster.table().name.as_str()), ("rayclusters", "raycluster"));
+    assert_eq!((&*policy.plural(), policy.table().name.as_str()), ("policies", "core_policy"));
+    assert!(cluster.namespaced() && !policy.namespaced());
+    assert_eq!(policy.finalizer(), crate::kind::Finalizer::Ensure);
+    assert_eq!(cluster.finalizer(), crate::kind::Finalizer::Never);
+    let columns: Vec<String> = cluster.table().indexed().iter().map(|column| format!("{column:?}")).collect();
+    insta::assert_snapshot!(columns.join("\n"));
+    let keys: Vec<String> = cluster.table().keys.iter().map(|key| key.name.to_string()).collect();
+    assert_eq!(keys[5..], ["owner_name", "namespace_owner_name"]);
+    assert_eq!(cluster.table().by_path("spec.owner.name"), Some(12));
+    // With a default, the column has something else than what is there.
+    assert_eq!(cluster.table().by_path("status.phase"), None);
+}
+
+#[test]
+fn a_definition_is_another_one_if_anything_that_makes_a_value_is_another() {
+    let same = "  - {column: a, path: .spec.a, type: INT}\n";
+    let first = one(same).definition().fingerprint;
+    assert_eq!(one("  - {type: INT, path: ' .spec.a', column: a, key: false}\n").definition().fingerprint, first);
+    for other in [
+        "  - {column: a, path: .spec.b, type: INT}\n",
+        "  - {column: b, path: .spec.a, type: INT}\n",
+        "  - {column: a, path: .spec.a, type: BIGINT}\n",
+        "  - {column: a, path: .spec.a, type: INT, default: 0}\n",
+        "  - {column: a, path: .spec.a, type: INT, revision: 2}\n",
+        "  - {column: a, path: [.spec.a, .spec.b], type: INT}\n",
+    ] {
+        assert_ne!(one(other).definition().fingerprint, first, "{other}");
+    }
+}
+
+#[test]
+fn a_type_comes_from_the_crd_where_it_is_left_out() {
+    let crd = r#"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: jobs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Job, plural: jobs}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              replicas: {type: integer, format: int32}
+              seconds: {type: integer}
+              ratio: {type: number}
+              start: {type: string, format: date-time}
+              phase: {type: string, maxLength: 20}
+              paused: {type: boolean}
+              port: {x-kubernetes-int-or-string: true}
+              tags: {type: array, items: {type: string}}
+              values: {type: object, additionalProperties: {type: integer, format: int64}}
+              free: {type: object, x-kubernetes-preserve-unknown-fields: true}
+"#;
+    let open = |file: &str| if file == "crd.yaml" { Ok(crd.as_bytes().to_vec()) } else { nothing(file) };
+    let read = |paths: &[&str]| {
+        let columns: String =
+            paths.iter().enumerate().map(|(i, path)| format!("  - {{column: c{i}, path: '{path}'}}\n")).collect();
+        let text = format!(
+            "kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n  crd: crd.yaml\n  columns:\n{columns}"
+        );
+        kinds("kinds.yaml", &text, &open)
+    };
+    let there = [
+        (".spec.replicas", "INT"),
+        (".spec.seconds", "BIGINT"),
+        (".spec.ratio", "DOUBLE"),
+        (".spec.start", "DATETIME(6)"),
+        (".spec.phase", "VARCHAR(20)"),
+        (".spec.paused", "BOOLEAN"),
+        (".spec.tags[0]", "VARCHAR(255)"),
+        (".spec.values.x", "BIGINT"),
+        (".spec.tags[*] | count", "INT"),
+        (".spec.port | text", "VARCHAR(255)"),
+        (".metadata.generation", "BIGINT"),
+        (".metadata.labels.app", "VARCHAR(63)"),
+    ];
+    let kind = read(&there.map(|(path, _)| path)).unwrap().kinds[0];
+    for (column, (path, ty)) in kind.table().indexed().iter().zip(there) {
+        assert_eq!(column.ty.to_string(), ty, "{path}");
+    }
+    insta::assert_snapshot!(
+        read(&[
+            ".spec.replica",
+            ".spec.port",
+            ".spec.free.x",
+            ".spec.replicas.x",
+            ".spec.tags",
+            ".metadata.annotations.a"
+        ])
+        .unwrap_err()
+    );
+}

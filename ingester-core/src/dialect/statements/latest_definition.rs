@@ -1,0 +1,38 @@
+//! Which definition of their kind wrote the rows of a table, at most.
+
+use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
+use crate::schema::Table;
+use askama::Template;
+
+/// Reads the highest `ingest_version` of a table; 0 if it has no rows.
+#[derive(Debug, Template)]
+#[template(ext = "sql", source = r#"SELECT COALESCE(MAX("ingest_version"), 0) FROM {{ table.name|ident }}"#)]
+pub struct LatestDefinition {
+    /// The table.
+    pub table: &'static Table,
+}
+
+impl Statement for LatestDefinition {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        dialect.render(self)
+    }
+}
+
+impl Query for LatestDefinition {
+    type Row = u64;
+
+    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        row.uint(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&LatestDefinition { table: &TABLE });
+    }
+}
