@@ -1,8 +1,9 @@
 //! Kubernetes' quantities (`500m`, `128Mi`, `1e3`) as exact integers.
 //!
 //! A quantity has at most three decimal places and is at most 2^63-1 (the API's documentation of `Quantity`), so thousandths lose
-//! nothing: `0.5` CPUs are 500. BIGINT is exact on every database, and can be summed and compared. DECIMAL is not there in SQLite, and a
-//! DOUBLE is not exact. Bytes and counts are better kept in whole units, by [`units`].
+//! nothing: `0.5` CPUs are 500. BIGINT is exact on every database, and can be summed and compared. SQLite has no DECIMAL, and a DOUBLE is
+//! not exact. Bytes and counts are better kept in whole units, by [`units`], as the function `quantity` of a declared column gives them.
+//! <https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>
 
 use crate::schema::{Shape, SqlType};
 use crate::value::{ColumnValue, Scalar, Value, Values, class};
@@ -56,67 +57,67 @@ impl Scalar for Thousandths {
 /// For `#[index(with = quantity::thousandths)]`: a CPU of `0.5` or `500m` is 500. `None` for a text that is no quantity. What is finer is
 /// rounded away from zero, as Kubernetes does.
 pub fn thousandths<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<Thousandths> {
-    parse(quantity.quantity()).map(Thousandths)
+    parse(quantity.quantity()).map(|number| Thousandths(divided(number, PARTS / 1000)))
 }
 
 /// For `#[index(with = quantity::units)]`: `128Mi` is 134217728. `None` for a text that is no quantity. Fractions are rounded away from
 /// zero, as Kubernetes does.
 pub fn units<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<i64> {
-    let thousandths = parse(quantity.quantity())?;
-    Some(i64::try_from(divided(thousandths, 1000)).unwrap_or(if thousandths < 0 { i64::MIN } else { i64::MAX }))
+    let number = rounded_up(parse(quantity.quantity())?);
+    Some(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX }))
 }
 
-/// The largest quantity, in thousandths.
-const MOST: i128 = i64::MAX as i128 * 1000;
+/// For `#[index(with = quantity::number)]`: the nearest DOUBLE, which the function `quantity` of a declared column gives, too. `None` for
+/// a text that is no quantity.
+pub fn number<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<f64> {
+    parse(quantity.quantity()).map(float)
+}
 
-/// In thousandths.
-fn parse(text: &str) -> Option<i128> {
-    let (negative, unsigned) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
+/// Parts of one: what is below a billionth is rounded away from zero, as Kubernetes does.
+const PARTS: i128 = 1_000_000_000;
+
+/// The number that a quantity says, in billionths; `None` if it is none, or beyond 2^63 times a thousand.
+pub(crate) fn parse(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
     };
-    let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
-    let (number, suffix) = unsigned.split_at(end);
+    let end = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());
+    let (number, suffix) = digits.split_at(end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if fraction.contains('.') || whole.is_empty() && fraction.is_empty() {
+    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
         return None;
     }
-    let fraction = fraction.trim_end_matches('0');
-    let (binary, decimal) = scale(suffix)?;
-    // More digits than any quantity has, and few enough for the products below.
-    let most = if binary > 1 { 20 } else { 24 };
-    // Of the digits that are cut off only matters whether there are some that are not 0: they round up.
-    let digits = whole.bytes().chain(fraction.bytes()).skip_while(|digit| *digit == b'0');
-    let (mut mantissa, mut dropped, mut inexact) = (0_i128, 0_i32, false);
-    for (place, digit) in digits.enumerate() {
-        let digit = i128::from(digit - b'0');
-        if place < most {
-            mantissa = mantissa * 10 + digit;
-        } else {
-            dropped += 1;
-            inexact |= digit != 0;
-        }
+    let (factor, exponent) = factor(suffix)?;
+    // The digits as one whole number, and how many tenths it counts.
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    if digits.len() > 36 {
+        return None;
     }
-    let exponent = decimal.saturating_add(3 + dropped).saturating_sub(i32::try_from(fraction.len()).ok()?);
-    let mantissa = (mantissa + i128::from(inexact)).checked_mul(binary);
-    let thousandths = mantissa.and_then(|mantissa| match exponent {
-        0.. => 10_i128.checked_pow(exponent.unsigned_abs())?.checked_mul(mantissa),
-        _ => Some(divided(mantissa, 10_i128.checked_pow(exponent.unsigned_abs()).unwrap_or(i128::MAX))),
-    });
-    // 0 of any size is 0.
-    let zero = mantissa == Some(0);
-    let thousandths = if zero { 0 } else { thousandths.unwrap_or(MOST).min(MOST) };
-    Some(if negative { -thousandths } else { thousandths })
+    let mantissa: i128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
+    let tens = 9 + exponent - i32::try_from(fraction.len()).ok()?;
+    let mantissa = mantissa.checked_mul(factor)?;
+    let value = if tens >= 0 {
+        mantissa.checked_mul(10_i128.checked_pow(tens.unsigned_abs())?)?
+    } else {
+        match 10_i128.checked_pow(tens.unsigned_abs()) {
+            Some(divisor) => mantissa.div_euclid(divisor) + i128::from(mantissa.rem_euclid(divisor) != 0),
+            None => i128::from(mantissa != 0),
+        }
+    };
+    Some(if negative { -value } else { value })
 }
 
-/// What a suffix multiplies by, and the power of ten that it multiplies by.
-fn scale(suffix: &str) -> Option<(i128, i32)> {
-    let binary = |power: u32| Some((1024_i128.pow(power), 0));
+/// What a suffix multiplies by, and which power of ten in addition.
+fn factor(suffix: &str) -> Option<(i128, i32)> {
+    let binary = |power: u32| Some((1_i128 << (10 * power), 0));
     match suffix {
+        "" => Some((1, 0)),
         "n" => Some((1, -9)),
         "u" => Some((1, -6)),
         "m" => Some((1, -3)),
-        "" => Some((1, 0)),
         "k" => Some((1, 3)),
         "M" => Some((1, 6)),
         "G" => Some((1, 9)),
@@ -129,8 +130,32 @@ fn scale(suffix: &str) -> Option<(i128, i32)> {
         "Ti" => binary(4),
         "Pi" => binary(5),
         "Ei" => binary(6),
-        _ => Some((1, suffix.strip_prefix(['e', 'E'])?.parse().ok()?)),
+        _ => {
+            let exponent: i32 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
+            (-60..=60).contains(&exponent).then_some((1, exponent))
+        }
     }
+}
+
+/// The number as a decimal text without needless zeros.
+pub(crate) fn decimal(number: i128) -> String {
+    let (whole, part) = (number.unsigned_abs() / PARTS.unsigned_abs(), number.unsigned_abs() % PARTS.unsigned_abs());
+    let sign = if number < 0 { "-" } else { "" };
+    if part == 0 {
+        return format!("{sign}{whole}");
+    }
+    let part = format!("{part:09}");
+    format!("{sign}{whole}.{}", part.trim_end_matches('0'))
+}
+
+/// The nearest float.
+pub(crate) fn float(number: i128) -> f64 {
+    decimal(number).parse().unwrap_or(0.0)
+}
+
+/// The next whole number further from zero.
+pub(crate) fn rounded_up(number: i128) -> i128 {
+    divided(number, PARTS)
 }
 
 /// Rounded away from zero.
@@ -141,54 +166,51 @@ fn divided(number: i128, by: i128) -> i128 {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, parse, units};
+    use super::{decimal, float, parse, rounded_up, thousandths, units};
 
     #[test]
-    fn quantities_are_exact_to_the_thousandth() {
-        for (text, expected) in [
-            ("0", 0),
-            ("-0", 0),
-            ("1", 1_000),
-            ("+1.5", 1_500),
-            ("500m", 500),
-            ("0.5", 500),
-            (".5", 500),
-            ("5.", 5_000),
-            ("-250m", -250),
-            ("100u", 1),
-            ("1n", 1),
-            ("0n", 0),
-            ("-1n", -1),
-            ("1.0000001", 1_001),
-            ("0.1", 100),
-            ("12k", 12_000_000),
-            ("128Mi", 134_217_728_000),
-            ("1.5Gi", 1_610_612_736_000),
-            ("0.5Ki", 512_000),
-            ("0.500000000000000000000000000Ei", 576_460_752_303_423_488_000),
-            ("1e3", 1_000_000),
-            ("1E3", 1_000_000),
-            ("1E-3", 1),
-            ("1E", 1_000_000_000_000_000_000_000),
-            ("12e+2", 1_200_000),
-            ("8Ei", MOST),
-            ("99999999999999999999999999999999999999999999999999", MOST),
-            ("-1e99999", -MOST),
-            ("0e99999", 0),
-            ("1e-99999", 1),
-            ("0.000000000000000000000000000000000000000000000000001", 1),
-            ("123456789012345678.123", 123_456_789_012_345_678_123),
+    fn quantities_are_exact_numbers() {
+        for (text, number) in [
+            ("0", "0"),
+            ("500m", "0.5"),
+            ("0.5", "0.5"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("1e3", "1000"),
+            ("1E3", "1000"),
+            ("1E", "1000000000000000000"),
+            ("2Gi", "2147483648"),
+            ("1.5Ki", "1536"),
+            ("-3k", "-3000"),
+            ("+3k", "3000"),
+            ("100n", "0.0000001"),
+            ("1.0000000001", "1.000000001"),
+            ("0.1", "0.1"),
+            ("9223372036854775807", "9223372036854775807"),
+            ("8Ei", "9223372036854775808"),
+            ("5e-324", ""),
         ] {
-            assert_eq!(parse(text), Some(expected), "{text}");
+            assert_eq!(parse(text).map(decimal).unwrap_or_default(), number, "{text}");
         }
-        for text in ["", "-", ".", "1.2.3", "Mi", "1 Gi", "1Gb", "1e", "0x10", "1K", "half", "--1", "1e1.5"] {
+        for text in ["", "-", ".", "1.2.3", "1x", "1Kib", "e3", "1e", "0x10", "1 Gi", "NaN", "1ee3", "1e99"] {
             assert_eq!(parse(text), None, "{text}");
         }
     }
 
     #[test]
-    fn units_are_rounded_away_from_zero() {
-        let all = ["128Mi", "500m", "-500m", "1.001", "8Ei", "", "9223372036854775807"].map(units::<str>);
-        assert_eq!(all, [Some(134_217_728), Some(1), Some(-1), Some(2), Some(i64::MAX), None, Some(i64::MAX)]);
+    fn whole_numbers_are_rounded_up() {
+        for (text, whole) in [("500m", 1), ("1", 1), ("1001m", 2), ("-500m", -1), ("0", 0)] {
+            assert_eq!(parse(text).map(rounded_up), Some(whole), "{text}");
+        }
+        assert_eq!(parse("250m").map(float), Some(0.25));
+    }
+
+    #[test]
+    fn columns_have_thousandths_or_units() {
+        let all = ["0.5", "250m", "1.0001", "-1n", "8Ei", "no"].map(|text| thousandths(text).map(|found| found.0));
+        let of_8_ei = 9_223_372_036_854_775_808_000;
+        assert_eq!(all, [Some(500), Some(250), Some(1001), Some(-1), Some(of_8_ei), None]);
+        let all = ["128Mi", "500m", "-500m", "8Ei", "-1e20", ""].map(units::<str>);
+        assert_eq!(all, [Some(134_217_728), Some(1), Some(-1), Some(i64::MAX), Some(i64::MIN), None]);
     }
 }
