@@ -39,7 +39,8 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// kind = "Pod", plural = "pods", namespaced)]`.
 ///
 /// On fields, any number of `#[index]`, each one column (or those of a composite), with the options
-/// - `column = "name"`: the column's name, or what the names of a composite's columns begin with; the field's name otherwise;
+/// - `column = "name"`: the column's name, or what the names of a composite's columns begin with; the field's name otherwise, or in a
+///   projection the last step of `path`;
 /// - `type = "VARCHAR(768)"`: the SQL type, otherwise that of the Rust type;
 /// - `path = "owner.name"`: a value inside the field, by Rust field names, or `0` for what a newtype holds; `Option`s on the way give
 ///   NULL;
@@ -72,7 +73,7 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `key(column, column)`: a key over several columns, any number of times;
 /// - `filter = function`: a function from a reference to the struct to `bool`; objects for which it is false have no row;
 /// - `revision = 2`: says that the filter's body has changed, or anything else that the attributes do not show;
-/// - `group`, `version`, `kind`, `plural`, `namespaced`: for projections;
+/// - `group`, `version`, `kind`, `plural`, `namespaced` (or `namespaced = false`): for projections;
 /// - `handles = false`: no handles (see below);
 /// - `crate = "path"`: where `ingester_core` is, if it is not a direct dependency.
 ///

@@ -6,6 +6,22 @@ use crate::attr::{CompositeKey, FinalizerOption};
 use proc_macro2::Span;
 use syn::{ExprPath, Generics, Ident, LitStr, Member, Path, Type, Visibility};
 
+/// The columns that every kind has, which the library declares.
+pub(crate) const BASE: [&str; 12] = [
+    "uid",
+    "group_ver",
+    "namespace",
+    "name",
+    "res_version",
+    "create_time",
+    "update_time",
+    "delete_time",
+    "evict_time",
+    "ingest_version",
+    "proto",
+    "json",
+];
+
 /// What an item becomes.
 pub(crate) enum Model {
     /// `Ingestable`. There is no kind where the attributes do not name one, or kube derives no type for it; that has been

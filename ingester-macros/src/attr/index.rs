@@ -3,7 +3,6 @@
 use super::named;
 use super::setting::Setting;
 use crate::context::Context;
-use crate::span::at;
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, ExprPath, Ident, LitStr, Member};
@@ -127,7 +126,8 @@ impl Path {
         let text = literal.value();
         let mut steps = Vec::new();
         for step in text.split('.') {
-            let span = at(literal.span());
+            // Where the user wrote it: rustc lists the fields that there are.
+            let span = literal.span();
             if let Ok(index) = step.parse::<u32>() {
                 steps.push(Member::Unnamed(syn::Index { index, span }));
                 continue;

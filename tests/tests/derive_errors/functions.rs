@@ -33,7 +33,7 @@ struct WidgetSpec {
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Pod", filter = counts)] //~ ERROR mismatched types
+#[ingest(group = "", version = "v1", kind = "Pod", namespaced, filter = counts)] //~ ERROR mismatched types
 struct Pod {}
 
 #[derive(Ingestable, Deserialize)]

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Widget")]
+#[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
 struct Widget {
     #[index(type = "VARCHAR")] //~ ERROR `VARCHAR` is not a column type: use VARCHAR(n), TEXT, MEDIUMTEXT, BOOLEAN, INT, BIGINT, BIGINT UNSIGNED, DOUBLE or DATETIME(6)
     a: String,

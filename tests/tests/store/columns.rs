@@ -62,7 +62,7 @@ pub struct Wrapped(pub String);
 #[serde(default)]
 pub struct Certificate {
     pub metadata: Metadata,
-    #[index(column = "secret", path = "secret_name")]
+    #[index(path = "secret_name")]
     pub spec: CertificateSpec,
     pub status: CertificateStatus,
 }
@@ -147,10 +147,13 @@ fn a_function_of_the_struct_sees_metadata_spec_and_status() {
     let text = r#"{"apiVersion": "cert-manager.io/v1", "kind": "Certificate",
         "metadata": {"name": "web", "namespace": "shop", "generation": 2}, "spec": {"secretName": "tls"},
         "status": {"conditions": [{"type": "Ready", "observedGeneration": 2}, {"type": "Issuing", "observedGeneration": 1}]}}"#;
-    assert_row!(Certificate, text, { state: "Ready tls", newest: "Issuing", secret: "tls" });
+    assert_row!(Certificate, text, { state: "Ready tls", newest: "Issuing", secret_name: "tls" });
     let new = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: web}";
-    assert_row!(Certificate, new, { state: "Unknown -", newest: null, secret: null });
-    assert_eq!(paths(Kind::of::<Certificate>()), ["secret spec.secretName", "state -", "newest status.conditions"]);
+    assert_row!(Certificate, new, { state: "Unknown -", newest: null, secret_name: null });
+    assert_eq!(
+        paths(Kind::of::<Certificate>()),
+        ["secret_name spec.secretName", "state -", "newest status.conditions"]
+    );
     assert_eq!(Kind::of::<Certificate>().table().by_path("status.conditions"), None, "it is made of what is there");
 }
 
