@@ -94,8 +94,4 @@ struct Gadget {
 #[ingest(group = "", version = "v1", kind = "Node", descriptors = crate::MESSAGES)] //~ ERROR `descriptors` says where a message is described: name it with `protobuf = "..."`
 struct Node {}
 
-#[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Event", namespaced, protobuf = "example.v1.Event")] //~ ERROR cannot find value `DESCRIPTORS` in the crate root
-struct Event {}
-
 fn main() {}

@@ -3,6 +3,11 @@
 use ingester_core::{Ingestable, Kind, registry};
 use serde::Deserialize;
 
+// A constant, which is only evaluated where the rest of the crate is right.
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Event", namespaced, protobuf = "example.v1.Event")] //~ ERROR the crate's root has no static `DESCRIPTORS` for this message: say where it is described with `descriptors = path`
+struct Event {}
+
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "ConfigMap", namespaced, table = "things")]
 struct ConfigMap {}
