@@ -54,8 +54,9 @@ use arguments::{Arguments, Command, Finalizers, Proto, Schema};
 use clap::Parser;
 use database::configuration;
 use ending::{Ending, Failure};
+use ingester_core::view::check_views;
 use ingester_core::{Kind, check_registry};
-use ingester_mirror::config::{Config, LogFormat};
+use ingester_mirror::config::{Config, Environment, LogFormat};
 use std::process::ExitCode;
 
 impl Program {
@@ -85,12 +86,20 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
 fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     let kinds = program.kinds;
     check_registry(kinds).map_err(|error| Failure::Usage(anyhow!("the kinds of this program: {error}")))?;
+    check_views(kinds, program.views).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Failure::Usage(anyhow!("the views of this program:\n  {}", errors.join("\n  ")))
+    })?;
     // An error in the program's descriptors would be an error of every object.
     for protobuf in kinds.iter().filter_map(Kind::protobuf) {
         protobuf.get().map_err(|error| Failure::Usage(anyhow!(error)))?;
     }
     if let Command::Run(arguments) = command {
-        let config = configuration(&arguments.config, kinds)?;
+        let config = match (&arguments.config, &arguments.database_url) {
+            (Some(file), _) => configuration(&arguments::ConfigFile { config: file.clone() }, kinds)?,
+            (None, url) => Config::of_database(url.as_deref().unwrap_or_default(), &Environment::of_process())
+                .map_err(|error| Failure::Usage(error.into()))?,
+        };
         let level = start_logging(&config)?;
         return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?, level));
     }
@@ -109,6 +118,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Schema(_)
         | Command::Crds(_)
         | Command::Kinds(_)
+        | Command::Scaffold(_)
+        | Command::Rbac(_)
         | Command::Queries(_)
         | Command::Kubeconfig(_)
         | Command::Rejects(_)
@@ -133,8 +144,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::finalizers::remove(&arguments, config, kinds))
         }
-        Command::Schema(Schema::Print(arguments)) => commands::schema::print(&arguments, program.of_schema()),
-        Command::Schema(Schema::Generate(arguments)) => commands::schema::generate(&arguments, program.of_schema()),
+        Command::Schema(Schema::Print(arguments)) => commands::schema::print(&arguments, program),
+        Command::Schema(Schema::Generate(arguments)) => commands::schema::generate(&arguments, program),
         Command::Schema(Schema::Diff(arguments)) => wait_for(commands::schema::diff(arguments, program)),
         Command::Schema(Schema::Apply(arguments)) => wait_for(commands::schema::apply(arguments, program)),
         Command::Schema(Schema::Info(arguments)) => wait_for(commands::schema::info(arguments, program)),
@@ -144,6 +155,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Proto(Proto::Decode(arguments)) => wait_for(commands::proto::decode(arguments, kinds)),
         Command::Crds(arguments) => commands::crds::run(&arguments, kinds),
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
+        Command::Scaffold(arguments) => wait_for(commands::scaffold::run(arguments)),
+        Command::Rbac(arguments) => commands::rbac::run(&arguments, kinds),
     }
 }
 
@@ -171,6 +184,7 @@ mod tests {
     use super::{Arguments, Failure, Kind, Program, run};
     use clap::{CommandFactory, Parser};
     use ingester_core::kind::Definition;
+    use ingester_core::view::View;
 
     const fn kind(kind: &'static str) -> Kind {
         let refused = Kind::refused();
@@ -185,6 +199,21 @@ mod tests {
             let Err(Failure::Usage(error)) = run(arguments.command, Program::new(KINDS)) else { panic!("it ran") };
             let error = error.to_string();
             assert!(error.contains("kinds `v1 ConfigMap` and `v1 Secret` have one table"), "{error}");
+        }
+    }
+
+    #[test]
+    fn no_command_runs_with_a_mistaken_view_and_all_mistakes_are_told() {
+        const VIEWS: &[View] = &[View { name: "a b", columns: &[], sources: &[] }];
+        for arguments in ["kinds", "schema print", "run --config none.yaml"] {
+            let arguments = Arguments::parse_from(["ingester"].into_iter().chain(arguments.split(' ')));
+            let program = Program::new(&[]).views(VIEWS);
+            let Err(Failure::Usage(error)) = run(arguments.command, program) else { panic!("it ran") };
+            let error = error.to_string();
+            for says in ["the views of this program:", "its name may only have", "it has no columns", "it has no kinds"]
+            {
+                assert!(error.contains(says), "{error}");
+            }
         }
     }
 

@@ -3,8 +3,9 @@
 //! May use: ingester-core.
 
 use ingester_core::GeneratedSql;
-use ingester_core::Kind;
 use ingester_core::declare::DeclaredKinds;
+use ingester_core::view::View;
+use ingester_core::{Kind, Registry};
 
 /// An ingester for a registry of kinds.
 #[derive(Clone, Copy, Debug)]
@@ -15,13 +16,27 @@ pub struct Program {
     pub(crate) built_in: &'static [Kind],
     /// The kinds of a file.
     pub(crate) declared: &'static [Kind],
+    /// The views over the kinds that are built in.
+    pub(crate) views: &'static [View],
     pub(crate) sql: Option<GeneratedSql>,
 }
 
 impl Program {
     /// An ingester for these kinds.
     pub const fn new(kinds: &'static [Kind]) -> Self {
-        Program { kinds, built_in: kinds, declared: &[], sql: None }
+        Program { kinds, built_in: kinds, declared: &[], views: &[], sql: None }
+    }
+
+    /// Adds views over the tables of the kinds, see [`ingester_core::view`]. They are part of the schema, as the tables are.
+    #[must_use]
+    pub const fn views(mut self, views: &'static [View]) -> Self {
+        self.views = views;
+        self
+    }
+
+    /// What the migrations that are built in are made for.
+    pub(crate) const fn registry(&self) -> Registry<'static> {
+        Registry { kinds: self.built_in, views: self.views }
     }
 
     /// Builds the migrations of the kinds in, see [`generated_sql!`](ingester_core::generated_sql). Without them, the program
@@ -37,7 +52,7 @@ impl Program {
         let declared = file.kinds.leak();
         match file.built_in {
             true => Program { declared, ..self }.with_built_in(self.built_in),
-            false => Program { kinds: declared, built_in: &[], declared, sql: None },
+            false => Program { kinds: declared, built_in: &[], declared, views: &[], sql: None },
         }
     }
 
@@ -51,9 +66,8 @@ impl Program {
         Program { kinds, built_in, ..self }
     }
 
-    /// The kinds that the schema commands are about: the declared ones if there are any, for those that are built in have migrations of
-    /// their own.
-    pub(crate) fn of_schema(&self) -> &'static [Kind] {
-        if self.declared.is_empty() { self.built_in } else { self.declared }
+    /// What the schema commands are about: the declared kinds if there are any, for those that are built in have migrations of their own.
+    pub(crate) const fn of_schema(&self) -> Registry<'static> {
+        if self.declared.is_empty() { self.registry() } else { Registry { kinds: self.declared, views: &[] } }
     }
 }

@@ -13,7 +13,7 @@ use crate::json;
 use crate::object::Object;
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::row::{Row, RowError};
-use crate::schema::{Field, Fingerprint, Table};
+use crate::schema::{Field, Fingerprint, Table, Text};
 use crate::value::{Value, Values};
 use derived::RowSource;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -372,6 +372,13 @@ impl Kind {
     /// The kind's name.
     pub const fn kind(&self) -> &'static str {
         self.definition.kind
+    }
+
+    /// Adds its `apiVersion` and name to a message.
+    pub(crate) const fn named(&self, text: Text) -> Text {
+        let text = text.str("`").str(self.group());
+        let text = if self.group().is_empty() { text } else { text.str("/") };
+        text.str(self.version()).str(" ").str(self.kind()).str("`")
     }
 
     /// The plural in the API's paths.

@@ -50,13 +50,14 @@ pub mod row;
 pub mod schema;
 pub mod testing;
 pub mod value;
+pub mod view;
 pub mod wire;
 pub mod yaml;
 
 pub use ddl::GeneratedSql;
 pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
 pub use kind::{Indexed, Ingestable, Kind};
-pub use registry::{RegistryError, check_registry};
+pub use registry::{Registry, RegistryError, check_registry};
 pub use value::ColumnValue;
 
 /// What the derives' code refers to. Not for anybody else: it changes without notice.

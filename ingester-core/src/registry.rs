@@ -1,12 +1,40 @@
 //! Registries: the lists of kinds that a program mirrors, joined in a constant.
 //!
-//! May use: schema, kind.
+//! May use: schema, kind, view.
 //!
 //! Whatever makes two kinds of one registry impossible belongs into [`clash`]: [`registry!`](crate::registry) makes it a compile
 //! error, and [`check_registry`] an error at the start, for lists that were joined without the macro.
 
 use crate::kind::Kind;
 use crate::schema::{Companion, Text, same};
+use crate::view::View;
+
+/// What a program's tables are made for: its kinds, and the views over them. A list of kinds is a registry without views.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Registry<'a> {
+    /// The kinds.
+    pub kinds: &'a [Kind],
+    /// The views over their tables.
+    pub views: &'a [View],
+}
+
+impl<'a> From<&'a [Kind]> for Registry<'a> {
+    fn from(kinds: &'a [Kind]) -> Self {
+        Registry { kinds, views: &[] }
+    }
+}
+
+impl<'a, const N: usize> From<&'a [Kind; N]> for Registry<'a> {
+    fn from(kinds: &'a [Kind; N]) -> Self {
+        Registry { kinds, views: &[] }
+    }
+}
+
+impl<'a> From<&'a Vec<Kind>> for Registry<'a> {
+    fn from(kinds: &'a Vec<Kind>) -> Self {
+        Registry { kinds, views: &[] }
+    }
+}
 
 /// Joins registries in a constant: the kinds of other crates, and one's own. Two kinds with one table, and one kind twice, are
 /// compile errors.
@@ -114,12 +142,12 @@ const fn clash(a: &Kind, b: &Kind) -> Option<Text> {
     }
     // Every version of a kind serves the same objects.
     if same(a.group(), b.group()) && same(a.kind(), b.kind()) {
-        let both = named(named(Text::new("one kind is in the registry twice, as "), a).str(" and as "), b);
+        let both = b.named(a.named(Text::new("one kind is in the registry twice, as ")).str(" and as "));
         return Some(both.str(": its objects would be mirrored twice; keep one of them"));
     }
     let (first, second) = (&a.table().name, &b.table().name);
     if first.same(second) {
-        let both = named(named(Text::new("kinds "), a).str(" and "), b).str(" have one table, `").str(first.as_str());
+        let both = b.named(a.named(Text::new("kinds ")).str(" and ")).str(" have one table, `").str(first.as_str());
         return Some(both.str("`: give one of them another name with `#[ingest(table = \"...\")]`"));
     }
     let mut c = 0;
@@ -138,16 +166,10 @@ const fn clash(a: &Kind, b: &Kind) -> Option<Text> {
 
 /// The table of `kind` has the name of a companion table of `owner`.
 const fn companion_clash(kind: &Kind, owner: &Kind) -> Text {
-    let text = named(Text::new("the table of kind "), kind).str(", `").str(kind.table().name.as_str());
-    named(text.str("`, is the one for labels or annotations of kind "), owner)
+    let text = kind.named(Text::new("the table of kind ")).str(", `").str(kind.table().name.as_str());
+    owner
+        .named(text.str("`, is the one for labels or annotations of kind "))
         .str(": give one of them another name with `#[ingest(table = \"...\")]`")
-}
-
-/// Adds a kind with its `apiVersion`.
-const fn named(text: Text, kind: &Kind) -> Text {
-    let text = text.str("`").str(kind.group());
-    let text = if kind.group().is_empty() { text } else { text.str("/") };
-    text.str(kind.version()).str(" ").str(kind.kind()).str("`")
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use super::{Cluster, ConfigFile, Output, QueriesFolder, Target};
 use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
 
 const RUN: &str = "\
 Examples:
   ingester run --config ingester.yaml
-  ingester run --config ingester.yaml --context staging     another cluster of the kubeconfig";
+  ingester run --config ingester.yaml --context staging     another cluster of the kubeconfig
+  ingester run --database-url sqlite://ingester.db          all defaults, for trying out";
 
 /// Mirror a cluster into SQL, until it is stopped.
 ///
@@ -15,9 +17,14 @@ Examples:
 /// stays idle and logs why.
 #[derive(Debug, Args)]
 #[command(after_help = RUN)]
+#[group(id = "what", required = true, multiple = true, args = ["config", "database_url"])]
 pub(crate) struct Run {
-    #[command(flatten)]
-    pub(crate) config: ConfigFile,
+    /// The configuration, a YAML file; docs/configuration.md lists all keys.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// mysql://user:password@host:3306/database or sqlite://file.db, in place of a configuration: all else has its default.
+    #[arg(long, value_name = "URL", conflicts_with = "config")]
+    pub(crate) database_url: Option<String>,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
 }

@@ -8,10 +8,11 @@
 //! | `shared.rs` | what means the same wherever it is taken: database, configuration, cluster, output |
 //! | `import.rs`, `get.rs`, `rejects.rs` | objects of files into SQL, objects out of SQL, objects that could not be stored |
 //! | `mirror.rs`, `kubeconfig.rs` | beside a cluster |
-//! | `schema.rs` | tables, columns, kinds |
+//! | `schema.rs`, `declare.rs` | tables, columns, kinds |
 //!
 //! Every command has an example in its help, which the tests parse.
 
+mod declare;
 mod get;
 mod import;
 mod kubeconfig;
@@ -22,6 +23,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use declare::{Rbac, Scaffold};
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat, State};
 pub(crate) use import::Import;
 pub(crate) use kubeconfig::Kubeconfig;
@@ -52,7 +54,7 @@ impl Command {
     /// The configuration that is named, if any.
     pub(crate) fn config(&self) -> Option<&Path> {
         let target = match self {
-            Command::Run(its) => return Some(&its.config.config),
+            Command::Run(its) => return its.config.as_deref(),
             Command::Audit(its) => return Some(&its.config.config),
             Command::Finalizers(Finalizers::Remove(its)) => return Some(&its.config.config),
             Command::Serve(its) => &its.target,
@@ -76,7 +78,9 @@ impl Command {
             | Command::Kubeconfig(_)
             | Command::Crds(_)
             | Command::Kinds(_)
+            | Command::Scaffold(_)
             | Command::Completions(_) => return None,
+            Command::Rbac(its) => return its.config.as_deref(),
         };
         target.config.as_deref()
     }
@@ -106,6 +110,8 @@ pub(crate) enum Command {
     Proto(Proto),
     Crds(Crds),
     Kinds(Kinds),
+    Scaffold(Scaffold),
+    Rbac(Rbac),
     Completions(Completions),
 }
 

@@ -15,9 +15,11 @@ pub(crate) mod kinds;
 pub(crate) mod kubeconfig;
 pub(crate) mod proto;
 pub(crate) mod queries;
+pub(crate) mod rbac;
 pub(crate) mod rejects;
 pub(crate) mod restore;
 pub(crate) mod run;
+pub(crate) mod scaffold;
 pub(crate) mod schema;
 pub(crate) mod serve;
 mod start;
@@ -27,9 +29,9 @@ use crate::ending::Failure;
 use crate::program::Program;
 use crate::server::Render;
 use anyhow::anyhow;
-use ingester_core::Kind;
 use ingester_core::ddl::{Schema, diff};
 use ingester_core::nearest::nearest;
+use ingester_core::{Kind, Registry};
 use ingester_mirror::identity::Identity;
 use ingester_mirror::metrics::Metrics;
 use ingester_store::Store;
@@ -170,7 +172,7 @@ async fn prepare(store: &Store, program: Program, released: Option<&Released>) -
             tracing::info!(migration, "Migration run");
         }
     } else if released.is_none() {
-        store.create_missing(program.built_in).await?;
+        store.create_missing(program.registry()).await?;
     }
     make_declared(store, program.declared).await.map_err(declared_failure)?;
     let mut missing = store.missing(kinds).await?;
@@ -209,7 +211,7 @@ fn lacks(missing: &[String], program: Program, released: Option<&Released>) -> S
         _ if missing.iter().any(of_declared) => {
             "`ingester run` and `ingester import` make the tables of declared kinds, and so does `ingester schema apply --kinds FILE`"
         }
-        Some(released) if !is_current(program.built_in, released) => BEHIND,
+        Some(released) if !is_current(program.registry(), released) => BEHIND,
         _ => {
             "run `ingester schema apply` (if it has nothing to do, `ingester schema verify` names what else changed the tables)"
         }
@@ -218,9 +220,9 @@ fn lacks(missing: &[String], program: Program, released: Option<&Released>) -> S
 }
 
 /// Whether the migrations create what the structs need, and their definitions are recorded.
-fn is_current(kinds: &[Kind], released: &Released) -> bool {
+fn is_current(registry: Registry<'_>, released: &Released) -> bool {
     let recorded = |kind: &Kind| released.lock_file().ingest_version(kind).is_ok_and(|version| version.number > 0);
-    diff(&released.lock_file().tables, &Schema::of(kinds)).is_empty() && kinds.iter().all(recorded)
+    diff(&released.lock_file().tables, &Schema::of(registry)).is_empty() && registry.kinds.iter().all(recorded)
 }
 
 /// The remedy if they do not.

@@ -47,17 +47,27 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
         None => None,
     };
     let (sender, live) = Live::new(config.clone());
-    let reload = Reload {
-        file: arguments.config.config.clone(),
-        kinds: program.kinds.iter().map(Kind::kind).collect(),
-        environment: Environment::of_process(),
-        config: config.clone(),
-        live: sender,
-        level,
-        metrics: metrics.clone(),
+    // Without a file nothing changes, and nobody is told that.
+    let mut unchanged = None;
+    let reloading = match &arguments.config {
+        None => {
+            unchanged = Some(sender);
+            None
+        }
+        Some(file) => {
+            let reload = Reload {
+                file: file.clone(),
+                kinds: program.kinds.iter().map(Kind::kind).collect(),
+                environment: Environment::of_process(),
+                config: config.clone(),
+                live: sender,
+                level,
+                metrics: metrics.clone(),
+            };
+            let reloading = without_error(reload.run(stop.clone()));
+            Some(Part::spawn("watch of the configuration file", Until::Stop, &health, &stop, reloading))
+        }
     };
-    let reloading = without_error(reload.run(stop.clone()));
-    let reloading = Part::spawn("watch of the configuration file", Until::Stop, &health, &stop, reloading);
     let ending = match config.gate().map_err(|error| Failure::Usage(error.into()))? {
         Gate::Disabled => idle("metadataStorage.enableMetadataStorage is false", &health, &stop).await,
         Gate::NoDatabase => idle("no database is named", &health, &stop).await,
@@ -70,7 +80,10 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
         }
     };
     stop.cancel();
-    reloading.abort();
+    if let Some(reloading) = reloading {
+        reloading.abort();
+    }
+    drop(unchanged);
     if let Some(serving) = serving {
         // It ends by itself within a second. How it ends does not change the result.
         serving.ended().await;

@@ -11,8 +11,8 @@ use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
 use indicatif::ProgressBar;
-use ingester_core::Kind;
 use ingester_core::ddl::{self, Schema, Server};
+use ingester_core::{Kind, Registry};
 use ingester_store::migrate::{
     ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, Planned, Progress, Released, State, drift,
     own_drift, schema_of,
@@ -20,17 +20,21 @@ use ingester_store::migrate::{
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
 
-pub(crate) fn print(arguments: &SchemaPrint, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+pub(crate) fn print(arguments: &SchemaPrint, program: Program) -> Result<Ending, Failure> {
+    let Registry { kinds, views } = program.of_schema();
     let kinds = chosen(kinds, &arguments.kinds)?;
+    // Views are over all kinds.
+    let views = if arguments.kinds.is_empty() { views } else { &[] };
     let dialect = arguments.dialect;
-    output::print(&dialect.script(&dialect.create_all(&Schema::of(&kinds))))?;
+    output::print(&dialect.script(&dialect.create_all(&Schema::of(Registry { kinds: &kinds, views }))))?;
     Ok(Ending::Done)
 }
 
-pub(crate) fn generate(arguments: &SchemaGenerate, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<Ending, Failure> {
+    let registry = program.of_schema();
     let folder = Folder::new(&arguments.out);
     let options = GenerateOptions { name: arguments.name.as_deref(), allow_destructive: arguments.allow_destructive };
-    let outcome = if arguments.check { folder.check(kinds) } else { folder.generate(kinds, &options) };
+    let outcome = if arguments.check { folder.check(registry) } else { folder.generate(registry, &options) };
     let outcome = outcome.map_err(anyhow::Error::from)?;
     if outcome.changed.is_empty() {
         note(&format!("{} is current", arguments.out.display()));
@@ -105,13 +109,17 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
         return apply_declared(&database, &store, program.declared, arguments.allow_destructive).await;
     }
     let Some(released) = released else {
-        let made = store.create_missing(program.built_in).await?;
+        let made = store.create_missing(program.registry()).await?;
         store.close().await;
-        match &made[..] {
-            [] => note(&format!("{database} has every table already; this program has no migrations built in")),
-            [table] => note(&format!("made the table {table} in {database}")),
-            tables => note(&format!("made {} tables in {database}", tables.len())),
+        let is_view = |name: &&String| program.views.iter().any(|view| view.name == **name);
+        let (views, tables): (Vec<&String>, Vec<&String>) = made.iter().partition(is_view);
+        match (&tables[..], &views[..]) {
+            ([], []) => note(&format!("{database} has every table already; this program has no migrations built in")),
+            ([], _) => {}
+            ([table], _) => note(&format!("made the table {table} in {database}")),
+            (tables, _) => note(&format!("made {} tables in {database}", tables.len())),
         }
+        views.iter().for_each(|view| note(&format!("made the view {view} in {database}")));
         return Ok(Ending::Done);
     };
     let bar = bar();
@@ -129,7 +137,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
         note(&format!("{database} has run every migration"));
     }
     // The named folder may belong to a program with other kinds.
-    let behind = arguments.migrations.sql.is_none() && !is_current(program.built_in, &released);
+    let behind = arguments.migrations.sql.is_none() && !is_current(program.registry(), &released);
     if behind {
         note(BEHIND);
     }
@@ -234,7 +242,11 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
 }
 
 /// Prints what `schema apply` would run, as a script of the database's dialect.
-async fn plan(database: &Database, released: Option<&Released>, kinds: &[Kind]) -> Result<Ending, Failure> {
+async fn plan(
+    database: &Database,
+    released: Option<&Released>,
+    registry: Registry<'static>,
+) -> Result<Ending, Failure> {
     let store = match database.address().missing_file() {
         None => database.open_existing().await?,
         // As if it were there, and empty.
@@ -245,13 +257,19 @@ async fn plan(database: &Database, released: Option<&Released>, kinds: &[Kind]) 
         }
     };
     let Some(released) = released else {
-        let there = store.tables().await?;
-        let mut schema = Schema::of(kinds);
+        let (there, catalog) = (store.tables().await?, store.catalog().await?);
+        let mut schema = Schema::of(registry);
         schema.tables.retain(|table| !there.contains(table.name.as_str()));
+        schema.views.retain(|view| catalog.lacks_view(view));
         let dialect = store.dialect();
         store.close().await;
         output::print(&dialect.script(&dialect.create_all(&schema)))?;
-        note(&format!("dry run: {} tables would be made in {database}", schema.tables.len()));
+        let views = match schema.views.len() {
+            0 => String::new(),
+            1 => " and 1 view".to_owned(),
+            some => format!(" and {some} views"),
+        };
+        note(&format!("dry run: {} tables{views} would be made in {database}", schema.tables.len()));
         return Ok(Ending::Done);
     };
     let server = Server::parse(store.server());

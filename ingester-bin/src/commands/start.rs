@@ -135,9 +135,9 @@ async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotR
                 }
             }
             None => {
-                let made = store.create_missing(tables.program.built_in).await?;
+                let made = store.create_missing(tables.program.registry()).await?;
                 if !made.is_empty() {
-                    tracing::info!(tables = made.len(), "Tables made");
+                    tracing::info!(tables = made.len(), "Tables and views made");
                 }
             }
         }

@@ -5,6 +5,7 @@
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 mod database;
+mod declared;
 mod full_disk;
 mod get;
 mod habits;

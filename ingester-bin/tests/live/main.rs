@@ -31,6 +31,7 @@ mod churn;
 mod cluster;
 mod cost;
 mod database;
+mod declared;
 mod endpoints;
 mod eventually;
 mod evolution;

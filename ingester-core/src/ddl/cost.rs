@@ -142,6 +142,12 @@ const RENAME_KEY: &[Rule] = rules! {
     Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': an index has no new name, it is made again";
 };
 
+const VIEW: &[Rule] = rules! {
+    MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'CREATE VIEW Statement': a change of the data dictionary";
+    MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'CREATE VIEW'";
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'CREATE VIEW'";
+};
+
 impl SchemaChange {
     /// The rules about it, of each family in the order of their versions.
     pub(super) fn rules(&self) -> &'static [Rule] {
@@ -166,6 +172,7 @@ impl SchemaChange {
             SchemaChange::AddKey { .. } => ADD_KEY,
             SchemaChange::DropKey { .. } => DROP_KEY,
             SchemaChange::RenameKey { .. } => RENAME_KEY,
+            SchemaChange::CreateView(_) | SchemaChange::DropView(_) => VIEW,
         }
     }
 

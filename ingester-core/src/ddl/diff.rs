@@ -1,10 +1,11 @@
 //! The changes between two schemas.
 
 use super::model::{ColumnDef, KeyDef, Schema, TableDef};
+use super::view::ViewDef;
 use crate::schema::{Ident, SqlType};
 use serde::{Deserialize, Serialize};
 
-/// One change of a schema. The lock file has only the name of a table that is created or dropped.
+/// One change of a schema. The lock file has only the name of a table or view that is created or dropped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SchemaChange {
@@ -83,6 +84,10 @@ pub enum SchemaChange {
         /// The new name.
         to: Ident,
     },
+    /// A view is made.
+    CreateView(#[serde(with = "view_name_alone")] ViewDef),
+    /// A view is dropped, for good or while a table under it changes.
+    DropView(#[serde(with = "view_name_alone")] ViewDef),
 }
 
 /// Whether the values of a column fit another type.
@@ -131,6 +136,8 @@ impl SchemaChange {
                 let from = key.name;
                 SchemaChange::RenameKey { table, key: KeyDef { name: to, ..key }, to: from }
             }
+            SchemaChange::CreateView(view) => SchemaChange::DropView(view),
+            SchemaChange::DropView(view) => SchemaChange::CreateView(view),
         }
     }
 }
@@ -155,6 +162,7 @@ pub fn diff(before: &Schema, after: &Schema) -> Vec<SchemaChange> {
     }
     let dropped = before.tables.iter().filter(|old| !sources.contains(&Some(old.name)));
     changes.extend(dropped.cloned().map(SchemaChange::DropTable));
+    views(before, after, &mut changes);
     changes
 }
 
@@ -189,6 +197,39 @@ pub(super) fn no_longer_staying(
         }
     }
     found
+}
+
+/// The changes of views, beside those of the tables. A view is dropped and made again if its definition changes, and around changes of
+/// a table under it that it would not survive on every server.
+fn views(before: &Schema, after: &Schema, changes: &mut Vec<SchemaChange>) {
+    let touched = |view: &ViewDef| changes.iter().filter_map(disturbed).any(|table| view.reads(table));
+    let keeps = |view: &ViewDef| after.views.contains(view) && !touched(view);
+    let kept: Vec<Ident> = before.views.iter().filter(|view| keeps(view)).map(|view| view.name).collect();
+    let others = |views: &[ViewDef]| -> Vec<ViewDef> {
+        views.iter().filter(|view| !kept.contains(&view.name)).cloned().collect()
+    };
+    changes.extend(others(&before.views).into_iter().map(SchemaChange::DropView));
+    changes.extend(others(&after.views).into_iter().map(SchemaChange::CreateView));
+}
+
+/// The table that a change renames, drops, makes again, or takes a column or its type from. Views over it are invalid afterwards, or have
+/// columns of other types; SQLite refuses such a change while there is one.
+fn disturbed(change: &SchemaChange) -> Option<Ident> {
+    match change {
+        SchemaChange::DropTable(table) => Some(table.name),
+        SchemaChange::RenameTable { from, .. } => Some(*from),
+        SchemaChange::DropColumn { table, .. }
+        | SchemaChange::RenameColumn { table, .. }
+        | SchemaChange::Retype { table, .. }
+        | SchemaChange::PrimaryKey { table, .. } => Some(*table),
+        SchemaChange::CreateTable(_)
+        | SchemaChange::AddColumn { .. }
+        | SchemaChange::AddKey { .. }
+        | SchemaChange::DropKey { .. }
+        | SchemaChange::RenameKey { .. }
+        | SchemaChange::CreateView(_)
+        | SchemaChange::DropView(_) => None,
+    }
 }
 
 /// The old name of each new name (given with its `was`); `None` for what is new.
@@ -328,5 +369,20 @@ mod name_alone {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TableDef, D::Error> {
         let name = Ident::deserialize(deserializer)?;
         Ok(TableDef { name, was: None, columns: Vec::new(), primary_key: Vec::new(), keys: Vec::new() })
+    }
+}
+
+/// As [`name_alone`].
+mod view_name_alone {
+    use super::ViewDef;
+    use crate::schema::Ident;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(view: &ViewDef, serializer: S) -> Result<S::Ok, S::Error> {
+        view.name.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ViewDef, D::Error> {
+        Ok(ViewDef { name: Ident::deserialize(deserializer)?, columns: Vec::new(), sources: Vec::new() })
     }
 }

@@ -1,7 +1,7 @@
 //! Schemas and their changes, as data: [`diff`] finds the changes between two schemas, [`plan`] puts them into steps of one
 //! statement each, and [`SchemaChange::cost`] says what a change costs on a server.
 //!
-//! May use: schema, kind.
+//! May use: schema, kind, view, registry.
 //! Must not: do I/O, know SQL text (that is `dialect`).
 
 mod cost;
@@ -13,6 +13,7 @@ mod storage;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod view;
 
 pub use cost::{Cost, Server};
 pub use diff::{SchemaChange, diff};
@@ -21,3 +22,4 @@ pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan};
 pub(crate) use storage::storage_class;
 pub use summary::{losses, staying_losses, summary};
+pub use view::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};

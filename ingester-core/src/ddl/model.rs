@@ -1,15 +1,17 @@
 //! A schema as owned data: from code, from a lock file, or from a database's catalog.
 
-use crate::kind::Kind;
+use super::view::ViewDef;
+use crate::registry::Registry;
 use crate::schema::{BASE_COLUMNS, Column, Ident, Key, SqlType, Stays, Table, base};
 use serde::{Deserialize, Serialize};
 
-/// Tables, in the order in which they are created.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+/// Tables and views, in the order in which they are created.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
     /// The tables.
     pub tables: Vec<TableDef>,
+    /// The views over them.
+    pub views: Vec<ViewDef>,
 }
 
 /// One table.
@@ -59,9 +61,13 @@ pub struct KeyDef {
 }
 
 impl Schema {
-    /// The tables of these kinds.
-    pub fn of(kinds: &[Kind]) -> Self {
-        Schema { tables: kinds.iter().flat_map(|kind| TableDef::all(kind.table())).collect() }
+    /// The tables of these kinds, and the views over them.
+    pub fn of<'a>(registry: impl Into<Registry<'a>>) -> Self {
+        let Registry { kinds, views } = registry.into();
+        Schema {
+            tables: kinds.iter().flat_map(|kind| TableDef::all(kind.table())).collect(),
+            views: views.iter().map(ViewDef::of).collect(),
+        }
     }
 
     /// The table of this name.

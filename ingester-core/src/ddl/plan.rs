@@ -3,11 +3,15 @@
 
 use super::diff::SchemaChange;
 use super::model::{ColumnDef, KeyDef, Schema, TableDef};
+use super::view::ViewDef;
 use crate::schema::Ident;
 
-/// What a step does, in the order of the steps. Keys are dropped before their columns, and added after them.
+/// What a step does, in the order of the steps. Views are dropped before their tables change, and made afterwards. Keys are dropped
+/// before their columns, and added after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
+    /// Drops views that exist.
+    DropViews,
     /// Renames tables, all at once.
     RenameTables,
     /// Drops keys of a table.
@@ -32,6 +36,8 @@ pub enum Phase {
     CreateTables,
     /// Drops tables that exist.
     DropTables,
+    /// Makes views.
+    CreateViews,
 }
 
 /// Changes that are made together.
@@ -62,12 +68,15 @@ impl Phase {
             SchemaChange::AddKey { .. } => Phase::AddKeys,
             SchemaChange::CreateTable(_) => Phase::CreateTables,
             SchemaChange::DropTable(_) => Phase::DropTables,
+            SchemaChange::CreateView(_) => Phase::CreateViews,
+            SchemaChange::DropView(_) => Phase::DropViews,
         }
     }
 
     /// Its name, in words joined by underscores.
     pub fn name(self) -> &'static str {
         match self {
+            Phase::DropViews => "drop_views",
             Phase::RenameTables => "rename_tables",
             Phase::DropKeys => "drop_keys",
             Phase::RenameColumns => "rename_columns",
@@ -80,15 +89,20 @@ impl Phase {
             Phase::AddKeys => "add_keys",
             Phase::CreateTables => "create_tables",
             Phase::DropTables => "drop_tables",
+            Phase::CreateViews => "create_views",
         }
     }
 }
 
 impl SchemaChange {
-    /// The new name of the table within which it is; `None` for changes of whole tables.
+    /// The new name of the table within which it is; `None` for changes of whole tables and of views.
     pub fn within(&self) -> Option<Ident> {
         match self {
-            SchemaChange::CreateTable(_) | SchemaChange::DropTable(_) | SchemaChange::RenameTable { .. } => None,
+            SchemaChange::CreateTable(_)
+            | SchemaChange::DropTable(_)
+            | SchemaChange::RenameTable { .. }
+            | SchemaChange::CreateView(_)
+            | SchemaChange::DropView(_) => None,
             SchemaChange::AddColumn { table, .. }
             | SchemaChange::DropColumn { table, .. }
             | SchemaChange::RenameColumn { table, .. }
@@ -100,10 +114,26 @@ impl SchemaChange {
         }
     }
 
+    /// Whether it makes or drops a view.
+    pub fn is_of_view(&self) -> bool {
+        self.view().is_some()
+    }
+
+    /// The view that it makes or drops.
+    pub fn view(&self) -> Option<&ViewDef> {
+        match self {
+            SchemaChange::CreateView(view) | SchemaChange::DropView(view) => Some(view),
+            _ => None,
+        }
+    }
+
     /// Applies it to `table`.
     fn apply(&self, table: &mut TableDef) {
         match self {
-            SchemaChange::CreateTable(_) | SchemaChange::DropTable(_) => {}
+            SchemaChange::CreateTable(_)
+            | SchemaChange::DropTable(_)
+            | SchemaChange::CreateView(_)
+            | SchemaChange::DropView(_) => {}
             SchemaChange::RenameTable { to, .. } => table.name = *to,
             SchemaChange::AddColumn { column, .. } => table.columns.push(*column),
             SchemaChange::DropColumn { column, .. } => table.columns.retain(|other| other.name != column.name),
@@ -138,7 +168,7 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
         let changes: Vec<SchemaChange> = changes.iter().filter(|change| Phase::of(change) == phase).cloned().collect();
         (!changes.is_empty()).then_some(Step { phase, changes, tables: Vec::new() })
     };
-    let mut steps: Vec<Step> = whole(Phase::RenameTables).into_iter().collect();
+    let mut steps: Vec<Step> = [Phase::DropViews, Phase::RenameTables].into_iter().filter_map(whole).collect();
     for step in &mut steps {
         step.tables.extend(step.changes.iter().filter_map(|change| {
             let SchemaChange::RenameTable { from, to } = change else { return None };
@@ -174,10 +204,20 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
     }
     steps.extend(whole(Phase::CreateTables));
     steps.extend(whole(Phase::DropTables));
+    steps.extend(whole(Phase::CreateViews));
     steps
 }
 
 impl Step {
+    /// The views that it makes.
+    pub(crate) fn created_views(&self) -> Vec<ViewDef> {
+        let made = |change: &SchemaChange| match change {
+            SchemaChange::CreateView(view) => Some(view.clone()),
+            _ => None,
+        };
+        self.changes.iter().filter_map(made).collect()
+    }
+
     /// The step that reverts this one.
     pub fn inverse(&self) -> Self {
         let changes: Vec<SchemaChange> = self.changes.iter().rev().map(SchemaChange::inverse).collect();

@@ -31,6 +31,8 @@ impl SchemaChange {
             SchemaChange::AddKey { key, .. } => format!("add key {key}"),
             SchemaChange::DropKey { key, .. } => format!("drop key {key}"),
             SchemaChange::RenameKey { key, to, .. } => format!("rename key `{}` to `{to}`", key.name),
+            SchemaChange::CreateView(view) => format!("make view `{}`", view.name),
+            SchemaChange::DropView(view) => format!("drop view `{}`", view.name),
         }
     }
 
@@ -97,20 +99,22 @@ impl SchemaChange {
 /// the tables whose new columns are backfilled afterwards.
 pub fn summary(changes: &[SchemaChange], backfilled: &Schema, server: Option<Server>) -> String {
     let mut text = String::new();
-    let mut tables: Vec<Option<Ident>> = Vec::new();
-    for table in changes.iter().map(SchemaChange::within) {
-        if !tables.contains(&table) {
-            tables.push(table);
+    let place = |change: &SchemaChange| (change.within(), change.is_of_view());
+    let mut places: Vec<(Option<Ident>, bool)> = Vec::new();
+    for place in changes.iter().map(place) {
+        if !places.contains(&place) {
+            places.push(place);
         }
     }
-    for table in tables {
-        match table {
-            Some(table) => {
+    for its in places {
+        match its {
+            (Some(table), _) => {
                 let _ = writeln!(text, "table `{table}`");
             }
-            None => text.push_str("tables\n"),
+            (None, false) => text.push_str("tables\n"),
+            (None, true) => text.push_str("views\n"),
         }
-        let within: Vec<&SchemaChange> = changes.iter().filter(|change| change.within() == table).collect();
+        let within: Vec<&SchemaChange> = changes.iter().filter(|change| place(change) == its).collect();
         for change in within {
             let cost = match server {
                 Some(server) => change.cost(server).to_string(),

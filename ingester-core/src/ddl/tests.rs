@@ -30,7 +30,7 @@ fn table(name: &str, columns: Vec<ColumnDef>) -> TableDef {
 }
 
 fn one(columns: Vec<ColumnDef>) -> Schema {
-    Schema { tables: vec![table("job", columns)] }
+    Schema { tables: vec![table("job", columns)], ..Schema::default() }
 }
 
 fn sentences(before: &Schema, after: &Schema) -> Vec<String> {
@@ -154,6 +154,8 @@ fn every_change_has_a_cost_rule_and_new_servers_never_copy_additions() {
         SchemaChange::AddKey { table: job, key: key.clone() },
         SchemaChange::DropKey { table: job, key: key.clone() },
         SchemaChange::RenameKey { table: job, key, to: Ident::new("b") },
+        SchemaChange::CreateView(view("jobs", &["a"])),
+        SchemaChange::DropView(view("jobs", &["a"])),
     ];
     for change in &changes {
         for family in [Family::MySql, Family::MariaDb, Family::Sqlite] {
@@ -243,4 +245,76 @@ fn a_lock_file_is_read_back_as_written() {
     assert_eq!(read.iter().filter(known).collect::<Vec<_>>(), changes.iter().filter(known).collect::<Vec<_>>());
     let error = serde_json::from_str::<SchemaChange>(r#"{"rename_table": {"from": "a`b", "to": "c"}}"#).unwrap_err();
     assert!(error.to_string().contains("is not an identifier"), "{error}");
+}
+
+/// A view over table `job`.
+fn view(name: &str, columns: &[&str]) -> ViewDef {
+    let column = |name: &&str| ViewColumnDef { name: Ident::new(name), ty: crate::view::ViewType::Text };
+    let value = |name: &&str| ExpressionDef::Column(Ident::new(name));
+    ViewDef {
+        name: Ident::new(name),
+        columns: columns.iter().map(column).collect(),
+        sources: vec![SourceDef {
+            table: Ident::new("job"),
+            values: columns.iter().map(value).collect(),
+            filter: Some(ConditionDef::Not(
+                ConditionDef::OneOf(value(&"uid"), vec![LiteralDef::Text("1".into())]).into(),
+            )),
+        }],
+    }
+}
+
+fn phases(before: &Schema, after: &Schema) -> Vec<Phase> {
+    plan(before, &diff(before, after)).iter().map(|step| step.phase).collect()
+}
+
+#[test]
+fn a_changed_view_is_dropped_first_and_made_last() {
+    let before = Schema { views: vec![view("jobs", &["a"])], ..one(vec![text("a")]) };
+    let after = Schema { views: vec![view("jobs", &["a", "b"])], ..one(vec![text("a"), text("b")]) };
+    assert_eq!(sentences(&before, &after), ["add column `b` VARCHAR(255)", "drop view `jobs`", "make view `jobs`"]);
+    let steps = plan(&before, &diff(&before, &after));
+    let phases: Vec<Phase> = steps.iter().map(|step| step.phase).collect();
+    assert_eq!(phases, [Phase::DropViews, Phase::AddColumns, Phase::CreateViews]);
+    // Back, the former view comes again.
+    assert_eq!(steps[0].inverse().changes, [SchemaChange::CreateView(view("jobs", &["a"]))]);
+    assert_eq!(steps[0].inverse().phase, Phase::CreateViews);
+}
+
+#[test]
+fn a_view_is_made_again_only_around_what_it_would_not_survive() {
+    let with = |schema: Schema| Schema { views: vec![view("jobs", &["a"])], ..schema };
+    let before = with(one(vec![text("a"), text("b")]));
+    let around = |inner| vec![Phase::DropViews, inner, Phase::CreateViews];
+    assert_eq!(phases(&before, &with(one(vec![text("a")]))), around(Phase::DropColumns));
+    let longer = column("b", SqlType::Text);
+    assert_eq!(phases(&before, &with(one(vec![text("a"), longer]))), around(Phase::CopyColumns));
+    let added = one(vec![text("a"), text("b"), text("c")]);
+    assert_eq!(phases(&before, &with(added)), [Phase::AddColumns]);
+    let mut other = with(one(vec![text("a"), text("b")]));
+    other.tables.push(table("other", vec![text("x")]));
+    assert_eq!(phases(&before, &other), [Phase::CreateTables]);
+    assert_eq!(phases(&other, &before), [Phase::DropTables], "another table");
+    assert_eq!(phases(&before, &before), []);
+}
+
+#[test]
+fn a_view_is_read_back_from_a_lock_file_as_written() {
+    let mut view = view("jobs", &["a"]);
+    let text = || ExpressionDef::Literal(LiteralDef::Text("x".into()));
+    view.sources[0].values = vec![ExpressionDef::Case(
+        vec![
+            (ConditionDef::All(vec![ConditionDef::Live, ConditionDef::Null(ExpressionDef::Null)]), text()),
+            (ConditionDef::Any(vec![ConditionDef::Evicted, ConditionDef::Deleted]), ExpressionDef::Setting("s".into())),
+        ],
+        ExpressionDef::Coalesce(vec![
+            ExpressionDef::Cast(ExpressionDef::Literal(LiteralDef::Integer(-1)).into(), crate::view::ViewType::Text),
+            text(),
+        ])
+        .into(),
+    )];
+    let written = serde_json::to_string(&view).unwrap();
+    assert_eq!(serde_json::from_str::<ViewDef>(&written).unwrap(), view, "{written}");
+    let change = serde_json::to_string(&SchemaChange::DropView(view)).unwrap();
+    assert_eq!(change, r#"{"drop_view":"jobs"}"#);
 }

@@ -16,9 +16,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 pub(super) fn parse(bytes: &[u8]) -> Result<CustomResourceDefinition, String> {
     let document = documents(bytes).next().ok_or("it is empty")?.map_err(|error| error.to_string())?;
     let text = document.content.map_err(|error| error.to_string())?;
-    let crd: CustomResourceDefinition = json::from_str(&text).map_err(|error| error.to_string())?;
+    let crd: CustomResourceDefinition = json::from_str(&text)
+        .map_err(|error| format!("it is no CustomResourceDefinition of apiextensions.k8s.io/v1: {error}"))?;
     if crd.spec.names.kind.is_empty() {
-        return Err("it is no CustomResourceDefinition".into());
+        return Err("it is no CustomResourceDefinition: it names no kind".into());
     }
     Ok(crd)
 }

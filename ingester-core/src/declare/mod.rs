@@ -19,6 +19,7 @@
 //! | `kinds.rs` | a file as kinds, with all its mistakes |
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
+//! | `scaffold.rs` | a first file of kinds out of a CRD |
 //! | `node.rs` | a place in a file, and what is wrong there |
 //!
 //! May use: schema, value, json, wire, object, protobuf, kind, registry, nearest, documents.
@@ -32,9 +33,12 @@ mod node;
 mod path;
 mod read;
 mod recipe;
+mod scaffold;
 mod table;
 #[cfg(test)]
 mod tests;
+
+pub use self::scaffold::scaffold;
 
 use crate::kind::Kind;
 use std::fmt;
@@ -82,6 +86,14 @@ pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, De
         let mistakes = faults.into_iter().map(|fault| Mistake { line: fault.line, path: fault.path, what: fault.what });
         DeclareError { file: file.to_owned(), mistakes: mistakes.collect() }
     })
+}
+
+/// A first file of kinds for the CRD that a text has, YAML or JSON.
+///
+/// # Errors
+/// Why it cannot be made: the text has no CRD, or the CRD serves nothing.
+pub fn scaffold_text(text: &[u8]) -> Result<String, String> {
+    scaffold::scaffold(&crd::parse(text)?)
 }
 
 impl fmt::Display for DeclareError {

@@ -1,7 +1,7 @@
 //! SQL text, which is nowhere else: the [`statements`] that all databases share, one file each, and a folder for what each dialect
 //! writes in its own way. Nothing here runs anything.
 //!
-//! May use: schema, value, row, query, ddl.
+//! May use: schema, value, row, query, view, ddl.
 //!
 //! Shared statements are askama templates in standard SQL, with names in double quotes and text in single quotes. `Dialect::render`
 //! replaces the double quotes by those of the dialect, and filters write what differs. An interpolation without a filter does not
@@ -15,8 +15,9 @@ mod of_group;
 mod rules;
 mod sqlite;
 pub mod statements;
+mod views;
 
-use crate::ddl::{Schema, Step, TableDef};
+use crate::ddl::{Schema, Step, TableDef, ViewDef};
 use crate::schema::{Ident, SqlType};
 use crate::value::{Micros, Value};
 pub use conditions::Range;
@@ -202,9 +203,22 @@ impl Dialect {
         self.rules().create(table)
     }
 
-    /// The statements that create the missing tables of a schema. Each may be repeated.
+    /// The statements that create the missing tables of a schema, and make its views. Each may be repeated.
     pub fn create_all(self, schema: &Schema) -> Vec<Sql> {
-        schema.tables.iter().flat_map(|table| self.create(table)).collect()
+        let tables = schema.tables.iter().flat_map(|table| self.create(table));
+        tables.chain(self.create_views(&schema.views)).collect()
+    }
+
+    /// The statements that make views, instead of those that have their names; and before that `ingester_settings`, if a view reads it
+    /// and it is missing. They may be repeated.
+    pub fn create_views(self, views: &[ViewDef]) -> Vec<Sql> {
+        let settings = views.iter().any(ViewDef::has_setting).then(|| self.rules().create_settings());
+        settings.into_iter().chain(views.iter().flat_map(|view| self.rules().create_view(view))).collect()
+    }
+
+    /// The statement that drops a view if it exists.
+    pub fn drop_view(self, view: Ident) -> Sql {
+        self.rules().drop_view(view)
     }
 
     /// The statement that drops a table if it exists.

@@ -1,8 +1,9 @@
 //! What a dialect writes in its own way. A new dialect implements this trait, so the compiler names what is missing.
 
 use super::{Access, Param, Sql};
-use crate::ddl::{Step, TableDef};
+use crate::ddl::{Step, TableDef, ViewDef};
 use crate::schema::{Ident, SqlType};
+use crate::view::ViewType;
 use std::borrow::Cow;
 
 /// Writes statements with the values of their parameters as the text of one transaction; the first argument begins it.
@@ -52,6 +53,13 @@ pub(super) trait Rules: Sync {
     /// What asks for a statement's plan, and the place of the column that tells it.
     fn explain(&self) -> (&'static str, usize);
 
+    // Parts of views.
+
+    /// A text as a literal, which is compared by byte.
+    fn literal(&self, text: &str) -> String;
+    /// A value as another type.
+    fn cast(&self, value: &str, to: ViewType) -> String;
+
     // Names of types and keys.
 
     /// The type in a definition.
@@ -69,6 +77,10 @@ pub(super) trait Rules: Sync {
     fn create(&self, table: &TableDef) -> Vec<Sql>;
     /// Drops a table.
     fn drop(&self, table: Ident) -> Sql;
+    /// Makes a view, whether there is one of its name or not.
+    fn create_view(&self, view: &ViewDef) -> Vec<Sql>;
+    /// Drops a view.
+    fn drop_view(&self, view: Ident) -> Sql;
     /// One step of a migration.
     fn step(&self, step: &Step) -> Vec<Sql>;
     /// Creates `ingester_rejects`.
@@ -105,4 +117,6 @@ pub(super) trait Rules: Sync {
     fn catalog_columns(&self) -> &'static str;
     /// See [`statements::CatalogKeys`](super::statements::CatalogKeys).
     fn catalog_keys(&self) -> &'static str;
+    /// See [`statements::CatalogViews`](super::statements::CatalogViews).
+    fn catalog_views(&self) -> &'static str;
 }

@@ -98,7 +98,9 @@ fn every_statement_has_a_snapshot() {
 fn definitions_read_well() {
     for dialect in Dialect::ALL {
         let mut text = String::from("-- create\n");
-        text.push_str(&dialect.script(&dialect.create_all(&Schema { tables: TableDef::all(&TABLE) })));
+        text.push_str(
+            &dialect.script(&dialect.create_all(&Schema { tables: TableDef::all(&TABLE), views: Vec::new() })),
+        );
         text.push_str("\n-- drop\n");
         text.push_str(&dialect.script([&dialect.drop(TABLE.name)]));
         insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
@@ -106,6 +108,70 @@ fn definitions_read_well() {
         });
     }
     assert_eq!(COLUMNS.len(), base::JSON + 3);
+}
+
+#[test]
+fn views_read_well() {
+    use crate::ddl::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};
+    use crate::view::ViewType;
+    let column = |name: &str| ExpressionDef::Column(Ident::new(name));
+    let text = |text: &str| LiteralDef::Text(text.into());
+    let one_of = |not: bool| {
+        let is = ConditionDef::OneOf(column("owner"), vec![text("it's"), text("\"x\" `y` ?")]);
+        if not { ConditionDef::Not(is.into()) } else { is }
+    };
+    let state = |state: ConditionDef| {
+        ExpressionDef::Case(
+            vec![
+                (state.clone(), ExpressionDef::Literal(LiteralDef::Integer(1))),
+                (ConditionDef::Not(state.into()), ExpressionDef::Literal(LiteralDef::Integer(0))),
+            ],
+            ExpressionDef::Null.into(),
+        )
+    };
+    let source =
+        |table: &str, values: Vec<ExpressionDef>, filter| SourceDef { table: Ident::new(table), values, filter };
+    let columns = ["live", "evicted", "deleted", "owner", "kind", "time", "tier", "nothing"];
+    let types = [ViewType::Integer, ViewType::Integer, ViewType::Integer, ViewType::Text, ViewType::Text];
+    let types = types.into_iter().chain([ViewType::Time, ViewType::Integer, ViewType::Text]);
+    let states = [ConditionDef::Live, ConditionDef::Evicted, ConditionDef::Deleted];
+    let mut first: Vec<ExpressionDef> = states.into_iter().map(state).collect();
+    let mut second = first.clone();
+    first.extend([
+        ExpressionDef::Coalesce(vec![
+            ExpressionDef::Setting("owner".into()),
+            column("owner"),
+            ExpressionDef::Literal(text("nobody")),
+        ]),
+        ExpressionDef::Literal(text("Widget")),
+        column("create_time"),
+        ExpressionDef::Cast(column("owner").into(), ViewType::Integer),
+        ExpressionDef::Null,
+    ]);
+    second.extend([
+        ExpressionDef::Cast(column("tier").into(), ViewType::Text),
+        ExpressionDef::Literal(text("Gadget")),
+        ExpressionDef::Cast(column("owner").into(), ViewType::Time),
+        column("tier"),
+        ExpressionDef::Null,
+    ]);
+    let filter = |not| {
+        let other = ConditionDef::Any(vec![ConditionDef::Null(column("tier")), ConditionDef::Deleted]);
+        let all = ConditionDef::All(vec![one_of(not), other]);
+        Some(if not { ConditionDef::Not(all.into()) } else { all })
+    };
+    let view = ViewDef {
+        name: Ident::new("everything"),
+        columns: columns.iter().zip(types).map(|(name, ty)| ViewColumnDef { name: Ident::new(name), ty }).collect(),
+        sources: vec![source("widget", first, filter(false)), source("gadget", second, filter(true))],
+    };
+    for dialect in Dialect::ALL {
+        let mut script = dialect.script(&dialect.create_views(std::slice::from_ref(&view)));
+        script.push_str(&dialect.script([&dialect.drop_view(view.name)]));
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(format!("views_{dialect}"), script);
+        });
+    }
 }
 
 #[test]

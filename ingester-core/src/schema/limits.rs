@@ -23,6 +23,15 @@ pub(crate) const COLUMNS: usize = 1017;
 /// MySQL Reference Manual, "Limits on Table Column Count and Row Size": 65,535, whatever the engine.
 pub(crate) const ROW_BYTES: u32 = 65_535;
 
+/// Tables that one view may read. MySQL Reference Manual, "Restrictions on Views": 61.
+pub(crate) const VIEW_TABLES: usize = 61;
+
+/// Bytes in the name of a view: `view:` and the name are the name of a setting.
+pub(crate) const VIEW_NAME_BYTES: usize = SETTING_NAME_BYTES - 5;
+
+/// Bytes in the name of a setting, as `ingester_settings` has it.
+pub(crate) const SETTING_NAME_BYTES: usize = 64;
+
 /// Bytes that one character may take in `utf8mb4`.
 pub(crate) const CHARACTER_BYTES: u32 = 4;
 

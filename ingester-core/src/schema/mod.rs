@@ -24,5 +24,5 @@ pub use path::Path;
 pub use stays::Stays;
 pub use table::{BASE_COLUMNS, Column, Companion, Key, Table, TableParts, base};
 pub(crate) use table::{BASE_KEYS, composite_name};
-pub(crate) use text::{Text, same};
+pub(crate) use text::{Text, is_identifier_byte, same};
 pub use types::SqlType;

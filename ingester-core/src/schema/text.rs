@@ -31,7 +31,7 @@ impl Text {
     }
 
     /// Adds `number` in decimal digits.
-    pub(super) const fn number(mut self, number: u64) -> Self {
+    pub(crate) const fn number(mut self, number: u64) -> Self {
         let mut digits = [0u8; 20];
         let mut at = digits.len();
         let mut rest = number;
@@ -109,7 +109,7 @@ const fn first_foreign(name: &str) -> Option<usize> {
 }
 
 /// Whether an identifier may have this byte.
-pub(super) const fn is_identifier_byte(byte: u8) -> bool {
+pub(crate) const fn is_identifier_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
 }
 

@@ -316,6 +316,17 @@ impl Config {
             .map_err(|error| error.in_file(path.display().to_string()))
     }
 
+    /// The configuration of an empty file, for this database.
+    ///
+    /// # Errors
+    /// If the URL, or the environment, names no database.
+    pub fn of_database(url: &str, environment: &Environment) -> Result<Self, ConfigError> {
+        let mut config = Config::parse("", environment, &[])?;
+        config.metadata_storage.enable_metadata_storage = true;
+        config.metadata_storage.database_url = Some(url.into());
+        config.gate().map(|_| config)
+    }
+
     /// `ingester.kindsFile` of the file at `path`. Which kinds a configuration may name is known only after it, so it is read apart,
     /// before [`Config::load`]; whatever is wrong with the file is left to that.
     pub fn kinds_file(path: &Path) -> Option<PathBuf> {
@@ -404,7 +415,7 @@ impl Ingester {
     }
 
     /// Which objects of `kind` carry our finalizer: what is configured for it, else for all kinds, else what the kind says.
-    pub(crate) fn finalizer_of(&self, kind: &Kind) -> Finalizer {
+    pub fn finalizer_of(&self, kind: &Kind) -> Finalizer {
         self.finalizer_map.get(kind.kind()).copied().or(self.finalizer).unwrap_or(kind.finalizer())
     }
 

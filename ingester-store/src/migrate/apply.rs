@@ -10,8 +10,9 @@ use super::lock_file::{AddedColumn, ReleasedMigration};
 use super::released::Released;
 use crate::store::catalog::{Catalog, FoundTable};
 use crate::store::ledger::{LedgerEntry, Migrating};
+use crate::store::views::Likeness;
 use crate::store::{ErrorClass, Store, StoreError};
-use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange};
+use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, ViewDef};
 use ingester_core::dialect::Dialect;
 use ingester_core::kind::Kind;
 use ingester_core::schema::{Ident, SqlType, Stays};
@@ -88,8 +89,7 @@ impl Released {
         let mut applied = Applied::default();
         if self.pending(store).await?.is_empty() {
             // Without pending migrations nothing is written: every start of the ingester comes here.
-            applied.drift = drift::drift(&self.lock_file().tables, &store.catalog().await?, dialect);
-            return self.applied(store, applied).await;
+            return self.applied(store, applied, &[]).await;
         }
         let mut migrating = store.migrating().await?;
         migrating.ensure().await?;
@@ -101,6 +101,7 @@ impl Released {
         let todo: Vec<&ReleasedMigration> = self.unrun(&entries).collect();
         // Whether the database has tables of ours but was never migrated.
         let unknown = entries.is_empty() && self.any_table(&catalog);
+        let mut made = Vec::new();
         let current = unknown && drift::drift(&self.lock_file().tables, &catalog, dialect).is_empty();
         for (place, released) in todo.iter().enumerate() {
             report(Progress { migration: released.name(), place: place + 1, of: todo.len() });
@@ -116,13 +117,13 @@ impl Released {
                         migrating.settle(migration.version, false).await?;
                     }
                     run(&mut migrating, dialect, released, &migration, true).await?;
+                    made.extend(created_views(&released.changes));
                 }
             }
             if done { &mut applied.recorded } else { &mut applied.run }.push(released.name());
         }
-        applied.drift = drift::drift(&self.lock_file().tables, &migrating.catalog().await?, dialect);
         migrating.end().await?;
-        self.applied(store, applied).await
+        self.applied(store, applied, &made).await
     }
 
     /// Waits until no other program migrates this database. On SQLite, where no lock shows that one does, it waits for as long as a
@@ -140,9 +141,13 @@ impl Released {
         }
     }
 
-    /// The steps after the migrations.
-    async fn applied(&self, store: &Store, applied: Applied) -> Result<Applied, ApplyError> {
+    /// The steps after the migrations. `made` has the views that they have made now.
+    async fn applied(&self, store: &Store, mut applied: Applied, made: &[Ident]) -> Result<Applied, ApplyError> {
+        let schema = &self.lock_file().tables;
         store.create_own().await?;
+        // Before the drift is looked for: a view that was made now may be described in other words than that of an earlier release.
+        store.record_views(&schema.views, made).await?;
+        applied.drift = drift::drift(schema, &store.catalog().await?, store.dialect());
         store.begin_backfills(&self.added(store).await?).await?;
         Ok(applied)
     }
@@ -189,6 +194,9 @@ impl Released {
         migrating.end().await?;
         store.create_own().await?;
         store.forget_backfills(i64::from(version)).await?;
+        // Views that were made again are those of an earlier release, which records them when it runs.
+        let changed: Vec<Ident> = todo.iter().flat_map(|released| created_views(&released.changes)).collect();
+        store.forget_views(&changed).await?;
         Ok(reverted)
     }
 
@@ -230,6 +238,14 @@ impl Released {
     pub(super) fn any_table(&self, catalog: &Catalog) -> bool {
         self.lock_file().tables.tables.iter().any(|table| catalog.tables.contains_key(table.name.as_str()))
     }
+}
+
+/// The views that changes make.
+fn created_views(changes: &[SchemaChange]) -> impl Iterator<Item = Ident> {
+    changes.iter().filter_map(|change| match change {
+        SchemaChange::CreateView(view) => Some(view.name),
+        _ => None,
+    })
 }
 
 /// Runs one migration, and retries it while its table is in use.
@@ -298,11 +314,13 @@ pub(super) fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dial
         SchemaChange::RenameKey { table: name, key: was, to } => {
             key(*name, &KeyDef { name: *to, columns: was.columns.clone() }) && !key(*name, was)
         }
+        SchemaChange::CreateView(view) => catalog.views.contains_key(view.name.as_str()),
+        SchemaChange::DropView(view) => !catalog.views.contains_key(view.name.as_str()),
     })
 }
 
 /// The tables of a database as a schema, to be compared with `wanted` by [`diff`](ingester_core::ddl::diff). It has the tables of
-/// `wanted` by their current or former names. A type that our columns never have becomes LONGBLOB, which differs from all types of
+/// `wanted` by their current or former names, and its views. A type that our columns never have becomes LONGBLOB, which differs from all types of
 /// indexed columns.
 pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema {
     let mut tables = Vec::new();
@@ -354,7 +372,14 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
             keys,
         });
     }
-    Schema { tables }
+    let like = |view: &ViewDef| match catalog.views.get(view.name.as_str())?.likeness(view) {
+        Likeness::Same => Some(view.clone()),
+        // What it selects is not known as data, so it is one that selects nothing.
+        Likeness::OtherColumns | Likeness::OtherDefinition | Likeness::Changed => {
+            Some(ViewDef { name: view.name, columns: Vec::new(), sources: Vec::new() })
+        }
+    };
+    Schema { tables, views: wanted.views.iter().filter_map(like).collect() }
 }
 
 impl Store {

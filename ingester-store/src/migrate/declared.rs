@@ -3,8 +3,10 @@
 
 use super::apply::schema_of;
 use crate::store::{ErrorClass, Store, StoreError};
+use ingester_core::Registry;
 use ingester_core::ddl::{self, Schema, SchemaChange, Step};
 use ingester_core::kind::{IngestVersion, Kind, ProtobufError};
+use ingester_core::schema::Ident;
 use std::time::Duration;
 
 /// How often a change is attempted whose table is in use, and the pause between attempts.
@@ -49,17 +51,22 @@ pub enum May {
 }
 
 impl Store {
-    /// Makes the tables of kinds as they are declared, and records their definitions: from then on the kinds know their versions.
+    /// Makes the tables of a list of kinds, or of a [`Registry`] with its views, as they are declared, and records their definitions: from then on the kinds know their versions.
     /// Concurrent runs wait for each other.
     ///
     /// # Errors
     /// [`DeclaredError`]. With [`May::Add`] nothing is changed if a kind needs more than that.
-    pub async fn make_declared(&self, kinds: &[Kind], may: May) -> Result<Declared, DeclaredError> {
+    pub async fn make_declared<'a>(
+        &self,
+        registry: impl Into<Registry<'a>>,
+        may: May,
+    ) -> Result<Declared, DeclaredError> {
+        let registry = registry.into();
         let mut declared = Declared::default();
-        if kinds.is_empty() {
+        if registry.kinds.is_empty() {
             return Ok(declared);
         }
-        let wanted = Schema::of(kinds);
+        let wanted = Schema::of(registry);
         self.create_own().await?;
         let mut migrating = self.migrating().await?;
         let live = schema_of(&migrating.catalog().await?, self.dialect(), &wanted);
@@ -68,6 +75,11 @@ impl Store {
             let left = left_alone(&changes);
             changes.retain(|change| !left.contains(change));
             declared.left = left.iter().map(SchemaChange::sentence).collect();
+            // Views that would only be made again around what is left.
+            if changes.iter().all(SchemaChange::is_of_view) {
+                let same = |view: &ddl::ViewDef| live.views.contains(view) && wanted.views.contains(view);
+                changes.retain(|change| !change.view().is_some_and(same));
+            }
         }
         let more: Vec<String> = changes.iter().filter(|change| !adds(change)).map(SchemaChange::sentence).collect();
         if may == May::Add && !more.is_empty() {
@@ -84,7 +96,9 @@ impl Store {
             declared.made.extend(step.changes.iter().map(SchemaChange::sentence));
         }
         migrating.end().await?;
-        for kind in kinds {
+        let made: Vec<Ident> = changes.iter().filter_map(SchemaChange::view).map(|view| view.name).collect();
+        self.record_views(&wanted.views, &made).await?;
+        for kind in registry.kinds {
             let number = self.record_definition(kind, kind.fingerprint()?).await?;
             know(kind, number);
         }
@@ -137,9 +151,10 @@ fn know(kind: &Kind, number: u32) {
     }
 }
 
-/// Whether a change only adds.
+/// Whether a change only adds. A view has no data, so it may be made anew.
 fn adds(change: &SchemaChange) -> bool {
     matches!(change, SchemaChange::CreateTable(_) | SchemaChange::AddColumn { .. } | SchemaChange::AddKey { .. })
+        || change.is_of_view()
 }
 
 /// Columns and keys that nobody declares any more. They stand in nobody's way: indexed columns may be NULL.

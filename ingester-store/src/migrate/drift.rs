@@ -2,7 +2,8 @@
 
 use crate::store::catalog::{Catalog, FoundColumn, FoundTable};
 use crate::store::tables::own_schema;
-use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef};
+use crate::store::views::Likeness;
+use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef, ViewDef};
 use ingester_core::dialect::Dialect;
 use ingester_core::schema::{Ident, SqlType};
 use serde::Serialize;
@@ -86,12 +87,33 @@ pub enum Drift {
         /// Whether the values of the key in the database are unique.
         unique: bool,
     },
+    /// A view is missing.
+    MissingView {
+        /// The view.
+        view: String,
+        /// Whether there is a table of its name.
+        is_table: bool,
+    },
+    /// A view has other columns.
+    OtherViewColumns {
+        /// The view.
+        view: String,
+        /// Its columns in the schema.
+        expected: Vec<String>,
+        /// Its columns in the database; none where the tables under it lack something.
+        found: Vec<String>,
+    },
+    /// A view was changed after it was made.
+    ChangedView {
+        /// The view.
+        view: String,
+    },
 }
 
 /// The collation of text columns, which compares by byte.
 const COLLATION: &str = "utf8mb4_bin";
 
-/// Every difference between the tables of `schema` and those of a database. Other tables of the database are ignored.
+/// Every difference between the tables and views of `schema` and those of a database. Others of the database are ignored.
 pub fn drift(schema: &Schema, catalog: &Catalog, dialect: Dialect) -> Vec<Drift> {
     let mut drift = Vec::new();
     for table in &schema.tables {
@@ -100,7 +122,28 @@ pub fn drift(schema: &Schema, catalog: &Catalog, dialect: Dialect) -> Vec<Drift>
             None => drift.push(Drift::MissingTable { table: table.name.to_string() }),
         }
     }
+    drift.extend(schema.views.iter().filter_map(|view| view_drift(view, catalog)));
     drift
+}
+
+/// How the view of a database differs, as far as that can be known.
+fn view_drift(view: &ViewDef, catalog: &Catalog) -> Option<Drift> {
+    let name = view.name.to_string();
+    let Some(found) = catalog.views.get(&name) else {
+        let is_table = catalog.tables.contains_key(&name);
+        return Some(Drift::MissingView { view: name, is_table });
+    };
+    match found.likeness(view) {
+        Likeness::Same => None,
+        Likeness::OtherColumns => Some(Drift::OtherViewColumns {
+            view: name,
+            expected: view.columns.iter().map(|column| column.name.to_string()).collect(),
+            found: found.columns.clone(),
+        }),
+        // Somebody else has run a migration, and what is recorded is older than the view.
+        Likeness::OtherDefinition => None,
+        Likeness::Changed => Some(Drift::ChangedView { view: name }),
+    }
 }
 
 /// The same for those of the ingester's own tables that a database has.
@@ -228,6 +271,27 @@ impl fmt::Display for Drift {
                     "key `{key}` of `{table}` is {unique}over ({}); the schema has ({})",
                     found.join(", "),
                     expected.join(", ")
+                )
+            }
+            Drift::MissingView { view, is_table: false } => write!(f, "view `{view}` is missing"),
+            Drift::MissingView { view, is_table: true } => {
+                write!(f, "view `{view}` is missing; there is a table of its name")
+            }
+            Drift::OtherViewColumns { view, found, .. } if found.is_empty() => {
+                write!(f, "view `{view}` cannot be read: a table under it lacks what it selects")
+            }
+            Drift::OtherViewColumns { view, expected, found } => {
+                write!(
+                    f,
+                    "view `{view}` has the columns ({}); the schema has ({})",
+                    found.join(", "),
+                    expected.join(", ")
+                )
+            }
+            Drift::ChangedView { view } => {
+                write!(
+                    f,
+                    "view `{view}` is no longer as it was made; `ingester schema print` has the statement that makes it"
                 )
             }
         }

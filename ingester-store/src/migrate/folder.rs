@@ -2,9 +2,11 @@
 
 use super::lock_file::{LockFile, ReleasedMigration};
 use super::released::{self, Released};
+use ingester_core::Registry;
 use ingester_core::ddl::{self, Phase, Schema, SchemaChange, Step};
 use ingester_core::dialect::Dialect;
-use ingester_core::kind::{Kind, ProtobufError};
+use ingester_core::kind::ProtobufError;
+use ingester_core::schema::Ident;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -88,12 +90,17 @@ impl Folder {
         Folder { root: root.into() }
     }
 
-    /// Writes the schema files, and migrations for everything that has changed since the last one. Running it again changes nothing.
+    /// Writes the schema files of a list of kinds, or of a [`Registry`] with its views, and migrations for everything that has changed since
+    /// the last one. Running it again changes nothing.
     ///
     /// # Errors
     /// See [`GenerateError`]. Nothing is written then, except after an error of writing itself.
-    pub fn generate(&self, kinds: &[Kind], options: &GenerateOptions<'_>) -> Result<Outcome, GenerateError> {
-        let plan = self.plan(kinds, options)?;
+    pub fn generate<'a>(
+        &self,
+        registry: impl Into<Registry<'a>>,
+        options: &GenerateOptions<'_>,
+    ) -> Result<Outcome, GenerateError> {
+        let plan = self.plan(registry.into(), options)?;
         let changed = self.differing(&plan.files)?;
         // The lock file is written last, so that an interrupted run is simply repeated.
         for path in
@@ -108,8 +115,9 @@ impl Folder {
     ///
     /// # Errors
     /// See [`GenerateError`].
-    pub fn check(&self, kinds: &[Kind]) -> Result<Outcome, GenerateError> {
-        let plan = self.plan(kinds, &GenerateOptions { allow_destructive: true, ..GenerateOptions::default() })?;
+    pub fn check<'a>(&self, registry: impl Into<Registry<'a>>) -> Result<Outcome, GenerateError> {
+        let plan =
+            self.plan(registry.into(), &GenerateOptions { allow_destructive: true, ..GenerateOptions::default() })?;
         Ok(Outcome { changed: self.differing(&plan.files)?, migrations: plan.migrations, summary: plan.summary })
     }
 
@@ -128,10 +136,10 @@ impl Folder {
         Released::new(lock_file, files)
     }
 
-    fn plan(&self, kinds: &[Kind], options: &GenerateOptions<'_>) -> Result<Plan, GenerateError> {
+    fn plan(&self, registry: Registry<'_>, options: &GenerateOptions<'_>) -> Result<Plan, GenerateError> {
         let mut lock_file = self.lock_file()?;
         self.check_released(&lock_file)?;
-        let code = Schema::of(kinds);
+        let code = Schema::of(registry);
         let changes = ddl::diff(&lock_file.tables, &code);
         let mut losses = ddl::losses(&changes);
         losses.extend(ddl::staying_losses(&lock_file.tables, &code, &changes));
@@ -167,10 +175,10 @@ impl Folder {
             lock_file.migrations.push(migration);
         }
         if !changes.is_empty() {
-            lock_file.tables = Schema { tables: code.tables.clone() };
+            lock_file.tables = code.clone();
         }
         lock_file.set_stays(&code);
-        let definitions = lock_file.define(kinds, &changes)?;
+        let definitions = lock_file.define(registry.kinds, &changes)?;
         for dialect in Dialect::ALL {
             let text = format!("{NOTICE}\n{}", dialect.script(&dialect.create_all(&code)));
             files.insert(format!("{dialect}/schema.sql"), text);
@@ -235,8 +243,8 @@ impl Folder {
 ///
 /// # Panics
 /// If the folder is not current, cannot be read, or has migrations that were edited.
-pub fn assert_current(kinds: &[Kind], folder: impl Into<PathBuf>) {
-    let folder = Folder::new(folder);
+pub fn assert_current<'a>(kinds: impl Into<Registry<'a>>, folder: impl Into<PathBuf>) {
+    let (kinds, folder) = (kinds.into(), Folder::new(folder));
     let shown = folder.root.display().to_string();
     if std::env::var_os("INGESTER_UPDATE").is_some() {
         if let Err(error) = folder.generate(kinds, &GenerateOptions::default()) {
@@ -296,8 +304,22 @@ fn default_name(lock_file: &LockFile, changes: &[SchemaChange]) -> String {
         SchemaChange::CreateTable(table) if table.primary_key.len() == 1 => Some(table.name),
         _ => None,
     });
-    let only_created = changes.iter().all(|change| matches!(change, SchemaChange::CreateTable(_)));
+    // Views are named only if nothing else changes.
+    let (of_views, others): (Vec<&SchemaChange>, Vec<&SchemaChange>) =
+        changes.iter().partition(|change| change.is_of_view());
+    if others.is_empty() && !of_views.is_empty() {
+        let mut views: Vec<Ident> = of_views.iter().filter_map(|change| change.view()).map(|view| view.name).collect();
+        views.sort_unstable();
+        views.dedup();
+        return match &views[..] {
+            [view] => format!("change_{view}"),
+            _ => "change_views".to_owned(),
+        };
+    }
+    let only_created = others.iter().all(|change| matches!(change, SchemaChange::CreateTable(_)));
     match (lock_file.migrations.is_empty() && only_created, only_created, kinds.next(), kinds.count()) {
+        // The steps say the rest.
+        (true, ..) if !of_views.is_empty() => "initial".to_owned(),
         (true, ..) => "create_tables".to_owned(),
         (_, true, Some(table), 0) => format!("create_{table}"),
         (_, true, Some(_), others) => format!("create_{}_kinds", others + 1),
@@ -337,8 +359,9 @@ pub(super) fn checksum(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ingester_core::Kind;
     use ingester_core::kind::{Decode, Definition, Finalizer, Functions, Plural};
-    use ingester_core::schema::{Column, Field, Ident, Key, Shape, SqlType, Stays, Table, TableParts};
+    use ingester_core::schema::{Column, Field, Key, Shape, SqlType, Stays, Table, TableParts};
 
     // Kinds written by hand: two releases of a struct differ in its table.
     macro_rules! kind {

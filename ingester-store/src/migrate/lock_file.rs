@@ -1,6 +1,6 @@
 //! The lock file `schema.lock.json`: the released schema as data, and the migrations that lead to it, with their checksums.
 
-use ingester_core::ddl::{Schema, SchemaChange};
+use ingester_core::ddl::{Schema, SchemaChange, TableDef, ViewDef};
 use ingester_core::kind::{IngestVersion, Kind, ProtobufError};
 use ingester_core::schema::{BASE_COLUMNS, Fingerprint, Ident, Stays, base};
 use serde::{Deserialize, Serialize};
@@ -8,15 +8,40 @@ use std::collections::BTreeMap;
 
 /// The contents of the lock file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "Written", into = "Written")]
 pub struct LockFile {
-    /// The tables, in the order in which they are created.
+    /// The tables and views, in the order in which they are created.
     pub tables: Schema,
     /// The definitions of each kind, by the name of its main table.
-    #[serde(default)]
     pub definitions: BTreeMap<Ident, Definitions>,
     /// The migrations, in the order in which they run.
     pub migrations: Vec<ReleasedMigration>,
+}
+
+/// The lock file as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    tables: Vec<TableDef>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    views: Vec<ViewDef>,
+    #[serde(default)]
+    definitions: BTreeMap<Ident, Definitions>,
+    migrations: Vec<ReleasedMigration>,
+}
+
+impl From<Written> for LockFile {
+    fn from(written: Written) -> Self {
+        let Written { tables, views, definitions, migrations } = written;
+        LockFile { tables: Schema { tables, views }, definitions, migrations }
+    }
+}
+
+impl From<LockFile> for Written {
+    fn from(file: LockFile) -> Self {
+        let LockFile { tables: Schema { tables, views }, definitions, migrations } = file;
+        Written { tables, views, definitions, migrations }
+    }
 }
 
 /// The definitions that a kind has had. A row says which one wrote it: `ingest_version` is the place in this list, from 1.

@@ -1,16 +1,40 @@
-//! The tables as the database describes them.
+//! The tables and views as the database describes them.
 
+use super::settings::SETTINGS;
+use super::views::{FoundView, found_views};
 use super::{Store, StoreError};
 use ingester_core::dialect::Access;
-use ingester_core::dialect::statements::{CatalogColumn, CatalogColumns, CatalogKey, CatalogKeys};
+use ingester_core::dialect::statements::{
+    CatalogColumn, CatalogColumns, CatalogKey, CatalogKeys, CatalogView, CatalogViews, ReadViewRecords,
+};
 use std::collections::BTreeMap;
 
-/// The tables that a database has, to be compared with a schema: see [`drift`](crate::migrate::drift) and
+/// The tables and views that a database has, to be compared with a schema: see [`drift`](crate::migrate::drift) and
 /// [`schema_of`](crate::migrate::schema_of).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
     /// The tables by name.
     pub(crate) tables: BTreeMap<String, FoundTable>,
+    /// The views by name.
+    pub(crate) views: BTreeMap<String, FoundView>,
+}
+
+/// What the catalog's statements return.
+#[derive(Debug, Default)]
+pub(super) struct CatalogRows {
+    pub(super) columns: Vec<CatalogColumn>,
+    pub(super) keys: Vec<CatalogKey>,
+    pub(super) views: Vec<CatalogView>,
+    /// What is recorded about views.
+    pub(super) records: Vec<(String, String)>,
+}
+
+impl CatalogRows {
+    /// Whether there is something to be recorded about, and the table for it.
+    pub(super) fn may_have_records(&self) -> bool {
+        let has = |column: &str| self.columns.iter().any(|its| its.table == SETTINGS && its.name == column);
+        !self.views.is_empty() && has("name") && has("value")
+    }
 }
 
 /// A table that a database has.
@@ -47,8 +71,9 @@ pub(crate) struct FoundKey {
 }
 
 impl Catalog {
-    /// Puts together the results of [`CatalogColumns`] and [`CatalogKeys`].
-    pub(super) fn new(columns: Vec<CatalogColumn>, keys: Vec<CatalogKey>) -> Self {
+    /// Puts together the rows.
+    pub(super) fn new(rows: CatalogRows) -> Self {
+        let CatalogRows { columns, keys, views, records } = rows;
         let mut tables: BTreeMap<String, FoundTable> = BTreeMap::new();
         let mut primary: BTreeMap<String, Vec<(u32, String)>> = BTreeMap::new();
         for CatalogColumn { table, name, ty, nullable, collation, primary_key } in columns {
@@ -66,7 +91,7 @@ impl Catalog {
             key.columns.push(column);
             key.unique = unique;
         }
-        Catalog { tables }
+        Catalog { tables, views: found_views(views, records) }
     }
 }
 
@@ -79,18 +104,29 @@ impl FoundTable {
 }
 
 impl Store {
-    /// Reads which tables the database has.
+    /// Reads which tables and views the database has.
     ///
     /// # Errors
     /// If the catalog cannot be read.
     pub async fn catalog(&self) -> Result<Catalog, StoreError> {
         let read = async {
             let mut tx = self.pool.begin(Access::Read).await?;
-            let both = async { Ok((tx.fetch(&CatalogColumns).await?, tx.fetch(&CatalogKeys).await?)) }.await;
-            tx.end(both).await
+            let all = async {
+                let mut rows = CatalogRows {
+                    columns: tx.fetch(&CatalogColumns).await?,
+                    keys: tx.fetch(&CatalogKeys).await?,
+                    views: tx.fetch(&CatalogViews).await?,
+                    records: Vec::new(),
+                };
+                if rows.may_have_records() {
+                    rows.records = tx.fetch(&ReadViewRecords).await?;
+                }
+                Ok(rows)
+            }
+            .await;
+            tx.end(all).await
         };
-        let (columns, keys) =
-            read.await.map_err(|error| StoreError::of("reading the catalog of the database".into(), error))?;
-        Ok(Catalog::new(columns, keys))
+        let rows = read.await.map_err(|error| StoreError::of("reading the catalog of the database".into(), error))?;
+        Ok(Catalog::new(rows))
     }
 }

@@ -10,7 +10,7 @@ use super::servers::Servers;
 use super::transaction::{Drivers, Pool};
 use super::{Address, ErrorClass, Retry, Store, StoreError};
 use backon::Retryable as _;
-use ingester_core::Kind;
+use ingester_core::Registry;
 use ingester_core::dialect::statements::ReadServer;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -112,7 +112,7 @@ impl Store {
     ///
     /// # Errors
     /// If SQLite refuses the tables.
-    pub async fn in_memory(kinds: &[Kind]) -> Result<Self, StoreError> {
+    pub async fn in_memory<'a>(kinds: impl Into<Registry<'a>>) -> Result<Self, StoreError> {
         let store = Self::connect(&"sqlite::memory:".parse()?, ConnectOptions::default()).await?;
         store.create_missing(kinds).await?;
         Ok(store)

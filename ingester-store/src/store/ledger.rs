@@ -1,10 +1,12 @@
 //! Running migrations on a connection of their own, and sqlx's table of the migrations that were run.
 
-use super::catalog::Catalog;
+use super::catalog::{Catalog, CatalogRows};
 use super::driver::on_driver;
 use super::transaction::{Drivers, Pool, raw};
 use super::{Store, StoreError};
-use ingester_core::dialect::statements::{CatalogColumns, CatalogKeys, ForgetMigration, SettleMigration};
+use ingester_core::dialect::statements::{
+    CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadViewRecords, SettleMigration,
+};
 use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
 use sqlx::migrate::{Migrate, MigrateError, Migration};
 use sqlx::pool::PoolConnection;
@@ -130,9 +132,20 @@ impl Migrating {
         Ok(applied.into_iter().map(entry).collect())
     }
 
-    /// The tables as they are now.
+    /// The tables and views as they are now.
     pub(crate) async fn catalog(&mut self) -> Result<Catalog, StoreError> {
-        let read = async { Ok(Catalog::new(self.fetch(&CatalogColumns).await?, self.fetch(&CatalogKeys).await?)) };
+        let read = async {
+            let mut rows = CatalogRows {
+                columns: self.fetch(&CatalogColumns).await?,
+                keys: self.fetch(&CatalogKeys).await?,
+                views: self.fetch(&CatalogViews).await?,
+                records: Vec::new(),
+            };
+            if rows.may_have_records() {
+                rows.records = self.fetch(&ReadViewRecords).await?;
+            }
+            Ok(Catalog::new(rows))
+        };
         read.await.map_err(|error| failed("reading the catalog of the database", error))
     }
 

@@ -45,6 +45,7 @@ pub(crate) mod tables;
 mod tests;
 mod tls;
 mod transaction;
+pub(crate) mod views;
 mod write;
 
 pub use address::Address;

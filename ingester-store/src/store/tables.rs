@@ -5,10 +5,10 @@ use super::catalog::Catalog;
 use super::rejects::REJECTS;
 use super::settings::SETTINGS;
 use super::{Store, StoreError};
+use ingester_core::Registry;
 use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef};
 use ingester_core::dialect::statements::{CreateBackfills, CreateRejects, CreateSettings, ReadTables};
 use ingester_core::dialect::{Dialect, Sql, Statement as _};
-use ingester_core::kind::Kind;
 use ingester_core::schema::{Ident, SqlType, Stays};
 use std::collections::HashSet;
 
@@ -16,11 +16,17 @@ impl Store {
     /// The names of the ingester's own tables.
     pub(crate) const OWN: [&'static str; 3] = [REJECTS, BACKFILLS, SETTINGS];
 
-    /// Creates the missing tables of `kinds` and the ingester's own. Returns the names of the kinds' tables it created.
+    /// Creates the missing tables of a list of kinds, or of a [`Registry`] with its views, and the ingester's own. Makes the views that
+    /// are missing or were made of another definition. Returns the names of the kinds' tables and the views that it made.
     ///
     /// # Errors
-    /// If the database cannot be read, or a missing table cannot be created.
-    pub async fn create_missing(&self, kinds: &[Kind]) -> Result<Vec<String>, StoreError> {
+    /// If the database cannot be read, or a missing table or view cannot be created.
+    pub async fn create_missing<'a>(&self, registry: impl Into<Registry<'a>>) -> Result<Vec<String>, StoreError> {
+        self.create_missing_of(registry.into()).await
+    }
+
+    async fn create_missing_of(&self, registry: Registry<'_>) -> Result<Vec<String>, StoreError> {
+        let kinds = registry.kinds;
         let existing = self.tables().await?;
         let mut created = Vec::new();
         for kind in kinds {
@@ -35,6 +41,7 @@ impl Store {
             }
         }
         self.create_own().await?;
+        created.extend(self.make_views(&Schema::of(registry)).await?);
         Ok(created)
     }
 
@@ -100,7 +107,7 @@ impl Store {
         Ok(tables.into_iter().collect())
     }
 
-    async fn define(&self, sql: &Sql, doing: &str) -> Result<(), StoreError> {
+    pub(super) async fn define(&self, sql: &Sql, doing: &str) -> Result<(), StoreError> {
         self.pool.define(sql).await.map_err(|error| StoreError::of(doing.to_owned(), error))
     }
 }
@@ -158,5 +165,5 @@ pub(crate) fn own_schema(dialect: Dialect) -> Schema {
         2,
     );
     let settings = table(SETTINGS, &[("name", VarChar(64)), ("value", VarChar(256))], 1);
-    Schema { tables: vec![rejects, backfills, settings] }
+    Schema { tables: vec![rejects, backfills, settings], views: Vec::new() }
 }

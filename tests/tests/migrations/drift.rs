@@ -25,6 +25,7 @@ async fn changes_of_base_columns_and_primary_keys_are_migrated(database: Databas
     let uid = column("uid", SqlType::VarChar(64), false);
     let table = |columns, primary_key, keys| Schema {
         tables: vec![TableDef { name: ident("thing"), was: None, columns, primary_key, keys }],
+        views: Vec::new(),
     };
     let key = |name: &str| KeyDef { name: ident(name), columns: vec![ident(name)] };
     let before = table(

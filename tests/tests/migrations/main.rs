@@ -6,7 +6,9 @@
 
 mod apply;
 mod backfill;
+mod declared;
 mod definitions;
 mod drift;
 mod kinds;
 mod million;
+mod views;

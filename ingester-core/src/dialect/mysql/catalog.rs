@@ -21,6 +21,14 @@ FROM information_schema.statistics
 WHERE table_schema = DATABASE() AND index_name <> 'PRIMARY'
 ORDER BY table_name, index_name, seq_in_index";
 
+// A view whose tables have changed may have no columns here.
+pub(super) const VIEWS: &str = "\
+SELECT v.table_name, c.column_name, CASE WHEN COALESCE(c.ordinal_position, 1) = 1 THEN REPLACE(v.view_definition, CONCAT(CHAR(96), DATABASE(), CHAR(96), '.'), '') END, VERSION()
+FROM information_schema.views AS v
+LEFT JOIN information_schema.columns AS c ON c.table_schema = v.table_schema AND c.table_name = v.table_name
+WHERE v.table_schema = DATABASE()
+ORDER BY v.table_name, c.ordinal_position";
+
 /// Whether a type in a catalog is this one. Display widths and MariaDB's `longtext` for JSON make no difference.
 pub(super) fn is_type(ty: SqlType, spelled: &str) -> bool {
     let spelled = spelled.to_ascii_lowercase();

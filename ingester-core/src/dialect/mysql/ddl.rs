@@ -1,7 +1,8 @@
 //! Definitions of tables, and their changes.
 
-use crate::ddl::{Phase, SchemaChange, Step, TableDef};
-use crate::dialect::{Sql, render_own};
+use super::MySql;
+use crate::ddl::{Phase, SchemaChange, Step, TableDef, ViewDef};
+use crate::dialect::{Dialect, Sql, render_own, views};
 use crate::schema::Ident;
 use askama::Template;
 
@@ -36,6 +37,12 @@ struct DropTable {
 }
 
 #[derive(Template)]
+#[template(path = "mysql/drop_view.sql")]
+struct DropView {
+    name: Ident,
+}
+
+#[derive(Template)]
 #[template(path = "mysql/create_rejects.sql")]
 struct CreateRejects;
 
@@ -51,14 +58,25 @@ pub(super) fn create(table: &TableDef) -> Vec<Sql> {
     vec![render_own(&CreateTable { table })]
 }
 
+pub(super) fn create_view(view: &ViewDef) -> Vec<Sql> {
+    // With the rights of who asks: a view is no way around the rights on the tables.
+    let head = format!("CREATE OR REPLACE SQL SECURITY INVOKER VIEW `{}` AS\n", view.name);
+    vec![Sql::new(head + &views::body(&MySql, view))]
+}
+
+pub(super) fn drop_view(name: Ident) -> Sql {
+    render_own(&DropView { name })
+}
+
 pub(super) fn step(step: &Step) -> Vec<Sql> {
     let mut names = Vec::new();
-    let mut statements = Vec::new();
+    let mut statements = Dialect::MySql.create_views(&step.created_views());
     for change in &step.changes {
         match change {
             SchemaChange::CreateTable(table) => statements.extend(create(table)),
             SchemaChange::DropTable(table) => statements.push(drop(table.name)),
             SchemaChange::RenameTable { from, to } => names.push((*from, *to)),
+            SchemaChange::DropView(view) => statements.push(drop_view(view.name)),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! MySQL, MariaDB, and other servers that understand their SQL.
 //!
-//! May use: schema, value, ddl, dialect.
+//! May use: schema, value, view, ddl, dialect.
 
 mod catalog;
 pub(super) mod ddl;
@@ -8,8 +8,9 @@ mod inline;
 
 use super::rules::{InOneText, Rules};
 use super::{Access, Sql};
-use crate::ddl::{Step, TableDef};
+use crate::ddl::{Step, TableDef, ViewDef};
 use crate::schema::{Ident, SqlType};
+use crate::view::ViewType;
 use std::borrow::Cow;
 
 pub(super) struct MySql;
@@ -116,6 +117,21 @@ impl Rules for MySql {
         ("EXPLAIN FORMAT=JSON ", 0)
     }
 
+    fn literal(&self, text: &str) -> String {
+        // Whatever character set the client has. In a view that shows it alone, the column would else have the collation of the session
+        // that made the view.
+        format!("_utf8mb4'{}' COLLATE utf8mb4_bin", text.replace('\'', "''"))
+    }
+
+    fn cast(&self, value: &str, to: ViewType) -> String {
+        match to {
+            ViewType::Integer => format!("CAST({value} AS SIGNED)"),
+            ViewType::Time => format!("CAST({value} AS DATETIME(6))"),
+            // Checked views have no other casts.
+            _ => format!("CAST({value} AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_bin"),
+        }
+    }
+
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
         ty.name()
     }
@@ -138,6 +154,14 @@ impl Rules for MySql {
 
     fn drop(&self, table: Ident) -> Sql {
         ddl::drop(table)
+    }
+
+    fn create_view(&self, view: &ViewDef) -> Vec<Sql> {
+        ddl::create_view(view)
+    }
+
+    fn drop_view(&self, view: Ident) -> Sql {
+        ddl::drop_view(view)
     }
 
     fn step(&self, step: &Step) -> Vec<Sql> {
@@ -204,5 +228,9 @@ impl Rules for MySql {
 
     fn catalog_keys(&self) -> &'static str {
         catalog::KEYS
+    }
+
+    fn catalog_views(&self) -> &'static str {
+        catalog::VIEWS
     }
 }

@@ -19,6 +19,9 @@ JOIN pragma_index_info(i.name) AS c
 WHERE t.type = 'table' AND i.origin = 'c'
 ORDER BY t.name, i.name, c.seqno"#;
 
+// The text is as it was given, so it tells everything. The columns of a view whose table is missing would be an error.
+pub(super) const VIEWS: &str = "SELECT name, NULL, sql, NULL FROM sqlite_master WHERE type = 'view' ORDER BY name";
+
 /// A type with this storage class; there are several.
 pub(super) fn type_of(spelled: &str) -> Option<SqlType> {
     match spelled {

@@ -1,7 +1,8 @@
 //! Definitions of tables, and their changes.
 
-use crate::ddl::{ColumnDef, KeyDef, SchemaChange, Step, TableDef, storage_class};
-use crate::dialect::{Sql, render_own};
+use super::Sqlite;
+use crate::ddl::{ColumnDef, KeyDef, SchemaChange, Step, TableDef, ViewDef, storage_class};
+use crate::dialect::{Dialect, Sql, render_own, views};
 use crate::schema::Ident;
 use askama::Template;
 
@@ -59,6 +60,12 @@ struct DropTable {
 }
 
 #[derive(Template)]
+#[template(path = "sqlite/drop_view.sql")]
+struct DropView {
+    name: Ident,
+}
+
+#[derive(Template)]
 #[template(path = "sqlite/create_rejects.sql")]
 struct CreateRejects;
 
@@ -101,7 +108,17 @@ pub(super) fn step(step: &Step) -> Vec<Sql> {
     if let (true, Some((_, after))) = (copied, step.tables.first()) {
         return copy(after);
     }
-    step.changes.iter().flat_map(|change| one(change, &step.tables)).collect()
+    let views = Dialect::Sqlite.create_views(&step.created_views());
+    step.changes.iter().flat_map(|change| one(change, &step.tables)).chain(views).collect()
+}
+
+pub(super) fn create_view(view: &ViewDef) -> Vec<Sql> {
+    let head = format!("CREATE VIEW \"{}\" AS\n", view.name);
+    vec![drop_view(view.name), Sql::new(head + &views::body(&Sqlite, view))]
+}
+
+pub(super) fn drop_view(name: Ident) -> Sql {
+    render_own(&DropView { name })
 }
 
 fn one(change: &SchemaChange, tables: &[(TableDef, TableDef)]) -> Vec<Sql> {
@@ -125,8 +142,9 @@ fn one(change: &SchemaChange, tables: &[(TableDef, TableDef)]) -> Vec<Sql> {
             let columns = key.columns.clone();
             vec![drop_index(*table, key.name), create_index(*table, &KeyDef { name: *to, columns })]
         }
-        // The storage class stays the same, so there is nothing to do.
-        SchemaChange::Retype { .. } | SchemaChange::PrimaryKey { .. } => Vec::new(),
+        SchemaChange::DropView(view) => vec![drop_view(view.name)],
+        // The storage class stays the same, so there is nothing to do. Views are made together.
+        SchemaChange::Retype { .. } | SchemaChange::PrimaryKey { .. } | SchemaChange::CreateView(_) => Vec::new(),
     }
 }
 

@@ -1,14 +1,15 @@
 //! SQLite.
 //!
-//! May use: schema, value, ddl, dialect.
+//! May use: schema, value, view, ddl, dialect.
 
 mod catalog;
 pub(super) mod ddl;
 
 use super::rules::{InOneText, Rules};
 use super::{Access, Sql};
-use crate::ddl::{Step, TableDef, storage_class};
+use crate::ddl::{Step, TableDef, ViewDef, storage_class};
 use crate::schema::{Ident, SqlType};
+use crate::view::ViewType;
 use std::borrow::Cow;
 
 pub(super) struct Sqlite;
@@ -96,6 +97,20 @@ impl Rules for Sqlite {
         ("EXPLAIN QUERY PLAN ", 3)
     }
 
+    fn literal(&self, text: &str) -> String {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+
+    fn cast(&self, value: &str, to: ViewType) -> String {
+        match to {
+            ViewType::Integer => format!("CAST({value} AS INTEGER)"),
+            // Times of ours have microseconds, SQLite's functions milliseconds.
+            ViewType::Time => format!("STRFTIME('%Y-%m-%d %H:%M:%f', {value}) || '000'"),
+            // Checked views have no other casts.
+            _ => format!("CAST({value} AS TEXT)"),
+        }
+    }
+
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
         storage_class(ty).into()
     }
@@ -118,6 +133,14 @@ impl Rules for Sqlite {
 
     fn drop(&self, table: Ident) -> Sql {
         ddl::drop(table)
+    }
+
+    fn create_view(&self, view: &ViewDef) -> Vec<Sql> {
+        ddl::create_view(view)
+    }
+
+    fn drop_view(&self, view: Ident) -> Sql {
+        ddl::drop_view(view)
     }
 
     fn step(&self, step: &Step) -> Vec<Sql> {
@@ -183,5 +206,9 @@ impl Rules for Sqlite {
 
     fn catalog_keys(&self) -> &'static str {
         catalog::KEYS
+    }
+
+    fn catalog_views(&self) -> &'static str {
+        catalog::VIEWS
     }
 }

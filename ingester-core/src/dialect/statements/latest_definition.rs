@@ -4,9 +4,12 @@ use crate::dialect::{Columns, Dialect, Query, Sql, Statement, filters};
 use crate::schema::Table;
 use askama::Template;
 
-/// Reads the highest `ingest_version` of a table; 0 if it has no rows.
+/// Reads the highest `ingest_version` of a table, if it has rows.
 #[derive(Debug, Template)]
-#[template(ext = "sql", source = r#"SELECT COALESCE(MAX("ingest_version"), 0) FROM {{ table.name|ident }}"#)]
+#[template(
+    ext = "sql",
+    source = r#"SELECT "ingest_version" FROM {{ table.name|ident }} ORDER BY "ingest_version" DESC LIMIT 1"#
+)]
 pub struct LatestDefinition {
     /// The table.
     pub table: &'static Table,

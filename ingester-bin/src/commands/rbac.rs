@@ -1,0 +1,71 @@
+//! `ingester rbac`: the ClusterRole that `ingester run` needs.
+
+use super::chosen;
+use crate::arguments::{ConfigFile, Rbac};
+use crate::database::configuration;
+use crate::ending::{Ending, Failure};
+use crate::output::print;
+use ingester_core::Kind;
+use ingester_core::kind::Finalizer;
+use ingester_mirror::config::Ingester;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+pub(crate) fn run(arguments: &Rbac, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let config = match &arguments.config {
+        Some(file) => configuration(&ConfigFile { config: file.clone() }, kinds)?.ingester,
+        None => Ingester::default(),
+    };
+    let kinds: Vec<Kind> =
+        chosen(kinds, &arguments.kinds)?.into_iter().filter(|kind| config.has_kind(kind.kind())).collect();
+    print(&role(&arguments.name, &kinds, &config))?;
+    Ok(Ending::Done)
+}
+
+/// The role as people write it, with why each right is needed.
+fn role(name: &str, kinds: &[Kind], config: &Ingester) -> String {
+    // Resources by what is done with their objects, and by their groups.
+    let mut rights: BTreeMap<(bool, &str), BTreeSet<String>> = BTreeMap::new();
+    for kind in kinds {
+        let changed = kind.immutable() || config.finalizer_of(kind) != Finalizer::Never;
+        rights.entry((changed, kind.group())).or_default().insert(kind.plural().into_owned());
+    }
+    let mut text = format!(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {name}\n  labels:\n    app.kubernetes.io/name: ingester\nrules:\n"
+    );
+    for ((changed, group), resources) in rights {
+        text.push_str(match changed {
+            true => "# `patch` adds and removes the finalizer; `delete` is for objects that leave etcd for SQL.\n",
+            false => "# Nothing is changed on these.\n",
+        });
+        let group = if group.is_empty() { "\"\"" } else { group };
+        let _ = writeln!(text, "- apiGroups: [{group}]\n  resources:");
+        for resource in resources {
+            let _ = writeln!(text, "  - {resource}");
+        }
+        let verbs = if changed { "list, watch, patch, delete" } else { "list, watch" };
+        let _ = writeln!(text, "  verbs: [{verbs}]");
+    }
+    text.push_str(
+        "# The uid of this namespace is the cluster's: a database belongs to one cluster.\n- apiGroups: [\"\"]\n  resources: [namespaces]\n  resourceNames: [kube-system]\n  verbs: [get]\n",
+    );
+    text.push_str(
+        "# Events on objects: a new Event is created, a repeated one is patched.\n- apiGroups: [events.k8s.io]\n  resources: [events]\n  verbs: [create, patch]\n",
+    );
+    text
+}
+
+#[cfg(all(test, feature = "michelangelo"))]
+mod tests {
+    use super::role;
+    use ingester_mirror::config::Ingester;
+
+    #[test]
+    fn the_role_for_the_kinds_that_are_built_in_is_the_one_that_is_deployed() {
+        let deployed = include_str!("../../../deploy/clusterrole.yaml");
+        let uncommented =
+            |text: &str| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+        let role = role("ingester", crd_specs::KINDS, &Ingester::default());
+        assert_eq!(uncommented(&role), uncommented(deployed));
+    }
+}

@@ -1,0 +1,45 @@
+//! `ingester scaffold`: a first file of kinds for a CRD.
+
+use crate::arguments::Scaffold;
+use crate::ending::{Ending, Failure};
+use crate::output::print;
+use anyhow::anyhow;
+use ingester_core::declare;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Api;
+use std::io::Read as _;
+use std::path::Path;
+
+pub(crate) async fn run(arguments: Scaffold) -> Result<Ending, Failure> {
+    let text = match (&arguments.from_cluster, &arguments.file) {
+        (Some(name), _) => from_cluster(&arguments, name).await?,
+        (None, Some(file)) => {
+            let shown = file.display();
+            let bytes = read(file).map_err(|error| Failure::Usage(anyhow!("{shown} cannot be read: {error}")))?;
+            declare::scaffold_text(&bytes).map_err(|error| Failure::Usage(anyhow!("{shown}: {error}")))?
+        }
+        (None, None) => return Err(Failure::Usage(anyhow!("name a file with a CRD, or --from-cluster NAME"))),
+    };
+    print(&text)?;
+    Ok(Ending::Done)
+}
+
+async fn from_cluster(arguments: &Scaffold, name: &str) -> Result<String, Failure> {
+    let crds: Api<CustomResourceDefinition> = Api::all(arguments.cluster.client().await?);
+    let crd =
+        crds.get_opt(name).await.map_err(|error| Failure::Usage(anyhow!("the CRD {name} cannot be read: {error}")))?;
+    let Some(crd) = crd else {
+        let hint = if name.contains('.') { "" } else { ": it has its group in it, as in certificates.cert-manager.io" };
+        return Err(Failure::Usage(anyhow!("the cluster has no CRD `{name}`{hint}; `kubectl get crds` prints all")));
+    };
+    declare::scaffold(&crd).map_err(|error| Failure::Usage(anyhow!("{name}: {error}")))
+}
+
+fn read(file: &Path) -> std::io::Result<Vec<u8>> {
+    if file != Path::new("-") {
+        return std::fs::read(file);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

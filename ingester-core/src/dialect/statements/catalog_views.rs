@@ -1,0 +1,50 @@
+//! The views.
+
+use crate::dialect::{Columns, Dialect, Query, Sql, Statement};
+
+/// Reads all views from the catalog: a row for each of their columns, in their order, or one row where the columns are not told.
+#[derive(Debug)]
+pub struct CatalogViews;
+
+impl Statement for CatalogViews {
+    fn sql(&self, dialect: Dialect) -> Sql {
+        Sql::new(dialect.rules().catalog_views())
+    }
+}
+
+impl Query for CatalogViews {
+    type Row = CatalogView;
+
+    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+        Ok(CatalogView {
+            view: row.text(0)?,
+            column: row.optional_text(1)?,
+            text: row.optional_text(2)?,
+            writer: row.optional_text(3)?,
+        })
+    }
+}
+
+/// A view, or a column of it, as the catalog describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogView {
+    /// The view.
+    pub view: String,
+    /// The column; `None` where the columns are not told.
+    pub column: Option<String>,
+    /// What the view selects, in the server's words; in the first row of a view alone. Empty for who may not see it.
+    pub text: Option<String>,
+    /// The server's version, where the text is in its own words, which another version may choose in another way.
+    pub writer: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::*;
+
+    #[test]
+    fn reads_well() {
+        snapshot(&CatalogViews);
+    }
+}

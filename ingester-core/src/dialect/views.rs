@@ -1,0 +1,121 @@
+//! What a view selects, as SQL.
+
+use super::rules::Rules;
+use crate::ddl::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};
+use crate::schema::Ident;
+use crate::view::ViewType;
+
+/// One SELECT for each table, joined by UNION ALL.
+pub(super) fn body(rules: &dyn Rules, view: &ViewDef) -> String {
+    let writer = Writer { rules };
+    let parts: Vec<String> = view.sources.iter().map(|source| writer.source(&view.columns, source)).collect();
+    parts.join("\nUNION ALL\n")
+}
+
+struct Writer<'a> {
+    rules: &'a dyn Rules,
+}
+
+impl Writer<'_> {
+    fn source(&self, columns: &[ViewColumnDef], source: &SourceDef) -> String {
+        let columns: Vec<String> = columns
+            .iter()
+            .zip(&source.values)
+            .map(|(column, value)| format!("  {} AS {}", self.shown(value, column.ty), self.name(column.name)))
+            .collect();
+        let mut sql = format!("SELECT\n{}\nFROM {}", columns.join(",\n"), self.name(source.table));
+        if let Some(filter) = &source.filter {
+            sql.push_str("\nWHERE ");
+            sql.push_str(&self.condition(filter, true));
+        }
+        sql
+    }
+
+    fn name(&self, name: Ident) -> String {
+        self.rules.requote(&format!("\"{name}\""))
+    }
+
+    /// A value of a column. NULL alone has no type, and a server would choose one.
+    fn shown(&self, value: &ExpressionDef, ty: ViewType) -> String {
+        match (value, ty) {
+            (ExpressionDef::Null, ViewType::Text | ViewType::Integer | ViewType::Time) => self.rules.cast("NULL", ty),
+            _ => self.value(value),
+        }
+    }
+
+    fn value(&self, value: &ExpressionDef) -> String {
+        match value {
+            ExpressionDef::Null => "NULL".to_owned(),
+            ExpressionDef::Literal(literal) => self.literal(literal),
+            ExpressionDef::Column(name) => self.name(*name),
+            ExpressionDef::Setting(name) => {
+                let sql = self.rules.requote(r#"(SELECT "value" FROM "ingester_settings" WHERE "name" = "#);
+                format!("{sql}{})", self.rules.literal(name))
+            }
+            ExpressionDef::Coalesce(all) => {
+                let all: Vec<String> = all.iter().map(|value| self.value(value)).collect();
+                format!("COALESCE({})", all.join(", "))
+            }
+            ExpressionDef::Cast(inner, to) => self.rules.cast(&self.value(inner), *to),
+            ExpressionDef::Case(branches, otherwise) => {
+                let mut sql = "CASE".to_owned();
+                for (condition, value) in branches {
+                    sql.push_str(&format!(" WHEN {} THEN {}", self.condition(condition, true), self.value(value)));
+                }
+                format!("{sql} ELSE {} END", self.value(otherwise))
+            }
+        }
+    }
+
+    fn literal(&self, literal: &LiteralDef) -> String {
+        match literal {
+            LiteralDef::Text(text) => self.rules.literal(text),
+            LiteralDef::Integer(number) => number.to_string(),
+        }
+    }
+
+    /// Whether a condition is as wanted. The negation is written where it is a test of its own, which says whether NULL passes: so
+    /// nothing is unknown.
+    fn condition(&self, condition: &ConditionDef, wanted: bool) -> String {
+        let (and, or) = (" AND ", " OR ");
+        let deleted = |is: bool| self.null("delete_time", !is);
+        let evicted = |is: bool| self.null("evict_time", !is);
+        match condition {
+            ConditionDef::Deleted => deleted(wanted),
+            ConditionDef::Live => joined(&[deleted(!wanted), evicted(!wanted)], if wanted { and } else { or }),
+            ConditionDef::Evicted => joined(&[deleted(!wanted), evicted(wanted)], if wanted { and } else { or }),
+            ConditionDef::Null(value) => {
+                format!("{} IS {}NULL", self.value(value), if wanted { "" } else { "NOT " })
+            }
+            ConditionDef::OneOf(value, literals) => {
+                let value = self.value(value);
+                let literals: Vec<String> = literals.iter().map(|literal| self.literal(literal)).collect();
+                let literals = literals.join(", ");
+                match wanted {
+                    true => format!("{value} IN ({literals})"),
+                    false => format!("({value} IS NULL OR {value} NOT IN ({literals}))"),
+                }
+            }
+            ConditionDef::Not(inner) => self.condition(inner, !wanted),
+            ConditionDef::All(all) => self.all(all, wanted, if wanted { and } else { or }),
+            ConditionDef::Any(all) => self.all(all, wanted, if wanted { or } else { and }),
+        }
+    }
+
+    fn all(&self, all: &[ConditionDef], wanted: bool, word: &str) -> String {
+        let all: Vec<String> = all.iter().map(|condition| self.condition(condition, wanted)).collect();
+        joined(&all, word)
+    }
+
+    fn null(&self, column: &str, is: bool) -> String {
+        let sql = self.rules.requote(&format!("\"{column}\""));
+        format!("{sql} IS {}NULL", if is { "" } else { "NOT " })
+    }
+}
+
+fn joined(all: &[String], word: &str) -> String {
+    match all {
+        [one] => one.clone(),
+        several => format!("({})", several.join(word)),
+    }
+}

@@ -1,0 +1,228 @@
+//! Views over the tables of several kinds, as constant data: a name, output columns, and for each kind what fills them.
+//!
+//! A view has one row for each row of its kinds' tables: those of deleted and evicted objects, too, unless a filter leaves them out.
+//! Its definition is part of the schema: it is generated, compared and migrated as tables are.
+//!
+//! ```
+//! use ingester_core::view::{self, Condition, Expression, Literal, Source, View, ViewColumn};
+//! use ingester_core::{Ingestable, Kind};
+//!
+//! #[derive(Ingestable, serde::Deserialize)]
+//! #[ingest(group = "example.com", version = "v1", kind = "Build", namespaced)]
+//! struct Build {
+//!     #[index]
+//!     phase: String,
+//! }
+//!
+//! #[derive(Ingestable, serde::Deserialize)]
+//! #[ingest(group = "example.com", version = "v1", kind = "Test", namespaced)]
+//! struct Test {
+//!     #[index]
+//!     result: Option<String>,
+//! }
+//!
+//! pub const KINDS: &[Kind] = &[Kind::of::<Build>(), Kind::of::<Test>()];
+//!
+//! const RUNS: View = View {
+//!     name: "runs",
+//!     columns: &[ViewColumn::new("name"), ViewColumn::new("kind"), ViewColumn::new("phase"), ViewColumn::new("deleted")],
+//!     sources: &[
+//!         Source::of(
+//!             Kind::of::<Build>(),
+//!             &[
+//!                 ("name", Expression::Column("name")),
+//!                 ("kind", Expression::text("Build")),
+//!                 // What was deleted while it ran has stopped.
+//!                 (
+//!                     "phase",
+//!                     Expression::Case(
+//!                         &[(
+//!                             Condition::All(&[
+//!                                 Condition::Deleted,
+//!                                 Condition::OneOf(Expression::Column("phase"), &[Literal::Text("Running")]),
+//!                             ]),
+//!                             Expression::text("Stopped"),
+//!                         )],
+//!                         &Expression::Column("phase"),
+//!                     ),
+//!                 ),
+//!                 ("deleted", Expression::Case(&[(Condition::Deleted, Expression::integer(1))], &Expression::integer(0))),
+//!             ],
+//!         ),
+//!         Source::of(
+//!             Kind::of::<Test>(),
+//!             &[
+//!                 ("name", Expression::Column("name")),
+//!                 ("kind", Expression::text("Test")),
+//!                 ("phase", Expression::Coalesce(&[Expression::Column("result"), Expression::text("Unknown")])),
+//!                 ("deleted", Expression::Case(&[(Condition::Deleted, Expression::integer(1))], &Expression::integer(0))),
+//!             ],
+//!         )
+//!         .filter(Condition::Not(&Condition::Evicted)),
+//!     ],
+//! };
+//!
+//! /// A mistake in a view is a compile error here.
+//! pub const VIEWS: &[View] = view::checked(KINDS, &[RUNS]);
+//! ```
+//!
+//! May use: schema, kind.
+
+mod check;
+
+use crate::kind::Kind;
+pub(crate) use check::type_of;
+pub use check::{ViewError, check_views, checked};
+
+/// A view: what its rows have, and where they come from.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// Its name in the database.
+    pub name: &'static str,
+    /// Its columns in order.
+    pub columns: &'static [ViewColumn],
+    /// The kinds whose rows it shows.
+    pub sources: &'static [Source],
+}
+
+/// A column of a view.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewColumn {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds, where every kind gives NULL; else the expressions say it.
+    pub ty: Option<ViewType>,
+}
+
+/// What a column of a view holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ViewType {
+    /// Text.
+    Text,
+    /// Whole numbers, and truth as 0 and 1.
+    Integer,
+    /// Numbers with a fraction.
+    Number,
+    /// Moments in UTC.
+    Time,
+    /// Bytes.
+    Bytes,
+    /// JSON.
+    Json,
+}
+
+/// A kind's part of a view.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The kind.
+    pub kind: Kind,
+    /// What fills each column of the view, by the column's name.
+    pub values: &'static [(&'static str, Expression)],
+    /// Which rows the view has; without it all of them.
+    pub filter: Option<Condition>,
+}
+
+/// What fills a column, or is compared in a condition.
+#[derive(Clone, Copy, Debug)]
+pub enum Expression {
+    /// NULL.
+    Null,
+    /// A text or a number.
+    Literal(Literal),
+    /// A column of the kind's main table.
+    Column(&'static str),
+    /// The value of this name in `ingester_settings`; NULL if there is none.
+    Setting(&'static str),
+    /// The first of them that is not NULL.
+    Coalesce(&'static [Expression]),
+    /// The value as text, integer or time. A time is written as in every column: `2026-03-09 20:36:46.500000`. Text becomes an
+    /// integer by the digits that it begins with, and a time if it is written as in SQL or in JSON; SQLite keeps milliseconds of it.
+    Cast(&'static Expression, ViewType),
+    /// The value behind the first condition that holds, else the last one.
+    Case(&'static [(Condition, Expression)], &'static Expression),
+}
+
+/// A constant value.
+#[derive(Clone, Copy, Debug)]
+pub enum Literal {
+    /// Text, without backslashes and control characters.
+    Text(&'static str),
+    /// A whole number.
+    Integer(i64),
+}
+
+/// What is true or false of a row, never unknown.
+#[derive(Clone, Copy, Debug)]
+pub enum Condition {
+    /// The object is in the cluster, as far as is known.
+    Live,
+    /// The object left etcd for good and lives in SQL.
+    Evicted,
+    /// The object was deleted.
+    Deleted,
+    /// The value is NULL.
+    Null(Expression),
+    /// The value is one of these; NULL is none.
+    OneOf(Expression, &'static [Literal]),
+    /// The opposite.
+    Not(&'static Condition),
+    /// All of them.
+    All(&'static [Condition]),
+    /// At least one of them.
+    Any(&'static [Condition]),
+}
+
+impl ViewColumn {
+    /// A column that holds what its expressions give.
+    pub const fn new(name: &'static str) -> Self {
+        ViewColumn { name, ty: None }
+    }
+
+    /// A column of this type; needed where every kind gives NULL.
+    #[must_use]
+    pub const fn ty(mut self, ty: ViewType) -> Self {
+        self.ty = Some(ty);
+        self
+    }
+}
+
+impl Source {
+    /// All rows of a kind.
+    pub const fn of(kind: Kind, values: &'static [(&'static str, Expression)]) -> Self {
+        Source { kind, values, filter: None }
+    }
+
+    /// Only the rows of which this is true.
+    #[must_use]
+    pub const fn filter(mut self, filter: Condition) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+}
+
+impl Expression {
+    /// A text.
+    pub const fn text(text: &'static str) -> Self {
+        Expression::Literal(Literal::Text(text))
+    }
+
+    /// A whole number.
+    pub const fn integer(number: i64) -> Self {
+        Expression::Literal(Literal::Integer(number))
+    }
+}
+
+impl ViewType {
+    /// Its name in messages.
+    const fn word(self) -> &'static str {
+        match self {
+            ViewType::Text => "text",
+            ViewType::Integer => "an integer",
+            ViewType::Number => "a number",
+            ViewType::Time => "a time",
+            ViewType::Bytes => "bytes",
+            ViewType::Json => "JSON",
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Views: whether a database has them as they were made, and making those that it lacks.
+//!
+//! A server tells what a view selects in its own words, which differ from those that made it, and from one version of the server to
+//! another. So once a view is made, `ingester_settings` records as `view:NAME` what it was made of, which server describes it, and how. If
+//! the same server describes it in other words later, somebody has changed it. Where nothing is recorded, or by another version of the
+//! server, only the columns can be compared, and what is there is recorded the next time.
+
+use super::catalog::Catalog;
+use super::{Store, StoreError};
+use ingester_core::ddl::{Schema, TableDef, ViewDef};
+use ingester_core::dialect::statements::{CatalogView, ForgetSetting, ReadViewRecords, WriteSetting};
+use ingester_core::schema::Ident;
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// A view that a database has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FoundView {
+    /// Its columns in order; none where the database does not tell them.
+    pub(crate) columns: Vec<String>,
+    /// What it selects, in the server's words; empty if that may not be seen.
+    text: String,
+    /// The version of the server whose words they are; empty if they are those that made it.
+    writer: String,
+    /// What is recorded about it.
+    record: Option<String>,
+}
+
+/// A view that a database has, beside the one that it should have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    /// It is this one, or nothing says otherwise.
+    Same,
+    /// It has other columns.
+    OtherColumns,
+    /// It was made of another definition.
+    OtherDefinition,
+    /// It was changed since it was made.
+    Changed,
+}
+
+/// The views of a catalog by name.
+pub(super) fn found_views(rows: Vec<CatalogView>, records: Vec<(String, String)>) -> BTreeMap<String, FoundView> {
+    let mut views: BTreeMap<String, FoundView> = BTreeMap::new();
+    for CatalogView { view, column, text, writer } in rows {
+        let found = views.entry(view).or_default();
+        found.columns.extend(column);
+        found.text.push_str(&text.unwrap_or_default());
+        found.writer = writer.unwrap_or_default();
+    }
+    for (name, value) in records {
+        if let Some(found) = name.strip_prefix(ReadViewRecords::PREFIX).and_then(|name| views.get_mut(name)) {
+            found.record = Some(value);
+        }
+    }
+    views
+}
+
+impl FoundView {
+    /// Beside the view that the database should have.
+    pub(crate) fn likeness(&self, view: &ViewDef) -> Likeness {
+        let same = self.columns.len() == view.columns.len()
+            && self.columns.iter().zip(&view.columns).all(|(found, column)| column.name.same_as(found));
+        // SQLite does not tell columns; its text has all of them.
+        if !same && !self.writer.is_empty() {
+            return Likeness::OtherColumns;
+        }
+        if self.is_of_another(view) {
+            return Likeness::OtherDefinition;
+        }
+        let (Some(record), Some(current)) = (&self.record, self.to_record(view)) else { return Likeness::Same };
+        let ([_, writer, text], [_, now, its]) = (parts(record), parts(&current));
+        if writer == now && text != its { Likeness::Changed } else { Likeness::Same }
+    }
+
+    /// Whether it was made of another definition, as far as that is recorded.
+    fn is_of_another(&self, view: &ViewDef) -> bool {
+        self.record.as_ref().is_some_and(|record| parts(record)[0] != definition(view))
+    }
+
+    /// What is to be recorded about it: what it was made of, who describes it, and how, each as the beginning of a checksum. `None` if it
+    /// may not be seen.
+    fn to_record(&self, view: &ViewDef) -> Option<String> {
+        if self.text.is_empty() {
+            return None;
+        }
+        Some(format!("{} {} {}", definition(view), short(&self.writer), short(&self.text)))
+    }
+}
+
+/// What a view is made of.
+fn definition(view: &ViewDef) -> String {
+    short(&serde_json::to_string(view).unwrap_or_default())
+}
+
+fn parts(record: &str) -> [&str; 3] {
+    let mut parts = record.split(' ');
+    std::array::from_fn(|_| parts.next().unwrap_or_default())
+}
+
+/// 64 bits of a checksum.
+fn short(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(8).fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+impl Catalog {
+    /// Whether a view is missing, or was made of another definition.
+    pub fn lacks_view(&self, view: &ViewDef) -> bool {
+        let found = self.views.get(view.name.as_str());
+        found.is_none_or(|found| found.is_of_another(view))
+    }
+}
+
+impl Store {
+    /// Makes the views that are missing or were made of another definition, if the tables under them have their columns. Returns their
+    /// names.
+    pub(super) async fn make_views(&self, schema: &Schema) -> Result<Vec<String>, StoreError> {
+        if schema.views.is_empty() {
+            return Ok(Vec::new());
+        }
+        let catalog = self.catalog().await?;
+        let complete = |table: &TableDef| {
+            let found = catalog.tables.get(table.name.as_str());
+            found.is_some_and(|found| table.columns.iter().all(|column| found.column(column.name.as_str()).is_some()))
+        };
+        let possible = |view: &ViewDef| {
+            let under = |table: &&TableDef| view.sources.iter().any(|source| source.table == table.name);
+            schema.tables.iter().filter(under).all(complete)
+        };
+        let lacking: Vec<ViewDef> =
+            schema.views.iter().filter(|view| catalog.lacks_view(view) && possible(view)).cloned().collect();
+        for view in &lacking {
+            for sql in self.dialect.create_views(std::slice::from_ref(view)) {
+                self.define(&sql, &format!("making the view {}", view.name)).await?;
+            }
+        }
+        let made: Vec<Ident> = lacking.iter().map(|view| view.name).collect();
+        self.record_views(&schema.views, &made).await?;
+        Ok(made.iter().map(ToString::to_string).collect())
+    }
+
+    /// Records how the server describes these views: those that were `made` now, and those of which nothing is recorded that still holds.
+    pub(crate) async fn record_views(&self, views: &[ViewDef], made: &[Ident]) -> Result<(), StoreError> {
+        if views.is_empty() {
+            return Ok(());
+        }
+        let catalog = self.catalog().await?;
+        for view in views {
+            let Some(found) = catalog.views.get(view.name.as_str()) else { continue };
+            let Some(record) = found.to_record(view) else { continue };
+            let holds = found.record.as_ref().is_some_and(|old| parts(old)[..2] == parts(&record)[..2]);
+            if found.record.as_ref() == Some(&record) || holds && !made.contains(&view.name) {
+                continue;
+            }
+            let name = format!("{}{}", ReadViewRecords::PREFIX, view.name);
+            let written = self.pool.execute(&WriteSetting { name: &name, value: &record }).await;
+            written.map_err(|error| StoreError::of(format!("recording the view {}", view.name), error))?;
+        }
+        Ok(())
+    }
+
+    /// Forgets what is recorded about these views, which are to be others from now on.
+    pub(crate) async fn forget_views(&self, views: &[Ident]) -> Result<(), StoreError> {
+        for view in views {
+            let name = format!("{}{view}", ReadViewRecords::PREFIX);
+            let forgotten = self.pool.execute(&ForgetSetting { name: &name }).await;
+            forgotten.map_err(|error| StoreError::of(format!("forgetting the view {view}"), error))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! Tables of kinds that a file declares: what follows by itself, what is refused, and how the database counts definitions.
+
+use crate::kinds::{connect, job, write};
+use anyhow::{Context as _, Result, ensure};
+use ingester_core::Kind;
+use ingester_core::declare::kinds;
+use ingester_store::Store;
+use ingester_store::migrate::{BackfillProgress, DeclaredError, May};
+use ingester_tests::databases::Database;
+use ingester_tests::on_every_database;
+use tokio_util::sync::CancellationToken;
+
+on_every_database! {
+    what_only_adds_is_made_and_filled
+    what_does_more_is_refused_until_it_is_meant
+    definitions_are_counted_by_the_database
+    programs_that_start_together_make_the_tables_once
+}
+
+const QUEUE: &str = "column: queue, path: .spec.queue, type: VARCHAR(20)";
+const OWNER: &str = "column: owner, path: .spec.owner, type: VARCHAR(100)";
+
+/// The kind `Job` with these columns, as a program reads it that is started anew.
+fn declared(columns: &[&str], more: &str) -> Result<Kind> {
+    let columns: String = columns.iter().map(|column| format!("  - {{{column}}}\n")).collect();
+    let text = format!(
+        "kinds:\n- group: example.com\n  version: v1\n  kind: Job\n  namespaced: true\n{more}  columns:\n{columns}"
+    );
+    let file = kinds("kinds.yaml", &text, &|_| Err(std::io::ErrorKind::NotFound.into()))?;
+    file.kinds.first().copied().context("there is a kind")
+}
+
+/// Backfills what is to be backfilled.
+async fn fill(store: &Store, kind: Kind) -> Result<Option<BackfillProgress>> {
+    let incomplete = store.incomplete_backfills(&[kind], None).await?;
+    let Some(backfill) = incomplete.first() else { return Ok(None) };
+    Ok(Some(store.backfill(backfill, None, &CancellationToken::new(), |_| {}).await?))
+}
+
+async fn what_only_adds_is_made_and_filled(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    let first = declared(&[QUEUE], "")?;
+    let made = store.make_declared(&[first], May::Add).await?;
+    ensure!(made.made.len() == 3 && made.left.is_empty() && first.ingest_version() == 1, "{made:?}");
+    write(&store, &first, (0..4).map(|number| job(number, 10))).await?;
+    // A column with a key, and a key over both.
+    let second = declared(&[QUEUE, OWNER], "  keys: [[queue, owner]]\n")?;
+    let made = store.make_declared(&[second], May::Add).await?;
+    ensure!(made.made.len() == 3 && second.ingest_version() == 2, "{made:?}");
+    ensure!(store.missing(&[second]).await?.is_empty());
+    ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 4));
+    ensure!(database.count("job WHERE ingest_version = 2 AND owner LIKE 'owner-_-10'").await? == 4);
+    ensure!(fill(&store, second).await?.is_none(), "nothing is left to do");
+    // The tables are as they are declared: nothing happens again.
+    let again = declared(&[QUEUE, OWNER], "  keys: [[queue, owner]]\n")?;
+    ensure!(store.make_declared(&[again], May::Add).await?.made.is_empty() && again.ingest_version() == 2);
+    Ok(())
+}
+
+async fn what_does_more_is_refused_until_it_is_meant(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    let first = declared(&[QUEUE, OWNER], "")?;
+    store.make_declared(&[first], May::Add).await?;
+    write(&store, &first, [job(0, 10)]).await?;
+    // Another kind of values, and a new name: both are refused, and the addition beside them is not made.
+    const PRIORITY: &str = "column: priority, path: .spec.priority, type: BIGINT";
+    for columns in [
+        [QUEUE, "column: owner, path: .spec.priority, type: BIGINT", PRIORITY],
+        [QUEUE, "column: holder, path: .spec.owner, type: VARCHAR(100), was: owner", PRIORITY],
+    ] {
+        let other = declared(&columns, "")?;
+        let refused = store.make_declared(&[other], May::Add).await;
+        ensure!(
+            matches!(&refused, Err(DeclaredError::MoreThanAdded(changes)) if changes.iter().any(|change| change.contains("owner"))),
+            "{refused:?}"
+        );
+        ensure!(
+            other.ingest_version() == 0
+                && store.missing(&[other]).await?.iter().any(|missing| missing == "job.priority")
+        );
+    }
+    // What is not declared any more is left.
+    let fewer = declared(&[QUEUE], "")?;
+    let made = store.make_declared(&[fewer], May::Add).await?;
+    ensure!(made.made.is_empty() && made.left.len() == 2, "the column and its key: {made:?}");
+    write(&store, &fewer, [job(1, 10)]).await?;
+    // A rename keeps the values.
+    let renamed = declared(&[QUEUE, "column: holder, path: .spec.owner, type: VARCHAR(100), was: owner"], "")?;
+    store.make_declared(&[renamed], May::Change).await?;
+    ensure!(database.count("job WHERE holder = 'owner-0-10'").await? == 1);
+    // To drop is to be meant.
+    let retyped = declared(&[QUEUE, "column: holder, path: .spec.priority, type: BIGINT"], "")?;
+    let refused = store.make_declared(&[retyped], May::Change).await;
+    ensure!(matches!(refused, Err(DeclaredError::Destructive(_))), "{refused:?}");
+    store.make_declared(&[retyped], May::Drop).await?;
+    ensure!(fill(&store, retyped).await?.is_some_and(|filled| filled.complete && filled.filled == 2));
+    ensure!(database.count("job WHERE holder IN (0, 1)").await? == 2);
+    Ok(())
+}
+
+async fn definitions_are_counted_by_the_database(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    let mut versions = Vec::new();
+    for path in [".spec.queue", ".spec.queue", ".spec.owner", ".spec.queue"] {
+        let column = format!("column: queue, path: {path}, type: VARCHAR(20)");
+        let kind = declared(&[&column], "")?;
+        store.make_declared(&[kind], May::Add).await?;
+        versions.push(kind.ingest_version());
+        // A program that only writes rows learns the same.
+        let other = declared(&[&column], "")?;
+        store.learn_declared(&[other]).await?;
+        ensure!(other.ingest_version() == kind.ingest_version());
+    }
+    // One that returns is another one: rows of the one in between are not its own.
+    ensure!(versions == [1, 1, 2, 3], "{versions:?}");
+    // One that is not recorded is not known, and writes over nothing.
+    let unknown = declared(&[OWNER], "")?;
+    store.learn_declared(&[unknown]).await?;
+    ensure!(unknown.ingest_version() == 0);
+    // Rows of another program in a table of this name are of older definitions.
+    let kind = declared(&[QUEUE], "  table: other\n")?;
+    store.create_missing(&[kind]).await?;
+    write(&store, &kind, [job(0, 10)]).await?;
+    database.sql("UPDATE other SET ingest_version = 7").await?;
+    store.make_declared(&[kind], May::Add).await?;
+    ensure!(kind.ingest_version() == 8 && fill(&store, kind).await?.is_some_and(|filled| filled.read == 1));
+    Ok(())
+}
+
+/// What a program does when it starts: how much it made, and the version of its kind.
+async fn make(store: &Store) -> Result<(usize, u32)> {
+    let kind = declared(&[QUEUE, OWNER], "")?;
+    let made = store.make_declared(&[kind], May::Add).await?;
+    Ok((made.made.len(), kind.ingest_version()))
+}
+
+async fn programs_that_start_together_make_the_tables_once(database: Database) -> Result<()> {
+    let stores = [connect(&database).await?, connect(&database).await?, connect(&database).await?];
+    let (a, b, c) = tokio::try_join!(make(&stores[0]), make(&stores[1]), make(&stores[2]))?;
+    ensure!([a, b, c].iter().all(|(_, version)| *version == 1), "{a:?} {b:?} {c:?}");
+    let kind = declared(&[QUEUE, OWNER], "")?;
+    ensure!(stores[0].missing(&[kind]).await?.is_empty());
+    Ok(())
+}
