@@ -7,6 +7,7 @@ use crate::ending::{Ending, Failure};
 use crate::output::note;
 use crate::program::Program;
 use crate::progress;
+use anyhow::anyhow;
 use ingester_store::migrate::Backfill;
 use std::num::NonZeroU32;
 
@@ -16,6 +17,13 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
     let backfill = Backfill::of(&kind, &arguments.columns).map_err(|error| Failure::Usage(error.into()))?;
     let store = arguments.target.database(kinds)?.open_existing().await?;
     store.learn_declared(program.declared).await.map_err(super::declared_failure)?;
+    if program.declared.iter().any(|declared| declared.table().name == kind.table().name) && kind.ingest_version() == 0
+    {
+        return Err(Failure::Usage(anyhow!(
+            "this definition of {} is not recorded in the database: `ingester run` and `ingester schema apply --kinds FILE` record it",
+            kind.kind()
+        )));
+    }
     let interrupt = Interrupt::listen("behind the rows that are being written")?;
     let bar = progress::spinner("{spinner} {pos} rows  {per_sec}  {msg}");
     let rate = NonZeroU32::new(arguments.rate);

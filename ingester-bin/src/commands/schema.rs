@@ -15,7 +15,7 @@ use ingester_core::ddl::{self, Schema, Server};
 use ingester_core::{Kind, Registry};
 use ingester_store::migrate::{
     ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, Planned, Progress, Released, State, drift,
-    own_drift, schema_of,
+    left_alone, own_drift, schema_of,
 };
 use ingester_store::{ConnectOptions, Store};
 use serde::Serialize;
@@ -66,8 +66,14 @@ pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Endi
     let code = Schema::of(program.of_schema());
     let server = Server::parse(store.server());
     let live = schema_of(&store.catalog().await?, store.dialect(), &code);
+    let left = match program.declared {
+        [] => Vec::new(),
+        declared => store.plan_declared(declared, May::Change).await?.1.left,
+    };
     store.close().await;
-    let changes = ddl::diff(&live, &code);
+    let mut changes = ddl::diff(&live, &code);
+    let alone = if left.is_empty() { Vec::new() } else { left_alone(&changes) };
+    changes.retain(|change| !alone.contains(change));
 
     #[derive(Serialize)]
     struct Line {
@@ -85,8 +91,12 @@ pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Endi
     };
     let lines: Vec<Line> = changes.iter().map(line).collect();
     show(arguments.output.output, &lines, || ddl::summary(&changes, &code, Some(server)))?;
+    note_left(&left);
     if changes.is_empty() {
-        note("the tables are those of the structs");
+        note(match program.declared {
+            [] => "the tables are those of the structs",
+            _ => "the tables are as the kinds are declared",
+        });
         return Ok(Ending::Done);
     }
     note(match program.declared {
@@ -102,15 +112,37 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
     let database = arguments.target.database(program.kinds)?;
     let released = released(&arguments.migrations, program)?;
     if arguments.dry_run {
-        return plan(&database, released.as_ref(), program.of_schema()).await;
+        return plan(&database, released.as_ref(), program, &arguments).await;
     }
     let store = database.open().await?;
-    if released.is_none() && !program.declared.is_empty() {
-        return apply_declared(&database, &store, program.declared, arguments.allow_destructive).await;
+    let reviewed = arguments.migrations.sql.is_some();
+    let ending = match &released {
+        None if program.built_in.is_empty() && !program.declared.is_empty() => Ending::Done,
+        released => apply_built_in(&database, &store, released.as_ref(), reviewed, program).await?,
+    };
+    if !program.declared.is_empty() {
+        let may = match (reviewed, arguments.allow_destructive) {
+            // A folder that was reviewed has made them. What remains is to record the definitions.
+            (true, _) => May::Add,
+            (false, true) => May::Drop,
+            (false, false) => May::Change,
+        };
+        apply_declared(&database, &store, program.declared, may).await?;
     }
+    store.close().await;
+    Ok(ending)
+}
+
+/// Runs migrations; without any, makes the tables that are missing.
+async fn apply_built_in(
+    database: &Database,
+    store: &Store,
+    released: Option<&Released>,
+    reviewed: bool,
+    program: Program,
+) -> Result<Ending, Failure> {
     let Some(released) = released else {
         let made = store.create_missing(program.registry()).await?;
-        store.close().await;
         let is_view = |name: &&String| program.views.iter().any(|view| view.name == **name);
         let (views, tables): (Vec<&String>, Vec<&String>) = made.iter().partition(is_view);
         match (&tables[..], &views[..]) {
@@ -123,10 +155,9 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
         return Ok(Ending::Done);
     };
     let bar = bar();
-    let applied = released.apply(&store, &mut |progress| show_progress(&bar, &progress)).await;
+    let applied = released.apply(store, &mut |progress| show_progress(&bar, &progress)).await;
     bar.finish_and_clear();
     let applied = applied.map_err(failure)?;
-    store.close().await;
     for migration in &applied.recorded {
         note(&format!("was there already: {migration}"));
     }
@@ -137,7 +168,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
         note(&format!("{database} has run every migration"));
     }
     // The named folder may belong to a program with other kinds.
-    let behind = arguments.migrations.sql.is_none() && !is_current(program.registry(), &released);
+    let behind = !reviewed && !is_current(program.registry(), released);
     if behind {
         note(BEHIND);
     }
@@ -154,24 +185,24 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
 }
 
 /// Makes the tables of declared kinds as their file says.
-async fn apply_declared(
-    database: &Database,
-    store: &Store,
-    declared: &[Kind],
-    allow_destructive: bool,
-) -> Result<Ending, Failure> {
-    let may = if allow_destructive { May::Drop } else { May::Change };
+async fn apply_declared(database: &Database, store: &Store, declared: &[Kind], may: May) -> Result<(), Failure> {
     let made = store.make_declared(declared, may).await.map_err(super::declared_failure)?;
     for change in &made.made {
         note(change);
     }
-    for left in &made.left {
-        note(&format!("not declared any more, and left as it is: {left} (--allow-destructive makes it)"));
-    }
+    note_left(&made.left);
     if made.made.is_empty() {
-        note(&format!("{database} has the tables of these kinds already"));
+        note(&format!("{database} has the tables of the declared kinds already"));
     }
-    Ok(Ending::Done)
+    Ok(())
+}
+
+fn note_left(left: &[String]) {
+    for left in left {
+        note(&format!(
+            "not declared any more, and left as it is: {left}; `ingester schema apply --kinds FILE --allow-destructive` drops it"
+        ));
+    }
 }
 
 pub(crate) async fn revert(arguments: SchemaRevert, program: Program) -> Result<Ending, Failure> {
@@ -208,10 +239,19 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     let store = database.open_existing().await?;
     let (schema, pending) = match &released {
         Some(released) => (released.lock_file().tables.clone(), released.pending(&store).await.map_err(failure)?),
-        None => (Schema::of(program.of_schema()), Vec::new()),
+        None => (Schema::of(program.registry()), Vec::new()),
     };
     let catalog = store.catalog().await?;
     let mut drift = drift(&schema, &catalog, store.dialect());
+    if arguments.migrations.sql.is_none() {
+        // What is not declared any more is left as it is.
+        let of_declared = self::drift(&Schema::of(program.declared), &catalog, store.dialect());
+        drift.extend(
+            of_declared
+                .into_iter()
+                .filter(|drift| !matches!(drift, Drift::ExtraColumn { .. } | Drift::ExtraKey { .. })),
+        );
+    }
     drift.extend(own_drift(&catalog, store.dialect()));
     store.close().await;
 
@@ -245,8 +285,10 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
 async fn plan(
     database: &Database,
     released: Option<&Released>,
-    registry: Registry<'static>,
+    program: Program,
+    arguments: &SchemaApply,
 ) -> Result<Ending, Failure> {
+    let registry = program.registry();
     let store = match database.address().missing_file() {
         None => database.open_existing().await?,
         // As if it were there, and empty.
@@ -256,6 +298,19 @@ async fn plan(
             Store::connect(&"sqlite::memory:".parse()?, ConnectOptions::default()).await?
         }
     };
+    if !program.declared.is_empty() && arguments.migrations.sql.is_none() {
+        let may = if arguments.allow_destructive { May::Drop } else { May::Change };
+        let (steps, planned) = store.plan_declared(program.declared, may).await?;
+        let dialect = store.dialect();
+        let statements: Vec<_> = steps.iter().flat_map(|step| dialect.step(step)).collect();
+        output::print(&dialect.script(&statements))?;
+        note_left(&planned.left);
+        note(&format!("dry run: of declared kinds {} changes would be made in {database}", planned.made.len()));
+        if program.built_in.is_empty() {
+            store.close().await;
+            return Ok(Ending::Done);
+        }
+    }
     let Some(released) = released else {
         let (there, catalog) = (store.tables().await?, store.catalog().await?);
         let mut schema = Schema::of(registry);

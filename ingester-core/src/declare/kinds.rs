@@ -88,7 +88,7 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         group,
         version,
         kind,
-        plural,
+        plural_node,
         namespaced,
         table,
         was,
@@ -146,13 +146,37 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
     let kind = required(node, kind, "kind", "the name in CamelCase, as objects have it", faults).map(|(at, text)| {
         checked(&at, text, is_kind, "a kind is written in CamelCase, as objects have it: `RayCluster`", faults)
     });
-    let plural = plural.and_then(|at| {
+    let crd = crd.and_then(|at| {
+        let file = at.text(faults)?;
+        let crd = open(file)
+            .map_err(|error| format!("cannot read {file}: {error}"))
+            .and_then(|bytes| crd::parse(&bytes).map_err(|error| format!("{file}: {error}")));
+        crd.map_err(|what| faults.push(at.fault(what))).ok()
+    });
+    let plural = plural_node.as_ref().and_then(|at| {
         at.text(faults).map(|text| {
             checked(&at, text, is_label, "a plural is in lower case, as in the paths of the API: `rayclusters`", faults)
         })
     });
+    let of_crd = crd.as_ref().map(|crd| crd.spec.names.plural.as_str());
+    if let (Some(at), Some(said), Some(of_crd)) = (&plural_node, plural, of_crd)
+        && said != of_crd
+    {
+        faults.push(at.fault(format!("by the CRD, it is `{of_crd}`")));
+    }
+    let plural = plural.or(of_crd);
+    let scoped = crd.as_ref().map(|crd| crd.spec.scope == "Namespaced");
     let namespaced = match namespaced {
-        Some(at) => at.truth(faults),
+        Some(at) => {
+            let said = at.truth(faults);
+            if let (Some(scoped), Some(said)) = (scoped, said)
+                && scoped != said
+            {
+                faults.push(at.fault(format!("by the CRD, it is `{scoped}`")));
+            }
+            said
+        }
+        None if scoped.is_some() => scoped,
         None => {
             faults.push(node.fault("`namespaced` is missing: true, or false for a kind of the whole cluster"));
             None
@@ -176,13 +200,6 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
             faults.push(at.expected("ensure, existing or never"));
         }
         found
-    });
-    let crd = crd.and_then(|at| {
-        let file = at.text(faults)?;
-        let crd = open(file)
-            .map_err(|error| format!("cannot read {file}: {error}"))
-            .and_then(|bytes| crd::parse(&bytes).map_err(|error| format!("{file}: {error}")));
-        crd.map_err(|what| faults.push(at.fault(what))).ok()
     });
     if let (Some(crd), Some(version), Some(kind)) = (&crd, version, kind)
         && let Some(what) = mismatch(crd, group.unwrap_or_default(), version, kind)

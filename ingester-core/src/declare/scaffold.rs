@@ -69,12 +69,8 @@ pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
     }
     text.push_str("  # finalizer: never # `ensure`: no object leaves the cluster before its last state is in SQL\n");
     text.push_str("  # retention: 90d # rows of deleted objects go after that; without it they stay\n");
-    if proposed.is_empty() {
-        text.push_str("  columns: []\n");
-    } else {
-        text.push_str("  columns:\n");
-        proposed.iter().for_each(|column| line(&mut text, column, ""));
-    }
+    text.push_str("  columns:\n");
+    proposed.iter().for_each(|column| line(&mut text, column, ""));
     if !offered.is_empty() {
         text.push_str("  # More fields of the CRD:\n");
         offered.iter().for_each(|column| line(&mut text, column, "# "));

@@ -13,6 +13,10 @@ use std::time::Duration;
 const ATTEMPTS: u32 = 120;
 const PAUSE: Duration = Duration::from_secs(2);
 
+/// How often the tables are looked at where no lock keeps others from changing them, and the pause in between.
+const LOOKS: u32 = 5;
+const BETWEEN: Duration = Duration::from_millis(300);
+
 /// What was done so that tables are as their kinds are declared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
@@ -34,6 +38,11 @@ pub enum DeclaredError {
     /// Changes that do more than add.
     #[error("the tables of declared kinds would change in a way that is not made by itself: {}", .0.join("; "))]
     MoreThanAdded(Vec<String>),
+    /// A table of this name that is not one of ours.
+    #[error(
+        "the table `{0}` of this database is somebody else's: it has another primary key; give the kind another one with `table`"
+    )]
+    Foreign(String),
     /// Changes that drop data.
     #[error("these changes drop data: {}; if that is meant, say so with --allow-destructive", .0.join("; "))]
     Destructive(Vec<String>),
@@ -68,28 +77,53 @@ impl Store {
         }
         let wanted = Schema::of(registry);
         self.create_own().await?;
-        let mut migrating = self.migrating().await?;
-        let live = schema_of(&migrating.catalog().await?, self.dialect(), &wanted);
-        let mut changes = ddl::diff(&live, &wanted);
-        if may != May::Drop {
-            let left = left_alone(&changes);
-            changes.retain(|change| !left.contains(change));
-            declared.left = left.iter().map(SchemaChange::sentence).collect();
-            // Views that would only be made again around what is left.
-            if changes.iter().all(SchemaChange::is_of_view) {
-                let same = |view: &ddl::ViewDef| live.views.contains(view) && wanted.views.contains(view);
-                changes.retain(|change| !change.view().is_some_and(same));
+        for attempt in 1.. {
+            match self.change_tables(&wanted, may).await {
+                Ok(made) => {
+                    declared = made;
+                    break;
+                }
+                // Without a lock another program may make the same changes at this moment: what was read is then neither the one
+                // nor the other.
+                Err(_) if self.dialect().lock_migrations().is_none() && attempt < LOOKS => {
+                    tokio::time::sleep(BETWEEN).await
+                }
+                Err(error) => return Err(error),
             }
         }
-        let more: Vec<String> = changes.iter().filter(|change| !adds(change)).map(SchemaChange::sentence).collect();
-        if may == May::Add && !more.is_empty() {
-            migrating.end().await?;
-            return Err(DeclaredError::MoreThanAdded(more));
+        for kind in registry.kinds {
+            let number = self.record_definition(kind, kind.fingerprint()?).await?;
+            know(kind, number);
         }
-        let losses = ddl::losses(&changes);
-        if may != May::Drop && !losses.is_empty() {
+        Ok(declared)
+    }
+
+    /// What [`Store::make_declared`] would change, and what it would leave.
+    ///
+    /// # Errors
+    /// If the catalog cannot be read.
+    pub async fn plan_declared<'a>(
+        &self,
+        registry: impl Into<Registry<'a>>,
+        may: May,
+    ) -> Result<(Vec<Step>, Declared), StoreError> {
+        let registry = registry.into();
+        let wanted = Schema::of(registry);
+        let live = schema_of(&self.catalog().await?, self.dialect(), &wanted);
+        let (changes, left) = changes(&live, &wanted, may);
+        Ok((ddl::plan(&live, &changes), Declared { made: changes.iter().map(SchemaChange::sentence).collect(), left }))
+    }
+
+    /// Changes the tables, once.
+    async fn change_tables(&self, wanted: &Schema, may: May) -> Result<Declared, DeclaredError> {
+        let mut migrating = self.migrating().await?;
+        let live = schema_of(&migrating.catalog().await?, self.dialect(), wanted);
+        let (changes, left) = changes(&live, wanted, may);
+        let mut declared = Declared { made: Vec::new(), left };
+        let refused = refusal(&changes, may);
+        if let Some(refused) = refused {
             migrating.end().await?;
-            return Err(DeclaredError::Destructive(losses));
+            return Err(refused);
         }
         for step in ddl::plan(&live, &changes) {
             self.make_step(&mut migrating, &step).await?;
@@ -98,10 +132,6 @@ impl Store {
         migrating.end().await?;
         let made: Vec<Ident> = changes.iter().filter_map(SchemaChange::view).map(|view| view.name).collect();
         self.record_views(&wanted.views, &made).await?;
-        for kind in registry.kinds {
-            let number = self.record_definition(kind, kind.fingerprint()?).await?;
-            know(kind, number);
-        }
         Ok(declared)
     }
 
@@ -151,6 +181,48 @@ fn know(kind: &Kind, number: u32) {
     }
 }
 
+/// The changes that may be made, and what is left as it is.
+fn changes(live: &Schema, wanted: &Schema, may: May) -> (Vec<SchemaChange>, Vec<String>) {
+    let mut changes = ddl::diff(live, wanted);
+    let mut left = Vec::new();
+    if may != May::Drop {
+        let alone = left_alone(&changes);
+        changes.retain(|change| !alone.contains(change));
+        left = alone.iter().filter_map(described).collect();
+        // Views that would only be made again around what is left.
+        if changes.iter().all(SchemaChange::is_of_view) {
+            let same = |view: &ddl::ViewDef| live.views.contains(view) && wanted.views.contains(view);
+            changes.retain(|change| !change.view().is_some_and(same));
+        }
+    }
+    (changes, left)
+}
+
+/// Why these changes may not be made.
+fn refusal(changes: &[SchemaChange], may: May) -> Option<DeclaredError> {
+    let foreign = changes.iter().find_map(|change| match change {
+        SchemaChange::PrimaryKey { table, .. } => Some(table.to_string()),
+        _ => None,
+    });
+    if let Some(table) = foreign {
+        return Some(DeclaredError::Foreign(table));
+    }
+    if may == May::Add && !changes.iter().all(adds) {
+        return Some(DeclaredError::MoreThanAdded(changes.iter().map(SchemaChange::sentence).collect()));
+    }
+    let losses = ddl::losses(changes);
+    (may != May::Drop && !losses.is_empty()).then_some(DeclaredError::Destructive(losses))
+}
+
+/// What is left alone, in words: a key of such a column goes without saying.
+fn described(change: &SchemaChange) -> Option<String> {
+    match change {
+        SchemaChange::DropColumn { table, column } => Some(format!("column `{table}`.`{}`", column.name)),
+        SchemaChange::DropKey { table, key } => Some(format!("key `{}` of `{table}`", key.name)),
+        _ => None,
+    }
+}
+
 /// Whether a change only adds. A view has no data, so it may be made anew.
 fn adds(change: &SchemaChange) -> bool {
     matches!(change, SchemaChange::CreateTable(_) | SchemaChange::AddColumn { .. } | SchemaChange::AddKey { .. })
@@ -158,7 +230,7 @@ fn adds(change: &SchemaChange) -> bool {
 }
 
 /// Columns and keys that nobody declares any more. They stand in nobody's way: indexed columns may be NULL.
-fn left_alone(changes: &[SchemaChange]) -> Vec<SchemaChange> {
+pub fn left_alone(changes: &[SchemaChange]) -> Vec<SchemaChange> {
     let added = |change: &SchemaChange| {
         changes.iter().any(|other| match (change, other) {
             (SchemaChange::DropColumn { table, column }, SchemaChange::AddColumn { table: at, column: other }) => {
@@ -170,8 +242,22 @@ fn left_alone(changes: &[SchemaChange]) -> Vec<SchemaChange> {
             _ => false,
         })
     };
+    // A key goes with a column that changes.
+    let changed = |at: &Ident, name: &Ident| {
+        changes.iter().any(|change| match change {
+            SchemaChange::Retype { table, to, .. } => table == at && to.name.same_as(name.as_str()),
+            SchemaChange::AddColumn { table, column } => table == at && column.name.same_as(name.as_str()),
+            _ => false,
+        })
+    };
+    let of_changed = |change: &SchemaChange| match change {
+        SchemaChange::DropKey { table, key } => key.columns.iter().any(|column| changed(table, column)),
+        _ => false,
+    };
     let dropped = changes.iter().filter(|change| {
-        matches!(change, SchemaChange::DropColumn { .. } | SchemaChange::DropKey { .. }) && !added(change)
+        matches!(change, SchemaChange::DropColumn { .. } | SchemaChange::DropKey { .. })
+            && !added(change)
+            && !of_changed(change)
     });
     dropped.cloned().collect()
 }

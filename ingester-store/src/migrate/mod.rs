@@ -15,7 +15,7 @@ mod released;
 
 pub use apply::{Applied, ApplyError, Progress, schema_of};
 pub use backfill::{Backfill, BackfillProgress, ColumnBackfill, RATE, UnknownColumn};
-pub use declared::{Declared, DeclaredError, May};
+pub use declared::{Declared, DeclaredError, May, left_alone};
 pub use drift::{Drift, drift, own_drift};
 pub use folder::{Folder, GenerateError, GenerateOptions, Outcome, assert_current};
 pub use info::{MigrationInfo, Planned, State};
