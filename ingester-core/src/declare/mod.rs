@@ -15,7 +15,7 @@
 //! |---|---|
 //! | `path.rs` | paths: text as people write it, and as data |
 //! | `recipe.rs` | all paths of a kind, joined into one tree |
-//! | `read.rs`, `quantity.rs` | one pass over an object's text that gives all values |
+//! | `read.rs` | one pass over an object's text that gives all values |
 //! | `kinds.rs` | a file as kinds, with all its mistakes |
 //! | `views.rs` | views over these kinds |
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
@@ -32,7 +32,6 @@ mod kinds;
 mod mistakes;
 mod node;
 mod path;
-mod quantity;
 mod read;
 mod recipe;
 mod scaffold;
