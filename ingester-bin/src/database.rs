@@ -8,7 +8,7 @@ use crate::ending::Failure;
 use crate::output::note;
 use crate::progress;
 use anyhow::anyhow;
-use ingester_core::Kind;
+use ingester_core::{Kind, KindNames};
 use ingester_mirror::config::{Config, ConfigError, Environment, Gate, with_password};
 use ingester_store::{Address, ConnectOptions, Store, StoreError};
 use std::fmt;
@@ -26,8 +26,7 @@ pub(crate) struct Database {
 
 /// The configuration of a file, overridden by the environment.
 pub(crate) fn configuration(file: &ConfigFile, kinds: &[Kind]) -> Result<Config, Failure> {
-    let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
-    Config::load(&file.config, &Environment::of_process(), &names).map_err(usage)
+    Config::load(&file.config, &Environment::of_process(), &KindNames::of(kinds)).map_err(usage)
 }
 
 impl Target {

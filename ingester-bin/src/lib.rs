@@ -84,6 +84,7 @@ fn fail(error: &anyhow::Error, code: u8) -> ExitCode {
 }
 
 fn run(command: Command, program: Program) -> Result<Ending, Failure> {
+    let program = program.with_names();
     let kinds = program.kinds;
     check_registry(kinds).map_err(|error| Failure::Usage(anyhow!("the kinds of this program: {error}")))?;
     check_views(kinds, program.views).map_err(|errors| {

@@ -5,7 +5,7 @@
 use ingester_core::GeneratedSql;
 use ingester_core::declare::DeclaredKinds;
 use ingester_core::view::View;
-use ingester_core::{Kind, Registry};
+use ingester_core::{Kind, KindNames, Registry};
 
 /// An ingester for a registry of kinds.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +71,15 @@ impl Program {
             declared => [built_in, declared].concat().leak(),
         };
         Program { kinds, built_in, ..self }
+    }
+
+    /// The same program, in which each kind is called by a name of its own.
+    pub(crate) fn with_names(self) -> Self {
+        let Some(kinds) = KindNames::distinct(self.kinds) else { return self };
+        // Once in a process, which uses its kinds to its end.
+        let kinds: &'static [Kind] = kinds.leak();
+        let (built_in, declared) = kinds.split_at(self.built_in.len());
+        Program { kinds, built_in, declared, ..self }
     }
 
     /// What the schema commands are about: the declared kinds if there are any, for those that are built in have migrations of their own.

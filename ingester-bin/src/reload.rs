@@ -1,11 +1,12 @@
 //! Takes up changes of the configuration file while the program runs.
 //!
-//! May use: ingester-mirror, logging.
+//! May use: ingester-core, ingester-mirror, logging.
 //!
 //! The file is read every few seconds. Its notifications are of no use here: in a volume of a ConfigMap the file is a link into a folder
 //! that is swapped, and on other file systems there are none.
 
 use crate::logging::Level;
+use ingester_core::KindNames;
 use ingester_mirror::config::{Changes, Config, Environment};
 use ingester_mirror::metrics::Metrics;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ const PERIOD: Duration = Duration::from_secs(2);
 pub(crate) struct Reload {
     pub(crate) file: PathBuf,
     /// The kinds that a configuration may name.
-    pub(crate) kinds: Vec<&'static str>,
+    pub(crate) kinds: KindNames,
     pub(crate) environment: Environment,
     /// What is in use.
     pub(crate) config: Config,

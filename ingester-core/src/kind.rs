@@ -54,6 +54,8 @@ pub struct Kind {
     definition: Definition,
     functions: Functions,
     version: Numbered,
+    /// What it is called in a program where another kind has its name.
+    called: Option<&'static str>,
 }
 
 /// How a kind knows which of its definitions it is.
@@ -266,7 +268,8 @@ impl Kind {
 
     /// A kind from its parts, for those that no struct describes.
     pub const fn new(definition: Definition, functions: Functions) -> Self {
-        Kind { definition, functions, version: Numbered::Known(IngestVersion { number: 0, of_unmarked: 0 }) }
+        let version = Numbered::Known(IngestVersion { number: 0, of_unmarked: 0 });
+        Kind { definition, functions, version, called: None }
     }
 
     /// Stands in for a kind that the derive refused, in a program that does not compile; and for kinds that are still
@@ -372,6 +375,27 @@ impl Kind {
     /// The kind's name.
     pub const fn kind(&self) -> &'static str {
         self.definition.kind
+    }
+
+    /// What it is called where people name kinds: in the configuration, on the command line, in metrics and logs. It is the kind's name,
+    /// and `Kind.group` in a program where kinds of two groups have that name ([`KindNames::distinct`](crate::KindNames::distinct)).
+    pub const fn name(&self) -> &'static str {
+        match self.called {
+            Some(called) => called,
+            None => self.definition.kind,
+        }
+    }
+
+    /// The kind's name and its group, as `PyTorchJob.kubeflow.org`; `Event.core` for the core group.
+    pub fn full_name(&self) -> String {
+        format!("{}.{}", self.kind(), if self.group().is_empty() { "core" } else { self.group() })
+    }
+
+    /// The same kind as a program has it in which another kind has its name.
+    #[must_use]
+    pub(crate) fn called(mut self, name: &'static str) -> Self {
+        self.called = Some(name);
+        self
     }
 
     /// Adds its `apiVersion` and name to a message.

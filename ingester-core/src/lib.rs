@@ -57,7 +57,7 @@ pub mod yaml;
 pub use ddl::GeneratedSql;
 pub use ingester_macros::{ColumnValue, Indexed, Ingestable, generated_sql};
 pub use kind::{Indexed, Ingestable, Kind};
-pub use registry::{Registry, RegistryError, check_registry};
+pub use registry::{KindNames, Registry, RegistryError, check_registry};
 pub use value::ColumnValue;
 
 /// What the derives' code refers to. Not for anybody else: it changes without notice.

@@ -1,11 +1,12 @@
 //! Registries: the lists of kinds that a program mirrors, joined in a constant.
 //!
-//! May use: schema, kind, view.
+//! May use: schema, kind, view, nearest.
 //!
 //! Whatever makes two kinds of one registry impossible belongs into [`clash`]: [`registry!`](crate::registry) makes it a compile
 //! error, and [`check_registry`] an error at the start, for lists that were joined without the macro.
 
 use crate::kind::Kind;
+use crate::nearest::nearest;
 use crate::schema::{Companion, Text, same};
 use crate::view::View;
 
@@ -33,6 +34,58 @@ impl<'a, const N: usize> From<&'a [Kind; N]> for Registry<'a> {
 impl<'a> From<&'a Vec<Kind>> for Registry<'a> {
     fn from(kinds: &'a Vec<Kind>) -> Self {
         Registry { kinds, views: &[] }
+    }
+}
+
+/// What the kinds of a program are called.
+#[derive(Clone, Debug)]
+pub struct KindNames {
+    kinds: Vec<Called>,
+}
+
+#[derive(Clone, Debug)]
+struct Called {
+    /// [`Kind::name`]
+    name: &'static str,
+    /// [`Kind::kind`]
+    kind: &'static str,
+    /// [`Kind::full_name`]
+    full: String,
+}
+
+impl KindNames {
+    /// The names of these kinds.
+    pub fn of(kinds: &[Kind]) -> Self {
+        let called = |kind: &Kind| Called { name: kind.name(), kind: kind.kind(), full: kind.full_name() };
+        KindNames { kinds: kinds.iter().map(called).collect() }
+    }
+
+    /// The same kinds, each called by a name of its own. `None` if they are already. The names are kept to the end of the process.
+    pub fn distinct(kinds: &[Kind]) -> Option<Vec<Kind>> {
+        let shared = |kind: &Kind| kinds.iter().filter(|other| other.kind() == kind.kind()).count() > 1;
+        let unnamed = |kind: &Kind| shared(kind) && kind.name() == kind.kind();
+        let called = |kind: &Kind| if unnamed(kind) { kind.called(kind.full_name().leak()) } else { *kind };
+        kinds.iter().any(unnamed).then(|| kinds.iter().map(called).collect())
+    }
+
+    /// What the kind is called that somebody has named so: as it is called, or with its group.
+    ///
+    /// # Errors
+    /// If there is no such kind, or several; the message says which may be meant.
+    pub fn find(&self, name: &str) -> Result<&'static str, String> {
+        if let Some(found) = self.kinds.iter().find(|its| its.name == name || its.full == name) {
+            return Ok(found.name);
+        }
+        let several: Vec<String> =
+            self.kinds.iter().filter(|its| its.kind == name).map(|its| format!("`{}`", its.name)).collect();
+        if !several.is_empty() {
+            return Err(format!("several kinds have this name: use {}", several.join(" or ")));
+        }
+        let known: Vec<&str> = self.kinds.iter().map(|its| its.name).collect();
+        Err(match nearest(name, &known) {
+            Some(kind) => format!("there is no such kind; did you mean `{kind}`?"),
+            None => format!("there is no such kind; there are {}", known.join(", ")),
+        })
     }
 }
 
@@ -174,7 +227,7 @@ const fn companion_clash(kind: &Kind, owner: &Kind) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_registry, join_registries};
+    use super::{KindNames, check_registry, join_registries};
     use crate::Kind;
     use crate::fixture::MODEL;
     use crate::kind::Definition;
@@ -263,6 +316,25 @@ mod tests {
     fn kinds_of_one_name_in_two_groups_may_have_two_tables() {
         const OTHER: Table = Table::derived("Model", "apps_model", &[], &[]);
         assert_eq!(check_registry(&[MODEL, kind("apps", "v1", "Model", &OTHER), KINDS[0], KINDS[1]]), Ok(()));
+    }
+
+    #[test]
+    fn kinds_of_one_name_are_called_with_their_groups() {
+        const OTHER: Table = Table::derived("Model", "apps_model", &[], &[]);
+        let kinds = [MODEL, kind("", "v1", "Model", &OTHER), KINDS[0]];
+        let names = |kinds: &[Kind]| kinds.iter().map(Kind::name).collect::<Vec<_>>();
+        assert!(KindNames::distinct(&[MODEL, KINDS[0]]).is_none());
+        let kinds = KindNames::distinct(&kinds).unwrap();
+        assert_eq!(names(&kinds), ["Model.michelangelo.api", "Model.core", "First"]);
+        assert!(KindNames::distinct(&kinds).is_none(), "they are already");
+        let all = KindNames::of(&kinds);
+        let full = kinds[2].full_name();
+        for (asked, called) in [("Model.core", "Model.core"), ("First", "First"), (full.as_str(), "First")] {
+            assert_eq!(all.find(asked), Ok(called));
+        }
+        let error = all.find("Model").unwrap_err();
+        assert_eq!(error, "several kinds have this name: use `Model.michelangelo.api` or `Model.core`");
+        assert_eq!(all.find("Frist").unwrap_err(), "there is no such kind; did you mean `First`?");
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Retention {
     pub async fn run(self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             for kind in &self.kinds {
-                let name = kind.kind();
+                let name = kind.name();
                 let mut rows = 0;
                 if let Err(error) = self.purge(kind, &mut rows, &stop).await {
                     tracing::warn!(kind = name, %error, "Rows of deleted objects not purged, trying again later");
@@ -68,11 +68,11 @@ impl Retention {
 
     /// Purges a kind's rows, batch by batch, and counts them.
     async fn purge(&self, kind: &Kind, rows: &mut u64, stop: &CancellationToken) -> Result<(), StoreError> {
-        let metrics = self.metrics.retention(kind.kind());
+        let metrics = self.metrics.retention(kind.name());
         while !stop.is_cancelled() {
             let Some(age) = self.live.now().retention.of(kind) else { break };
             // There is none while the kind is suspended.
-            let Some(permit) = self.suspension.permit(kind.kind()).now_or_never().flatten() else { break };
+            let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
             let begin = Instant::now();
             // A database that is silent must not keep the permit: the kind could not be suspended.
             let batch = in_time("purging rows", self.store.purge(kind, Micros::ago(age))).await?;

@@ -53,13 +53,13 @@ impl Suspension {
     /// As the configuration says, which is logged.
     pub fn new(kinds: &[Kind], config: &Config, metrics: &Metrics) -> Self {
         let switch = |kind: &Kind| {
-            let suspended = config.ingester.is_suspended(kind.kind());
+            let suspended = config.ingester.is_suspended(kind.name());
             let switch = Switch { suspended: watch::Sender::new(suspended), work: Arc::default() };
-            metrics.suspended(kind.kind(), suspended);
+            metrics.suspended(kind.name(), suspended);
             if suspended {
-                say_suspended(kind.kind());
+                say_suspended(kind.name());
             }
-            (kind.kind(), switch)
+            (kind.name(), switch)
         };
         let switches = kinds.iter().map(switch).collect();
         Suspension(Arc::new(Inner { switches, metrics: metrics.clone() }))

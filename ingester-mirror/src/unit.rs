@@ -78,7 +78,7 @@ impl Unit {
 
     /// The longest pause before an object whose work failed is tried again.
     pub(crate) fn requeue_period(&self) -> Duration {
-        self.config().ingester.requeue_period_of(self.kind.kind()).max(SHORTEST_REQUEUE)
+        self.config().ingester.requeue_period_of(self.kind.name()).max(SHORTEST_REQUEUE)
     }
 
     /// Repeats `work` until the database has done it. A stopping unit lets an attempt end and begins none; a process that ends waits
@@ -98,7 +98,7 @@ impl Unit {
             self.metrics.database_error(error.class());
             // Every tenth error is logged: an outage of an hour is not worth ten thousand lines.
             if attempt % 10 == 0 {
-                tracing::error!(kind = self.kind.kind(), %error, attempt, doing, "Metadata storage failed, trying again");
+                tracing::error!(kind = self.kind.name(), %error, attempt, doing, "Metadata storage failed, trying again");
             }
             attempt += 1;
         });
@@ -131,7 +131,7 @@ impl Unit {
                 {
                     let (meta, lost) = (object.meta(), row.lost);
                     self.metrics.lost(lost);
-                    tracing::debug!(kind = self.kind.kind(), namespace = %meta.namespace, name = %meta.name,
+                    tracing::debug!(kind = self.kind.name(), namespace = %meta.namespace, name = %meta.name,
                         fields = lost.fields, enums = lost.enums, values = lost.values,
                         "The message of this kind has no place for a part of the object: it is in `json` only");
                 }
@@ -145,8 +145,8 @@ impl Unit {
 /// The name of a kind's unit in [`Health`].
 pub(crate) fn name(kind: &Kind, namespace: Option<&str>) -> String {
     match namespace {
-        Some(namespace) => format!("{} in {namespace}", kind.kind()),
-        None => kind.kind().to_owned(),
+        Some(namespace) => format!("{} in {namespace}", kind.name()),
+        None => kind.name().to_owned(),
     }
 }
 

@@ -271,7 +271,7 @@ impl Inner {
         let wrong = |error: &dyn std::fmt::Display| Status::bad_request(error.to_string());
         let saved = self.sources.saved.get(&name).map_err(|error| wrong(&error))?;
         if saved.kind().table().name != kind.table().name {
-            let message = format!("the query `{name}` is about {}, not about {}", saved.kind().kind(), kind.kind());
+            let message = format!("the query `{name}` is about {}, not about {}", saved.kind().name(), kind.name());
             return Err(Status::bad_request(message));
         }
         let bound = saved.bind(&given).map_err(|error| wrong(&error))?;

@@ -55,7 +55,7 @@ fn server_config() -> Config {
     let map: ConfigMap = typed("server/configmap.yaml");
     let variables = environment(only(&server()));
     let environment = Environment::read(|name| variables.get(name).cloned());
-    let kinds: Vec<&str> = crd_specs::KINDS.iter().map(|kind| kind.kind()).collect();
+    let kinds = ingester_core::KindNames::of(crd_specs::KINDS);
     Config::parse(&map.data.unwrap()["ingester.yaml"], &environment, &kinds).unwrap()
 }
 
@@ -97,7 +97,7 @@ fn config() -> (Config, Environment) {
     let item = source.items.as_ref().unwrap().iter().find(|item| item.path == file).unwrap();
     let variables = environment(container);
     let environment = Environment::read(|name| variables.get(name).cloned());
-    let kinds: Vec<&str> = crd_specs::KINDS.iter().map(|kind| kind.kind()).collect();
+    let kinds = ingester_core::KindNames::of(crd_specs::KINDS);
     let text = &map.data.as_ref().unwrap()[&item.key];
     (Config::parse(text, &environment, &kinds).unwrap(), environment)
 }

@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: &Audit, config: Config, program: Program) -> 
         Context { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off() };
     let mut report = AuditReport::new(arguments.limit);
     let bar = progress::spinner("{spinner} {msg}");
-    let progress = |kind: &Kind, progress: AuditProgress| bar.set_message(format!("{}: {progress}", kind.kind()));
+    let progress = |kind: &Kind, progress: AuditProgress| bar.set_message(format!("{}: {progress}", kind.name()));
     let repaired = audit(&context, &kinds, &config, arguments.repair, &mut report, &progress).await;
     bar.finish_and_clear();
     let repaired = repaired.map_err(|error| anyhow!("the audit failed: {error}"))?;

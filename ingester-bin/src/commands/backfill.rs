@@ -21,7 +21,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
     {
         return Err(Failure::Usage(anyhow!(
             "this definition of {} is not recorded in the database: `ingester run` and `ingester schema apply --kinds FILE` record it",
-            kind.kind()
+            kind.name()
         )));
     }
     let interrupt = Interrupt::listen("behind the rows that are being written")?;
@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
     store.close().await;
     note(&format!(
         "{}: {} rows read, {} filled, {} cannot be decoded{}",
-        kind.kind(),
+        kind.name(),
         filled.read,
         filled.filled,
         filled.failed,

@@ -13,7 +13,12 @@ const KIND: &str = "KIND";
 
 pub(crate) fn run(arguments: &Completions, kinds: &[Kind]) -> Result<Ending, Failure> {
     // Once in a process, which ends with the script.
-    let names: Vec<&'static str> = kinds.iter().map(|kind| &*kind.plural().into_owned().leak()).collect();
+    let name = |kind: &Kind| match kind.name() == kind.kind() {
+        true => kind.plural().into_owned(),
+        // Another kind has its name.
+        false => kind.full_name(),
+    };
+    let names: Vec<&'static str> = kinds.iter().map(|kind| &*name(kind).leak()).collect();
     let mut command = with_kinds(Arguments::command(), &names);
     let mut script = match arguments.shell {
         Shell::Bash => script(shells::Bash, &mut command)?,

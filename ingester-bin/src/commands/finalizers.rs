@@ -21,7 +21,7 @@ pub(crate) async fn remove(
     let bar = progress::spinner("{spinner} {msg}");
     let (mut lines, mut failed) = (Vec::new(), 0);
     let all = arguments.all_namespaces;
-    for kind in kinds.iter().filter(|kind| all || config.ingester.has_kind(kind.kind())) {
+    for kind in kinds.iter().filter(|kind| all || config.ingester.has_kind(kind.name())) {
         let namespaces: Vec<Option<&str>> = if all || config.ingester.namespaces.is_empty() || !kind.namespaced() {
             vec![None]
         } else {
@@ -29,9 +29,9 @@ pub(crate) async fn remove(
         };
         for namespace in namespaces {
             let within = namespace.map(|namespace| format!(" in namespace {namespace}")).unwrap_or_default();
-            bar.set_message(format!("{}{within}", kind.kind()));
+            bar.set_message(format!("{}{within}", kind.name()));
             let removal = remove_finalizers(&client, kind, namespace).await.map_err(|error| {
-                let error = anyhow!("cannot remove the finalizers of {}: {error}", kind.kind());
+                let error = anyhow!("cannot remove the finalizers of {}: {error}", kind.name());
                 // Of the first kind, nothing could be tried.
                 if lines.is_empty() { Failure::Usage(error) } else { Failure::Work(error) }
             })?;
@@ -41,7 +41,7 @@ pub(crate) async fn remove(
             removal.failed.iter().for_each(|reason| bar.suspend(|| note(reason)));
             failed += removal.failed.len();
             lines.push(Line {
-                kind: kind.kind(),
+                kind: kind.name(),
                 namespace,
                 objects: removal.objects,
                 removed: removal.removed,

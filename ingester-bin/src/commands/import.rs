@@ -283,7 +283,7 @@ fn report(format: Format, summary: &Summary, shown: Vec<Option<Shown>>) -> anyho
         .iter()
         .zip(shown)
         .filter(|((_, counts), _)| counts.read > 0)
-        .map(|((kind, counts), rows)| Line::new(kind.kind(), kind.table().name.as_str(), *counts, rows))
+        .map(|((kind, counts), rows)| Line::new(kind.name(), kind.table().name.as_str(), *counts, rows))
         .collect();
     if summary.unknown > 0 {
         let counts = Counts { read: summary.unknown, rejected: summary.unknown, ..Counts::default() };

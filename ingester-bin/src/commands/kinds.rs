@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Kinds, kinds: &'static [Kind]) -> Result<Ending, F
     let entries: Vec<KindLine> = kinds
         .iter()
         .map(|kind| KindLine {
-            kind: kind.kind().into(),
+            kind: kind.name().into(),
             api_version: kind.api_version(),
             plural: kind.plural().into(),
             namespaced: kind.namespaced(),

@@ -57,6 +57,10 @@ fn chosen(kinds: &'static [Kind], names: &[String]) -> Result<Vec<Kind>, Failure
 fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
     let asked = name.to_lowercase();
     let has = |kind: &&Kind| {
+        // Also `Kind.core`.
+        if kind.full_name().to_lowercase() == asked {
+            return true;
+        }
         let names = [kind.kind().to_lowercase(), kind.plural().into_owned(), kind.table().name.to_string()];
         names.iter().any(|name| {
             let rest = asked.strip_prefix(name.as_str());
@@ -65,14 +69,20 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
             rest.is_some_and(|rest| suffixes.iter().any(|suffix| suffix == rest))
         })
     };
-    kinds.iter().find(has).copied().ok_or_else(|| {
+    let found: Vec<&Kind> = kinds.iter().filter(has).collect();
+    if let [_, _, ..] = found[..] {
+        // A table's name is of one kind alone, unless it is also the name of several kinds.
+        let names: Vec<&str> = found.iter().map(|kind| kind.name()).collect();
+        return Err(Failure::Usage(anyhow!("several kinds are called `{name}`: use {}", names.join(" or "))));
+    }
+    found.first().copied().copied().ok_or_else(|| {
         // Nothing of a URL is shown: it may have a password.
         if let Some((scheme, _)) = name.split_once("://") {
             return Failure::Usage(anyhow!(
                 "a URL ({scheme}://...) is no kind: a database is named with --database-url URL"
             ));
         }
-        let known: Vec<&str> = kinds.iter().map(Kind::kind).collect();
+        let known: Vec<&str> = kinds.iter().map(Kind::name).collect();
         let singular = asked.strip_suffix('s').unwrap_or(&asked);
         let meant = match nearest(singular, &known).or_else(|| nearest(&asked, &known)) {
             Some(meant) => format!(", did you mean `{meant}`? There"),
@@ -122,7 +132,7 @@ pub(crate) fn versioned(program: Program) -> Result<Program, Failure> {
     let Some(released) = built_in(program)? else { return Ok(program) };
     let kinds = released.versioned(program.built_in).map_err(|error| Failure::Usage(error.into()))?;
     for kind in kinds.iter().filter(|kind| kind.ingest_version() == 0) {
-        tracing::warn!(kind = kind.kind(), "Rows do not say which definition of their kind wrote them: {BEHIND}");
+        tracing::warn!(kind = kind.name(), "Rows do not say which definition of their kind wrote them: {BEHIND}");
     }
     // Once in a process, which uses its kinds to its end.
     Ok(program.with_built_in(kinds.leak()))

@@ -12,7 +12,7 @@ use ingester_core::value::Value;
 
 pub(crate) async fn decode(arguments: ProtoDecode, kinds: &'static [Kind]) -> Result<Ending, Failure> {
     let kind = chosen(kinds, std::slice::from_ref(&arguments.kind))?[0];
-    let name = kind.kind();
+    let name = kind.name();
     let Some(protobuf) = kind.protobuf() else {
         return Err(Failure::Usage(anyhow!(
             "{name} has no protobuf message: name one with #[ingest(protobuf = \"...\")]"

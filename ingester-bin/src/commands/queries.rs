@@ -41,7 +41,7 @@ fn table(queries: &[&SavedQuery]) -> String {
     for query in queries {
         let parameters: Vec<String> = query.parameters().iter().map(shown).collect();
         let first = query.description().lines().next().unwrap_or_default();
-        table.row([query.name().into(), query.kind().kind().into(), parameters.join(" "), first.into()]);
+        table.row([query.name().into(), query.kind().name().into(), parameters.join(" "), first.into()]);
     }
     table.to_string()
 }

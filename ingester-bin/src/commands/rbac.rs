@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &Rbac, kinds: &'static [Kind]) -> Result<Ending, Fa
         None => Ingester::default(),
     };
     let kinds: Vec<Kind> =
-        chosen(kinds, &arguments.kinds)?.into_iter().filter(|kind| config.has_kind(kind.kind())).collect();
+        chosen(kinds, &arguments.kinds)?.into_iter().filter(|kind| config.has_kind(kind.name())).collect();
     print(&role(&arguments.name, &kinds, &config))?;
     Ok(Ending::Done)
 }

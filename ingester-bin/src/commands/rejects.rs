@@ -7,7 +7,8 @@ use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, one_line, show};
 use anyhow::anyhow;
 use ingester_core::Kind;
-use ingester_core::dialect::statements::{RecordedReject, RejectsOf};
+use ingester_core::dialect::OfGroup;
+use ingester_core::dialect::statements::{OfKind, RecordedReject, RejectsOf};
 use ingester_store::Store;
 use serde::Serialize;
 
@@ -19,11 +20,16 @@ pub(crate) async fn run(arguments: Rejects, kinds: &'static [Kind]) -> Result<En
     }
 }
 
-/// The names of the kinds that are meant; none for all.
-fn names(named: &[String], kinds: &'static [Kind]) -> Result<Vec<&'static str>, Failure> {
+/// The kinds that are meant; none for all.
+fn meant(named: &[String], kinds: &'static [Kind]) -> Result<Vec<OfKind<'static>>, Failure> {
+    let of = |kind: &Kind| {
+        // Of a kind whose name is its own, also what says another group or none.
+        let group = (kind.name() != kind.kind()).then(|| OfGroup::new(kind.group()));
+        OfKind { kind: kind.kind(), group }
+    };
     match named {
         [] => Ok(Vec::new()),
-        named => Ok(chosen(kinds, named)?.iter().map(Kind::kind).collect()),
+        named => Ok(chosen(kinds, named)?.iter().map(of).collect()),
     }
 }
 
@@ -38,7 +44,7 @@ async fn opened(database: &Database) -> Result<Store, Failure> {
 }
 
 async fn list(arguments: RejectsList, kinds: &'static [Kind]) -> Result<Ending, Failure> {
-    let kinds_named = names(&arguments.kinds, kinds)?;
+    let kinds_named = meant(&arguments.kinds, kinds)?;
     let database = arguments.target.database(kinds)?;
     let store = opened(&database).await?;
     let namespaces: Vec<&str> = arguments.namespace.iter().map(String::as_str).collect();
@@ -63,7 +69,7 @@ async fn clear(arguments: RejectsClear, kinds: &'static [Kind]) -> Result<Ending
     if arguments.kinds.is_empty() && arguments.uid.is_empty() && !arguments.all {
         return Err(Failure::Usage(anyhow!("name what is cleared: KIND, --uid UID, or --all")));
     }
-    let kinds_named = names(&arguments.kinds, kinds)?;
+    let kinds_named = meant(&arguments.kinds, kinds)?;
     let database = arguments.target.database(kinds)?;
     let store = opened(&database).await?;
     let namespaces: Vec<&str> = arguments.namespace.iter().map(String::as_str).collect();

@@ -11,8 +11,8 @@ use crate::server::Server;
 use anyhow::anyhow;
 use backon::Retryable as _;
 use futures::future::select_all;
-use ingester_core::Kind;
 use ingester_core::dialect::Dialect;
+use ingester_core::{Kind, KindNames};
 use ingester_mirror::audit::audit_periodically;
 use ingester_mirror::config::{Config, Environment, Gate, Ingester, Live};
 use ingester_mirror::events::Publisher;
@@ -35,7 +35,7 @@ const LAST_EVENT: Duration = Duration::from_secs(5);
 pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level: Level) -> Result<Ending, Failure> {
     let stop = CancellationToken::new();
     stop_on_signals(stop.clone())?;
-    let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.kind())).copied().collect();
+    let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let health = Health::new(sync::names(&kinds, &config).iter().map(String::as_str));
     let serving = match &config.server.address {
@@ -57,7 +57,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
         Some(file) => {
             let reload = Reload {
                 file: file.clone(),
-                kinds: program.kinds.iter().map(Kind::kind).collect(),
+                kinds: KindNames::of(program.kinds),
                 environment: Environment::of_process(),
                 config: config.clone(),
                 live: sender,
@@ -209,7 +209,7 @@ async fn mirror(
 /// objects may have our finalizer, which nobody removes then.
 async fn report_outside(store: Arc<Store>, kinds: &'static [Kind], ingester: Ingester) {
     for kind in kinds.iter().filter(|kind| !follows_all(kind, &ingester)) {
-        let name = kind.kind();
+        let name = kind.name();
         let counted = match store.live_by_namespace(kind).await {
             Ok(counted) => counted,
             // A kind that was never mirrored here may have no table.
@@ -240,7 +240,7 @@ struct Outside {
 
 /// Whether the configuration follows every object of a kind.
 fn follows_all(kind: &Kind, ingester: &Ingester) -> bool {
-    ingester.has_kind(kind.kind()) && (ingester.namespaces.is_empty() || !kind.namespaced())
+    ingester.has_kind(kind.name()) && (ingester.namespaces.is_empty() || !kind.namespaced())
 }
 
 /// What the configuration leaves out of a kind's live rows, which were counted by namespace.
@@ -248,7 +248,7 @@ fn outside(kind: &Kind, ingester: &Ingester, counted: Vec<(String, u64)>) -> Opt
     /// How many namespaces are named.
     const NAMED: usize = 5;
     let followed = |namespace: &String| {
-        follows_all(kind, ingester) || ingester.has_kind(kind.kind()) && ingester.namespaces.contains(namespace)
+        follows_all(kind, ingester) || ingester.has_kind(kind.name()) && ingester.namespaces.contains(namespace)
     };
     let left: Vec<(String, u64)> = counted.into_iter().filter(|(namespace, _)| !followed(namespace)).collect();
     let mut named: Vec<&str> = left.iter().map(|(namespace, _)| namespace.as_str()).take(NAMED).collect();
@@ -322,11 +322,11 @@ impl Filling {
     async fn all(&self) -> Result<(), StoreError> {
         let mut waiting = self.store.incomplete_backfills(&self.kinds, self.released.as_ref()).await?;
         for backfill in &waiting {
-            self.metrics.backfill(backfill.kind.kind()).incomplete_columns(backfill.columns().count());
+            self.metrics.backfill(backfill.kind.name()).incomplete_columns(backfill.columns().count());
         }
         while !waiting.is_empty() {
             // The first whose kind is not suspended.
-            let permits = waiting.iter().map(|backfill| Box::pin(self.suspension.permit(backfill.kind.kind())));
+            let permits = waiting.iter().map(|backfill| Box::pin(self.suspension.permit(backfill.kind.name())));
             let permit = self.stop.run_until_cancelled(select_all(permits)).await;
             let Some((Some(permit), place, _)) = permit else { return Ok(()) };
             match self.one(&waiting[place], permit).await? {
@@ -340,7 +340,7 @@ impl Filling {
 
     /// Backfills one table. Stops after the current page if the program stops, the kind is to be suspended, or the rate changes.
     async fn one(&self, backfill: &Backfill, mut permit: Permit) -> Result<Filled, StoreError> {
-        let kind = backfill.kind.kind();
+        let kind = backfill.kind.name();
         let columns: Vec<String> = backfill.columns().map(|column| column.name.to_string()).collect();
         let columns = columns.join(", ");
         tracing::info!(kind, columns, "Filling columns from the stored objects");

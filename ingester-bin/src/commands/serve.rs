@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     stop_on_signals(stop.clone())?;
     let health = Health::new([]);
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
-    let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.kind())).copied().collect();
+    let kinds: Vec<Kind> = program.kinds.iter().filter(|kind| config.ingester.has_kind(kind.name())).copied().collect();
     let named = arguments.target.database(program.kinds)?;
     if let Some(why) = named.why() {
         tracing::info!(database = %named, why, "Database chosen");

@@ -155,7 +155,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotR
     store.learn_declared(declared).await?;
     for kind in declared.iter().filter(|kind| kind.ingest_version() == 0) {
         tracing::warn!(
-            kind = kind.kind(),
+            kind = kind.name(),
             "Rows do not say which definition of their kind wrote them, and are not filled again: nobody has recorded this one; \
              run `ingester schema apply --kinds FILE`"
         );

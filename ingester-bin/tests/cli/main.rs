@@ -13,6 +13,7 @@ mod import;
 mod kubeconfig;
 mod logging;
 mod mistakes;
+mod namesakes;
 mod program;
 mod proto;
 mod queries;

@@ -8,6 +8,7 @@ use super::Dialect;
 use super::conditions::{Within, Writer};
 use super::of_group::OfGroup;
 use super::rules::Rules;
+use super::statements::OfKind;
 use crate::query::Checked;
 use crate::schema::{Column, Ident, SqlType, Stays, Table};
 use askama::filters::Safe;
@@ -181,10 +182,20 @@ pub(super) fn without_index(column: &'static str, values: &dyn Values) -> Result
 /// parameters of [`OfGroup::params`], and none for the core group.
 #[askama::filter_fn]
 pub(super) fn is_of_group(group: &OfGroup, _: &dyn Values) -> Result<Safe<&'static str>> {
-    Ok(Safe(match group.is_core() {
-        true => r#""group_ver" NOT LIKE '%/%'"#,
-        false => r#""group_ver" >= ? AND "group_ver" < ?"#,
-    }))
+    Ok(Safe(group.condition()))
+}
+
+/// The condition that a reject is of one of these kinds. It has the parameters of [`RejectsOf`](super::statements::RejectsOf).
+#[askama::filter_fn]
+pub(super) fn is_of_kinds(kinds: &[OfKind<'_>], _: &dyn Values) -> Result<Safe<String>> {
+    if kinds.iter().all(|of| of.group.is_none()) {
+        return Ok(Safe(format!("\"kind\" IN ({})", repeated("?", kinds.len()))));
+    }
+    let of = |of: &OfKind<'_>| match &of.group {
+        None => "\"kind\" = ?".to_owned(),
+        Some(group) => format!("\"kind\" = ? AND {}", group.condition()),
+    };
+    Ok(Safe(format!("({})", kinds.iter().map(of).collect::<Vec<_>>().join(" OR "))))
 }
 
 /// See [`Rules::shown`].

@@ -12,9 +12,12 @@ impl OfGroup {
         OfGroup((!group.is_empty()).then(|| [format!("{group}/"), format!("{group}0")]))
     }
 
-    /// Whether it is the core group.
-    pub(super) fn is_core(&self) -> bool {
-        self.0.is_none()
+    /// The condition that a row is of the group.
+    pub(super) fn condition(&self) -> &'static str {
+        match self.0 {
+            None => r#""group_ver" NOT LIKE '%/%'"#,
+            Some(_) => r#""group_ver" >= ? AND "group_ver" < ?"#,
+        }
     }
 
     /// The parameters of the condition: from which `group_ver` on, and below which.

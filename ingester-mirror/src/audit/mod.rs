@@ -111,9 +111,9 @@ pub async fn audit(
     let mut repaired = Repaired::default();
     // It is never cancelled: an audit ends by itself, or with the process.
     for unit in units(context, kinds, &Live::fixed(config.clone()), &CancellationToken::new()) {
-        let suspended = config.ingester.is_suspended(unit.kind.kind());
+        let suspended = config.ingester.is_suspended(unit.kind.name());
         if repair && suspended {
-            tracing::warn!(kind = unit.kind.kind(), "Kind is suspended: what differs is not repaired");
+            tracing::warn!(kind = unit.kind.name(), "Kind is suspended: what differs is not repaired");
         }
         let repair = repair && !suspended;
         let mut auditor = Auditor::new(unit, progress).await?;
@@ -124,7 +124,7 @@ pub async fn audit(
         repaired.left += left as u64;
         for (suspect, finding) in findings {
             report.add(ReportEntry {
-                kind: auditor.unit().kind.kind().to_owned(),
+                kind: auditor.unit().kind.name().to_owned(),
                 namespace: suspect.namespace.into(),
                 name: suspect.name.into(),
                 uid: suspect.uid.into(),
@@ -165,7 +165,7 @@ impl<'a> Auditor<'a> {
     /// What differs on the first reading.
     async fn suspects(&self, report: &mut AuditReport) -> Result<Vec<Suspect>, AuditError> {
         let Unit { cluster, rows, kind, .. } = self.unit();
-        let counts = report.kind(kind.kind());
+        let counts = report.kind(kind.name());
         let mut suspects = Vec::new();
         let mut seen: HashSet<Box<str>> = HashSet::new();
         let mut next = None;

@@ -34,8 +34,8 @@ pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, 
         let config = live.now();
         let (now, suspended) = (config.ingester.audit_period, config.ingester.suspend.clone());
         // Nobody would ever take back what was found.
-        for kind in kinds.iter().filter(|kind| now.is_none() || config.ingester.is_suspended(kind.kind())) {
-            context.metrics.audit(kind.kind()).forgotten();
+        for kind in kinds.iter().filter(|kind| now.is_none() || config.ingester.is_suspended(kind.name())) {
+            context.metrics.audit(kind.name()).forgotten();
         }
         let whole = now.map(|period| match last {
             Some(last) => last + period.max(SHORTEST),
@@ -73,8 +73,8 @@ pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, 
 /// One kind after the other. Returns those that are not in SQL yet.
 async fn round(context: &Context, kinds: &[Kind], live: &Live) -> Vec<Kind> {
     let mut pending = Vec::new();
-    for kind in kinds.iter().filter(|kind| live.now().ingester.has_kind(kind.kind())) {
-        let name = kind.kind();
+    for kind in kinds.iter().filter(|kind| live.now().ingester.has_kind(kind.name())) {
+        let name = kind.name();
         let config = live.now();
         if config.ingester.is_suspended(name) {
             continue;
@@ -94,7 +94,7 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live) -> Vec<Kind> {
 
 /// Audits one kind.
 async fn one(context: &Context, kind: Kind, live: &Live) {
-    let (name, counted) = (kind.kind(), context.metrics.audit(kind.kind()));
+    let (name, counted) = (kind.name(), context.metrics.audit(kind.name()));
     // What the audit itself asks and holds is none of the mirror's.
     let metrics = match Metrics::new() {
         Ok(metrics) => metrics,

@@ -102,7 +102,7 @@ impl Server {
 
     /// A request for one object, and the text for an error.
     fn one(&self, doing: &str, namespace: &str, name: &str) -> Result<(Request, String), ApiError> {
-        let doing = format!("{doing} {} {}", self.kind.kind(), Named(namespace, name));
+        let doing = format!("{doing} {} {}", self.kind.name(), Named(namespace, name));
         if !is_path_segment(name) || !(namespace.is_empty() || is_path_segment(namespace)) {
             return Err(ApiError::new(doing, "this name cannot stand in a path of the API", ApiErrorKind::NotFound));
         }

@@ -40,7 +40,7 @@ pub use retention::Retention;
 pub use secret::Secret;
 pub use serve::{FrontProxy, Query, Serve};
 
-use ingester_core::Kind;
+use ingester_core::{Kind, KindNames};
 use ingester_store::{Address, ConnectOptions, Tls};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -309,7 +309,7 @@ impl Config {
     ///
     /// # Errors
     /// If the file cannot be read, and those of [`Config::parse`]. The error names the file.
-    pub fn load(path: &Path, environment: &Environment, kinds: &[&str]) -> Result<Self, ConfigError> {
+    pub fn load(path: &Path, environment: &Environment, kinds: &KindNames) -> Result<Self, ConfigError> {
         std::fs::read_to_string(path)
             .map_err(|error| ConfigError::of(format!("it cannot be read: {error}")))
             .and_then(|text| Config::parse(&text, environment, kinds))
@@ -321,7 +321,7 @@ impl Config {
     /// # Errors
     /// If the URL, or the environment, names no database.
     pub fn of_database(url: &str, environment: &Environment) -> Result<Self, ConfigError> {
-        let mut config = Config::parse("", environment, &[])?;
+        let mut config = Config::parse("", environment, &KindNames::of(&[]))?;
         config.metadata_storage.enable_metadata_storage = true;
         config.metadata_storage.database_url = Some(url.into());
         config.gate().map(|_| config)
@@ -416,7 +416,7 @@ impl Ingester {
 
     /// Which objects of `kind` carry our finalizer: what is configured for it, else for all kinds, else what the kind says.
     pub fn finalizer_of(&self, kind: &Kind) -> Finalizer {
-        self.finalizer_map.get(kind.kind()).copied().or(self.finalizer).unwrap_or(kind.finalizer())
+        self.finalizer_map.get(kind.name()).copied().or(self.finalizer).unwrap_or(kind.finalizer())
     }
 
     /// Whether nothing is written for `kind`.

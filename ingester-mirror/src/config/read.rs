@@ -9,6 +9,7 @@ use super::{
     Config, ConfigError, Environment, Finalizer, FrontProxy, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql,
     Serve, SweepLimit,
 };
+use ingester_core::KindNames;
 use ingester_store::{Tls, TlsMode};
 use std::time::Duration;
 
@@ -51,7 +52,7 @@ impl Config {
     /// # Errors
     /// If the text is not valid YAML, or has unknown keys, duplicate keys, or wrong values such as kinds that are not
     /// registered: all mistakes at once, with their lines. Otherwise, if [`Config::gate`] fails.
-    pub fn parse(text: &str, environment: &Environment, kinds: &[&str]) -> Result<Self, ConfigError> {
+    pub fn parse(text: &str, environment: &Environment, kinds: &KindNames) -> Result<Self, ConfigError> {
         let root = tree::read(text).map_err(|problem| ConfigError::new(vec![problem]))?;
         let (mut config, mut findings) = (Config::default(), Findings::default());
         section(String::new(), root, &mut findings, |root| read(root, &mut config, kinds));
@@ -69,7 +70,7 @@ impl Config {
 }
 
 /// Reads every section of the file.
-pub(super) fn read(root: &mut Section<'_>, config: &mut Config, kinds: &[&str]) {
+pub(super) fn read(root: &mut Section<'_>, config: &mut Config, kinds: &KindNames) {
     root.section("metadataStorage", |section| metadata_storage(section, &mut config.metadata_storage));
     root.section("mysql", |section| mysql(section, &mut config.mysql));
     root.section("ingester", |section| ingester(section, &mut config.ingester, kinds));
@@ -116,7 +117,7 @@ fn tls(section: &mut Section<'_>, into: &mut Tls) {
     section.read("key", &mut into.key, path);
 }
 
-fn ingester(section: &mut Section<'_>, into: &mut Ingester, kinds: &[&str]) {
+fn ingester(section: &mut Section<'_>, into: &mut Ingester, kinds: &KindNames) {
     section.read("concurrentReconciles", &mut into.concurrent_reconciles, whole(1..=MOST_WORKERS));
     section.read("requeuePeriod", &mut into.requeue_period, duration);
     let workers = whole(1..=MOST_WORKERS);

@@ -9,18 +9,23 @@ use super::section::{Findings, section};
 use super::tree::{self, Content, Node};
 use super::*;
 use crate::fixture::MODEL;
+use ingester_core::KindNames;
 use ingester_core::kind::Definition;
+use std::sync::LazyLock;
 
-const KINDS: &[&str] = &["Model", "Pipeline", "PipelineRun"];
+static KINDS: LazyLock<KindNames> = LazyLock::new(|| {
+    let kind = |kind| Kind::new(Definition { kind, ..*MODEL.definition() }, *MODEL.functions());
+    KindNames::of(&["Model", "Pipeline", "PipelineRun"].map(kind))
+});
 
 /// `text` without an environment.
 fn parse(text: &str) -> Result<Config, ConfigError> {
-    Config::parse(text, &Environment::default(), KINDS)
+    Config::parse(text, &Environment::default(), &KINDS)
 }
 
 /// `text` with these variables.
 fn parse_with(text: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-    Config::parse(text, &environment(variables), KINDS)
+    Config::parse(text, &environment(variables), &KINDS)
 }
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
@@ -54,7 +59,7 @@ fn the_documentation_lists_every_key_with_its_default() {
     // The keys that are read are all that there are.
     let mut findings = Findings::default();
     let nothing = Node { line: 1, content: Content::Null };
-    section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), KINDS));
+    section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), &KINDS));
     let mut shown = Vec::new();
     leaves("", &tree::read(defaults).unwrap(), &mut shown);
     let (mut known, mut shown) = (findings.known, shown);
@@ -281,7 +286,7 @@ fn an_empty_text_counts_as_no_value() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let error = Config::load(Path::new("no/such.yaml"), &Environment::default(), KINDS).unwrap_err().to_string();
+    let error = Config::load(Path::new("no/such.yaml"), &Environment::default(), &KINDS).unwrap_err().to_string();
     assert!(error.starts_with("the configuration no/such.yaml: it cannot be read: No such file"), "{error}");
 }
 
@@ -290,11 +295,34 @@ fn mistakes_in_a_file_name_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ingester.yaml");
     std::fs::write(&path, "log: {level: debug}").unwrap();
-    assert_eq!(Config::load(&path, &Environment::default(), KINDS).unwrap().log.level, LogLevel::Debug);
+    assert_eq!(Config::load(&path, &Environment::default(), &KINDS).unwrap().log.level, LogLevel::Debug);
     std::fs::write(&path, "log: {level: loud}\nserverr:\n").unwrap();
-    let error = Config::load(&path, &Environment::default(), KINDS).unwrap_err().to_string();
+    let error = Config::load(&path, &Environment::default(), &KINDS).unwrap_err().to_string();
     let lines: Vec<&str> = error.lines().collect();
     assert_eq!(lines[0], format!("the configuration {}: 2 mistakes", path.display()));
     assert_eq!(lines[1], "  line 1: `log.level` is `loud`; use one of error, warn, info, debug, trace");
     assert_eq!(lines[2], "  line 2: unknown key `serverr`; did you mean `server`?");
+}
+
+#[test]
+fn kinds_of_one_name_have_settings_of_their_own() {
+    let kind = |group| Kind::new(Definition { group, ..*MODEL.definition() }, *MODEL.functions());
+    let kinds = KindNames::distinct(&[MODEL, kind("apps")]).unwrap();
+    let text = "ingester: {kinds: [Model.apps], finalizerMap: {Model.apps: never}, suspend: [Model.michelangelo.api]}\n\
+                retention: {deletedMap: {Model.apps: 7d}}";
+    let config = Config::parse(text, &Environment::default(), &KindNames::of(&kinds)).unwrap();
+    let of = |kind: &Kind| {
+        let ingester = &config.ingester;
+        (ingester.has_kind(kind.name()), ingester.is_suspended(kind.name()), ingester.finalizer_of(kind))
+    };
+    assert_eq!(of(&kinds[0]), (false, true, Finalizer::Ensure));
+    assert_eq!(of(&kinds[1]), (true, false, Finalizer::Never));
+    let kept = |kind: &Kind| config.retention.of(kind).map(|kept| kept.as_secs());
+    assert_eq!([kept(&kinds[0]), kept(&kinds[1])], [None, Some(7 * 86_400)]);
+    let mistaken = Config::parse("ingester: {kinds: [Model]}", &Environment::default(), &KindNames::of(&kinds));
+    let error = mistaken.unwrap_err().to_string();
+    assert!(error.contains("several kinds have this name: use `Model.michelangelo.api` or `Model.apps`"), "{error}");
+    // A kind whose name is its own may be named with its group, too, and is called by its name.
+    let config = parse("ingester: {suspend: [Pipeline.michelangelo.api]}").unwrap();
+    assert_eq!(config.ingester.suspend, ["Pipeline"]);
 }

@@ -1,6 +1,6 @@
 //! Parses and checks single values. Each function takes the text as written; its error says what is allowed.
 
-use ingester_core::nearest::nearest;
+use ingester_core::KindNames;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -79,7 +79,7 @@ pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&s
     }
 }
 
-/// The name of a namespace: an RFC 1123 label, as Kubernetes requires ("Object Names and IDs").
+/// The name of a namespace: an RFC 1123 label, as Kubernetes requires ("Object KindNames and IDs").
 pub(super) fn namespace(text: &str) -> Result<String, String> {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if text.is_empty() || text.len() > 63 || !text.chars().all(inner) || text.starts_with('-') || text.ends_with('-') {
@@ -88,17 +88,9 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// One of `kinds`, the names of the registered kinds.
-pub(super) fn kind<'k>(kinds: &'k [&'k str]) -> impl Fn(&str) -> Result<String, String> + 'k {
-    move |text| {
-        if kinds.contains(&text) {
-            return Ok(text.to_owned());
-        }
-        Err(match nearest(text, kinds) {
-            Some(kind) => format!("there is no such kind; did you mean `{kind}`?"),
-            None => format!("there is no such kind; there are {}", kinds.join(", ")),
-        })
-    }
+/// One of `kinds`, as it is called.
+pub(super) fn kind(kinds: &KindNames) -> impl Fn(&str) -> Result<String, String> {
+    |text| kinds.find(text).map(str::to_owned)
 }
 
 /// An address to listen on: a host and a port. An empty text counts as no value. As in Go, `:8080` means all addresses of the

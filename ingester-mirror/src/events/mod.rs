@@ -170,7 +170,7 @@ impl Publisher {
             reason: "SweepRefused".into(),
             action: "Mirror".into(),
             note: Some(note(
-                &format!("Of {live} live rows of {} in SQL, {marked} have no object in the cluster", kind.kind()),
+                &format!("Of {live} live rows of {} in SQL, {marked} have no object in the cluster", kind.name()),
                 "",
                 ". More than `ingester.sweepLimit` at once is not believed, so none is marked as deleted. If the objects are really \
                  gone, run `ingester audit --repair`.",

@@ -40,7 +40,7 @@ impl Follower {
                 }
                 Ok(objects) => {
                     tracing::warn!(
-                        kind = unit.kind.kind(),
+                        kind = unit.kind.name(),
                         objects,
                         "Finalizers not added to some objects, trying again"
                     );
@@ -52,7 +52,7 @@ impl Follower {
                     backoff.pause()
                 }
                 Err(error) => {
-                    tracing::warn!(kind = unit.kind.kind(), %error, "Finalizers not added now, trying again");
+                    tracing::warn!(kind = unit.kind.name(), %error, "Finalizers not added now, trying again");
                     backoff.pause()
                 }
             };
@@ -105,7 +105,7 @@ impl Follower {
                     }
                     // An admission webhook, for example, may reject the patch of this object. The next resync tries again.
                     Err(error) => {
-                        tracing::warn!(kind = unit.kind.kind(), namespace = %meta.namespace, name = %meta.name, %error,
+                        tracing::warn!(kind = unit.kind.name(), namespace = %meta.namespace, name = %meta.name, %error,
                             "Finalizer not added; the object is mirrored anyway");
                     }
                 }

@@ -25,7 +25,7 @@ impl Follower {
     /// may be behind them: where it contradicts a row, the object is looked at.
     pub(super) async fn list(&self, ahead: Option<Ahead>) -> Result<u64, ApiError> {
         let mut pages = self.listing.lock().await;
-        let (unit, kind) = (self.unit(), self.unit().kind.kind());
+        let (unit, kind) = (self.unit(), self.unit().kind.name());
         let rejected = self.rejected().await;
         let begin = tokio::time::Instant::now();
         // What is known now was in the cluster before its version is asked for. So a version that is behind comes from a cluster that
@@ -120,7 +120,7 @@ impl Follower {
         self.unit().metrics.objects_listed(Read::Metadata, objects);
         let version = version?;
         if version.is_none() {
-            tracing::info!(kind = self.unit().kind.kind(), objects, "Much has changed: reading all objects");
+            tracing::info!(kind = self.unit().kind.name(), objects, "Much has changed: reading all objects");
         }
         Ok(version.map(|version| Changed { ahead: began_ahead, version, objects, items }))
     }

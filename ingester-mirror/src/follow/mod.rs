@@ -83,9 +83,9 @@ impl Follower {
 
     /// Mirrors the unit until it is stopped. An error is the message of a panic.
     pub(crate) async fn run(unit: Unit) -> Result<(), String> {
-        let workers = unit.config().ingester.concurrent_reconciles_of(unit.kind.kind());
+        let workers = unit.config().ingester.concurrent_reconciles_of(unit.kind.name());
         tracing::info!(
-            kind = unit.kind.kind(),
+            kind = unit.kind.name(),
             namespace = unit.namespace.as_deref(),
             workers,
             "Ingester controller registered"
@@ -135,7 +135,7 @@ impl Follower {
                     backoff.reset();
                     self.observed.store(version, Ordering::Relaxed);
                     let WatchEnd(reason) = self.watch_synced(version).await;
-                    tracing::info!(kind = unit.kind.kind(), ?reason, "Listing again");
+                    tracing::info!(kind = unit.kind.name(), ?reason, "Listing again");
                     unit.metrics.watch_restarted(reason);
                 }
                 // The list took longer than the API server keeps its version. The first time, that is no failure.
@@ -171,7 +171,7 @@ impl Follower {
     /// The kind could not be listed.
     fn not_listed(&self, error: &ApiError, failures: u32) {
         let unit = self.unit();
-        let kind = unit.kind.kind();
+        let kind = unit.kind.name();
         if error.kind() == ApiErrorKind::NotFound {
             if failures == 0 {
                 tracing::warn!(
@@ -211,7 +211,7 @@ impl Follower {
         };
         let live = self.pipeline.known().live();
         self.unit().metrics.objects(live);
-        tracing::debug!(kind = self.unit().kind.kind(), rows = live, "Live rows read");
+        tracing::debug!(kind = self.unit().kind.name(), rows = live, "Live rows read");
         Ok(ahead)
     }
 

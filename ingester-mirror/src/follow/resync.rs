@@ -15,7 +15,7 @@ impl Follower {
     /// Compares every `resyncPeriod`, from the end of one time to the begin of the next.
     pub(super) async fn resync(&self) {
         let unit = self.unit();
-        let kind = unit.kind.kind();
+        let kind = unit.kind.name();
         let mut last = Instant::now();
         loop {
             let period = unit.config().ingester.resync_period;
@@ -54,7 +54,7 @@ impl Follower {
         }
         if let Err(error) = self.compare_rows().await {
             self.unit().metrics.database_error(error.class());
-            tracing::warn!(kind = self.unit().kind.kind(), %error, "Rows not compared with what is remembered");
+            tracing::warn!(kind = self.unit().kind.name(), %error, "Rows not compared with what is remembered");
         }
         self.pipeline.known().begin_list();
         let (mut found, observed) = (0, self.observed.load(Ordering::Relaxed));
@@ -110,7 +110,7 @@ impl Follower {
         }
         let lost = self.pipeline.known().end_rows(|uid| self.pipeline.queue.holds(uid));
         if lost > 0 {
-            tracing::warn!(kind = unit.kind.kind(), rows = lost, "Rows that this process wrote are not live any more");
+            tracing::warn!(kind = unit.kind.name(), rows = lost, "Rows that this process wrote are not live any more");
         }
         Ok(())
     }

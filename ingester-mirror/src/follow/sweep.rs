@@ -13,7 +13,7 @@ impl Follower {
     /// Looks at everything that is stored and that the list, which has just ended, lacks. Returns how many.
     pub(super) async fn sweep(&self, version: u64) -> usize {
         let unit = self.unit();
-        let kind = unit.kind.kind();
+        let kind = unit.kind.name();
         let unseen: Vec<Box<str>> = {
             let unseen = self.pipeline.known().unseen();
             unseen.into_iter().filter(|uid| !self.pipeline.queue.holds(uid)).collect()
@@ -52,7 +52,7 @@ impl Follower {
         match in_time("reading rejects", self.unit().rows.rejects()).await {
             Ok(rejects) => rejects.into_iter().map(|reject| reject.uid).collect(),
             Err(error) => {
-                tracing::warn!(kind = self.unit().kind.kind(), %error, "Rejects of objects that are gone are not looked for");
+                tracing::warn!(kind = self.unit().kind.name(), %error, "Rejects of objects that are gone are not looked for");
                 Vec::new()
             }
         }
@@ -70,7 +70,7 @@ impl Follower {
         if !gone.is_empty()
             && let Err(error) = in_time("forgetting rejects", self.unit().rows.forget_rejects(&gone)).await
         {
-            tracing::warn!(kind = self.unit().kind.kind(), %error, "Rejects of objects that are gone are still recorded");
+            tracing::warn!(kind = self.unit().kind.name(), %error, "Rejects of objects that are gone are still recorded");
         }
     }
 
@@ -82,7 +82,7 @@ impl Follower {
             return false;
         }
         tracing::error!(
-            kind = unit.kind.kind(),
+            kind = unit.kind.name(),
             gone,
             live,
             "So many objects are missing from the cluster that none is marked as deleted: check the cluster; if they are really \

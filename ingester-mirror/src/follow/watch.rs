@@ -55,7 +55,7 @@ impl Follower {
                     }
                     metrics.api_error(&error.code());
                     if backoff.failures() == 3 {
-                        tracing::warn!(kind = self.unit().kind.kind(), %error, "Watch lost, trying again");
+                        tracing::warn!(kind = self.unit().kind.name(), %error, "Watch lost, trying again");
                     }
                 }
             }

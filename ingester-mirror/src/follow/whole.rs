@@ -70,7 +70,7 @@ impl Follower {
             // The API server cuts off a reader that waits for the database while objects change. Pages wait for anybody. What was
             // received already is skipped.
             Err(error) if error.kind() == ApiErrorKind::Transient && !mistakes::made(Mistake::CutOffAgain) => {
-                tracing::info!(kind = self.unit().kind.kind(), %error, "Reading page by page what a stream did not bring");
+                tracing::info!(kind = self.unit().kind.name(), %error, "Reading page by page what a stream did not bring");
                 self.received_is_written().await;
                 self.begin_again();
             }
@@ -137,7 +137,7 @@ impl Follower {
                     return Ok((page, share));
                 }
                 Err(error) if error.kind() == ApiErrorKind::Transient && error.is_timeout() && pages.shrink() => {
-                    tracing::warn!(kind = self.unit().kind.kind(), %error, objects = pages.limit, "Asking for a smaller page");
+                    tracing::warn!(kind = self.unit().kind.name(), %error, objects = pages.limit, "Asking for a smaller page");
                 }
                 Err(error) => return Err(error),
             }

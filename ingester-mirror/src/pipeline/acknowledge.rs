@@ -96,7 +96,7 @@ impl Pipeline {
         }
         self.unit.cluster.delete(meta).await?;
         self.unit.metrics.evicted(1);
-        tracing::info!(kind = self.unit.kind.kind(), namespace = %meta.namespace, name = %meta.name, "Immutable object evicted from etcd");
+        tracing::info!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, "Immutable object evicted from etcd");
         Ok(())
     }
 
@@ -121,7 +121,7 @@ impl Pipeline {
         let metrics = &self.unit.metrics;
         metrics.reconciled(Outcome::Error, 1);
         metrics.retried(1);
-        tracing::error!(kind = self.unit.kind.kind(), namespace = %object.namespace, name = %object.name, reason, attempt,
+        tracing::error!(kind = self.unit.kind.name(), namespace = %object.namespace, name = %object.name, reason, attempt,
             "Object not evicted: its row, read back, is not what it should be");
         let pause = delay(attempt, self.unit.requeue_period());
         self.queue.push_later(Item::look(object, Why::Rewrite, attempt.saturating_add(1)), pause);
@@ -140,7 +140,7 @@ impl Pipeline {
                 // The version was the current one, and still the patch was refused: by an admission webhook, for example.
                 metrics.api_error(&error.code());
                 metrics.reconciled(Outcome::Error, 1);
-                tracing::warn!(kind = kind.kind(), %namespace, %name, %error, attempt, "The API server refuses a change of this object");
+                tracing::warn!(kind = kind.name(), %namespace, %name, %error, attempt, "The API server refuses a change of this object");
                 let (api_version, version) = (kind.api_version(), object.version.to_string());
                 self.unit.publisher.held(kind, object.subject(&api_version, &version), &error.to_string());
                 pause
@@ -148,7 +148,7 @@ impl Pipeline {
             ApiErrorKind::Transient | ApiErrorKind::Forbidden | ApiErrorKind::Other | ApiErrorKind::Expired => {
                 metrics.api_error(&error.code());
                 metrics.reconciled(Outcome::Error, 1);
-                tracing::warn!(kind = kind.kind(), %namespace, %name, %error, attempt, "Reconciler error");
+                tracing::warn!(kind = kind.name(), %namespace, %name, %error, attempt, "Reconciler error");
                 pause
             }
         };

@@ -87,7 +87,7 @@ impl Pipeline {
         }
         if !singly {
             let objects = done.len() + acknowledgements.len();
-            tracing::info!(kind = self.unit.kind.kind(), objects, "Successfully synced objects to metadata storage");
+            tracing::info!(kind = self.unit.kind.name(), objects, "Successfully synced objects to metadata storage");
         }
         self.record(rejections, &mut done).await?;
         // After the rejects, which it deletes: nobody can mend an object that is gone.
@@ -125,7 +125,7 @@ impl Pipeline {
         };
         let Some(report) = self.unit.until_done("writing", write).await? else { return Ok(None) };
         tracing::debug!(
-            kind = self.unit.kind.kind(),
+            kind = self.unit.kind.name(),
             objects = count,
             written = report.written,
             unchanged = report.unchanged,
@@ -158,7 +158,7 @@ impl Pipeline {
         metrics.database_error(ErrorClass::Unknown);
         metrics.reconciled(Outcome::Error, 1);
         metrics.retried(1);
-        tracing::warn!(kind = self.unit.kind.kind(), namespace = %object.namespace, name = %object.name, reason,
+        tracing::warn!(kind = self.unit.kind.name(), namespace = %object.namespace, name = %object.name, reason,
             attempt = trail.attempt, "Object not stored, with an error that is not known: it is tried again");
         let pause = delay(trail.attempt, self.unit.requeue_period());
         self.queue.push_later(Item::look(object, Why::Due, trail.attempt.saturating_add(1)), pause);
@@ -202,7 +202,7 @@ impl Pipeline {
             self.known().set(&object.uid, object.version, RowState::Rejected, None);
             self.unit.metrics.rejected();
             self.unit.metrics.reconciled(Outcome::Error, 1);
-            tracing::error!(kind = self.unit.kind.kind(), namespace = %object.namespace, name = %object.name,
+            tracing::error!(kind = self.unit.kind.name(), namespace = %object.namespace, name = %object.name,
                 resource_version = object.version, reason = reject.reason,
                 "Object rejected: recorded in ingester_rejects, to be tried again when it changes");
             let (api_version, version) = (self.unit.kind.api_version(), object.version.to_string());

@@ -176,7 +176,7 @@ impl Pipeline {
     /// One log line per object, as in the reference system: at level info for small batches, at debug for large ones, which
     /// have a line of their own.
     fn log(&self, singly: bool, namespace: &str, name: &str, message: &'static str) {
-        let kind = self.unit.kind.kind();
+        let kind = self.unit.kind.name();
         if singly {
             tracing::info!(kind, namespace, name, "{message}");
         } else {

@@ -158,7 +158,7 @@ impl Pipeline {
             {
                 match self.unit.kind.bare_row(&object) {
                     Ok(row) => {
-                        tracing::warn!(kind = self.unit.kind.kind(), namespace = %reference.namespace, name = %reference.name, reason,
+                        tracing::warn!(kind = self.unit.kind.name(), namespace = %reference.namespace, name = %reference.name, reason,
                             "Object that cannot be decoded is leaving: stored without its indexed columns");
                         row
                     }

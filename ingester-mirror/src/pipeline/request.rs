@@ -104,7 +104,7 @@ impl Pipeline {
                 Work::Object { object, source: Source::Patch { again: false } }
             }
             Err(error) => {
-                tracing::warn!(kind = self.unit.kind.kind(), namespace = %meta.namespace, name = %meta.name, %error,
+                tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, %error,
                     "Finalizer not added; the object is mirrored anyway");
                 // Whoever adds finalizers leaves out what has no row yet.
                 let again = error.kind() == ApiErrorKind::Transient;

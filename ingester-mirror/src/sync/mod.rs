@@ -70,7 +70,7 @@ pub fn names(kinds: &[Kind], config: &Config) -> Vec<String> {
 /// The mirrored kinds, each once for all namespaces or once per configured namespace.
 fn scopes(kinds: &[Kind], config: &Config) -> Vec<(Kind, Option<Box<str>>)> {
     let ingester = &config.ingester;
-    let mirrored = kinds.iter().filter(|kind| ingester.has_kind(kind.kind()));
+    let mirrored = kinds.iter().filter(|kind| ingester.has_kind(kind.name()));
     mirrored
         .flat_map(|kind| {
             let namespaces: Vec<Option<Box<str>>> = if ingester.namespaces.is_empty() || !kind.namespaced() {
@@ -97,7 +97,7 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
             memory: budget.part(),
             namespace,
             live: live.clone(),
-            metrics: metrics.controller(kind.kind()),
+            metrics: metrics.controller(kind.name()),
             health: health.clone(),
             publisher: publisher.clone(),
             stop: exit.child_token(),
@@ -109,7 +109,7 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
 /// Mirrors a unit whenever its kind is not suspended. If that panics, it begins again: what was remembered may be wrong, what is in SQL
 /// is not.
 async fn supervise(unit: Unit, suspension: Suspension) {
-    let (kind, name) = (unit.kind.kind(), unit.name());
+    let (kind, name) = (unit.kind.name(), unit.name());
     let mut backoff = Backoff::new(RESTART);
     while !unit.exit.is_cancelled() {
         let suspended = suspension.is_suspended(kind);

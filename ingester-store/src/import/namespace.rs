@@ -6,7 +6,7 @@ use ingester_core::object::{Identity, with_namespace};
 
 /// The same of an object that cannot be read as one: its identity, as far as it is known. `false` if it is of another namespace.
 pub(super) fn put_broken(identity: &mut Identity, kinds: &[Kind], namespace: &str) -> bool {
-    let known = |kind: &&Kind| Some(kind.kind()) == identity.kind.as_deref();
+    let known = |kind: &&Kind| is_of(kind, identity);
     if !kinds.iter().find(known).is_some_and(Kind::namespaced) {
         return true;
     }
@@ -23,7 +23,7 @@ pub(super) fn put_broken(identity: &mut Identity, kinds: &[Kind], namespace: &st
 /// is.
 pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<String, Box<Found>> {
     let identity = Identity::probe(&text);
-    let known = |kind: &&Kind| Some(kind.kind()) == identity.kind.as_deref();
+    let known = |kind: &&Kind| is_of(kind, &identity);
     if !kinds.iter().find(known).is_some_and(Kind::namespaced) {
         return Ok(text);
     }
@@ -49,4 +49,10 @@ pub(super) fn put(text: String, kinds: &[Kind], namespace: &str) -> Result<Strin
             }))
         }
     }
+}
+
+/// Whether an object says that it is of this kind, in whatever version of its group.
+fn is_of(kind: &Kind, identity: &Identity) -> bool {
+    let group = identity.api_version.as_deref().map(|version| version.rsplit_once('/').map_or("", |(group, _)| group));
+    Some(kind.kind()) == identity.kind.as_deref() && group.is_none_or(|group| group == kind.group())
 }

@@ -102,7 +102,7 @@ impl Backfill {
         let place = |name: &String| {
             let mut all = indexed.clone().chain(proto);
             all.find(|place| name_of(*place).same_as(name)).ok_or_else(|| UnknownColumn {
-                kind: kind.kind().to_owned(),
+                kind: kind.name().to_owned(),
                 column: name.clone(),
                 columns: indexed.clone().chain(proto).map(|place| name_of(place).to_string()).collect(),
             })

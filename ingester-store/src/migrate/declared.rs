@@ -173,7 +173,7 @@ fn know(kind: &Kind, number: u32) {
         let version = IngestVersion { number, of_unmarked: 0 };
         if *record.get_or_init(|| version) != version {
             tracing::warn!(
-                kind = kind.kind(),
+                kind = kind.name(),
                 number,
                 "Another definition of this kind was recorded meanwhile: this program goes on with its own"
             );

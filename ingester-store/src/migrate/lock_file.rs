@@ -149,7 +149,7 @@ impl LockFile {
                 lines.push(format!(
                     "definition {} of {}: the rows of earlier ones are filled again from the stored objects{but}\n",
                     definitions.fingerprints.len(),
-                    kind.kind()
+                    kind.name()
                 ));
             }
         }

@@ -35,7 +35,7 @@ impl Store {
             let missing: Vec<String> = names.filter(|name| !existing.contains(name)).collect();
             if !missing.is_empty() {
                 for sql in self.dialect.create_all(&schema) {
-                    self.define(&sql, &format!("creating the tables of {}", kind.kind())).await?;
+                    self.define(&sql, &format!("creating the tables of {}", kind.name())).await?;
                 }
                 created.extend(missing);
             }

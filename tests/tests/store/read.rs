@@ -3,7 +3,7 @@
 use crate::world::{On, Stores as _, World, change, kind, model, row};
 use anyhow::{Context as _, Result};
 use ingester_core::Kind;
-use ingester_core::dialect::statements::RejectsOf;
+use ingester_core::dialect::statements::{OfKind, RejectsOf};
 use ingester_core::documents::documents;
 use ingester_core::kind::{Definition, find};
 use ingester_core::object::{ManagedFields, Object};
@@ -497,13 +497,19 @@ async fn rejects_are_listed_in_their_order_and_cleared_by_condition(world: World
     let everything = RejectsOf::default();
     assert_eq!(uids(everything, 10).await?, ["c", "b", "a"], "by kind, namespace and name");
     assert_eq!(uids(everything, 2).await?, ["c", "b"]);
-    assert_eq!(uids(RejectsOf { kinds: &["Model"], namespaces: &["ml", "x"], ..everything }, 10).await?, ["b"]);
+    assert_eq!(
+        uids(RejectsOf { kinds: &[OfKind::of("Model")], namespaces: &["ml", "x"], ..everything }, 10).await?,
+        ["b"]
+    );
     assert_eq!(uids(RejectsOf { uids: &["a", "none"], ..everything }, 10).await?, ["a"]);
     let first = store.list_rejects(RejectsOf { uids: &["a"], ..everything }, 1).await?.remove(0);
     assert_eq!((&*first.kind, &*first.name, &*first.res_version, &*first.reason), ("Pipeline", "n-a", "7", "Größe"));
     assert!(first.reject_time >= begin && first.reject_time <= Micros::now(), "{first:?}");
 
-    assert_eq!(store.clear_rejects(RejectsOf { kinds: &["Model"], namespaces: &["dev"], ..everything }).await?, 1);
+    assert_eq!(
+        store.clear_rejects(RejectsOf { kinds: &[OfKind::of("Model")], namespaces: &["dev"], ..everything }).await?,
+        1
+    );
     assert_eq!(uids(everything, 10).await?, ["b", "a"]);
     assert_eq!(store.clear_rejects(RejectsOf { uids: &["a", "c"], ..everything }).await?, 1);
     assert_eq!(store.clear_rejects(everything).await?, 1);

@@ -236,7 +236,7 @@ async fn count(questions: &[Question], asked: &[Asked<'_>]) -> Result<Ending, Fa
             print(&format!("{count}\n"))?;
             return Ok(Ending::Done);
         }
-        table.row([question.kind.kind().to_owned(), count.to_string()]);
+        table.row([question.kind.name().to_owned(), count.to_string()]);
     }
     print(&table.to_string())?;
     Ok(Ending::Done)
@@ -321,7 +321,7 @@ async fn explain(
         let explained = explained.map_err(failed)?;
         let mut text = String::from(if i == 0 { "" } else { "\n" });
         if questions.len() > 1 {
-            text.push_str(&format!("{}\n", question.kind.kind()));
+            text.push_str(&format!("{}\n", question.kind.name()));
         }
         text.push_str(&format!("{}\n\nParameters\n", explained.sql.trim_end()));
         for (i, parameter) in explained.parameters.iter().enumerate() {

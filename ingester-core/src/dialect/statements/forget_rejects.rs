@@ -1,22 +1,42 @@
 //! Rejects that somebody has seen to.
 
-use crate::dialect::{Dialect, Param, Sql, Statement, filters};
+use crate::dialect::{Dialect, OfGroup, Param, Sql, Statement, filters};
 use askama::Template;
 
 /// Which rejects are meant: those that pass every condition that is not empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RejectsOf<'a> {
     /// Of these kinds.
-    pub kinds: &'a [&'a str],
+    pub kinds: &'a [OfKind<'a>],
     /// In these namespaces.
     pub namespaces: &'a [&'a str],
     /// Of these uids.
     pub uids: &'a [&'a str],
 }
 
+/// Rejects of a kind.
+#[derive(Clone, Debug)]
+pub struct OfKind<'a> {
+    /// The kind.
+    pub kind: &'a str,
+    /// Its group, where another one has a kind of this name.
+    pub group: Option<OfGroup>,
+}
+
+impl<'a> OfKind<'a> {
+    /// Of a kind in whatever group.
+    pub const fn of(kind: &'a str) -> Self {
+        OfKind { kind, group: None }
+    }
+}
+
 impl RejectsOf<'_> {
     pub(super) fn params(&self) -> Vec<Param<'_>> {
-        [self.kinds, self.namespaces, self.uids].into_iter().flat_map(Param::texts).collect()
+        let kinds = self.kinds.iter().flat_map(|of| {
+            let group = of.group.iter().flat_map(|group| group.params().map(Param::Text));
+            std::iter::once(Param::Text(of.kind)).chain(group)
+        });
+        kinds.chain([self.namespaces, self.uids].into_iter().flat_map(Param::texts)).collect()
     }
 }
 
@@ -25,7 +45,7 @@ impl RejectsOf<'_> {
 #[template(
     ext = "sql",
     source = r#"DELETE FROM "ingester_rejects"
-WHERE 1 = 1{% if !of.kinds.is_empty() %} AND "kind" IN ({{ of.kinds.len()|parameters }}){% endif %}{% if !of.namespaces.is_empty() %} AND "namespace" IN ({{ of.namespaces.len()|parameters }}){% endif %}{% if !of.uids.is_empty() %} AND "uid" IN ({{ of.uids.len()|parameters }}){% endif %}"#
+WHERE 1 = 1{% if !of.kinds.is_empty() %} AND {{ of.kinds|is_of_kinds }}{% endif %}{% if !of.namespaces.is_empty() %} AND "namespace" IN ({{ of.namespaces.len()|parameters }}){% endif %}{% if !of.uids.is_empty() %} AND "uid" IN ({{ of.uids.len()|parameters }}){% endif %}"#
 )]
 pub struct ForgetRejects<'a> {
     /// Which.
@@ -50,7 +70,14 @@ mod tests {
     #[test]
     fn reads_well() {
         let all = ForgetRejects { of: RejectsOf::default() };
-        let some = ForgetRejects { of: RejectsOf { kinds: &["Widget"], namespaces: &["ml", "dev"], uids: UIDS } };
-        snapshot_of("ForgetRejects", &[&all, &some]);
+        let kinds = &[OfKind::of("Widget")];
+        let some = ForgetRejects { of: RejectsOf { kinds, namespaces: &["ml", "dev"], uids: UIDS } };
+        let kinds = &[
+            OfKind { kind: "Widget", group: Some(OfGroup::new("example.com")) },
+            OfKind { kind: "Event", group: Some(OfGroup::new("")) },
+            OfKind::of("Gadget"),
+        ];
+        let grouped = ForgetRejects { of: RejectsOf { kinds, ..RejectsOf::default() } };
+        snapshot_of("ForgetRejects", &[&all, &some, &grouped]);
     }
 }

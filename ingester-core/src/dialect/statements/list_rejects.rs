@@ -12,7 +12,7 @@ use askama::Template;
     ext = "sql",
     source = r#"SELECT "uid", "group_ver", "kind", "namespace", "name", "res_version", "reason", {{ "reject_time"|read_time }}
 FROM "ingester_rejects"
-WHERE 1 = 1{% if !of.kinds.is_empty() %} AND "kind" IN ({{ of.kinds.len()|parameters }}){% endif %}{% if !of.namespaces.is_empty() %} AND "namespace" IN ({{ of.namespaces.len()|parameters }}){% endif %}{% if !of.uids.is_empty() %} AND "uid" IN ({{ of.uids.len()|parameters }}){% endif %}
+WHERE 1 = 1{% if !of.kinds.is_empty() %} AND {{ of.kinds|is_of_kinds }}{% endif %}{% if !of.namespaces.is_empty() %} AND "namespace" IN ({{ of.namespaces.len()|parameters }}){% endif %}{% if !of.uids.is_empty() %} AND "uid" IN ({{ of.uids.len()|parameters }}){% endif %}
 ORDER BY "kind", "namespace", "name", "uid"
 LIMIT {{ limit|number }}"#
 )]
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn reads_well() {
         let all = ListRejects { of: RejectsOf::default(), limit: 2 };
-        let some =
-            ListRejects { of: RejectsOf { kinds: &["Widget"], namespaces: &["ml", "dev"], uids: UIDS }, limit: 2 };
+        let kinds = &[crate::dialect::statements::OfKind::of("Widget")];
+        let some = ListRejects { of: RejectsOf { kinds, namespaces: &["ml", "dev"], uids: UIDS }, limit: 2 };
         snapshot_of("ListRejects", &[&all, &some]);
     }
 }

@@ -71,7 +71,7 @@ pub use end_backfill::EndBackfill;
 pub use explain::Explain;
 pub use forget_backfills::ForgetBackfills;
 pub use forget_migration::ForgetMigration;
-pub use forget_rejects::{ForgetRejects, RejectsOf};
+pub use forget_rejects::{ForgetRejects, OfKind, RejectsOf};
 pub use forget_setting::ForgetSetting;
 pub use insert::Insert;
 pub use latest_definition::LatestDefinition;

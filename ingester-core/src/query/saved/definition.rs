@@ -120,9 +120,10 @@ fn kind_of(
     kinds: &[Kind],
     faults: &mut Faults,
 ) -> Option<Kind> {
-    let named: Vec<&Kind> = kinds.iter().filter(|kind| kind.kind() == name).collect();
+    let named: Vec<&Kind> =
+        kinds.iter().filter(|kind| kind.kind() == name || kind.name() == name || kind.full_name() == name).collect();
     if named.is_empty() {
-        let known: Vec<&str> = kinds.iter().map(Kind::kind).collect();
+        let known: Vec<&str> = kinds.iter().map(Kind::name).collect();
         let hint = match nearest(name, &known) {
             Some(meant) => format!(", did you mean `{meant}`?"),
             None => format!("; there are: {}", known.join(", ")),

@@ -7,7 +7,7 @@ use crate::config::live::{Effect, KEYS};
 fn every_key_has_an_effect_that_is_known() {
     let mut findings = Findings::default();
     let nothing = Node { line: 1, content: Content::Null };
-    section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), KINDS));
+    section(String::new(), nothing, &mut findings, |root| read::read(root, &mut Config::default(), &KINDS));
     let mut known: Vec<&str> = findings.known.iter().map(String::as_str).collect();
     let mut listed: Vec<&str> = KEYS.iter().map(|key| key.path).collect();
     known.sort_unstable();
