@@ -16,6 +16,8 @@ pub struct Program {
     pub(crate) built_in: &'static [Kind],
     /// The kinds of a file.
     pub(crate) declared: &'static [Kind],
+    /// The views of a file.
+    pub(crate) declared_views: &'static [View],
     /// The views over the kinds that are built in.
     pub(crate) views: &'static [View],
     pub(crate) sql: Option<GeneratedSql>,
@@ -24,7 +26,7 @@ pub struct Program {
 impl Program {
     /// An ingester for these kinds.
     pub const fn new(kinds: &'static [Kind]) -> Self {
-        Program { kinds, built_in: kinds, declared: &[], views: &[], sql: None }
+        Program { kinds, built_in: kinds, declared: &[], declared_views: &[], views: &[], sql: None }
     }
 
     /// Adds views over the tables of the kinds, see [`ingester_core::view`]. They are part of the schema, as the tables are.
@@ -39,6 +41,11 @@ impl Program {
         Registry { kinds: self.built_in, views: self.views }
     }
 
+    /// What a file declares.
+    pub(crate) const fn of_file(&self) -> Registry<'static> {
+        Registry { kinds: self.declared, views: self.declared_views }
+    }
+
     /// Builds the migrations of the kinds in, see [`generated_sql!`](ingester_core::generated_sql). Without them, the program
     /// creates missing tables but does not change existing ones.
     #[must_use]
@@ -49,10 +56,10 @@ impl Program {
 
     /// The same program with what a file declares.
     pub(crate) fn with_declared(self, file: DeclaredKinds) -> Self {
-        let declared = file.kinds.leak();
+        let (declared, declared_views) = (file.kinds.leak(), file.views);
         match file.built_in {
-            true => Program { declared, ..self }.with_built_in(self.built_in),
-            false => Program { kinds: declared, built_in: &[], declared, views: &[], sql: None },
+            true => Program { declared, declared_views, ..self }.with_built_in(self.built_in),
+            false => Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], sql: None },
         }
     }
 
@@ -77,6 +84,6 @@ impl Program {
 
     /// What the schema commands are about: the declared kinds if there are any, for those that are built in have migrations of their own.
     pub(crate) const fn of_schema(&self) -> Registry<'static> {
-        if self.declared.is_empty() { self.registry() } else { Registry { kinds: self.declared, views: &[] } }
+        if self.declared.is_empty() { self.registry() } else { self.of_file() }
     }
 }

@@ -65,9 +65,10 @@ pub use value::ColumnValue;
 pub mod __private {
     pub use crate::__base_handles as base_handles;
     pub use crate::ddl::GeneratedSql;
-    pub use crate::kind::derived::{FieldsOf, NoFields, NoStatus, RowSource};
+    pub use crate::kind::derived::{FieldsOf, NoDescriptors, NoFields, NoStatus, RowSource};
     pub use crate::kind::{Definition, Finalizer, Indexed, Ingestable, Kind, Protobuf};
     pub use crate::object::Meta;
+    pub use crate::protobuf::DescriptorSet;
     pub use crate::query::{Dynamic, Handle, PartOf, Parts};
     pub use crate::registry::{count_kinds, join_registries};
     pub use crate::schema::check::{

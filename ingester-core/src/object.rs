@@ -38,6 +38,10 @@ pub struct Meta {
     pub annotations: StringMap,
     /// `metadata.finalizers`
     pub finalizers: Box<[Box<str>]>,
+    /// `metadata.generation`
+    pub generation: Option<i64>,
+    /// The `uid` of the one of `metadata.ownerReferences` that controls the object, else of the first one.
+    pub owner_uid: Option<Box<str>>,
 }
 
 /// An object as JSON text, parsed only as far as the engine needs.
@@ -154,6 +158,8 @@ impl Object {
             labels: found.metadata.labels.unwrap_or_default(),
             annotations: found.metadata.annotations.unwrap_or_default(),
             finalizers: found.metadata.finalizers.unwrap_or_default(),
+            generation: found.metadata.generation,
+            owner_uid: found.metadata.owner_uid,
         };
         let mut rest = found.rest;
         let text = match (cut, managed_fields) {
@@ -299,6 +305,8 @@ struct Metadata {
     labels: Option<StringMap>,
     annotations: Option<StringMap>,
     finalizers: Option<Box<[Box<str>]>>,
+    generation: Option<i64>,
+    owner_uid: Option<Box<str>>,
     /// The bytes of the member with one of its commas.
     managed_fields: Option<Range<usize>>,
 }
@@ -354,6 +362,9 @@ impl Metadata {
                 "labels" => once(&mut self.labels, &key, reader, string_map)?,
                 "annotations" => once(&mut self.annotations, &key, reader, string_map)?,
                 "finalizers" => once(&mut self.finalizers, &key, reader, texts)?,
+                // Only columns that ask for them need these two, so nothing in them is an error.
+                "generation" if reader.peek()? == TokenKind::Number => self.generation = reader.number()?.parse().ok(),
+                "ownerReferences" if reader.peek()? == TokenKind::Array => self.owner_uid = owner(reader)?,
                 _ => reader.skip()?,
             }
             before_key = reader.offset();
@@ -441,6 +452,30 @@ fn texts(reader: &mut Reader<'_>) -> Result<Box<[Box<str>]>, json::Error> {
         }
     }
     Ok(texts.into())
+}
+
+/// The uid of the owner that controls the object, else of the first one.
+fn owner(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
+    let (mut first, mut controlling) = (None, None);
+    reader.begin_array()?;
+    while reader.next_element()? {
+        if reader.peek()? != TokenKind::Object {
+            reader.skip()?;
+            continue;
+        }
+        let (mut uid, mut controls) = (None, false);
+        reader.begin_object()?;
+        while let Some(key) = reader.next_key()? {
+            match (key.as_ref(), reader.peek()?) {
+                ("uid", TokenKind::String) => uid = Some(text(reader)?),
+                ("controller", TokenKind::Bool) => controls = reader.bool()?,
+                _ => reader.skip()?,
+            }
+        }
+        let place = if controls { &mut controlling } else { &mut first };
+        *place = place.take().or(uid);
+    }
+    Ok(controlling.or(first))
 }
 
 impl Identity {

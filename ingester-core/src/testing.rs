@@ -7,7 +7,7 @@
 //! # use ingester_core::{Ingestable, assert_row, testing};
 //! # use ingester_core::value::Value;
 //! #[derive(Ingestable, serde::Deserialize)]
-//! #[ingest(group = "example.com", version = "v1", kind = "House")]
+//! #[ingest(group = "example.com", version = "v1", kind = "House", namespaced = false)]
 //! struct House {
 //!     #[index]
 //!     colour: String,

@@ -39,9 +39,11 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// kind = "Pod", plural = "pods", namespaced)]`.
 ///
 /// On fields, any number of `#[index]`, each one column (or those of a composite), with the options
-/// - `column = "name"`: the column's name, or what the names of a composite's columns begin with; the field's name otherwise;
+/// - `column = "name"`: the column's name, or what the names of a composite's columns begin with; the field's name otherwise, or in a
+///   projection the last step of `path`;
 /// - `type = "VARCHAR(768)"`: the SQL type, otherwise that of the Rust type;
-/// - `path = "owner.name"`: a value inside the field, by Rust field names; `Option`s on the way give NULL;
+/// - `path = "owner.name"`: a value inside the field, by Rust field names, or `0` for what a newtype holds; `Option`s on the way give
+///   NULL;
 /// - `with = function`: a function from a reference to the field (or what `path` reaches) to a `ColumnValue`;
 /// - `was = "old_name"`: the column's former name, which the migration renames;
 /// - `key = false`: a column without a key;
@@ -54,8 +56,8 @@ use syn::{DeriveInput, Path, parse_macro_input};
 ///   from here. Under `with` alone: what the function reads of the field;
 /// - `revision = 2`: says that the function's body has changed, so that the column is computed again in every row.
 ///
-/// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata, and
-/// `#[index(column = "image", with = function)]` one from the whole struct: the function takes a reference to it. A projection's has
+/// On the struct, `#[index(path = "metadata.deletion_timestamp", column = "...")]` takes a column from the metadata (also `metadata.generation`,
+/// and `metadata.owner_uid` of the object's controller), and `#[index(column = "image", with = function)]` one from the whole struct: the function takes a reference to it. A projection's has
 /// metadata, spec and status at once. Of a custom resource it is the spec, or under `Indexed` the status; for both at once make a
 /// projection of it. `json` says what the function reads, if that is one place. `#[ingest(...)]` has
 /// - `table = "name"`: the table's name, otherwise the kind in lower case;
@@ -71,7 +73,7 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `key(column, column)`: a key over several columns, any number of times;
 /// - `filter = function`: a function from a reference to the struct to `bool`; objects for which it is false have no row;
 /// - `revision = 2`: says that the filter's body has changed, or anything else that the attributes do not show;
-/// - `group`, `version`, `kind`, `plural`, `namespaced`: for projections;
+/// - `group`, `version`, `kind`, `plural`, `namespaced` (or `namespaced = false`): for projections;
 /// - `handles = false`: no handles (see below);
 /// - `crate = "path"`: where `ingester_core` is, if it is not a direct dependency.
 ///

@@ -4,7 +4,23 @@
 
 use crate::attr::{CompositeKey, FinalizerOption};
 use proc_macro2::Span;
-use syn::{ExprPath, Generics, Ident, LitStr, Path, Type, Visibility};
+use syn::{ExprPath, Generics, Ident, LitStr, Member, Path, Type, Visibility};
+
+/// The columns that every kind has, which the library declares.
+pub(crate) const BASE: [&str; 12] = [
+    "uid",
+    "group_ver",
+    "namespace",
+    "name",
+    "res_version",
+    "create_time",
+    "update_time",
+    "delete_time",
+    "evict_time",
+    "ingest_version",
+    "proto",
+    "json",
+];
 
 /// What an item becomes.
 pub(crate) enum Model {
@@ -56,7 +72,7 @@ pub(crate) enum Source {
     /// A field as it is.
     Field { ident: Ident, ty: Type },
     /// A path of fields, the first one of the struct itself, or the struct if there is none; and what a function makes of what is there.
-    Computed { fields: Vec<Ident>, with: Option<ExprPath>, span: Span },
+    Computed { fields: Vec<Member>, with: Option<ExprPath>, span: Span },
     /// An attribute that could not be read.
     Unknown,
 }

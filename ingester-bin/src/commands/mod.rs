@@ -149,7 +149,7 @@ enum Prepared {
 }
 
 /// Makes the tables of declared kinds follow their file, as far as that only adds.
-async fn make_declared(store: &Store, declared: &[Kind]) -> Result<(), DeclaredError> {
+async fn make_declared(store: &Store, declared: Registry<'_>) -> Result<(), DeclaredError> {
     let made = store.make_declared(declared, May::Add).await?;
     for change in &made.made {
         tracing::info!(change, "Table changed");
@@ -184,7 +184,7 @@ async fn prepare(store: &Store, program: Program, released: Option<&Released>) -
     } else if released.is_none() {
         store.create_missing(program.registry()).await?;
     }
-    make_declared(store, program.declared).await.map_err(declared_failure)?;
+    make_declared(store, program.of_file()).await.map_err(declared_failure)?;
     let mut missing = store.missing(kinds).await?;
     // Another program may be making the tables at this moment.
     while let (false, Some(released)) = (missing.is_empty(), released) {

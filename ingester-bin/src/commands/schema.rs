@@ -12,7 +12,7 @@ use crate::progress;
 use anyhow::anyhow;
 use indicatif::ProgressBar;
 use ingester_core::ddl::{self, Schema, Server};
-use ingester_core::{Kind, Registry};
+use ingester_core::Registry;
 use ingester_store::migrate::{
     ApplyError, Drift, Folder, GenerateOptions, May, MigrationInfo, Planned, Progress, Released, State, drift,
     left_alone, own_drift, schema_of,
@@ -68,7 +68,7 @@ pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Endi
     let live = schema_of(&store.catalog().await?, store.dialect(), &code);
     let left = match program.declared {
         [] => Vec::new(),
-        declared => store.plan_declared(declared, May::Change).await?.1.left,
+        _ => store.plan_declared(program.of_file(), May::Change).await?.1.left,
     };
     store.close().await;
     let mut changes = ddl::diff(&live, &code);
@@ -127,7 +127,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
             (false, true) => May::Drop,
             (false, false) => May::Change,
         };
-        apply_declared(&database, &store, program.declared, may).await?;
+        apply_declared(&database, &store, program.of_file(), may).await?;
     }
     store.close().await;
     Ok(ending)
@@ -185,7 +185,12 @@ async fn apply_built_in(
 }
 
 /// Makes the tables of declared kinds as their file says.
-async fn apply_declared(database: &Database, store: &Store, declared: &[Kind], may: May) -> Result<(), Failure> {
+async fn apply_declared(
+    database: &Database,
+    store: &Store,
+    declared: Registry<'static>,
+    may: May,
+) -> Result<(), Failure> {
     let made = store.make_declared(declared, may).await.map_err(super::declared_failure)?;
     for change in &made.made {
         note(change);
@@ -245,7 +250,7 @@ pub(crate) async fn verify(arguments: SchemaVerify, program: Program) -> Result<
     let mut drift = drift(&schema, &catalog, store.dialect());
     if arguments.migrations.sql.is_none() {
         // What is not declared any more is left as it is.
-        let of_declared = self::drift(&Schema::of(program.declared), &catalog, store.dialect());
+        let of_declared = self::drift(&Schema::of(program.of_file()), &catalog, store.dialect());
         drift.extend(
             of_declared
                 .into_iter()
@@ -300,7 +305,7 @@ async fn plan(
     };
     if !program.declared.is_empty() && arguments.migrations.sql.is_none() {
         let may = if arguments.allow_destructive { May::Drop } else { May::Change };
-        let (steps, planned) = store.plan_declared(program.declared, may).await?;
+        let (steps, planned) = store.plan_declared(program.of_file(), may).await?;
         let dialect = store.dialect();
         let statements: Vec<_> = steps.iter().flat_map(|step| dialect.step(step)).collect();
         output::print(&dialect.script(&statements))?;

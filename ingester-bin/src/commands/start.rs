@@ -144,7 +144,7 @@ async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotR
     }
     let declared = tables.program.declared;
     if tables.migrate {
-        super::make_declared(&store, declared).await?;
+        super::make_declared(&store, tables.program.of_file()).await?;
     }
     let mut missing = store.missing(&tables.kinds).await?;
     missing.extend(store.missing_own().await?);

@@ -21,5 +21,5 @@ pub use generated::GeneratedSql;
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan};
 pub(crate) use storage::storage_class;
-pub use summary::{losses, staying_losses, summary};
+pub use summary::{losses, questions, staying_losses, summary};
 pub use view::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};

@@ -174,3 +174,21 @@ pub fn staying_losses(before: &Schema, after: &Schema, changes: &[SchemaChange])
 pub fn losses(changes: &[SchemaChange]) -> Vec<String> {
     changes.iter().filter_map(|change| change.loss(is_added_again(change, changes))).collect()
 }
+
+/// Whether a column that is dropped may have got a new name, as questions: it is the only one of its type that its table loses, beside
+/// the only one of this type that the table gets.
+pub fn questions(changes: &[SchemaChange]) -> Vec<String> {
+    let question = |change: &SchemaChange| {
+        let SchemaChange::DropColumn { table, column } = change else { return None };
+        let alike = |other: &Ident, ty: &ColumnDef| other == table && ty.ty == column.ty;
+        let mut added = changes.iter().filter_map(|change| match change {
+            SchemaChange::AddColumn { table, column } if alike(table, column) => Some(column.name),
+            _ => None,
+        });
+        let dropped = |change: &&SchemaChange| matches!(change, SchemaChange::DropColumn { table, column } if alike(table, column));
+        let name = added.next().filter(|name| *name != column.name)?;
+        let sole = added.next().is_none() && changes.iter().filter(dropped).count() == 1;
+        sole.then(|| format!("is `{name}` the new name of `{}`? Then say so there with `was = \"{0}\"`", column.name))
+    };
+    changes.iter().filter_map(question).collect()
+}

@@ -127,6 +127,21 @@ fn a_base_column_is_converted_in_place() {
 }
 
 #[test]
+fn a_column_that_may_have_a_new_name_is_asked_about() {
+    let asked = |before: Vec<ColumnDef>, after: Vec<ColumnDef>| questions(&diff(&one(before), &one(after)));
+    let number = |name: &str| column(name, SqlType::BigInt);
+    let question = "is `boss` the new name of `owner`? Then say so there with `was = \"owner\"`";
+    assert_eq!(asked(vec![text("owner"), number("n")], vec![text("boss"), number("n")]), [question]);
+    assert_eq!(asked(vec![text("owner")], vec![text("boss"), number("n")]), [question]);
+    let none: [&str; 0] = [];
+    assert_eq!(asked(vec![text("owner")], vec![number("boss")]), none, "of another type");
+    assert_eq!(asked(vec![text("owner")], vec![number("owner")]), none, "it is added again");
+    assert_eq!(asked(vec![text("owner")], vec![text("boss"), text("other")]), none, "it may be either");
+    assert_eq!(asked(vec![text("owner"), text("a")], vec![text("boss")]), none, "either may be it");
+    assert_eq!(asked(vec![text("owner")], vec![was("boss", "owner")]), none, "it is said");
+}
+
+#[test]
 fn another_primary_key_or_nullability_is_a_change() {
     let before = one(vec![text("a")]);
     let mut after = before.clone();

@@ -5,7 +5,7 @@ use super::node::{Faults, Node};
 use super::path::{Condition, Gives, Path};
 use super::recipe::Recipe;
 use super::table::{About, Declaration, DeclaredColumn};
-use super::{DeclaredKinds, Open};
+use super::{DeclaredKinds, Open, views};
 use crate::documents::{DocumentError, Tree, located};
 use crate::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf};
 use crate::nearest::nearest;
@@ -38,7 +38,9 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
     })?;
     let mut faults = Faults::new();
     let root = Node::root(&root);
-    let Some([built_in, list]) = root.fields(["builtIn", "kinds"], &mut faults) else { return Err(faults) };
+    let Some([built_in, list, views]) = root.fields(["builtIn", "kinds", "views"], &mut faults) else {
+        return Err(faults);
+    };
     let built_in = built_in.and_then(|at| at.truth(&mut faults)).unwrap_or(true);
     let Some(list) = list else {
         faults.push(root.fault("there are no kinds: a file begins with `kinds:`, and each is an element of that list"));
@@ -62,10 +64,16 @@ pub(super) fn read(text: &str, open: Open<'_>) -> Result<DeclaredKinds, Faults> 
         }
         kinds.push((node, kind));
     }
+    let kinds: Vec<Kind> = kinds.into_iter().map(|(_, kind)| kind).collect();
+    // What a view lacks may be a column of a kind that has a mistake.
+    let views = match &views {
+        Some(views) if faults.is_empty() => views::read(views, &kinds, &mut faults),
+        _ => Vec::new(),
+    };
     if !faults.is_empty() {
         return Err(faults);
     }
-    Ok(DeclaredKinds { kinds: kinds.into_iter().map(|(_, kind)| kind).collect(), built_in })
+    Ok(DeclaredKinds { kinds, views: views.leak(), built_in })
 }
 
 /// An error of the document, whose place is said apart.
@@ -642,6 +650,6 @@ fn plural_of(kind: &str) -> String {
 }
 
 /// A text for the rest of the process.
-fn leaked(text: &str) -> &'static str {
+pub(super) fn leaked(text: &str) -> &'static str {
     Box::leak(text.into())
 }

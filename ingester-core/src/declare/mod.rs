@@ -15,14 +15,15 @@
 //! |---|---|
 //! | `path.rs` | paths: text as people write it, and as data |
 //! | `recipe.rs` | all paths of a kind, joined into one tree |
-//! | `read.rs`, `quantity.rs` | one pass over an object's text that gives all values |
+//! | `read.rs` | one pass over an object's text that gives all values |
 //! | `kinds.rs` | a file as kinds, with all its mistakes |
+//! | `views.rs` | views over these kinds |
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
 //! | `scaffold.rs` | a first file of kinds out of a CRD |
 //! | `node.rs` | a place in a file, and what is wrong there |
 //!
-//! May use: schema, value, json, wire, object, protobuf, kind, registry, nearest, documents.
+//! May use: schema, value, json, wire, object, protobuf, kind, registry, view, nearest, documents.
 //! Must not: open files; whoever reads a file passes what it has.
 
 mod crd;
@@ -31,17 +32,18 @@ mod kinds;
 mod mistakes;
 mod node;
 mod path;
-mod quantity;
 mod read;
 mod recipe;
 mod scaffold;
 mod table;
 #[cfg(test)]
 mod tests;
+mod views;
 
 pub use self::scaffold::scaffold;
 
 use crate::kind::Kind;
+use crate::view::View;
 use std::fmt;
 use std::io;
 
@@ -70,6 +72,8 @@ pub struct DeclareError {
 pub struct DeclaredKinds {
     /// Its kinds. They live as long as the process, as compiled ones do, so a file is read once.
     pub kinds: Vec<Kind>,
+    /// The views over them.
+    pub views: &'static [View],
     /// `builtIn`: whether the kinds that are built into the program are there beside them.
     pub built_in: bool,
 }

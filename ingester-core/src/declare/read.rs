@@ -4,14 +4,13 @@
 //! error of its object with the path.
 
 use super::path::{Function, Step};
-use super::quantity;
 use super::recipe::{Element, Node, Recipe, Slot, Target};
 use crate::json::{self, Reader, TokenKind};
 use crate::kind::Declared;
 use crate::object::Object;
 use crate::schema::SqlType;
 use crate::value::{Value, Values};
-use crate::wire::Time;
+use crate::wire::{Time, quantity};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::VecDeque;

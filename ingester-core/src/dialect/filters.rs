@@ -123,12 +123,11 @@ pub(super) fn write_inserted<N: Name>(column: N, values: &dyn Values) -> Result<
 /// As [`write_inserted`], for a column some of whose stored values may stay.
 #[askama::filter_fn]
 pub(super) fn write_column_inserted(column: &Column, values: &dyn Values) -> Result<Safe<String>> {
-    Ok(Safe(write_over(rules(values)?, column)))
+    Ok(Safe(write_over(rules(values)?, column.name.as_str(), column.stays)))
 }
 
-fn write_over(rules: &dyn Rules, column: &Column) -> String {
-    let name = column.name.as_str();
-    match column.stays {
+fn write_over(rules: &dyn Rules, name: &str, stays: Stays) -> String {
+    match stays {
         Stays::None => rules.write_inserted(name),
         stays => format!("\"{name}\" = {}", staying(stays, name, &rules.inserted(name))),
     }
@@ -147,7 +146,10 @@ fn staying(stays: Stays, column: &str, new: &str) -> String {
 #[askama::filter_fn]
 pub(super) fn write_parameter(column: &Column, _: &dyn Values) -> Result<Safe<String>> {
     let name = column.name.as_str();
-    Ok(Safe(format!("\"{name}\" = {}", staying(column.stays, name, "?"))))
+    Ok(Safe(match column.stays {
+        Stays::None => format!("\"{name}\" = ?"),
+        stays => format!("\"{name}\" = {}", staying(stays, name, "?")),
+    }))
 }
 
 /// As [`write_column_inserted`], for several columns, one per line. A row that stays a tombstone keeps its first `delete_time`: what
@@ -157,7 +159,7 @@ pub(super) fn write_all_inserted(columns: &[Column], values: &dyn Values) -> Res
     let rules = rules(values)?;
     let write = |column: &Column| {
         let (name, is_delete_time) = (column.name.as_str(), column.name.as_str() == "delete_time");
-        if is_delete_time { rules.write_first_inserted(name) } else { write_over(rules, column) }
+        if is_delete_time { rules.write_first_inserted(name) } else { write_over(rules, name, column.stays) }
     };
     let lines: Vec<String> = columns.iter().map(write).collect();
     Ok(Safe(lines.join(",\n  ")))

@@ -24,9 +24,7 @@ pub(super) trait Rules: Sync {
     /// The value of a column that an upsert was to insert.
     fn inserted(&self, column: &str) -> String;
     /// Replaces the stored value of a column by the inserted one.
-    fn write_inserted(&self, column: &str) -> String {
-        format!("\"{column}\" = {}", self.inserted(column))
-    }
+    fn write_inserted(&self, column: &str) -> String;
     /// Replaces the stored value of a column by the inserted one, unless neither is NULL.
     fn write_first_inserted(&self, column: &str) -> String;
     /// The beginning of a list of rows in `IN (...)`.

@@ -2,6 +2,7 @@
 
 use super::Indexed;
 use crate::object::Meta;
+use crate::protobuf::DescriptorSet;
 use crate::schema::Field;
 use crate::value::Values;
 
@@ -15,6 +16,22 @@ pub trait RowSource: Indexed {
 
     /// Adds the values of the columns that come from the metadata (`#[index(path = "metadata...")]` on the struct).
     fn write_metadata(_: &Meta, _: &mut Values) {}
+}
+
+/// What the name `DESCRIPTORS` stands for in a crate whose root has no such static.
+pub struct NoDescriptors;
+
+impl NoDescriptors {
+    /// Never returns.
+    ///
+    /// # Panics
+    /// Always; in constant evaluation that is a compile error.
+    #[allow(clippy::panic, reason = "a panic of constant evaluation is the derives' way to report")]
+    pub const fn __descriptors(&'static self) -> &'static DescriptorSet {
+        panic!(
+            "the crate's root has no static `DESCRIPTORS` for this message: say where it is described with `descriptors = path`"
+        )
+    }
 }
 
 /// The status of a kind that has none.

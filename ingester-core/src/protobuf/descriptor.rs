@@ -33,6 +33,12 @@ impl DescriptorSet {
         DescriptorSet { bytes, read: OnceLock::new() }
     }
 
+    /// For the derive alone, which does not know whether the crate has a set.
+    #[doc(hidden)]
+    pub const fn __descriptors(&'static self) -> &'static Self {
+        self
+    }
+
     /// The descriptors.
     ///
     /// # Errors

@@ -12,7 +12,7 @@
 //! }
 //!
 //! #[derive(Ingestable, serde::Deserialize)]
-//! #[ingest(group = "example.com", version = "v1", kind = "House")]
+//! #[ingest(group = "example.com", version = "v1", kind = "House", namespaced = false)]
 //! struct House {
 //!     #[index]
 //!     colour: String,

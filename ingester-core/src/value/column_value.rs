@@ -6,7 +6,8 @@ use crate::value::{Micros, Value, Values};
 /// A Rust type whose values can be stored in columns.
 ///
 /// Implemented for `String`, `&str`, `bool`, the integers up to 64 bits, `f32`, `f64`, [`Micros`], `jiff::Timestamp`, the times in [`crate::wire`],
-/// references and `Option`s of all these, and by `#[derive(ColumnValue)]` for unit enums (the variant's name) and for
+/// references and `Option`s of all these, k8s-openapi's `Time`, `MicroTime`, `IntOrString` and `Quantity` (in
+/// [thousandths](crate::wire::quantity)), and by `#[derive(ColumnValue)]` for unit enums (the variant's name) and for
 /// structs (composites: one column a field, one key over all).
 ///
 /// Zero values are stored as such; only an absent value ([`None`]) is NULL.
@@ -14,7 +15,9 @@ use crate::value::{Micros, Value, Values};
     message = "`{Self}` cannot be stored in a column",
     label = "no SQL type is known for `{Self}`",
     note = "pick a field of it with `#[index(path = \"...\")]`, convert it with `#[index(with = function)]`,",
-    note = "or derive `ColumnValue` for it when it is yours (a unit enum, or a struct whose fields are columns)"
+    note = "or derive `ColumnValue` for it when it is yours (a unit enum, or a struct whose fields are columns);",
+    note = "a struct of your own may have another type for the field: a time is `ingester_core::wire::Time`, a duration \
+            `wire::Duration`, an integer of 64 bits that may be text `wire::Int64`, any name of an enum a `String`"
 )]
 pub trait ColumnValue {
     /// The columns that a value takes.
@@ -84,6 +87,8 @@ scalar! {
     u16, SqlType::Int, |value| Value::Int((*value).into());
     u32, SqlType::BigInt, |value| Value::Int((*value).into());
     u64, SqlType::BigIntUnsigned, |value| Value::UInt(*value);
+    isize, SqlType::BigInt, |value| Value::Int(*value as i64);
+    usize, SqlType::BigIntUnsigned, |value| Value::UInt(*value as u64);
     f32, SqlType::Double, |value| Value::Double((*value).into());
     f64, SqlType::Double, |value| Value::Double(*value);
     Micros, SqlType::DateTime, |value| Value::Time(*value);

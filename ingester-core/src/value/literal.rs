@@ -103,6 +103,8 @@ scalars! {
     u16: Integers, Numbers;
     u32: Integers, Numbers;
     u64: Integers;
+    isize: Integers;
+    usize: Integers;
     f32: Numbers;
     f64: Numbers;
     super::Micros: Moments;

@@ -3,7 +3,9 @@
 //!
 //! All of them read every form that occurs and write the canonical one.
 
+mod kubernetes;
 mod opaque;
+pub mod quantity;
 pub mod schema;
 mod time;
 mod wire_enum;

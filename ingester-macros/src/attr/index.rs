@@ -3,10 +3,9 @@
 use super::named;
 use super::setting::Setting;
 use crate::context::Context;
-use crate::span::at;
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, ExprPath, Ident, LitStr};
+use syn::{Attribute, ExprPath, Ident, LitStr, Member};
 
 /// One `#[index(...)]`.
 pub(crate) struct Index {
@@ -27,10 +26,10 @@ pub(crate) struct Index {
     pub(crate) broken: bool,
 }
 
-/// `path = "a.b"`: field names, each at the place of the literal.
+/// `path = "a.b"`: field names, or the numbers of a tuple's, each at the place of the literal.
 pub(crate) struct Path {
     pub(crate) literal: LitStr,
-    pub(crate) steps: Vec<Ident>,
+    pub(crate) steps: Vec<Member>,
 }
 
 impl Index {
@@ -127,10 +126,16 @@ impl Path {
         let text = literal.value();
         let mut steps = Vec::new();
         for step in text.split('.') {
+            // Where the user wrote it: rustc lists the fields that there are.
+            let span = literal.span();
+            if let Ok(index) = step.parse::<u32>() {
+                steps.push(Member::Unnamed(syn::Index { index, span }));
+                continue;
+            }
             match syn::parse_str::<Ident>(step).or_else(|_| syn::parse_str::<Ident>(&format!("r#{step}"))) {
                 Ok(mut ident) => {
-                    ident.set_span(at(literal.span()));
-                    steps.push(ident);
+                    ident.set_span(span);
+                    steps.push(Member::Named(ident));
                 }
                 Err(_) => {
                     context.error(

@@ -55,6 +55,11 @@ pub(crate) struct FieldName {
 }
 
 impl FieldName {
+    /// Whether serde does not read it.
+    pub(crate) fn is_skipped(&self) -> bool {
+        self.skipped
+    }
+
     pub(super) fn read(attributes: &[Attribute]) -> Self {
         FieldName {
             rename: read_by(attributes, "rename"),

@@ -4,13 +4,13 @@ use crate::ast::{Derive, Field, Item};
 use crate::attr::{Attributes, Index, MemberAttributes};
 use crate::case::rename_field;
 use crate::context::Context;
-use crate::model::{ColumnDeclaration, Record, Source};
+use crate::model::{BASE, ColumnDeclaration, Record, Source};
 use crate::span::{at, used};
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{LitStr, parse_quote};
+use syn::{LitStr, Member, parse_quote};
 
 /// A struct under `Indexed`, or a composite.
 pub(super) fn nested(
@@ -36,7 +36,7 @@ pub(super) fn nested(
         );
     }
     let record = record(context, derive, item, fields, attributes);
-    former_names(context, &record.columns, &[]);
+    former_names(context, false, &record.columns, &[]);
     record
 }
 
@@ -52,17 +52,32 @@ pub(super) fn record(
         (Derive::Ingestable, Some(_)) => "spec",
         _ => "",
     };
+    // What a path leads to names the column, but in the specs of custom resources, whose columns were always named after the field.
+    let of_projection = derive == Derive::Ingestable && attributes.kube.is_none();
     let mut columns = Vec::new();
     for (field, member) in fields.iter().zip(&attributes.members) {
         let name = json_name(field, member, attributes);
         let mut add = |index: &Index| {
+            if member.field_name.is_skipped() && !index.broken {
+                context.error_at(
+                    index.span,
+                    format!(
+                        "serde never reads `{}` (`#[serde(skip)]`), so its column would have the default in every row: index another field, \
+                         or make the column by `with = function` on the struct",
+                        field.ident
+                    ),
+                );
+            }
             let path = json_path(context, root, field, member, attributes, index);
-            columns.push(of_field(field, &name, path, index));
+            let named = of_projection.then(|| last_step(index)).flatten();
+            columns.push(of_field(field, named, &name, path, index));
         };
         member.index.iter().for_each(&mut add);
         // Every field of a composite is a column; `#[index]` only changes how.
         if derive == Derive::ColumnValue && member.index.is_empty() {
-            add(&Index::plain(field.ident.span()));
+            let plain = Index::plain(field.ident.span());
+            let path = json_path(context, root, field, member, attributes, &plain);
+            columns.push(of_field(field, None, &name, path, &plain));
         }
     }
     if derive != Derive::ColumnValue {
@@ -104,7 +119,12 @@ fn json_path(
         (Some(json), _) => path.push(json.value()),
         (None, Some(inner)) => {
             for step in &inner.steps {
-                path.push(names.of_another(&step.unraw().to_string())?);
+                match step {
+                    Member::Named(step) => path.push(names.of_another(&step.unraw().to_string())?),
+                    // What is around one value is not in JSON; of a tuple of several, the values have no names.
+                    Member::Unnamed(step) if step.index == 0 => {}
+                    Member::Unnamed(_) => return None,
+                }
             }
         }
         (None, None) => {}
@@ -118,21 +138,38 @@ fn compact(tokens: impl ToTokens) -> String {
     tokens.to_token_stream().to_string().split_whitespace().collect()
 }
 
-/// The column that an `#[index]` on a field makes.
-fn of_field(field: &Field<'_>, json_name: &str, path: Option<String>, index: &Index) -> ColumnDeclaration {
+/// The last name of a path.
+fn last_step(index: &Index) -> Option<String> {
+    index.path.as_ref()?.steps.iter().rev().find_map(|step| match step {
+        Member::Named(step) => Some(step.unraw().to_string()),
+        Member::Unnamed(_) => None,
+    })
+}
+
+/// The column that an `#[index]` on a field makes; `named` is its name if the attribute has none, and otherwise it is the field's.
+fn of_field(
+    field: &Field<'_>,
+    named: Option<String>,
+    json_name: &str,
+    path: Option<String>,
+    index: &Index,
+) -> ColumnDeclaration {
     let plain = field.ident.unraw().to_string();
     let ident = used(field.ident);
     let source = match (&index.path, &index.with) {
         _ if index.broken => Source::Unknown,
         (None, None) => Source::Field { ident, ty: field.ty.clone() },
-        (None, Some(with)) => Source::Computed { fields: vec![ident], span: with.span(), with: Some(with.clone()) },
+        (None, Some(with)) => {
+            Source::Computed { fields: vec![ident.into()], span: with.span(), with: Some(with.clone()) }
+        }
         (Some(path), with) => Source::Computed {
-            fields: std::iter::once(ident).chain(path.steps.iter().cloned()).collect(),
+            fields: std::iter::once(ident.into()).chain(path.steps.iter().cloned()).collect(),
             span: path.literal.span(),
             with: with.clone(),
         },
     };
-    let name = index.column.as_ref().map_or_else(|| plain.clone(), LitStr::value);
+    let named = named.unwrap_or_else(|| plain.clone());
+    let name = index.column.as_ref().map_or(named, LitStr::value);
     let from = format!("{json_name}: {}", compact(field.ty));
     let declared = declaration(index, name, format!("field `{plain}`"), field.ident.span(), source, path, from);
     ColumnDeclaration { visibility: field.visibility.clone(), ..declared }
@@ -165,11 +202,26 @@ fn of_struct(context: &Context, derive: Derive, root: &str, index: &Index) -> Op
     Some(declaration(index, column.value(), origin, column.span(), source, path, "the struct".to_owned()))
 }
 
+/// The fields of `ingester_core::object::Meta`.
+const METADATA: [&str; 11] = [
+    "uid",
+    "namespace",
+    "name",
+    "resource_version",
+    "creation_timestamp",
+    "deletion_timestamp",
+    "labels",
+    "annotations",
+    "finalizers",
+    "generation",
+    "owner_uid",
+];
+
 /// The column that an `#[index]` on the struct makes from the metadata; `None`, with errors, without path or name.
 pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDeclaration> {
     let leaf = match &index.path {
         Some(path) => match path.steps.as_slice() {
-            [metadata, leaf] if metadata == "metadata" => Some((path, leaf)),
+            [Member::Named(metadata), Member::Named(leaf)] if metadata == "metadata" => Some((path, leaf)),
             _ if index.broken => None,
             _ => {
                 context.error(
@@ -195,13 +247,22 @@ pub(super) fn of_metadata(context: &Context, index: &Index) -> Option<ColumnDecl
         context.error(json, "`json` is for the paths of fields: what the JSON calls the metadata is known");
     }
     let ((path, leaf), column) = leaf.zip(index.column.as_ref())?;
-    let source = if index.broken {
+    let is_there = METADATA.iter().any(|name| leaf == name);
+    if !is_there && !index.broken {
+        context
+            .error(&path.literal, format!("there is no `{leaf}` in the metadata: there are {}", METADATA.join(", ")));
+    }
+    let source = if index.broken || !is_there {
         Source::Unknown
     } else {
-        Source::Computed { fields: vec![leaf.clone()], span: path.literal.span(), with: index.with.clone() }
+        Source::Computed { fields: vec![leaf.clone().into()], span: path.literal.span(), with: index.with.clone() }
     };
     let origin = format!("`{}`", path.literal.value());
-    let json = rename_field("camelCase", &leaf.unraw().to_string()).map(|leaf| format!("metadata.{leaf}"));
+    let json = match leaf.unraw().to_string().as_str() {
+        // One of several.
+        "owner_uid" => None,
+        leaf => rename_field("camelCase", leaf).map(|leaf| format!("metadata.{leaf}")),
+    };
     Some(declaration(index, column.value(), origin, column.span(), source, json, String::new()))
 }
 
@@ -244,16 +305,35 @@ fn declaration(
     }
 }
 
-/// Reports `was` where it is the present name, or the former name of two columns.
-pub(super) fn former_names(context: &Context, fields: &[ColumnDeclaration], metadata: &[ColumnDeclaration]) {
+/// Reports `was` where it is the present name of a column, or the former name of two. The names of a nested struct's columns are not
+/// those of a table's.
+pub(super) fn former_names(
+    context: &Context,
+    of_table: bool,
+    fields: &[ColumnDeclaration],
+    metadata: &[ColumnDeclaration],
+) {
+    let all = || fields.iter().chain(metadata);
+    // One that has a former name itself gets its values from there.
+    let is_present = |other: &ColumnDeclaration, name: &str| other.was.is_none() && other.name.to_lowercase() == name;
     let mut earlier: Vec<String> = Vec::new();
-    for column in fields.iter().chain(metadata) {
+    for column in all() {
         let Some(was) = &column.was else { continue };
         let name = was.value().to_lowercase();
         if column.name.to_lowercase() == name {
             context.error(was, "`was` is the former name, it cannot be the present one");
         } else if earlier.contains(&name) {
             context.error(was, format!("`{}` is the former name of another field already", was.value()));
+        } else if all().any(|other| is_present(other, &name)) {
+            context.error(
+                was,
+                format!(
+                    "`{}` is the name of another column now, whose values would go to this one: give that one another name",
+                    was.value()
+                ),
+            );
+        } else if of_table && BASE.contains(&name.as_str()) {
+            context.error(was, format!("`{}` is a column of every table, which keeps its name", was.value()));
         }
         earlier.push(name);
     }

@@ -15,7 +15,7 @@ pub(super) fn ingestable(context: &Context, item: &Item<'_>, fields: &[Field<'_>
     let Attributes { index, ingest, kube, .. } = attributes;
     let metadata: Vec<ColumnDeclaration> =
         index.iter().filter(|index| !is_of_whole(index)).filter_map(|index| of_metadata(context, index)).collect();
-    former_names(context, &record.columns, &metadata);
+    former_names(context, true, &record.columns, &metadata);
     keys(context, &ingest.keys);
     if let (None, Some(descriptors)) = (&ingest.protobuf, &ingest.descriptors) {
         context
@@ -116,6 +116,16 @@ fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Ident
         );
     }
     let kind = ingest.kind.clone()?;
+    let group = ingest.group.as_ref().map(LitStr::value).unwrap_or_default();
+    if ingest.namespaced.is_none() && !ingest.broken && !is_of_the_cluster(&group, &kind.value()) {
+        context.error(
+            &kind,
+            format!(
+                "are the objects of kind `{}` in namespaces? Say `namespaced`, or `namespaced = false` where they are not",
+                kind.value()
+            ),
+        );
+    }
     Some(Identity {
         root: used(ident),
         group: ingest.group.clone()?,
@@ -124,6 +134,20 @@ fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Ident
         form: Form::Projection { plural: ingest.plural.as_ref().map_or_else(|| plural(&kind.value()), LitStr::value) },
         kind,
     })
+}
+
+/// Whether this is a kind of Kubernetes' own whose objects are in no namespace, so that nobody has to say it.
+fn is_of_the_cluster(group: &str, kind: &str) -> bool {
+    matches!(
+        (group, kind),
+        ("", "Node" | "Namespace" | "PersistentVolume")
+            | ("apiextensions.k8s.io", "CustomResourceDefinition")
+            | ("rbac.authorization.k8s.io", "ClusterRole" | "ClusterRoleBinding")
+            | ("storage.k8s.io", "StorageClass" | "VolumeAttachment" | "CSIDriver" | "CSINode")
+            | ("scheduling.k8s.io", "PriorityClass")
+            | ("networking.k8s.io", "IngressClass")
+            | ("node.k8s.io", "RuntimeClass")
+    )
 }
 
 /// Reports composite keys that are wrong by the names of their columns.

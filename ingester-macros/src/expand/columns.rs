@@ -6,7 +6,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::spanned::Spanned as _;
-use syn::{ExprPath, Ident};
+use syn::{ExprPath, Ident, Member};
 
 /// The columns that the `#[index]`es of one place make: of the fields, or of the struct.
 pub(super) struct Columns<'m>(Vec<Column<'m>>);
@@ -214,19 +214,20 @@ fn may_clash(a: &str, b: &str) -> bool {
 }
 
 /// What a path of several fields leads to, from `__this`: an `Option`, as each of them may be one.
-fn along(fields: &[Ident], with: Option<&ExprPath>, span: Span) -> TokenStream {
+fn along(fields: &[Member], with: Option<&ExprPath>, span: Span) -> TokenStream {
+    let here = at(span);
     let mut value = TokenStream::new();
     for (place, field) in fields.iter().enumerate() {
-        let step = |from: TokenStream| quote!(__ingester::Probe::new(&#from.#field).__open());
+        let step = |from: TokenStream, field: TokenStream| quote_spanned!(here=> __ingester::Probe::new(&#from.#field).__open());
         value = match place {
-            0 => step(quote!(__this)),
+            0 => step(placed(span, quote!(__this)), placed(span, quote!(#field))),
+            // As the user's own: so rustc lists the fields that there are where one is misspelt.
             _ => {
-                let step = step(quote!(__inner));
-                quote!(#value.and_then(|__inner| #step))
+                let step = step(placed(span, quote!(__inner)), quote!(#field));
+                quote_spanned!(here=> #value.and_then(|__inner| #step))
             }
         };
     }
-    let value = placed(span, value);
     match with {
         Some(with) => {
             let applied = apply(Some(with), placed(with.span(), quote!(__inner)));

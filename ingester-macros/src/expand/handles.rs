@@ -1,27 +1,11 @@
 //! The handles of columns: a function for each, which says the struct and the type of the column's values. What they can do is in
 //! `ingester_core::query`.
 
-use crate::model::{ColumnDeclaration, KindDeclaration, Record, Source};
+use crate::model::{BASE, ColumnDeclaration, KindDeclaration, Record, Source};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use std::collections::HashSet;
-use syn::Ident;
-
-/// The columns that every kind has, whose handles come from the library.
-const BASE: [&str; 12] = [
-    "uid",
-    "group_ver",
-    "namespace",
-    "name",
-    "res_version",
-    "create_time",
-    "update_time",
-    "delete_time",
-    "evict_time",
-    "ingest_version",
-    "proto",
-    "json",
-];
+use syn::{Ident, Member};
 
 /// Of a kind, on the type of its objects; and whose columns the status has.
 pub(super) fn of_kind(record: &Record, kind: &KindDeclaration) -> TokenStream {
@@ -114,7 +98,10 @@ fn handles<'m>(
 fn function(column: &ColumnDeclaration) -> Ident {
     let field = match &column.source {
         Source::Field { ident, .. } => Some(ident),
-        Source::Computed { fields, .. } => fields.first(),
+        Source::Computed { fields, .. } => fields.first().and_then(|field| match field {
+            Member::Named(field) => Some(field),
+            Member::Unnamed(_) => None,
+        }),
         Source::Unknown => None,
     };
     let name = match field {

@@ -2,7 +2,7 @@
 
 use super::columns::{Column, Columns, Names};
 use super::{handles, indexed};
-use crate::model::{Form, KindDeclaration, Record};
+use crate::model::{Form, KindDeclaration, Message, Record};
 use crate::span::{at, placed};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -87,10 +87,10 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         Some(message) => {
             let name = &message.name;
             let descriptors = match &message.descriptors {
-                Some(descriptors) => quote!(#descriptors),
-                None => placed(name.span(), quote!(crate::DESCRIPTORS)),
+                Some(descriptors) => quote!(&#descriptors),
+                None => quote!(__DESCRIPTORS),
             };
-            quote!(::core::option::Option::Some(__ingester::Protobuf { message: #name, descriptors: &#descriptors }))
+            quote!(::core::option::Option::Some(__ingester::Protobuf { message: #name, descriptors: #descriptors }))
         }
         None => quote!(::core::option::Option::None),
     };
@@ -126,11 +126,28 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
         Form::Projection { plural } => quote!(__ingester::Kind::projection::<#ident>(#definition, #plural)),
     };
+    let of_crate = declared.protobuf.as_ref().filter(|message| message.descriptors.is_none()).map(descriptors_of_crate);
     quote! {
+        #of_crate
         #[automatically_derived]
         impl __ingester::Ingestable for #root {
             const KIND: __ingester::Kind = #made;
         }
+    }
+}
+
+/// The static `DESCRIPTORS` of the crate's root. Where there is none, the name is that of the block around, which says so.
+fn descriptors_of_crate(message: &Message) -> TokenStream {
+    let get = placed(message.name.span(), quote!(DESCRIPTORS.__descriptors()));
+    quote! {
+        const __DESCRIPTORS: &__ingester::DescriptorSet = {
+            static DESCRIPTORS: __ingester::NoDescriptors = __ingester::NoDescriptors;
+            let _ = &DESCRIPTORS;
+            {
+                use crate::*;
+                #get
+            }
+        };
     }
 }
 

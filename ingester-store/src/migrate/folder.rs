@@ -144,6 +144,7 @@ impl Folder {
         let mut losses = ddl::losses(&changes);
         losses.extend(ddl::staying_losses(&lock_file.tables, &code, &changes));
         if !losses.is_empty() && !options.allow_destructive {
+            losses.extend(ddl::questions(&changes));
             return Err(GenerateError::Destructive(losses));
         }
         let steps = ddl::plan(&lock_file.tables, &changes);
@@ -480,6 +481,7 @@ mod tests {
                 .ty("VARCHAR(300)")]
         );
         let removed = kind!("Job", "job", &[]);
+        let replaced = kind!("Job", "job", &[Field::new("boss", Shape::scalar(SqlType::VarChar(255)))]);
         let folder = tempfile::tempdir().unwrap();
         let sql = Folder::new(folder.path());
         sql.generate(&[plain], &NO).unwrap();
@@ -492,6 +494,7 @@ mod tests {
         let lost = "the values of `job`.`owner` that are of earlier states of their objects";
         assert!(refused(plain).contains(&format!("{lost} (`keep`); without it, they are")), "{}", refused(plain));
         assert!(refused(removed).contains(&format!("{lost} (`keep`); no stored object")), "{}", refused(removed));
+        assert!(refused(replaced).contains("is `boss` the new name of `owner`?"), "{}", refused(replaced));
         sql.generate(&[first], &NO).unwrap();
         assert!(refused(keep).contains(&format!("{lost} (`first`); with `keep` instead, ")), "{}", refused(keep));
         assert!(refused(shorter).contains(&format!("{lost} (`first`); no stored object")), "{}", refused(shorter));

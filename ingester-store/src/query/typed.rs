@@ -20,7 +20,7 @@ use std::marker::PhantomData;
 /// ```no_run
 /// # use ingester_core::Ingestable;
 /// # #[derive(Ingestable, serde::Deserialize)]
-/// # #[ingest(group = "example.com", version = "v1", kind = "House")]
+/// # #[ingest(group = "example.com", version = "v1", kind = "House", namespaced = false)]
 /// # struct House {
 /// #     #[index]
 /// #     colour: String,

@@ -88,7 +88,7 @@ impl Store {
     /// ```
     /// # use ingester_core::{Ingestable, Kind, testing};
     /// # #[derive(Ingestable, serde::Deserialize)]
-    /// # #[ingest(group = "example.com", version = "v1", kind = "House")]
+    /// # #[ingest(group = "example.com", version = "v1", kind = "House", namespaced = false)]
     /// # struct House {
     /// #     #[index]
     /// #     colour: String,

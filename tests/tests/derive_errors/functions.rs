@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 struct WidgetSpec {
     #[index(with = of_number)] //~ ERROR mismatched types
     text: String,
-    #[index(with = of_text, path = "0")] //~ ERROR `0` is not a path
+    #[index(with = of_text, path = "0x")] //~ ERROR `0x` is not a path
     number: i64,
     #[index(with = of_text)] //~ ERROR mismatched types
     maybe: Option<String>,
@@ -33,7 +33,7 @@ struct WidgetSpec {
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Pod", filter = counts)] //~ ERROR mismatched types
+#[ingest(group = "", version = "v1", kind = "Pod", namespaced, filter = counts)] //~ ERROR mismatched types
 struct Pod {}
 
 #[derive(Ingestable, Deserialize)]

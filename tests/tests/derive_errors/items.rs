@@ -53,7 +53,7 @@ struct Wrapper<T>(T); //~ ERROR Indexed needs named fields: write `struct Wrappe
 //~^ ERROR Indexed does not take generics: a table needs one concrete type
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Pod")]
+#[ingest(group = "", version = "v1", kind = "Pod", namespaced)]
 enum Pod { //~ ERROR Ingestable is for structs with named fields; for the values of a column derive ColumnValue
     Running,
 }
@@ -63,14 +63,14 @@ enum Pod { //~ ERROR Ingestable is for structs with named fields; for the values
 struct Node(String); //~ ERROR Ingestable needs named fields: write `struct Node { ... }`
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Event")]
+#[ingest(group = "", version = "v1", kind = "Event", namespaced)]
 struct Event<'a> { //~ ERROR Ingestable does not take generics: a table needs one concrete type
     #[index]
     reason: &'a str,
 }
 
 #[derive(Ingestable, Clone, Copy)]
-#[ingest(group = "", version = "v1", kind = "Endpoints")]
+#[ingest(group = "", version = "v1", kind = "Endpoints", namespaced)]
 union Endpoints { //~ ERROR Ingestable is for structs with named fields; for the values of a column derive ColumnValue
     a: i32,
 }
@@ -87,7 +87,7 @@ enum Either2 { //~ ERROR Indexed is for structs with named fields
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "example.com", version = "v1", kind = "Gadget")]
+#[ingest(group = "example.com", version = "v1", kind = "Gadget", namespaced)]
 struct Gadget {
     #[index]
     mode: Mode,

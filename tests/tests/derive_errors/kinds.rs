@@ -12,6 +12,15 @@ struct Nothing {} //~ ERROR what kind is this? Either derive kube's CustomResour
 #[ingest(group = "", version = "v1")]
 struct Kindless {} //~ ERROR (missing: kind)
 
+// Kubernetes' own kinds of the cluster need not say it.
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Secret")] //~ ERROR are the objects of kind `Secret` in namespaces? Say `namespaced`, or `namespaced = false` where they are not
+struct Secret {}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Namespace")]
+struct Namespace {}
+
 // A misspelled option is one error, not also a missing option.
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", versoin = "v1", kind = "Pod")] //~ ERROR `#[ingest]` has no option `versoin`: did you mean `version`?

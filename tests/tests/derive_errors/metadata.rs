@@ -4,7 +4,7 @@ use ingester_core::Ingestable;
 use serde::Deserialize;
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Widget")]
+#[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
 #[index(column = "deletion")] //~ ERROR `#[index]` on the struct needs a path into the metadata: `#[index(path = "metadata.deletion_timestamp", column = "...")]`
 #[index(path = "metadata.creation_timestamp")] //~ ERROR `#[index]` on the struct needs a name: `column = "..."`
 #[index]
@@ -13,7 +13,7 @@ use serde::Deserialize;
 #[index(path = "spec.size", column = "size")] //~ ERROR `#[index]` on the struct takes a column from the metadata: `path = "metadata.deletion_timestamp"`; put any other on its field
 #[index(path = "metadata", column = "meta")] //~ ERROR `#[index]` on the struct takes a column from the metadata
 #[index(path = "metadata.creation_timestamp", colum = "created")] //~ ERROR `#[index]` has no option `colum`: did you mean `column`?
-#[index(path = "metadata.created", column = "created")] //~ ERROR no field `created` on type `&Meta`
+#[index(path = "metadata.created", column = "created")] //~ ERROR there is no `created` in the metadata: there are uid, namespace, name, resource_version, creation_timestamp, deletion_timestamp, labels, annotations, finalizers, generation, owner_uid
 #[index(path = "metadata.labels", column = "labels")] //~ ERROR `Arc<[(Box<str>, Box<str>)]>` cannot be stored in a column
 #[index(path = "metadata.finalizers", column = "finalizers", with = count)] //~ ERROR mismatched types
 #[index(path = "metadata.uid", column = "id", type = "INT")] //~ ERROR `type` on `id` does not fit the field

@@ -4,7 +4,7 @@ use ingester_core::{ColumnValue, Indexed, Ingestable};
 use serde::Deserialize;
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Widget")]
+#[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
 #[ingest(table = "widgets_of_a_kind_that_has_a_name_with_many_letters_x")] //~ ERROR table `widgets_of_a_kind_that_has_a_name_with_many_letters_x` has 53 bytes and may have 52, as `_annotations` is added
 struct Widget {
     #[index(column = "first name")] //~ ERROR `first name` cannot be the name of a column: use letters and digits of ASCII and underscores in `column = "..."`
@@ -51,11 +51,11 @@ struct Parts {
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Gadget", table = "drop table")] //~ ERROR `drop table` cannot be the name of a table: use letters and digits of ASCII and underscores in `table = "..."`
+#[ingest(group = "", version = "v1", kind = "Gadget", namespaced, table = "drop table")] //~ ERROR `drop table` cannot be the name of a table: use letters and digits of ASCII and underscores in `table = "..."`
 struct Gadget {}
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Kind that cannot be", plural = "gizmos")] //~ ERROR `kind that cannot be` cannot be the name of a table
+#[ingest(group = "", version = "v1", kind = "Kind that cannot be", namespaced, plural = "gizmos")] //~ ERROR `kind that cannot be` cannot be the name of a table
 struct Gizmo {}
 
 fn main() {}

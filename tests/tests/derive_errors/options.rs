@@ -82,7 +82,7 @@ enum Mode {
 
 // One error, not one for each use of the library.
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Gadget", crate = "nowhere::to_be_found")] //~ ERROR cannot find module or crate `nowhere` in this scope
+#[ingest(group = "", version = "v1", kind = "Gadget", namespaced, crate = "nowhere::to_be_found")] //~ ERROR cannot find module or crate `nowhere` in this scope
 struct Gadget {
     #[index]
     a: String,
@@ -93,9 +93,5 @@ struct Gadget {
 #[derive(Ingestable, Deserialize)]
 #[ingest(group = "", version = "v1", kind = "Node", descriptors = crate::MESSAGES)] //~ ERROR `descriptors` says where a message is described: name it with `protobuf = "..."`
 struct Node {}
-
-#[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Event", protobuf = "example.v1.Event")] //~ ERROR cannot find value `DESCRIPTORS` in the crate root
-struct Event {}
 
 fn main() {}

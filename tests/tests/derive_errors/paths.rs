@@ -1,18 +1,22 @@
 //! Paths that lead nowhere.
 
-use ingester_core::Ingestable;
+use ingester_core::{Indexed, Ingestable};
 use serde::Deserialize;
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Widget")]
-#[index(path = "metadata.deletionTimestamp", column = "deletion")] //~ ERROR no field `deletionTimestamp` on type `&Meta`
+#[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
+#[index(path = "metadata.deletionTimestamp", column = "deletion")] //~ ERROR there is no `deletionTimestamp` in the metadata: there are uid
 #[index(path = "metadata.uid", column = "id", json = "metadata.uid")] //~ ERROR `json` is for the paths of fields: what the JSON calls the metadata is known
 struct Widget {
     #[index(path = "nam")] //~ ERROR no field `nam` on type `&Owner`
+    //~| NOTE a field with a similar name exists
     owner: Owner,
+    #[index(path = "0", column = "zeroth")] //~ ERROR no field `0` on type `&Owner`
+    zeroth: Owner,
     #[index(path = "address.street.number", column = "number")] //~ ERROR no field `number` on type
     maker: Option<Box<Owner>>,
     #[index(path = "keeper.name", column = "keeper_name")] //~ ERROR no field `keeper` on type `&Owner`
+    //~| NOTE available fields are: `name`, `names`, `address`
     keeper: Option<Owner>,
     #[index(path = "owner name")] //~ ERROR `owner name` is not a path: write Rust field names with dots between them, such as "owner.name"
     a: Owner,
@@ -36,6 +40,13 @@ struct Widget {
     #[index(column = "colour", type = "FLOAT")] //~ ERROR column `colour` is made by field `colour` already
     //~| ERROR `FLOAT` is not a column type
     shade: f64,
+}
+
+#[derive(Indexed, Deserialize)]
+struct Skipping {
+    #[serde(skip)]
+    #[index] //~ ERROR serde never reads `cached` (`#[serde(skip)]`), so its column would have the default in every row
+    cached: bool,
 }
 
 #[derive(Deserialize)]

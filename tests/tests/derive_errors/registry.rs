@@ -3,24 +3,29 @@
 use ingester_core::{Ingestable, Kind, registry};
 use serde::Deserialize;
 
+// A constant, which is only evaluated where the rest of the crate is right.
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "ConfigMap", table = "things")]
+#[ingest(group = "", version = "v1", kind = "Event", namespaced, protobuf = "example.v1.Event")] //~ ERROR the crate's root has no static `DESCRIPTORS` for this message: say where it is described with `descriptors = path`
+struct Event {}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "ConfigMap", namespaced, table = "things")]
 struct ConfigMap {}
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Secret", table = "things")]
+#[ingest(group = "", version = "v1", kind = "Secret", namespaced, table = "things")]
 struct Secret {}
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "example.com", version = "v1", kind = "Widget")]
+#[ingest(group = "example.com", version = "v1", kind = "Widget", namespaced)]
 struct Widget {}
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "example.com", version = "v2", kind = "Widget", table = "widget_v2")]
+#[ingest(group = "example.com", version = "v2", kind = "Widget", namespaced, table = "widget_v2")]
 struct WidgetV2 {}
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "example.com", version = "v1", kind = "WidgetLabels", table = "widget_labels")]
+#[ingest(group = "example.com", version = "v1", kind = "WidgetLabels", namespaced, table = "widget_labels")]
 struct WidgetLabels {}
 
 const ONE_TABLE: &[Kind] = registry![&[Kind::of::<ConfigMap>(), Kind::of::<Secret>()]];

@@ -4,7 +4,7 @@ use ingester_core::{ColumnValue, Indexed, Ingestable};
 use serde::{Deserialize, Serialize};
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Widget")]
+#[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
 struct Widget {
     #[index(column = "colour", was = "colour")] //~ ERROR `was` is the former name, it cannot be the present one
     shade: String,
@@ -21,7 +21,7 @@ struct Widget {
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Gadget")]
+#[ingest(group = "", version = "v1", kind = "Gadget", namespaced)]
 #[ingest(was = "Gadget")] //~ ERROR `was` is the table's former name, it cannot be the present one
 struct Gadget {
     #[index(was = "second")] //~ ERROR columns cannot exchange their names in one step
@@ -33,7 +33,22 @@ struct Gadget {
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Gizmo", table = "gizmos")]
+#[ingest(group = "", version = "v1", kind = "Moved", namespaced)]
+#[index(path = "metadata.uid", column = "id", was = "create_time")] //~ ERROR `create_time` is a column of every table, which keeps its name
+struct Moved {
+    #[index(was = "Second")] //~ ERROR `Second` is the name of another column now, whose values would go to this one: give that one another name
+    first: String,
+    #[index]
+    second: String,
+    // A chain: each name is free when it is needed.
+    #[index(was = "fourth")]
+    third: String,
+    #[index(was = "fifth")]
+    fourth: String,
+}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Gizmo", namespaced, table = "gizmos")]
 #[ingest(was = "g i z m o")] //~ ERROR `g i z m o` cannot be the name of a table
 struct Gizmo {}
 

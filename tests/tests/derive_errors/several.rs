@@ -36,6 +36,7 @@ struct WidgetStatus {
     #[index]
     phase: String,
     #[index(was = "phase", was = "state")] //~ ERROR `was` is given twice
+    //~| ERROR `phase` is the name of another column now
     reason: String,
 }
 
@@ -47,7 +48,7 @@ enum Mode {
 
 // These hide columns of their own kind, so checks that need all columns (`key(...)` above) do not run here.
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Pod", table = "pods and their containers")] //~ ERROR `pods and their containers` cannot be the name of a table
+#[ingest(group = "", version = "v1", kind = "Pod", namespaced, table = "pods and their containers")] //~ ERROR `pods and their containers` cannot be the name of a table
 struct Pod {
     #[index]
     containers: Vec<String>, //~ ERROR `Vec<String>` cannot be stored in a column

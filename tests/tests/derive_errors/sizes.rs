@@ -4,7 +4,7 @@ use ingester_core::{ColumnValue, Indexed, Ingestable};
 use serde::Deserialize;
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Widget")]
+#[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
 struct Widget {
     #[index(type = "VARCHAR(800)")] //~ ERROR the key on `description` takes 3200 bytes (4 a character), InnoDB allows 3072: use a shorter type (VARCHAR(768) is the longest) or `key = false`
     description: String,
@@ -60,7 +60,7 @@ struct Nested {
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Long", table = "long")] //~ ERROR a row of table `long` takes up to 6
+#[ingest(group = "", version = "v1", kind = "Long", namespaced, table = "long")] //~ ERROR a row of table `long` takes up to 6
 struct Long {
     #[index(type = "VARCHAR(8000)", key = false)]
     a: String,
@@ -70,7 +70,7 @@ struct Long {
 
 // 61 keys, besides the 5 that every table has.
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Keyed")] //~ ERROR table `keyed` has 66 keys, InnoDB allows 64: put `key = false` on columns that are not searched alone
+#[ingest(group = "", version = "v1", kind = "Keyed", namespaced)] //~ ERROR table `keyed` has 66 keys, InnoDB allows 64: put `key = false` on columns that are not searched alone
 struct Keyed {
     #[index]
     one: Twenty,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Widget")]
+#[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
 struct Widget {
     #[index(type = "VARCHAR")] //~ ERROR `VARCHAR` is not a column type: use VARCHAR(n), TEXT, MEDIUMTEXT, BOOLEAN, INT, BIGINT, BIGINT UNSIGNED, DOUBLE or DATETIME(6)
     a: String,
@@ -23,6 +23,7 @@ struct Widget {
     //~| NOTE no SQL type is known for `Vec<String>`
     //~| NOTE pick a field of it with `#[index(path = "...")]`, convert it with `#[index(with = function)]`
     //~| NOTE or derive `ColumnValue` for it when it is yours
+    //~| NOTE a time is `ingester_core::wire::Time`, a duration `wire::Duration`
     #[index(column = "map", key = false)]
     labels: Option<BTreeMap<String, String>>, //~ ERROR `BTreeMap<String, String>` cannot be stored in a column
     #[index(type = "TEXT")]

@@ -6,7 +6,7 @@ use core_of_it::{ColumnValue, Indexed, Ingestable};
 use serde::Deserialize;
 
 #[derive(Ingestable, Deserialize, Debug)]
-#[ingest(group = "", version = "v1", kind = "Widget")]
+#[ingest(group = "", version = "v1", kind = "Widget", namespaced)]
 pub struct Widget {
     #[deprecated]
     #[index]
@@ -47,7 +47,7 @@ pub enum Mode {
 
 #[deprecated]
 #[derive(Ingestable, Deserialize, Debug)]
-#[ingest(group = "", version = "v1", kind = "Gadget")]
+#[ingest(group = "", version = "v1", kind = "Gadget", namespaced)]
 #[index(path = "metadata.uid", column = "id")]
 pub struct Gadget {
     #[index]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 macro_rules! projection {
     ($name:ident { $($field:ident: $ty:ty, $column:literal, $function:path;)* }) => {
         #[derive(Ingestable, Deserialize)]
-        #[ingest(group = "", version = "v1", kind = "Widget", plural = "widgets")]
+        #[ingest(group = "", version = "v1", kind = "Widget", namespaced, plural = "widgets")]
         pub struct $name {
             $( #[index(column = $column, with = $function)] pub $field: $ty, )*
             #[index]

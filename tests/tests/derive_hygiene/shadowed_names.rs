@@ -116,7 +116,7 @@ enum Mode {
 }
 
 #[derive(Ingestable, serde::Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Event", crate = "reexported::renamed")]
+#[ingest(group = "", version = "v1", kind = "Event", namespaced, crate = "reexported::renamed")]
 struct Event {
     #[index]
     reason: ::std::string::String,

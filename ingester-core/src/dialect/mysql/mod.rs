@@ -54,6 +54,10 @@ impl Rules for MySql {
         format!("VALUES(\"{column}\")")
     }
 
+    fn write_inserted(&self, column: &str) -> String {
+        format!("\"{column}\" = VALUES(\"{column}\")")
+    }
+
     fn write_first_inserted(&self, column: &str) -> String {
         format!("\"{column}\" = IF(VALUES(\"{column}\") IS NULL, NULL, COALESCE(\"{column}\", VALUES(\"{column}\")))")
     }

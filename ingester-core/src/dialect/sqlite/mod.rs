@@ -36,6 +36,10 @@ impl Rules for Sqlite {
         format!("excluded.\"{column}\"")
     }
 
+    fn write_inserted(&self, column: &str) -> String {
+        format!("\"{column}\" = excluded.\"{column}\"")
+    }
+
     fn write_first_inserted(&self, column: &str) -> String {
         format!(
             "\"{column}\" = CASE WHEN excluded.\"{column}\" IS NULL THEN NULL ELSE COALESCE(\"{column}\", excluded.\"{column}\") END"

@@ -1,11 +1,83 @@
-//! Kubernetes' quantities (`500m`, `2Gi`, `1e3`) as exact numbers.
+//! Kubernetes' quantities (`500m`, `128Mi`, `1e3`) as exact integers.
+//!
+//! A quantity has at most three decimal places and is at most 2^63-1 (the API's documentation of `Quantity`), so thousandths lose
+//! nothing: `0.5` CPUs are 500. BIGINT is exact on every database, and can be summed and compared. SQLite has no DECIMAL, and a DOUBLE is
+//! not exact. Bytes and counts are better kept in whole units, by [`units`], as the function `quantity` of a declared column gives them.
 //! <https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>
+
+use crate::schema::{Shape, SqlType};
+use crate::value::{ColumnValue, Scalar, Value, Values, class};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+
+/// A type whose values are quantities, as text.
+pub trait QuantityText {
+    /// The text.
+    fn quantity(&self) -> &str;
+}
+
+impl QuantityText for Quantity {
+    fn quantity(&self) -> &str {
+        &self.0
+    }
+}
+
+impl QuantityText for str {
+    fn quantity(&self) -> &str {
+        self
+    }
+}
+
+impl QuantityText for String {
+    fn quantity(&self) -> &str {
+        self
+    }
+}
+
+/// A quantity in thousandths: a column of type BIGINT. An object with one of 9.2 * 10^15 or more (8 PiB) does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Thousandths(i128);
+
+impl ColumnValue for Thousandths {
+    const SHAPE: Shape = Shape::scalar(SqlType::BigInt);
+
+    fn write(&self, out: &mut Values) {
+        out.push(match i64::try_from(self.0) {
+            Ok(number) => Value::Int(number),
+            Err(_) if self.0 < 0 => Value::Int(i64::MIN),
+            // The row's check refuses it, and names the column.
+            Err(_) => Value::UInt(u64::try_from(self.0).unwrap_or(u64::MAX)),
+        });
+    }
+}
+
+impl Scalar for Thousandths {
+    type Class = class::Integers;
+}
+
+/// For `#[index(with = quantity::thousandths)]`: a CPU of `0.5` or `500m` is 500. `None` for a text that is no quantity. What is finer is
+/// rounded away from zero, as Kubernetes does.
+pub fn thousandths<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<Thousandths> {
+    parse(quantity.quantity()).map(|number| Thousandths(divided(number, PARTS / 1000)))
+}
+
+/// For `#[index(with = quantity::units)]`: `128Mi` is 134217728. `None` for a text that is no quantity. Fractions are rounded away from
+/// zero, as Kubernetes does.
+pub fn units<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<i64> {
+    let number = rounded_up(parse(quantity.quantity())?);
+    Some(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX }))
+}
+
+/// For `#[index(with = quantity::number)]`: the nearest DOUBLE, which the function `quantity` of a declared column gives, too. `None` for
+/// a text that is no quantity.
+pub fn number<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<f64> {
+    parse(quantity.quantity()).map(float)
+}
 
 /// Parts of one: what is below a billionth is rounded away from zero, as Kubernetes does.
 const PARTS: i128 = 1_000_000_000;
 
 /// The number that a quantity says, in billionths; `None` if it is none, or beyond 2^63 times a thousand.
-pub(super) fn parse(text: &str) -> Option<i128> {
+pub(crate) fn parse(text: &str) -> Option<i128> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),
@@ -66,7 +138,7 @@ fn factor(suffix: &str) -> Option<(i128, i32)> {
 }
 
 /// The number as a decimal text without needless zeros.
-pub(super) fn decimal(number: i128) -> String {
+pub(crate) fn decimal(number: i128) -> String {
     let (whole, part) = (number.unsigned_abs() / PARTS.unsigned_abs(), number.unsigned_abs() % PARTS.unsigned_abs());
     let sign = if number < 0 { "-" } else { "" };
     if part == 0 {
@@ -77,18 +149,24 @@ pub(super) fn decimal(number: i128) -> String {
 }
 
 /// The nearest float.
-pub(super) fn float(number: i128) -> f64 {
+pub(crate) fn float(number: i128) -> f64 {
     decimal(number).parse().unwrap_or(0.0)
 }
 
-/// The next whole number that is not smaller.
-pub(super) fn rounded_up(number: i128) -> i128 {
-    number.div_euclid(PARTS) + i128::from(number.rem_euclid(PARTS) != 0)
+/// The next whole number further from zero.
+pub(crate) fn rounded_up(number: i128) -> i128 {
+    divided(number, PARTS)
+}
+
+/// Rounded away from zero.
+fn divided(number: i128, by: i128) -> i128 {
+    let quotient = number / by;
+    if number % by == 0 { quotient } else { quotient + number.signum() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{decimal, float, parse, rounded_up};
+    use super::{decimal, float, parse, rounded_up, thousandths, units};
 
     #[test]
     fn quantities_are_exact_numbers() {
@@ -121,9 +199,18 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_rounded_up() {
-        for (text, whole) in [("500m", 1), ("1", 1), ("1001m", 2), ("-500m", 0), ("0", 0)] {
+        for (text, whole) in [("500m", 1), ("1", 1), ("1001m", 2), ("-500m", -1), ("0", 0)] {
             assert_eq!(parse(text).map(rounded_up), Some(whole), "{text}");
         }
         assert_eq!(parse("250m").map(float), Some(0.25));
+    }
+
+    #[test]
+    fn columns_have_thousandths_or_units() {
+        let all = ["0.5", "250m", "1.0001", "-1n", "8Ei", "no"].map(|text| thousandths(text).map(|found| found.0));
+        let of_8_ei = 9_223_372_036_854_775_808_000;
+        assert_eq!(all, [Some(500), Some(250), Some(1001), Some(-1), Some(of_8_ei), None]);
+        let all = ["128Mi", "500m", "-500m", "8Ei", "-1e20", ""].map(units::<str>);
+        assert_eq!(all, [Some(134_217_728), Some(1), Some(-1), Some(i64::MAX), Some(i64::MIN), None]);
     }
 }
