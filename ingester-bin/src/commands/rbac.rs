@@ -54,18 +54,3 @@ fn role(name: &str, kinds: &[Kind], config: &Ingester) -> String {
     );
     text
 }
-
-#[cfg(all(test, feature = "michelangelo"))]
-mod tests {
-    use super::role;
-    use ingester_mirror::config::Ingester;
-
-    #[test]
-    fn the_role_for_the_kinds_that_are_built_in_is_the_one_that_is_deployed() {
-        let deployed = include_str!("../../../deploy/clusterrole.yaml");
-        let uncommented =
-            |text: &str| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
-        let role = role("ingester", crd_specs::KINDS, &Ingester::default());
-        assert_eq!(uncommented(&role), uncommented(deployed));
-    }
-}

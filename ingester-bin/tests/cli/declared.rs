@@ -20,10 +20,7 @@ fn a_crd_that_is_scaffolded_takes_its_objects_as_it_is() {
         for (name, text) in [("kinds.yaml", scaffolded.clone()), ("all.yaml", scaffolded.replace("  # - {", "  - {"))] {
             folder.write(name, text);
             let ran = folder.import(&["--kinds", name, &objects]).exits(0);
-            assert_eq!(
-                ran.counts(&scaffolded.split("kind: ").nth(1).unwrap().lines().next().unwrap().to_owned())[0],
-                rows
-            );
+            assert_eq!(ran.counts(scaffolded.split("kind: ").nth(1).unwrap().lines().next().unwrap())[0], rows);
         }
         let all = ["--kinds", "all.yaml", "--database-url", "sqlite://test.db"];
         let found =
@@ -37,6 +34,24 @@ fn a_crd_that_is_scaffolded_takes_its_objects_as_it_is() {
             folder.query(&format!("SELECT count(*) FROM {kind} WHERE json_extract(json, '$.metadata.name') != name"));
         assert_eq!(empty, ["0"]);
     }
+}
+
+#[test]
+fn the_rights_for_the_kinds_that_are_built_in_are_those_that_are_deployed() {
+    let deployed = include_str!("../../../deploy/clusterrole.yaml");
+    let uncommented = |text: &str| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+    let folder = Folder::new();
+    assert_eq!(uncommented(&folder.run(&["rbac"]).exits(0).out), uncommented(deployed));
+    // Objects of somebody else are only read.
+    folder.write("jobs.yaml", format!("builtIn: false\n{JOBS}"));
+    let role = folder.run(&["rbac", "--kinds", "jobs.yaml", "--name", "jobs"]).exits(0).out;
+    assert!(role.contains("name: jobs") && role.contains("- jobs\n  verbs: [list, watch]\n"), "{role}");
+    folder.write(
+        "ensured.yaml",
+        format!("builtIn: false\n{}", JOBS.replace("  columns:", "  finalizer: ensure\n  columns:")),
+    );
+    let role = folder.run(&["rbac", "--kinds", "ensured.yaml"]).exits(0).out;
+    assert!(role.contains("verbs: [list, watch, patch, delete]"), "{role}");
 }
 
 #[test]
@@ -157,4 +172,86 @@ fn a_folder_of_migrations_is_kept_for_the_kinds_of_a_file() {
     folder.write("a.json", OBJECT);
     folder.import(&["--kinds", "jobs.yaml", "a.json"]).exits(0);
     assert_eq!(folder.query("SELECT owner FROM job"), ["ann"]);
+}
+
+/// KubeDL's kinds, declared, with the lives of some jobs.
+const KUBEDL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/kubedl");
+
+/// What a comment above a state says: `# Restarting, the condition is gone: Restarting, 08:02:00 (kept), none.`
+fn wanted(comment: &str) -> Option<[String; 3]> {
+    let (_, wanted) = comment.strip_prefix("# ")?.trim_end_matches('.').split_once(": ")?;
+    let mut parts = wanted.split(", ").map(|part| part.split(" (").next().unwrap_or(part).to_owned());
+    let wanted = [parts.next()?, parts.next()?, parts.next()?];
+    let is_time = |text: &String| text == "none" || (text.len() == 8 && text.as_bytes()[2] == b':');
+    (is_time(&wanted[1]) && is_time(&wanted[2]) && parts.next().is_none()).then_some(wanted)
+}
+
+#[test]
+fn jobs_of_kubedl_are_rows_of_one_view_at_every_state_of_their_lives() {
+    let folder = Folder::new();
+    let kinds = format!("{KUBEDL}/kinds.yaml");
+    let mut states = 0;
+    for kind in ["tfjob", "pytorchjob", "mpijob", "marsjob"] {
+        let text = std::fs::read_to_string(format!("{KUBEDL}/objects/{kind}.yaml")).unwrap();
+        // `as before`
+        let mut before = None;
+        for document in text.split("\n---\n") {
+            let said = document.lines().find_map(wanted);
+            let wanted = said.or(before).unwrap_or_else(|| panic!("{kind}: {document}"));
+            let file = folder.write("state.yaml", document);
+            folder.import(&["--kinds", &kinds, file.to_str().unwrap()]).exits(0);
+            let sql = format!(
+                "SELECT status, coalesce(substr(gmt_job_running, 12, 8), 'none'), coalesce(substr(gmt_job_finished, 12, 8), 'none')
+                 FROM job_info WHERE lower(kind) = '{kind}'"
+            );
+            assert_eq!(folder.query(&sql), [wanted.join("|")], "{kind}: {document}");
+            before = Some(wanted);
+            states += 1;
+        }
+    }
+    assert_eq!(states, 27);
+    let columns = "name, kind, tenant, owner, deploy_region, remark, deleted, is_in_etcd, version";
+    assert_eq!(
+        folder.query(&format!("SELECT {columns} FROM job_info ORDER BY name")),
+        [
+            "bert|PyTorchJob|größe ☃||NULL|NULL|0|1|2005",
+            "etl|MarsJob|||NULL|EnableTensorBoard|0|1|4008",
+            "horovod|MPIJob|||NULL|NULL|0|1|3006",
+            "mnist|TFJob|vision|alice|eu-west|EnableTensorBoard|0|1|1008",
+        ]
+    );
+    // What was deleted while it ran has stopped then; what had ended stays as it was. The process may say its region.
+    folder.query("UPDATE kubedl_tfjob SET status = 'Restarting', delete_time = '2026-07-02 00:00:00.000000'");
+    folder.query("UPDATE kubedl_pytorchjob SET delete_time = '2026-07-02 00:00:00.000000'");
+    folder.query("INSERT INTO ingester_settings VALUES ('deploy_region', 'here')");
+    let columns = "name, status, gmt_job_finished, deleted, is_in_etcd, deploy_region";
+    assert_eq!(
+        folder.query(&format!("SELECT {columns} FROM job_info ORDER BY name")),
+        [
+            "bert|Failed|2026-07-02 11:20:05.000000|1|0|here",
+            "etl|Succeeded|2026-07-04 13:00:00.000000|0|1|here",
+            "horovod|Failed|NULL|0|1|here",
+            "mnist|Stopped|2026-07-02 00:00:00.000000|1|0|here",
+        ]
+    );
+    // Pods that KubeDL manages, and no others; the statistics of its console.
+    folder
+        .import(&["--kinds", &kinds, &format!("{KUBEDL}/objects/pod.yaml"), &format!("{KUBEDL}/objects/event.yaml")])
+        .exits(0);
+    let owners = "SELECT CASE owner WHEN '' THEN 'Anonymous' ELSE owner END AS who, count(*) FROM job_info GROUP BY who ORDER BY who";
+    assert_eq!(folder.query(owners), ["Anonymous|3", "alice|1"]);
+    let pods = folder.query("SELECT name, replica_type FROM kubedl_pod ORDER BY name");
+    assert_eq!(
+        pods,
+        [
+            "bert-master-0|master",
+            "bert-sidecar|NULL",
+            "bert-worker-0|worker",
+            "bert-worker-1|worker",
+            "bert-worker-2|worker",
+            "mnist-ps-0|ps",
+            "mnist-worker-0|worker",
+            "mnist-worker-1|worker",
+        ]
+    );
 }

@@ -183,7 +183,7 @@ fn single<'t>(node: &Node<'t>, what: &str, faults: &mut Faults) -> Option<(&'t s
     }
 }
 
-const EXPRESSIONS: &str = "a column's name, `$kind`, {text: ...}, {integer: ...}, {null: TYPE}, {setting: NAME}, {coalesce: [...]}, {cast: {value: ..., to: TYPE}} or {case: {when: [...], else: ...}}";
+const EXPRESSIONS: &str = "a column's name, `$kind`, `$group`, `$null`, {text: ...}, {integer: ...}, {setting: NAME}, {coalesce: [...]}, {cast: {value: ..., to: TYPE}} or {case: {when: [...], else: ...}}";
 
 /// Reads an expression. `None` after a fault.
 fn expression(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) -> Option<Expression> {
@@ -195,13 +195,13 @@ fn expression(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) -
         return Some(match text.as_str() {
             "$kind" => Expression::text(kind.kind()),
             "$group" => Expression::text(kind.group()),
+            "$null" => Expression::Null,
             column => Expression::Column(leaked(column)),
         });
     }
     let (key, value) = single(node, EXPRESSIONS, faults)?;
     match key {
         "text" | "integer" => literal(key, &value, faults).map(Expression::Literal),
-        "null" => Some(Expression::Null),
         "setting" => Some(Expression::Setting(leaked(value.text(faults)?))),
         "coalesce" => {
             let all = value
@@ -373,7 +373,7 @@ kinds:
   of:
     Test:
       filter: live
-      values: {status: {coalesce: [result, {text: Unknown}]}, started: {null: time}}
+      values: {status: {coalesce: [result, {text: Unknown}]}, started: $null}
 ",
         );
         insta::assert_snapshot!(made.unwrap_or_else(|error| panic!("{error}")));
