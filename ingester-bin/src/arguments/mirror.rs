@@ -25,6 +25,9 @@ pub(crate) struct Run {
     /// mysql://user:password@host:3306/database or sqlite://file.db, in place of a configuration: all else has its default.
     #[arg(long, value_name = "URL", conflicts_with = "config")]
     pub(crate) database_url: Option<String>,
+    /// A file with the password that the URL leaves out; a newline at its end is not a part of it.
+    #[arg(long, value_name = "FILE", requires = "database_url")]
+    pub(crate) password_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
 }

@@ -14,7 +14,7 @@ use futures::future::select_all;
 use ingester_core::dialect::Dialect;
 use ingester_core::{Kind, KindNames};
 use ingester_mirror::audit::audit_periodically;
-use ingester_mirror::config::{Config, Environment, Gate, Ingester, Live};
+use ingester_mirror::config::{Config, Environment, Gate, Ingester, Live, with_password};
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{Identity, IdentityError};
@@ -72,6 +72,10 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
         Gate::Disabled => idle("metadataStorage.enableMetadataStorage is false", &health, &stop).await,
         Gate::NoDatabase => idle("no database is named", &health, &stop).await,
         Gate::Open(address) => {
+            let address = match &arguments.password_file {
+                Some(file) => with_password(address, file).map_err(|error| Failure::Usage(error.into()))?,
+                None => address,
+            };
             tracing::info!(database = %address, "Metadata storage enabled");
             let released = super::built_in(program)?;
             let tables =
