@@ -87,7 +87,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     let program = program.with_names();
     let kinds = program.kinds;
     check_registry(kinds).map_err(|error| Failure::Usage(anyhow!("the kinds of this program: {error}")))?;
-    check_views(kinds, program.views).map_err(|errors| {
+    let views = [program.views, program.declared_views].concat();
+    check_views(kinds, &views).map_err(|errors| {
         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
         Failure::Usage(anyhow!("the views of this program:\n  {}", errors.join("\n  ")))
     })?;

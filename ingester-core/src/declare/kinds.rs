@@ -223,6 +223,13 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         Some(list) => list.elements(faults).iter().filter_map(|node| read_column(node, schema, faults)).collect(),
         None => Vec::new(),
     };
+    // The database remembers them in a setting of 256 characters.
+    const STAYING: usize = 19;
+    if let Some(one) = columns.iter().filter(|column| !column.stays.is_none()).nth(STAYING) {
+        faults.push(
+            one.node.fault(format!("a kind may have {STAYING} columns with `keep` or `first`: leave it out here")),
+        );
+    }
     for column in &columns {
         recipe.column(&column.paths, column.ty.unwrap_or(SqlType::VarChar(255)), column.default.clone());
         fingerprint = fingerprint.beside(column.fingerprint());
@@ -255,6 +262,9 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
     let default_name = kind.unwrap_or_default().to_lowercase();
     let name = named.unwrap_or(&default_name);
     if name.is_empty() {
+        if named.is_some() {
+            faults.push(table_node.fault("`table` is empty: leave it out, or give the table's name"));
+        }
         return None;
     }
     let declaration = Declaration {
@@ -375,9 +385,17 @@ fn read_column<'t>(
             }
         }
     }
+    for (at, path) in paths.iter().rev().skip(1) {
+        if matches!(path.gives(), Gives::Count | Gives::Truth) {
+            faults.push(at.fault("`count` and `exists` always give a value, so no path behind this one is ever asked: make it the last one"));
+        }
+    }
+    let always = default.is_some() || paths.iter().any(|(_, path)| matches!(path.gives(), Gives::Count | Gives::Truth));
     let (mut by_schema, mut in_schema) = (None, true);
     for (at, path) in &paths {
-        let found = schema.filter(|_| path.member() != Some("metadata")).map(|schema| crd::at(schema, &path.steps));
+        let found = schema
+            .filter(|_| !matches!(path.member(), Some("metadata" | "apiVersion" | "kind")))
+            .map(|schema| crd::at(schema, &path.steps));
         match found {
             Some(Err(what)) => {
                 in_schema = false;
@@ -392,6 +410,8 @@ fn read_column<'t>(
         (Some(_), _) => explicit,
         (None, Some((at, path))) => {
             let known = match path.gives() {
+                // What is in a text of its own, no schema says.
+                Gives::Json if !path.functions.is_empty() => None,
                 Gives::Json => crd::metadata_type(&path.steps).or(by_schema.and_then(crd::column_type)),
                 Gives::Text => Some(SqlType::VarChar(255)),
                 Gives::Number => Some(SqlType::Double),
@@ -400,6 +420,7 @@ fn read_column<'t>(
             };
             if known.is_none() && in_schema {
                 faults.push(at.fault(match by_schema {
+                    _ if !path.functions.is_empty() => "no schema says which type it has: give `type`".into(),
                     Some(found) => crd::no_type(found),
                     None if schema.is_some() => "the CRD does not say which type it has: give `type`".into(),
                     None => {
@@ -445,7 +466,7 @@ fn read_column<'t>(
             }
         },
     };
-    let stays = read_stays(keep, first, default != Value::Null, faults);
+    let stays = read_stays(keep, first, always, faults);
     let paths = paths.into_iter().map(|(_, path)| path).collect();
     Some(Column { node: node.clone(), name: name?, paths, ty, default, default_text, key, was, revision, stays })
 }
@@ -458,7 +479,12 @@ fn read_stays(keep: Option<Node<'_>>, first: Option<Node<'_>>, has_default: bool
         faults.push(at.fault("`keep` and `first` are two rules for one value: `keep` lets a new value take the place of the stored one, `first` does not; leave one out"));
     }
     if let (true, true, Some(at)) = (keeps, has_default, &keep) {
-        faults.push(at.fault("with a `default` there is always a value, so nothing is kept: leave one of them out"));
+        faults.push(at.fault(
+            "with a `default`, `count` or `exists` there is always a value, so nothing is kept: leave one of them out",
+        ));
+    }
+    if let (true, true, Some(at)) = (is_first, has_default, &first) {
+        faults.push(at.fault("with a `default`, `count` or `exists` the first value is there at once, and no other one comes: leave one of them out"));
     }
     match (keeps, is_first) {
         (_, true) => Stays::First,

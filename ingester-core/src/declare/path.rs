@@ -8,6 +8,9 @@
 use crate::nearest::nearest;
 use std::fmt;
 
+/// Bytes of a path.
+const LONGEST: usize = 2000;
+
 /// A path that was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Path {
@@ -179,8 +182,13 @@ impl Path {
             {
                 return Err("behind `json` stand names and numbers alone: `| json .tenant`".into());
             }
-            if matches!(before, Some(Function::Count | Function::Exists)) {
-                return Err(format!("`{name}` has nothing to work on behind `{}`", before.map_or("", Function::name)));
+            let folded =
+                self.functions.iter().take_while(|other| !std::ptr::eq(*other, function)).find(|other| other.folds());
+            if let Some(folded) = folded
+                && !matches!((folded, before, function), (Function::Join(_), Some(Function::Join(_)), Function::Lower))
+            {
+                let rest = if matches!(folded, Function::Join(_)) { " but `lower`" } else { "" };
+                return Err(format!("nothing{rest} stands behind `{}`, which makes one value of all", folded.name()));
             }
             if matches!(
                 (function, before),
@@ -215,13 +223,18 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$')
 }
 
+/// A text as the reader of paths takes it.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Step::Name(name) if is_plain(name) => write!(f, ".{name}"),
-            Step::Name(name) => write!(f, "[{name:?}]"),
+            Step::Name(name) => write!(f, "[{}]", quoted(name)),
             Step::Index(index) => write!(f, "[{index}]"),
-            Step::Match(names, literal) => write!(f, "[{}={literal:?}]", names.join(".")),
+            Step::Match(names, literal) => write!(f, "[{}={}]", names.join("."), quoted(literal)),
             Step::Each => f.write_str("[*]"),
         }
     }
@@ -237,7 +250,7 @@ impl fmt::Display for Path {
                     f.write_str(" ")?;
                     steps.iter().try_for_each(|step| step.fmt(f))?;
                 }
-                Function::Join(between) => write!(f, "({between:?})")?,
+                Function::Join(between) => write!(f, "({})", quoted(between))?,
                 _ => {}
             }
         }
@@ -273,6 +286,9 @@ impl<'t> Scanner<'t> {
     }
 
     fn path(&mut self) -> Result<Path, String> {
+        if self.text.len() > LONGEST {
+            return Err(format!("this has {} bytes, and a path has {LONGEST} at most", self.text.len()));
+        }
         self.blanks();
         if self.rest.is_empty() {
             return Err("it is empty: a path begins with a name, such as `.spec`".into());
@@ -454,7 +470,8 @@ impl Condition {
     /// What is wrong, with the remedy.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (path, rest) = Path::parse_front(text)?;
-        if path.gives() != Gives::Json && path.gives() != Gives::Text {
+        let folds = path.functions.iter().any(Function::folds);
+        if folds || (path.gives() != Gives::Json && path.gives() != Gives::Text) {
             return Err(
                 "a condition compares texts, numbers and truths as they are written: leave the function out".into()
             );
@@ -553,6 +570,10 @@ mod tests {
             ".spec[*] | count | lower",
             ".spec[*] | sum | json",
             ".spec | json [*]",
+            ".spec[*] | join(\",\") | lower | text",
+            ".spec[*] | join(\",\") | json .x",
+            ".spec[*] | join(\",\") | exists",
+            ".spec[*] | sum | exists",
         ]
         .into_iter()
         .map(|text| format!("{text:28} {}", Path::parse(text).unwrap_err()))
@@ -571,11 +592,19 @@ mod tests {
         ] {
             assert_eq!(Condition::parse(text).map(|condition| condition.to_string()), Ok(shown.to_owned()));
         }
-        let table: Vec<String> =
-            [".a = ", ".a in ()", ".a in (b", ".a in (b) c", ".a > 3", ".a[*] | count = 3", ".a = b, c"]
-                .into_iter()
-                .map(|text| format!("{text:28} {}", Condition::parse(text).unwrap_err()))
-                .collect();
+        let table: Vec<String> = [
+            ".a = ",
+            ".a in ()",
+            ".a in (b",
+            ".a in (b) c",
+            ".a > 3",
+            ".a[*] | count = 3",
+            ".a[*] | join(\",\") = x",
+            ".a = b, c",
+        ]
+        .into_iter()
+        .map(|text| format!("{text:28} {}", Condition::parse(text).unwrap_err()))
+        .collect();
         insta::assert_snapshot!(table.join("\n"));
     }
 }

@@ -43,7 +43,12 @@ impl Declared for Recipe {
             // Whatever is unusual is found again here, where the path of what is wrong is known.
             None => {
                 object.parts()?;
-                self.whole(object.text()).map_err(|error| error.locate(object.text()))?
+                match self.whole(object.text()) {
+                    Ok(found) => found,
+                    // What is left out may have any shape.
+                    Err(_) if self.leaves_out(object.text()) => return Ok(false),
+                    Err(error) => return Err(error.locate(object.text())),
+                }
             }
         };
         if !self.filter.iter().all(|slot| matches!(found[*slot], Found::Holds)) {
@@ -66,6 +71,12 @@ impl Declared for Recipe {
 }
 
 impl Recipe {
+    /// Whether the conditions do not hold, of an object with a value that is not of its column's type.
+    fn leaves_out(&self, text: &str) -> bool {
+        let Some(conditions) = &self.conditions else { return false };
+        conditions.whole(text).is_ok_and(|found| !found.iter().all(|found| matches!(found, Found::Holds)))
+    }
+
     /// What is found in the members after the metadata.
     fn rest(&self, mut reader: Reader<'_>) -> Result<Vec<Found>, json::Error> {
         let mut found = vec![Found::Nothing; self.slots.len()];
@@ -382,7 +393,10 @@ fn element(mut reader: Reader<'_>, index: i64) -> Option<Reader<'_>> {
     reader.begin_array().ok()?;
     let mut elements = Vec::new();
     while reader.next_element().ok()? {
-        elements.push(reader.clone());
+        // As in every list, null is absent.
+        if reader.peek().ok()? != TokenKind::Null {
+            elements.push(reader.clone());
+        }
         reader.skip().ok()?;
     }
     let place = if index < 0 {
@@ -432,7 +446,12 @@ fn whole(number: i128, ty: SqlType) -> Value {
     match ty {
         SqlType::Double => Value::Double(number as f64),
         SqlType::BigIntUnsigned => u64::try_from(number).map_or(Value::Int(-1), Value::UInt),
-        _ => Value::Int(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })),
+        // What is beyond the column is refused by its row, as any number is.
+        _ => match i64::try_from(number) {
+            Ok(number) => Value::Int(number),
+            Err(_) if number < 0 => Value::Int(i64::MIN),
+            Err(_) => Value::UInt(u64::try_from(number).unwrap_or(u64::MAX)),
+        },
     }
 }
 

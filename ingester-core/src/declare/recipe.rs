@@ -14,6 +14,8 @@ pub(super) struct Recipe {
     pub(super) columns: Vec<Column>,
     /// The slots of the conditions, all of which must hold.
     pub(super) filter: Vec<usize>,
+    /// The conditions alone.
+    pub(super) conditions: Option<Box<Recipe>>,
     /// Whether something is read of what comes before spec and status.
     pub(super) from_start: bool,
 }
@@ -80,6 +82,8 @@ impl Recipe {
     pub(super) fn condition(&mut self, condition: &Condition) {
         let slot = self.slot(&condition.path, Target::Condition(condition.literals.clone().into()));
         self.filter.push(slot);
+        let alone = self.conditions.get_or_insert_with(|| Box::new(Recipe::new()));
+        alone.slot(&condition.path, Target::Condition(condition.literals.clone().into()));
     }
 
     fn slot(&mut self, path: &Path, target: Target) -> usize {

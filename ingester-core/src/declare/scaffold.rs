@@ -63,7 +63,8 @@ pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
     let table = names.kind.to_lowercase();
     let longest = 52;
     if table.len() > longest {
-        let _ = writeln!(text, "  table: {}", &table[..longest]);
+        let short: String = table.chars().filter(char::is_ascii).take(longest).collect();
+        let _ = writeln!(text, "  table: {short}");
     } else {
         let _ = writeln!(text, "  # table: {table}");
     }

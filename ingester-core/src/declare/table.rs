@@ -83,8 +83,17 @@ impl Declaration<'_> {
         let most = limits::IDENTIFIER_BYTES - 1 - Companion::Annotations.suffix().len();
         for (about, name) in [(About::Table, Some(self.name)), (About::TableWas, self.was)] {
             let Some(name) = name else { continue };
+            let lower = name.to_ascii_lowercase();
             if let Err(error) = Ident::parse(name) {
                 mistakes.push((about, error.to_string()));
+            } else if let Some(owner) = [("ingester_", "the ingester"), ("_sqlx_", "sqlx"), ("sqlite_", "SQLite")]
+                .iter()
+                .find(|(head, _)| lower.starts_with(head))
+            {
+                mistakes.push((
+                    about,
+                    format!("tables that begin with `{}` are those of {}: give another name", owner.0, owner.1),
+                ));
             } else if name.len() > most {
                 let what = format!(
                     "table `{name}` has {} bytes and may have {most}, as `_{}` is added for a companion and an identifier may have 64: give a shorter name with `table`",

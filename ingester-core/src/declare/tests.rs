@@ -163,6 +163,36 @@ fn a_filter_leaves_out_what_does_not_hold() {
 }
 
 #[test]
+fn an_object_that_the_filter_leaves_out_may_have_any_shape() {
+    let text = "kinds:\n- {group: '', version: v1, kind: Pod, namespaced: true, filter: .spec.mine = yes-it-is, columns: [{column: c, path: .spec.node, type: INT}]}";
+    let kind = kinds("kinds.yaml", text, &nothing).unwrap().kinds[0];
+    assert_eq!(values(kind, r#""spec": {"node": "a text"}"#), Err("left out".into()));
+    assert_eq!(values(kind, r#""spec": "a text""#).unwrap_err(), "spec: expected an object, found string \"a text\"");
+    let error = values(kind, r#""spec": {"mine": "yes-it-is", "node": "a text"}"#).unwrap_err();
+    assert_eq!(error, "spec.node: expected a number, found string \"a text\"");
+    assert_eq!(values(kind, r#""spec": {"mine": "yes-it-is", "node": 7}"#), Ok(vec![Value::Int(7)]));
+}
+
+#[test]
+fn a_number_that_is_too_large_is_not_made_smaller() {
+    let large = r#""spec": {"size": "9223372036854775808", "sizes": ["8Ei", "8Ei"]}"#;
+    assert_eq!(value(".spec.size | quantity", "BIGINT", large), Ok(Value::UInt(1 << 63)));
+    assert_eq!(value(".spec.size | quantity", "BIGINT UNSIGNED", large), Ok(Value::UInt(1 << 63)));
+    assert_eq!(value(".spec.sizes[*] | quantity | sum", "VARCHAR(30)", large), Ok(Value::text("18446744073709551616")));
+    // The row refuses it.
+    let kind = one("  - {column: c, path: '.spec.size | quantity', type: BIGINT}\n");
+    let error = kind.row(&object(large)).unwrap_err().to_string();
+    assert!(error.contains("9223372036854775808"), "{error}");
+}
+
+#[test]
+fn a_null_is_no_element_wherever_a_list_is() {
+    let lists = r#""spec": {"list": [null, "one"], "text": "[null, \"one\"]"}"#;
+    assert_eq!(value(".spec.list[0]", "TEXT", lists), Ok(Value::text("one")));
+    assert_eq!(value(".spec.text | json [0]", "TEXT", lists), Ok(Value::text("one")));
+}
+
+#[test]
 fn what_comes_twice_or_is_no_json_is_an_error() {
     let kind = one("  - {column: a, path: .spec.owner, type: TEXT, key: false}\n");
     for (members, error) in [

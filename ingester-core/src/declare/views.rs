@@ -66,21 +66,28 @@ fn read_view(node: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Vie
         declared.push((ViewColumn { name: leaked(called), ty }, value));
     }
     let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
-    let chosen: Vec<Kind> = match of {
-        None => kinds.to_vec(),
-        Some(of) => {
-            let mut chosen = Vec::new();
-            for at in of.elements(faults) {
-                let Some(text) = at.text(faults) else { continue };
-                match find(kinds, text) {
-                    Some(kind) => chosen.push(kind),
-                    None => faults.push(at.fault(unknown(text, &names))),
+    let chosen: Vec<Kind> =
+        match of {
+            None => kinds.to_vec(),
+            Some(of) => {
+                let mut chosen = Vec::new();
+                for at in of.elements(faults) {
+                    let Some(text) = at.text(faults) else { continue };
+                    match find(kinds, text) {
+                        Some(kind) if chosen.iter().any(|other: &Kind| other.table().name == kind.table().name) => {
+                            faults.push(at.fault(format!(
+                                "`{text}` is in this list already: each of its rows would be there twice"
+                            )));
+                        }
+                        Some(kind) => chosen.push(kind),
+                        None => faults.push(at.fault(unknown(text, &names))),
+                    }
                 }
+                chosen
             }
-            chosen
-        }
-    };
-    let overrides = read_overrides(overrides.as_ref(), kinds, &names, faults);
+        };
+    let columns_of: Vec<&str> = declared.iter().map(|(column, _)| column.name).collect();
+    let overrides = read_overrides(overrides.as_ref(), &chosen, &columns_of, faults);
     let mut sources = Vec::new();
     for kind in chosen {
         let own = overrides.iter().find(|(of, ..)| of.table().name == kind.table().name);
@@ -111,10 +118,11 @@ type Override<'t> = (Kind, Option<Node<'t>>, Vec<(String, Node<'t>)>);
 fn read_overrides<'t>(
     node: Option<&Node<'t>>,
     kinds: &[Kind],
-    names: &[&str],
+    columns: &[&str],
     faults: &mut Faults,
 ) -> Vec<Override<'t>> {
     let mut overrides = Vec::new();
+    let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
     let Some(node) = node else { return overrides };
     let Tree::Map(entries) = node.tree() else {
         faults.push(
@@ -125,7 +133,7 @@ fn read_overrides<'t>(
     for (name, located) in entries {
         let at = Node { located, path: format!("{}.{name}", node.path) };
         let Some(kind) = find(kinds, name) else {
-            faults.push(at.fault(unknown(name, names)));
+            faults.push(at.fault(unknown(name, &names)));
             continue;
         };
         let Some([filter, values]) = at.fields(["filter", "values"], faults) else { continue };
@@ -134,6 +142,12 @@ fn read_overrides<'t>(
             match values.tree() {
                 Tree::Map(entries) => {
                     for (column, located) in entries {
+                        if !columns.contains(&column.as_str()) {
+                            let at = Node { located, path: format!("{}.{column}", values.path) };
+                            let meant = nearest(column, columns)
+                                .map_or(String::new(), |meant| format!(", did you mean `{meant}`?"));
+                            faults.push(at.fault(format!("the view has no column `{column}`{meant}")));
+                        }
                         own.push((column.clone(), Node { located, path: format!("{}.{column}", values.path) }));
                     }
                 }

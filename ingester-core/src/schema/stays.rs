@@ -27,7 +27,7 @@ impl Stays {
     }
 
     /// Whether values that stay under this rule may be overwritten under another one.
-    pub(crate) const fn is_weakened_by(self, other: Stays) -> bool {
+    pub const fn is_weakened_by(self, other: Stays) -> bool {
         match (self, other) {
             (Stays::None, _) | (Stays::Keep, Stays::Keep | Stays::First) | (Stays::First, Stays::First) => false,
             (Stays::Keep, Stays::None) | (Stays::First, Stays::None | Stays::Keep) => true,

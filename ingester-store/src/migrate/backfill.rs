@@ -201,7 +201,9 @@ impl Store {
             } else {
                 None
             };
-            let companions = released.is_some_and(|released| released.lock_file().has_later_companions(kind));
+            // What no lock file counts may have been without these tables before.
+            let companions = released.is_some_and(|released| released.lock_file().has_later_companions(kind))
+                || (kind.record().is_some() && kind.table().companions);
             incomplete.extend(backfill.map(|backfill| Backfill { companions, ..backfill }));
         }
         Ok(incomplete)

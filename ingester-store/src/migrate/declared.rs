@@ -6,7 +6,7 @@ use crate::store::{ErrorClass, Store, StoreError};
 use ingester_core::Registry;
 use ingester_core::ddl::{self, Schema, SchemaChange, Step};
 use ingester_core::kind::{IngestVersion, Kind, ProtobufError};
-use ingester_core::schema::Ident;
+use ingester_core::schema::{Fingerprint, Ident, Stays};
 use std::time::Duration;
 
 /// How often a change is attempted whose table is in use, and the pause between attempts.
@@ -43,6 +43,14 @@ pub enum DeclaredError {
         "the table `{0}` of this database is somebody else's: it has another primary key; give the kind another one with `table`"
     )]
     Foreign(String),
+    /// A table with the rows of another kind: each program would mark the other's rows as deleted.
+    #[error("the table `{table}` has the rows of {owner}: give this kind another one with `table`")]
+    Owned {
+        /// The table.
+        table: String,
+        /// The kind, with its group.
+        owner: String,
+    },
     /// Changes that drop data.
     #[error("these changes drop data: {}; if that is meant, say so with --allow-destructive", .0.join("; "))]
     Destructive(Vec<String>),
@@ -77,6 +85,14 @@ impl Store {
         }
         let wanted = Schema::of(registry);
         self.create_own().await?;
+        for kind in registry.kinds {
+            if let Some(owner) = self.other_owner(kind).await? {
+                return Err(DeclaredError::Owned { table: kind.table().name.to_string(), owner });
+            }
+        }
+        if may != May::Drop {
+            self.refuse_what_stays_no_more(registry.kinds).await?;
+        }
         for attempt in 1.. {
             match self.change_tables(&wanted, may).await {
                 Ok(made) => {
@@ -92,10 +108,34 @@ impl Store {
             }
         }
         for kind in registry.kinds {
+            self.record_stays(kind, &staying(kind)).await?;
             let number = self.record_definition(kind, kind.fingerprint()?).await?;
             know(kind, number);
         }
         Ok(declared)
+    }
+
+    /// A column whose values stay has values that no object has any more. Without the rule the next write takes them.
+    async fn refuse_what_stays_no_more(&self, kinds: &[Kind]) -> Result<(), DeclaredError> {
+        let mut losses = Vec::new();
+        for kind in kinds {
+            let recorded = self.stays(kind).await?;
+            for (mark, stays) in recorded.split(',').filter_map(|entry| entry.split_once(' ')) {
+                let its = [Stays::Keep, Stays::First].into_iter().find(|its| its.word() == stays).unwrap_or_default();
+                let is = |column: &&ingester_core::schema::Column| {
+                    [Some(column.name), column.was].into_iter().flatten().any(|name| mark_of(name) == mark)
+                };
+                let column = kind.table().columns.iter().find(is);
+                if let Some(column) = column.filter(|column| its.is_weakened_by(column.stays)) {
+                    losses.push(format!(
+                        "the values of `{}`.`{}` that `{stays}` has kept",
+                        kind.table().name,
+                        column.name
+                    ));
+                }
+            }
+        }
+        if losses.is_empty() { Ok(()) } else { Err(DeclaredError::Destructive(losses)) }
     }
 
     /// What [`Store::make_declared`] would change, and what it would leave.
@@ -130,6 +170,12 @@ impl Store {
             declared.made.extend(step.changes.iter().map(SchemaChange::sentence));
         }
         migrating.end().await?;
+        for change in &changes {
+            if let SchemaChange::RenameTable { from, to } = change {
+                self.forget_definition(from.as_str()).await?;
+                self.forget_definition(to.as_str()).await?;
+            }
+        }
         let made: Vec<Ident> = changes.iter().filter_map(SchemaChange::view).map(|view| view.name).collect();
         self.record_views(&wanted.views, &made).await?;
         Ok(declared)
@@ -165,6 +211,20 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// A column in a setting, which has no room for names.
+fn mark_of(name: Ident) -> String {
+    let mark = Fingerprint::NONE.text(&name.as_str().to_ascii_lowercase()).to_string();
+    mark.chars().take(6).collect()
+}
+
+/// The columns of a kind whose values stay, as a setting has them.
+fn staying(kind: &Kind) -> String {
+    let columns = kind.table().columns.iter().filter(|column| !column.stays.is_none());
+    let entries: Vec<String> =
+        columns.map(|column| format!("{} {}", mark_of(column.name), column.stays.word())).collect();
+    entries.join(",")
 }
 
 /// A process writes into one database, so a kind has one version there. What was known before stays.

@@ -44,6 +44,43 @@ impl Store {
         Ok(self.pool.fetch(&ReadSetting { name }).await?.pop())
     }
 
+    /// Which columns of a declared kind have values that stay, as they were recorded last; empty if none were.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn stays(&self, kind: &Kind) -> Result<String, StoreError> {
+        let name = stays_name(kind);
+        let read = || async { self.setting(&name).await };
+        Ok(self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await?.unwrap_or_default())
+    }
+
+    /// Records which columns of a declared kind have values that stay.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn record_stays(&self, kind: &Kind, stays: &str) -> Result<(), StoreError> {
+        let name = stays_name(kind);
+        let record = || async {
+            loop {
+                let stored = self.setting(&name).await?;
+                let written = match &stored {
+                    Some(from) if from == stays => return Ok(()),
+                    None if stays.is_empty() => return Ok(()),
+                    Some(from) => self.pool.execute(&ReplaceSetting { name: &name, from, to: stays }).await,
+                    None => self.pool.execute(&RecordSetting { name: &name, value: stays }).await,
+                };
+                match written {
+                    Ok(1) => return Ok(()),
+                    // Another one was faster.
+                    Ok(_) => {}
+                    Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        self.with_retries(|| format!("recording {name} in {SETTINGS}"), record).await
+    }
+
     /// The number of a definition that no lock file counts: the database counts it. It is 0 if the last definition that was recorded
     /// for the kind's table is another one, or none was.
     ///
@@ -59,6 +96,33 @@ impl Store {
             .map_or(0, |its| its.number))
     }
 
+    /// The kind whose definition is recorded for the table of this one, as `Kind.group`, if it is another one.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn other_owner(&self, kind: &Kind) -> Result<Option<String>, StoreError> {
+        let name = definition_name(kind);
+        let read = || async { self.setting(&name).await };
+        let recorded = self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await?;
+        let owner = recorded.as_deref().and_then(|value| value.split(' ').nth(2)).map(str::to_owned);
+        Ok(owner.filter(|owner| *owner != format!("{}.{}", kind.kind(), kind.group())))
+    }
+
+    /// Forgets the number of the last definition of a table that takes the place of another one: its rows say which they are of.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn forget_definition(&self, table: &str) -> Result<(), StoreError> {
+        let name = format!("definition/{table}");
+        let forget = || async {
+            if let Some(from) = self.setting(&name).await?.filter(|value| value != RENAMED) {
+                self.pool.execute(&ReplaceSetting { name: &name, from: &from, to: RENAMED }).await?;
+            }
+            Ok(())
+        };
+        self.with_retries(|| format!("recording {name} in {SETTINGS}"), forget).await
+    }
+
     /// Records a definition as the last one of its kind's table, and tells its number: one more than that of the definition before.
     ///
     /// # Errors
@@ -66,6 +130,7 @@ impl Store {
     pub(crate) async fn record_definition(&self, kind: &Kind, fingerprint: Fingerprint) -> Result<u32, StoreError> {
         let name = definition_name(kind);
         let fingerprint = fingerprint.to_string();
+        let of = format!("{}.{}", kind.kind(), kind.group());
         let record = || async {
             loop {
                 let stored = self.setting(&name).await?;
@@ -83,7 +148,7 @@ impl Store {
                     }
                 };
                 let number = before.saturating_add(1);
-                let value = format!("{number} {fingerprint} {}.{}", kind.kind(), kind.group());
+                let value = format!("{number} {fingerprint} {of}");
                 let value: String = value.chars().take(VALUE).collect();
                 let written = match &stored {
                     Some(from) => self.pool.execute(&ReplaceSetting { name: &name, from, to: &value }).await,
@@ -102,12 +167,20 @@ impl Store {
     }
 }
 
+/// In place of a definition: the table has another one's rows.
+const RENAMED: &str = "renamed";
+
 /// Characters of a value.
 const VALUE: usize = 256;
 
 /// The setting with the last definition of a kind that no lock file counts. A table's name has 52 characters at most.
 fn definition_name(kind: &Kind) -> String {
     format!("definition/{}", kind.table().name)
+}
+
+/// The setting with the columns of a declared kind whose values stay.
+fn stays_name(kind: &Kind) -> String {
+    format!("stays/{}", kind.table().name)
 }
 
 /// What such a setting has: a number, a fingerprint, and the kind for people.

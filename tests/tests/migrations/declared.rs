@@ -13,8 +13,11 @@ use tokio_util::sync::CancellationToken;
 on_every_database! {
     what_only_adds_is_made_and_filled
     what_does_more_is_refused_until_it_is_meant
+    values_that_stay_are_not_lost_by_a_changed_rule
     definitions_are_counted_by_the_database
     programs_that_start_together_make_the_tables_once
+    a_table_is_that_of_one_kind_and_a_renamed_one_has_definitions_of_its_own
+    labels_are_filled_once_they_have_a_table
 }
 
 const QUEUE: &str = "column: queue, path: .spec.queue, type: VARCHAR(20)";
@@ -98,6 +101,35 @@ async fn what_does_more_is_refused_until_it_is_meant(database: Database) -> Resu
     Ok(())
 }
 
+async fn values_that_stay_are_not_lost_by_a_changed_rule(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    let keeping = declared(&[QUEUE, "column: owner, path: .spec.owner, type: VARCHAR(100), keep: true"], "")?;
+    store.make_declared(&[keeping], May::Add).await?;
+    write(&store, &keeping, [job(0, 10)]).await?;
+    // Without the rule, under another name, and with a weaker one.
+    for owner in [OWNER, "column: holder, path: .spec.owner, type: VARCHAR(100), was: owner"] {
+        for may in [May::Add, May::Change] {
+            let without = declared(&[QUEUE, owner], "")?;
+            let refused = store.make_declared(&[without], may).await;
+            ensure!(
+                matches!(&refused, Err(DeclaredError::Destructive(losses)) if losses[0].contains("keep")),
+                "{refused:?}"
+            );
+        }
+    }
+    // A stronger rule takes its place, and that cannot be weakened either.
+    let first = declared(&[QUEUE, "column: owner, path: .spec.owner, type: VARCHAR(100), first: true"], "")?;
+    store.make_declared(&[first], May::Add).await?;
+    let again = declared(&[QUEUE, "column: owner, path: .spec.owner, type: VARCHAR(100), keep: true"], "")?;
+    ensure!(matches!(store.make_declared(&[again], May::Add).await, Err(DeclaredError::Destructive(_))));
+    // Meant, it is done.
+    let without = declared(&[QUEUE, OWNER], "")?;
+    store.make_declared(&[without], May::Drop).await?;
+    let without = declared(&[QUEUE, OWNER], "")?;
+    store.make_declared(&[without], May::Add).await?;
+    Ok(())
+}
+
 async fn definitions_are_counted_by_the_database(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let mut versions = Vec::new();
@@ -124,6 +156,42 @@ async fn definitions_are_counted_by_the_database(database: Database) -> Result<(
     database.sql("UPDATE other SET ingest_version = 7").await?;
     store.make_declared(&[kind], May::Add).await?;
     ensure!(kind.ingest_version() == 8 && fill(&store, kind).await?.is_some_and(|filled| filled.read == 1));
+    Ok(())
+}
+
+async fn a_table_is_that_of_one_kind_and_a_renamed_one_has_definitions_of_its_own(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    let first = declared(&[QUEUE], "")?;
+    store.make_declared(&[first], May::Add).await?;
+    write(&store, &first, [job(0, 10)]).await?;
+    // Another kind would mark the rows of this one as deleted.
+    let text = "kinds:\n- {group: example.com, version: v1, kind: Task, namespaced: true, table: job}";
+    let other = kinds("kinds.yaml", text, &|_| Err(std::io::ErrorKind::NotFound.into()))?.kinds[0];
+    let refused = store.make_declared(&[other], May::Drop).await;
+    ensure!(matches!(&refused, Err(DeclaredError::Owned { owner, .. }) if owner == "Job.example.com"), "{refused:?}");
+    // There with another definition, and back again with the first one: the rows are of the one in between.
+    const OTHER: &str = "column: queue, path: .spec.owner, type: VARCHAR(20)";
+    let there = declared(&[OTHER], "  table: task\n  was: job\n")?;
+    store.make_declared(&[there], May::Change).await?;
+    ensure!(there.ingest_version() == 2 && fill(&store, there).await?.is_some_and(|filled| filled.filled == 1));
+    let back = declared(&[QUEUE], "  table: job\n  was: task\n")?;
+    store.make_declared(&[back], May::Change).await?;
+    ensure!(back.ingest_version() == 3 && fill(&store, back).await?.is_some_and(|filled| filled.filled == 1));
+    ensure!(database.count("job WHERE queue = 'q' AND ingest_version = 3").await? == 1);
+    Ok(())
+}
+
+async fn labels_are_filled_once_they_have_a_table(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    let without = declared(&[QUEUE], "  companions: false\n")?;
+    store.make_declared(&[without], May::Add).await?;
+    let mut labelled = job(0, 10);
+    labelled["metadata"]["labels"] = serde_json::json!({"team": "a"});
+    write(&store, &without, [labelled]).await?;
+    let with = declared(&[QUEUE, OWNER], "")?;
+    store.make_declared(&[with], May::Add).await?;
+    ensure!(fill(&store, with).await?.is_some_and(|filled| filled.complete));
+    ensure!(database.count("job_labels WHERE value = 'a'").await? == 1);
     Ok(())
 }
 
