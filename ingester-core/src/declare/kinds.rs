@@ -163,7 +163,7 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
     });
     let plural = plural_node.as_ref().and_then(|at| {
         at.text(faults).map(|text| {
-            checked(&at, text, is_label, "a plural is in lower case, as in the paths of the API: `rayclusters`", faults)
+            checked(at, text, is_label, "a plural is in lower case, as in the paths of the API: `rayclusters`", faults)
         })
     });
     let of_crd = crd.as_ref().map(|crd| crd.spec.names.plural.as_str());

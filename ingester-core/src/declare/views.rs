@@ -360,7 +360,7 @@ kinds:
         let text = format!("{KINDS}views:\n{views}");
         let file = kinds("kinds.yaml", &text, &|_| Err(std::io::ErrorKind::NotFound.into()))
             .map_err(|error| error.to_string())?;
-        let schema = Schema::of(Registry { kinds: &file.kinds, views: &file.views });
+        let schema = Schema::of(Registry { kinds: &file.kinds, views: file.views });
         let made = Dialect::MySql.create_all(&Schema { tables: Vec::new(), views: schema.views });
         Ok(Dialect::MySql.script(&made))
     }
