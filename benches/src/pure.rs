@@ -6,9 +6,10 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use crd_specs::KINDS;
 use ingester_core::Kind;
+use ingester_core::declare;
 use ingester_core::dialect::statements::{Overwrite, ReadCompanion, Versions, WriteCompanion};
 use ingester_core::dialect::{Dialect, Statement};
-use ingester_core::kind::find;
+use ingester_core::kind::{Definition, find};
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::protobuf::{Descriptors, MessageId};
 use ingester_core::row::Row;
@@ -164,6 +165,39 @@ fn render(statement: &impl Statement) {
     black_box(black_box(statement).sql(Dialect::MySql));
 }
 
+/// The columns that are somewhere in the JSON: by the struct, and declared in YAML. Neither has bytes of protobuf.
+fn both_forms(kind: &Kind) -> Result<[Kind; 2]> {
+    let mut text = format!(
+        "kinds:\n- group: {}\n  version: {}\n  kind: {}\n  namespaced: true\n  columns:\n",
+        kind.group(),
+        kind.version(),
+        kind.kind()
+    );
+    for column in kind.table().indexed().iter().filter(|column| !column.computed) {
+        let path = column.path.context("a column with a path")?;
+        text.push_str(&format!("  - {{column: {}, path: .{path}, type: {}, key: false}}\n", column.name, column.ty));
+    }
+    let declared = declare::kinds("kinds.yaml", &text, &|_| Err(std::io::ErrorKind::NotFound.into()))?;
+    let compiled = Kind::new(Definition { protobuf: None, ..*kind.definition() }, *kind.functions());
+    Ok([compiled, *declared.kinds.first().context("a kind")?])
+}
+
+/// What a declared kind takes beside the compiled one.
+fn forms(set: &Set, kind: &Kind, rounds: usize) -> Result<()> {
+    let [compiled, declared] = both_forms(kind)?;
+    let texts = &set.texts;
+    let candidates = vec![
+        Candidate { name: "text to row, compiled", run: Box::new(|| count_row(&compiled, texts)) },
+        Candidate { name: "text to row, declared", run: Box::new(|| count_row(&declared, texts)) },
+    ];
+    for took in measure(candidates, rounds) {
+        let each = took.median.as_secs_f64() * 1e6 / texts.len() as f64;
+        let (low, high) = took.spread;
+        println!("  {:<28} {each:>6.2} µs {:>7.2}x {low:>8.2}..{high:.2}", took.name, took.ratio);
+    }
+    Ok(())
+}
+
 fn of(set: &Set, arguments: &Pure) -> Result<()> {
     let rounds = usize::from(arguments.rounds);
     let ready = &Ready::of(set)?;
@@ -208,6 +242,9 @@ fn of(set: &Set, arguments: &Pure) -> Result<()> {
             }
         }
         println!();
+    }
+    if arguments.only.is_none() {
+        forms(set, kind, rounds)?;
     }
     Ok(())
 }

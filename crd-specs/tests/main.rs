@@ -3,6 +3,7 @@
 
 mod api;
 mod current;
+mod declared;
 mod generator;
 mod golden;
 mod objects;
@@ -11,6 +12,7 @@ mod places;
 mod proto;
 mod python;
 mod registry;
+mod scaffolded;
 mod schema;
 mod tolerance;
 mod transcode;

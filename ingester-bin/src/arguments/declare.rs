@@ -9,6 +9,7 @@ Examples:
   ingester scaffold certificates.crd.yaml > kinds.yaml
   ingester scaffold --from-cluster certificates.cert-manager.io > kinds.yaml
   kubectl get crd certificates.cert-manager.io -o yaml | ingester scaffold - > kinds.yaml
+  ingester scaffold certificates.crd.yaml --rust > certificate.rs
   ingester import --kinds kinds.yaml objects/               the next step";
 
 /// Print a first file of kinds for a CustomResourceDefinition.
@@ -24,6 +25,12 @@ pub(crate) struct Scaffold {
     /// The name of a CRD in the cluster, as `kubectl get crds` prints it.
     #[arg(long, value_name = "NAME")]
     pub(crate) from_cluster: Option<String>,
+    /// A module with an annotated struct instead, for a program of your own.
+    #[arg(long, conflicts_with = "yaml")]
+    pub(crate) rust: bool,
+    /// A file of kinds, as by default.
+    #[arg(long)]
+    pub(crate) yaml: bool,
     #[command(flatten)]
     pub(crate) cluster: Cluster,
 }

@@ -16,7 +16,8 @@ pub(crate) async fn run(arguments: Scaffold) -> Result<Ending, Failure> {
         (None, Some(file)) => {
             let shown = file.display();
             let bytes = read(file).map_err(|error| Failure::Usage(anyhow!("{shown} cannot be read: {error}")))?;
-            declare::scaffold_text(&bytes).map_err(|error| Failure::Usage(anyhow!("{shown}: {error}")))?
+            let crd = declare::crd(&bytes).map_err(|error| Failure::Usage(anyhow!("{shown}: {error}")))?;
+            written(&crd, arguments.rust).map_err(|error| Failure::Usage(anyhow!("{shown}: {error}")))?
         }
         (None, None) => return Err(Failure::Usage(anyhow!("name a file with a CRD, or --from-cluster NAME"))),
     };
@@ -32,7 +33,12 @@ async fn from_cluster(arguments: &Scaffold, name: &str) -> Result<String, Failur
         let hint = if name.contains('.') { "" } else { ": it has its group in it, as in certificates.cert-manager.io" };
         return Err(Failure::Usage(anyhow!("the cluster has no CRD `{name}`{hint}; `kubectl get crds` prints all")));
     };
-    declare::scaffold(&crd).map_err(|error| Failure::Usage(anyhow!("{name}: {error}")))
+    written(&crd, arguments.rust).map_err(|error| Failure::Usage(anyhow!("{name}: {error}")))
+}
+
+/// As a file of kinds, or as a struct.
+fn written(crd: &CustomResourceDefinition, rust: bool) -> Result<String, String> {
+    if rust { declare::scaffold_rust(crd) } else { declare::scaffold(crd) }
 }
 
 fn read(file: &Path) -> std::io::Result<Vec<u8>> {

@@ -146,6 +146,9 @@ async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotR
     if tables.migrate {
         super::make_declared(&store, tables.program.of_file()).await?;
     }
+    if !tables.migrate && store.missing_own().await?.is_empty() {
+        store.check_declared(declared).await?;
+    }
     let mut missing = store.missing(&tables.kinds).await?;
     missing.extend(store.missing_own().await?);
     if !missing.is_empty() {

@@ -37,6 +37,11 @@ pub(super) fn schema(version: &CustomResourceDefinitionVersion) -> Option<&JSONS
     version.schema.as_ref()?.open_api_v3_schema.as_ref()
 }
 
+/// What the CRD says its objects are.
+pub(super) fn description(version: &CustomResourceDefinitionVersion) -> Option<String> {
+    schema(version)?.description.clone()
+}
+
 /// The schema of what is at these steps.
 ///
 /// # Errors

@@ -20,7 +20,7 @@
 //! | `views.rs` | views over these kinds |
 //! | `table.rs` | the checks of a table that constant evaluation does for structs |
 //! | `crd.rs` | which type a column has by the schema of a CRD |
-//! | `scaffold.rs` | a first file of kinds out of a CRD |
+//! | `scaffold.rs`, `scaffold_rust.rs` | a first file of kinds, or a first struct, out of a CRD |
 //! | `node.rs` | a place in a file, and what is wrong there |
 //!
 //! May use: schema, value, json, wire, object, protobuf, kind, registry, view, nearest, documents.
@@ -35,15 +35,18 @@ mod path;
 mod read;
 mod recipe;
 mod scaffold;
+mod scaffold_rust;
 mod table;
 #[cfg(test)]
 mod tests;
 mod views;
 
 pub use self::scaffold::scaffold;
+pub use self::scaffold_rust::scaffold_rust;
 
 use crate::kind::Kind;
 use crate::view::View;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::fmt;
 use std::io;
 
@@ -93,12 +96,12 @@ pub fn kinds(file: &str, text: &str, open: Open<'_>) -> Result<DeclaredKinds, De
     })
 }
 
-/// A first file of kinds for the CRD that a text has, YAML or JSON.
+/// The CRD that a text has, YAML or JSON.
 ///
 /// # Errors
-/// Why it cannot be made: the text has no CRD, or the CRD serves nothing.
-pub fn scaffold_text(text: &[u8]) -> Result<String, String> {
-    scaffold::scaffold(&crd::parse(text)?)
+/// What it has in place of a CRD.
+pub fn crd(text: &[u8]) -> Result<CustomResourceDefinition, String> {
+    crd::parse(text)
 }
 
 impl fmt::Display for DeclareError {

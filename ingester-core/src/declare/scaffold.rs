@@ -20,11 +20,11 @@ const OFFERED: usize = 60;
 const SHOWN: usize = 100;
 
 /// A column that is proposed.
-struct Proposed {
-    column: String,
-    path: Path,
-    ty: SqlType,
-    key: bool,
+pub(super) struct Proposed {
+    pub(super) column: String,
+    pub(super) path: Path,
+    pub(super) ty: SqlType,
+    pub(super) key: bool,
     /// What the schema says of it.
     description: String,
 }
@@ -34,12 +34,7 @@ struct Proposed {
 /// # Errors
 /// Why nothing can be declared of it.
 pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
-    let versions = &crd.spec.versions;
-    let version = versions
-        .iter()
-        .find(|version| version.storage && version.served)
-        .or_else(|| versions.iter().find(|version| version.served))
-        .ok_or("the CRD serves no version")?;
+    let version = served(crd)?;
     let names = &crd.spec.names;
     let proposed = columns(version);
     let offered = offered(version, &proposed);
@@ -79,6 +74,16 @@ pub fn scaffold(crd: &CustomResourceDefinition) -> Result<String, String> {
     Ok(text)
 }
 
+/// The version that is stored, else the first that is served.
+///
+/// # Errors
+/// When none is served.
+pub(super) fn served(crd: &CustomResourceDefinition) -> Result<&CustomResourceDefinitionVersion, String> {
+    let versions = &crd.spec.versions;
+    let stored = versions.iter().find(|version| version.storage && version.served);
+    stored.or_else(|| versions.iter().find(|version| version.served)).ok_or_else(|| "the CRD serves no version".into())
+}
+
 /// A column as a line, and what it is about above it.
 fn line(text: &mut String, proposed: &Proposed, mark: &str) {
     let Proposed { column, path, ty, key, description } = proposed;
@@ -90,7 +95,8 @@ fn line(text: &mut String, proposed: &Proposed, mark: &str) {
     let _ = writeln!(text, "  {mark}- {{column: {column}, path: '{path}', type: {ty}{key}}}");
 }
 
-fn columns(version: &CustomResourceDefinitionVersion) -> Vec<Proposed> {
+/// What the CRD selects and prints.
+pub(super) fn columns(version: &CustomResourceDefinitionVersion) -> Vec<Proposed> {
     let schema = crd::schema(version);
     let mut proposed: Vec<Proposed> = Vec::new();
     let selectable = version.selectable_fields.iter().flatten().map(|field| (field.json_path.as_str(), None));
@@ -221,7 +227,7 @@ fn unused(path: &Path, others: &[Proposed]) -> String {
 }
 
 /// `secretName` and `Sync Status` as `secret_name` and `sync_status`.
-fn snake(name: &str) -> String {
+pub(super) fn snake(name: &str) -> String {
     let mut snake = String::new();
     let mut before = '_';
     let chars: Vec<char> = name.chars().collect();
@@ -303,7 +309,7 @@ fn offer(steps: &mut Vec<Step>, schema: &JSONSchemaProps, proposed: &[Proposed],
 }
 
 /// The first sentence on one line, cut where it is long.
-fn first_sentence(text: &str) -> String {
+pub(super) fn first_sentence(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
     let end = text.find(". ").map_or(text.len(), |end| end + 1);

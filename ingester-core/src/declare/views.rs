@@ -159,13 +159,22 @@ fn read_overrides<'t>(
     overrides
 }
 
+/// The kind of a name; with its group where several have the name.
 fn find(kinds: &[Kind], name: &str) -> Option<Kind> {
-    let called = |kind: &&Kind| kind.kind() == name || format!("{}.{}", kind.kind(), kind.group()) == name;
-    kinds.iter().find(called).copied()
+    let with_group = |kind: &&&Kind| {
+        let group = if kind.group().is_empty() { "core" } else { kind.group() };
+        format!("{}.{group}", kind.kind()) == name
+    };
+    let mut alike = kinds.iter().filter(|kind| kind.kind() == name);
+    match (alike.next(), alike.next()) {
+        (Some(kind), None) => Some(*kind),
+        _ => kinds.iter().find(|kind| with_group(&kind)).copied(),
+    }
 }
 
 fn unknown(name: &str, names: &[&str]) -> String {
     match nearest(name, names) {
+        Some(meant) if *meant == *name => format!("several kinds are called `{name}`: write `{name}.GROUP`, or `{name}.core`"),
         Some(meant) => format!("there is no kind `{name}` in this file, did you mean `{meant}`?"),
         None => format!("there is no kind `{name}` in this file; there are: {}", names.join(", ")),
     }
@@ -202,7 +211,7 @@ const EXPRESSIONS: &str = "a column's name, `$kind`, `$group`, `$null`, {text: .
 /// Reads an expression. `None` after a fault.
 fn expression(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) -> Option<Expression> {
     let Some(depth) = depth.checked_sub(1) else {
-        faults.push(node.fault("this is nested too deep: make a column of a part of it"));
+        faults.push(node.fault("this is nested too deep"));
         return None;
     };
     if let Tree::Text(text) = node.tree() {
@@ -232,7 +241,12 @@ fn expression(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) -
                 return None;
             };
             let of = expression(&of, kind, depth, faults)?;
-            Some(Expression::Cast(Box::leak(Box::new(of)), read_type(&to, faults)?))
+            let ty = read_type(&to, faults)?;
+            if ty == ViewType::Number {
+                faults.push(to.expected("text, integer or time"));
+                return None;
+            }
+            Some(Expression::Cast(Box::leak(Box::new(of)), ty))
         }
         "case" => {
             let [when, otherwise] = value.fields(["when", "else"], faults)?;
@@ -283,7 +297,7 @@ const CONDITIONS: &str =
 /// Reads a condition. `None` after a fault.
 fn condition(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) -> Option<Condition> {
     let Some(depth) = depth.checked_sub(1) else {
-        faults.push(node.fault("this is nested too deep: make a column of a part of it"));
+        faults.push(node.fault("this is nested too deep"));
         return None;
     };
     match node.tree() {

@@ -43,6 +43,12 @@ pub enum DeclaredError {
         "the table `{0}` of this database is somebody else's: it has another primary key; give the kind another one with `table`"
     )]
     Foreign(String),
+    /// A view of this name that is not one of ours.
+    #[error(
+        "the view `{0}` of this database is somebody else's: nothing is recorded about it; give this one another name, drop that one, \
+         or replace it with `ingester schema apply --kinds FILE --allow-destructive`"
+    )]
+    ForeignView(String),
     /// A table with the rows of another kind: each program would mark the other's rows as deleted.
     #[error("the table `{table}` has the rows of {owner}: give this kind another one with `table`")]
     Owned {
@@ -52,7 +58,7 @@ pub enum DeclaredError {
         owner: String,
     },
     /// Changes that drop data.
-    #[error("these changes drop data: {}; if that is meant, say so with --allow-destructive", .0.join("; "))]
+    #[error("these changes drop data: {}; if that is meant, `ingester schema apply --kinds FILE --allow-destructive` makes them", .0.join("; "))]
     Destructive(Vec<String>),
 }
 
@@ -85,13 +91,9 @@ impl Store {
         }
         let wanted = Schema::of(registry);
         self.create_own().await?;
-        for kind in registry.kinds {
-            if let Some(owner) = self.other_owner(kind).await? {
-                return Err(DeclaredError::Owned { table: kind.table().name.to_string(), owner });
-            }
-        }
-        if may != May::Drop {
-            self.refuse_what_stays_no_more(registry.kinds).await?;
+        match may {
+            May::Add | May::Change => self.check_declared(registry.kinds).await?,
+            May::Drop => self.refuse_other_owners(registry.kinds).await?,
         }
         for attempt in 1.. {
             match self.change_tables(&wanted, may).await {
@@ -108,7 +110,12 @@ impl Store {
             }
         }
         for kind in registry.kinds {
-            self.record_stays(kind, &staying(kind)).await?;
+            // A column that has left the file is still there, and what it kept.
+            let of_others = match may {
+                May::Drop => String::new(),
+                May::Add | May::Change => left_staying(kind, &self.stays(kind).await?),
+            };
+            self.record_stays(kind, &(staying(kind) + &of_others)).await?;
             let number = self.record_definition(kind, kind.fingerprint()?).await?;
             know(kind, number);
         }
@@ -138,6 +145,25 @@ impl Store {
         if losses.is_empty() { Ok(()) } else { Err(DeclaredError::Destructive(losses)) }
     }
 
+    /// Whether these kinds can be written into their tables, where somebody else makes those: they are of no other kind, and nothing
+    /// that stays is lost.
+    ///
+    /// # Errors
+    /// [`DeclaredError`]
+    pub async fn check_declared(&self, kinds: &[Kind]) -> Result<(), DeclaredError> {
+        self.refuse_other_owners(kinds).await?;
+        self.refuse_what_stays_no_more(kinds).await
+    }
+
+    async fn refuse_other_owners(&self, kinds: &[Kind]) -> Result<(), DeclaredError> {
+        for kind in kinds {
+            if let Some(owner) = self.other_owner(kind).await? {
+                return Err(DeclaredError::Owned { table: kind.table().name.to_string(), owner });
+            }
+        }
+        Ok(())
+    }
+
     /// What [`Store::make_declared`] would change, and what it would leave.
     ///
     /// # Errors
@@ -157,7 +183,12 @@ impl Store {
     /// Changes the tables, once.
     async fn change_tables(&self, wanted: &Schema, may: May) -> Result<Declared, DeclaredError> {
         let mut migrating = self.migrating().await?;
-        let live = schema_of(&migrating.catalog().await?, self.dialect(), wanted);
+        let catalog = migrating.catalog().await?;
+        if let Some(view) = catalog.foreign_view(&wanted.views).filter(|_| may != May::Drop) {
+            migrating.end().await?;
+            return Err(DeclaredError::ForeignView(view.to_string()));
+        }
+        let live = schema_of(&catalog, self.dialect(), wanted);
         let (changes, left) = changes(&live, wanted, may);
         let mut declared = Declared { made: Vec::new(), left };
         let refused = refusal(&changes, may);
@@ -165,6 +196,7 @@ impl Store {
             migrating.end().await?;
             return Err(refused);
         }
+        self.announce_views(&catalog, &wanted.views).await?;
         for step in ddl::plan(&live, &changes) {
             self.make_step(&mut migrating, &step).await?;
             declared.made.extend(step.changes.iter().map(SchemaChange::sentence));
@@ -226,6 +258,20 @@ fn staying(kind: &Kind) -> String {
         columns.map(|column| format!("{} {}", mark_of(column.name), column.stays.word())).collect();
     entries.join(",")
 }
+
+/// The recorded columns that a kind does not have any more, as they were recorded.
+fn left_staying(kind: &Kind, recorded: &str) -> String {
+    let marks: Vec<String> = kind.table().columns.iter().flat_map(|column| [Some(column.name), column.was]).flatten().map(mark_of).collect();
+    let is_left = |entry: &&str| entry.split(' ').next().is_some_and(|mark| !mark.is_empty() && !marks.iter().any(|its| its == mark));
+    // As many as there is room for beside those that a kind may have.
+    let room = (MOST_STAYING - staying(kind).split(',').filter(|entry| !entry.is_empty()).count().min(MOST_STAYING)).min(MOST_STAYING);
+    let entries: Vec<&str> = recorded.split(',').filter(is_left).take(room).collect();
+    let comma = if entries.is_empty() || staying(kind).is_empty() { "" } else { "," };
+    format!("{comma}{}", entries.join(","))
+}
+
+/// Columns that a setting has room for: 6 digits, a blank, a word and a comma each.
+const MOST_STAYING: usize = 19;
 
 /// A process writes into one database, so a kind has one version there. What was known before stays.
 fn know(kind: &Kind, number: u32) {

@@ -107,7 +107,17 @@ fn short(text: &str) -> String {
     })
 }
 
+/// The record of a view that is to be made: it is of no definition.
+const ANNOUNCED: &str = "0 0 0";
+
 impl Catalog {
+    /// The first of these views that the database has, and of which nothing is recorded: somebody else made it.
+    pub(crate) fn foreign_view(&self, views: &[ViewDef]) -> Option<Ident> {
+        let is_foreign =
+            |view: &&ViewDef| self.views.get(view.name.as_str()).is_some_and(|found| found.record.is_none());
+        views.iter().find(is_foreign).map(|view| view.name)
+    }
+
     /// Whether a view is missing, or was made of another definition.
     pub fn lacks_view(&self, view: &ViewDef) -> bool {
         let found = self.views.get(view.name.as_str());
@@ -158,6 +168,16 @@ impl Store {
             }
             let name = format!("{}{}", ReadViewRecords::PREFIX, view.name);
             let written = self.pool.execute(&WriteSetting { name: &name, value: &record }).await;
+            written.map_err(|error| StoreError::of(format!("recording the view {}", view.name), error))?;
+        }
+        Ok(())
+    }
+
+    /// Records that the views that a database lacks will be ours: so one that is there without any record is somebody else's.
+    pub(crate) async fn announce_views(&self, catalog: &Catalog, views: &[ViewDef]) -> Result<(), StoreError> {
+        for view in views.iter().filter(|view| !catalog.views.contains_key(view.name.as_str())) {
+            let name = format!("{}{}", ReadViewRecords::PREFIX, view.name);
+            let written = self.pool.execute(&WriteSetting { name: &name, value: ANNOUNCED }).await;
             written.map_err(|error| StoreError::of(format!("recording the view {}", view.name), error))?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use ingester_core::{Ingestable, Kind};
 use serde::Deserialize;
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "example.com", version = "v1", kind = "Widget")]
+#[ingest(group = "example.com", version = "v1", kind = "Widget", namespaced)]
 struct Widget {
     #[index]
     colour: String,

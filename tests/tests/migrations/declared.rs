@@ -122,6 +122,11 @@ async fn values_that_stay_are_not_lost_by_a_changed_rule(database: Database) -> 
     store.make_declared(&[first], May::Add).await?;
     let again = declared(&[QUEUE, "column: owner, path: .spec.owner, type: VARCHAR(100), keep: true"], "")?;
     ensure!(matches!(store.make_declared(&[again], May::Add).await, Err(DeclaredError::Destructive(_))));
+    // A column that leaves the file is not forgotten.
+    let fewer = declared(&[QUEUE], "")?;
+    store.make_declared(&[fewer], May::Add).await?;
+    let back = declared(&[QUEUE, OWNER], "")?;
+    ensure!(matches!(store.check_declared(&[back]).await, Err(DeclaredError::Destructive(_))));
     // Meant, it is done.
     let without = declared(&[QUEUE, OWNER], "")?;
     store.make_declared(&[without], May::Drop).await?;

@@ -409,6 +409,11 @@ async fn without_migrations_views_are_made_and_replaced(database: Database) -> R
 async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let [(kinds, begin), (_, more), ..] = &releases();
+    // A view that somebody else made is not replaced, and not taken for ours.
+    database.sql("CREATE VIEW jobs AS SELECT 1 AS a").await?;
+    let refused = store.make_declared(Registry { kinds, views: begin }, May::Add).await;
+    ensure!(matches!(&refused, Err(DeclaredError::ForeignView(view)) if view == "jobs"), "{refused:?}");
+    database.sql("DROP VIEW jobs").await?;
     for (views, made) in [
         (begin, vec!["make view `jobs`"]),
         (begin, vec![]),
