@@ -12,6 +12,7 @@ use ingester_core::declare::kinds;
 use ingester_core::documents::documents;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
+use ingester_core::schema::BASE_COLUMNS;
 use ingester_core::value::Value;
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -29,7 +30,8 @@ struct Both {
 static BOTH: LazyLock<Vec<Both>> = LazyLock::new(|| {
     let declared = |compiled: &'static Kind| {
         let (group, version, kind) = (compiled.group(), compiled.version(), compiled.kind());
-        let mut text = format!("kinds:\n- group: {group}\n  version: {version}\n  kind: {kind}\n  namespaced: true\n  columns:\n");
+        let mut text =
+            format!("kinds:\n- group: {group}\n  version: {version}\n  kind: {kind}\n  namespaced: true\n  columns:\n");
         for column in compiled.table().indexed().iter().filter(|column| !column.computed) {
             let path = column.path.unwrap_or_else(|| panic!("{kind} does not say where {} is", column.name));
             let _ = writeln!(text, "  - {{column: {}, path: .{path}, type: {}, key: false}}", column.name, column.ty);
@@ -44,7 +46,7 @@ static BOTH: LazyLock<Vec<Both>> = LazyLock::new(|| {
     KINDS.iter().map(declared).collect()
 });
 
-/// Compares the rows of one object, and tells how many of the values were not absent.
+/// Compares the rows of one object, and tells how many of the indexed values were not absent.
 fn compare(both: &Both, compiled: &Row, declared: &Row) -> Result<usize, String> {
     let table = both.compiled.table();
     let mut there = 0;
@@ -60,7 +62,7 @@ fn compare(both: &Both, compiled: &Row, declared: &Row) -> Result<usize, String>
         if is != wanted && !absent {
             return Err(format!("{} {}: declared {is:?}, compiled {wanted:?}", both.compiled.kind(), column.name));
         }
-        there += usize::from(*is != Value::Null);
+        there += usize::from(*is != Value::Null && place >= BASE_COLUMNS.len());
     }
     Ok(there)
 }
@@ -77,12 +79,13 @@ fn the_samples_have_the_same_rows_by_both_forms() {
             let text = document.unwrap().content.unwrap();
             let parsed = Object::parse(&text, ManagedFields::Prune).unwrap();
             let both = BOTH.iter().find(|both| both.compiled.kind() == parsed.kind()).unwrap();
-            let rows = [both.compiled, &both.declared].map(|kind| read(kind, &text).unwrap_or_else(|error| panic!("{name}: {error}")));
+            let rows = [both.compiled, &both.declared]
+                .map(|kind| read(kind, &text).unwrap_or_else(|error| panic!("{name}: {error}")));
             values += compare(both, &rows[0], &rows[1]).unwrap_or_else(|error| panic!("{name}: {error}"));
             objects += 1;
         }
     }
-    assert!(objects >= 13 && values > 13 * 8, "{objects} {values}");
+    assert!(objects >= 13 && values >= 9, "{objects} {values}");
 }
 
 proptest! {

@@ -53,9 +53,12 @@ fn a_scaffolded_struct_is_current_and_gives_the_rows_of_the_scaffolded_file() {
         let mut rows = 0;
         for document in documents(std::fs::read(file(&format!("objects/{name}.yaml"))).unwrap().as_slice()) {
             let text = document.unwrap().content.unwrap();
-            let [by_struct, by_file] = [&compiled, &declared].map(|kind| read(kind, &text).unwrap_or_else(|error| panic!("{name}: {error}")));
+            let [by_struct, by_file] =
+                [&compiled, &declared].map(|kind| read(kind, &text).unwrap_or_else(|error| panic!("{name}: {error}")));
             for column in declared.table().indexed() {
-                let of = |kind: &Kind, row: &ingester_core::row::Row| row.values[kind.table().by_name(column.name.as_str()).unwrap()].clone();
+                let of = |kind: &Kind, row: &ingester_core::row::Row| {
+                    row.values[kind.table().by_name(column.name.as_str()).unwrap()].clone()
+                };
                 assert_eq!(of(&compiled, &by_struct), of(&declared, &by_file), "{name} {}", column.name);
             }
             rows += 1;

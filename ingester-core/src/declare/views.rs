@@ -174,7 +174,9 @@ fn find(kinds: &[Kind], name: &str) -> Option<Kind> {
 
 fn unknown(name: &str, names: &[&str]) -> String {
     match nearest(name, names) {
-        Some(meant) if *meant == *name => format!("several kinds are called `{name}`: write `{name}.GROUP`, or `{name}.core`"),
+        Some(meant) if *meant == *name => {
+            format!("several kinds are called `{name}`: write `{name}.GROUP`, or `{name}.core`")
+        }
         Some(meant) => format!("there is no kind `{name}` in this file, did you mean `{meant}`?"),
         None => format!("there is no kind `{name}` in this file; there are: {}", names.join(", ")),
     }

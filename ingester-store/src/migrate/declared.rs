@@ -261,10 +261,14 @@ fn staying(kind: &Kind) -> String {
 
 /// The recorded columns that a kind does not have any more, as they were recorded.
 fn left_staying(kind: &Kind, recorded: &str) -> String {
-    let marks: Vec<String> = kind.table().columns.iter().flat_map(|column| [Some(column.name), column.was]).flatten().map(mark_of).collect();
-    let is_left = |entry: &&str| entry.split(' ').next().is_some_and(|mark| !mark.is_empty() && !marks.iter().any(|its| its == mark));
+    let marks: Vec<String> =
+        kind.table().columns.iter().flat_map(|column| [Some(column.name), column.was]).flatten().map(mark_of).collect();
+    let is_left = |entry: &&str| {
+        entry.split(' ').next().is_some_and(|mark| !mark.is_empty() && !marks.iter().any(|its| its == mark))
+    };
     // As many as there is room for beside those that a kind may have.
-    let room = (MOST_STAYING - staying(kind).split(',').filter(|entry| !entry.is_empty()).count().min(MOST_STAYING)).min(MOST_STAYING);
+    let room = (MOST_STAYING - staying(kind).split(',').filter(|entry| !entry.is_empty()).count().min(MOST_STAYING))
+        .min(MOST_STAYING);
     let entries: Vec<&str> = recorded.split(',').filter(is_left).take(room).collect();
     let comma = if entries.is_empty() || staying(kind).is_empty() { "" } else { "," };
     format!("{comma}{}", entries.join(","))
