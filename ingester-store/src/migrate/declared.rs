@@ -182,6 +182,8 @@ impl Store {
 
     /// Changes the tables, once.
     async fn change_tables(&self, wanted: &Schema, may: May) -> Result<Declared, DeclaredError> {
+        // Before the connection that changes tables is taken: SQLite may have no other one.
+        self.announce_views(&self.catalog().await?, &wanted.views).await?;
         let mut migrating = self.migrating().await?;
         let catalog = migrating.catalog().await?;
         if let Some(view) = catalog.foreign_view(&wanted.views).filter(|_| may != May::Drop) {
@@ -196,7 +198,6 @@ impl Store {
             migrating.end().await?;
             return Err(refused);
         }
-        self.announce_views(&catalog, &wanted.views).await?;
         for step in ddl::plan(&live, &changes) {
             self.make_step(&mut migrating, &step).await?;
             declared.made.extend(step.changes.iter().map(SchemaChange::sentence));
