@@ -1,5 +1,7 @@
 //! Structs that `ingester scaffold --rust` writes: they compile as they are, and give the same rows as the file of kinds.
 
+#![allow(unreachable_pub, reason = "structs are as they are written for a library")]
+
 use crate::objects::read;
 use ingester_core::Kind;
 use ingester_core::declare::{crd, kinds, scaffold, scaffold_rust};

@@ -87,7 +87,7 @@ pub fn scaffold_rust(crd: &CustomResourceDefinition) -> Result<String, String> {
         let done = match parts(&proposed.path) {
             Some(Parts::Names(names)) => plain(&mut fields, &names, &proposed),
             Some(Parts::Match(at, by, literal, rest)) => {
-                let function = matched(&mut fields, kind, (&at, &by, &literal, &rest), &proposed);
+                let function = matched(&mut fields, kind, (&at, by, literal, &rest), &proposed);
                 if let Some(function) = &function {
                     functions.push_str(function);
                     on_struct.push(format!(
