@@ -74,8 +74,8 @@ pub enum May {
 }
 
 impl Store {
-    /// Makes the tables of a list of kinds, or of a [`Registry`] with its views, as they are declared, and records their definitions: from then on the kinds know their versions.
-    /// Concurrent runs wait for each other.
+    /// Makes the tables of a list of kinds, or of a [`Registry`] with its views, as they are declared, and records their definitions:
+    /// from then on the kinds know their versions. Concurrent runs wait for each other.
     ///
     /// # Errors
     /// [`DeclaredError`]. With [`May::Add`] nothing is changed if a kind needs more than that.
@@ -110,12 +110,12 @@ impl Store {
             }
         }
         for kind in registry.kinds {
-            // A column that has left the file is still there, and what it kept.
-            let of_others = match may {
+            let recorded = match may {
+                // What has left the file has been dropped.
                 May::Drop => String::new(),
-                May::Add | May::Change => left_staying(kind, &self.stays(kind).await?),
+                May::Add | May::Change => self.stays(kind).await?,
             };
-            self.record_stays(kind, &(staying(kind) + &of_others)).await?;
+            self.record_stays(kind, &staying(kind, &recorded)).await?;
             let number = self.record_definition(kind, kind.fingerprint()?).await?;
             know(kind, number);
         }
@@ -252,27 +252,19 @@ fn mark_of(name: Ident) -> String {
     mark.chars().take(6).collect()
 }
 
-/// The columns of a kind whose values stay, as a setting has them.
-fn staying(kind: &Kind) -> String {
-    let columns = kind.table().columns.iter().filter(|column| !column.stays.is_none());
-    let entries: Vec<String> =
-        columns.map(|column| format!("{} {}", mark_of(column.name), column.stays.word())).collect();
-    entries.join(",")
-}
-
-/// The recorded columns that a kind does not have any more, as they were recorded.
-fn left_staying(kind: &Kind, recorded: &str) -> String {
+/// The columns of a kind whose values stay, as a setting has them. Of the recorded ones those come along that the kind does not have
+/// any more: such a column is still in the table, with what it kept.
+fn staying(kind: &Kind, recorded: &str) -> String {
+    let columns = kind.table().columns;
+    let own = columns.iter().filter(|column| !column.stays.is_none());
+    let own = own.map(|column| format!("{} {}", mark_of(column.name), column.stays.word()));
     let marks: Vec<String> =
-        kind.table().columns.iter().flat_map(|column| [Some(column.name), column.was]).flatten().map(mark_of).collect();
-    let is_left = |entry: &&str| {
-        entry.split(' ').next().is_some_and(|mark| !mark.is_empty() && !marks.iter().any(|its| its == mark))
-    };
-    // As many as there is room for beside those that a kind may have.
-    let room = (MOST_STAYING - staying(kind).split(',').filter(|entry| !entry.is_empty()).count().min(MOST_STAYING))
-        .min(MOST_STAYING);
-    let entries: Vec<&str> = recorded.split(',').filter(is_left).take(room).collect();
-    let comma = if entries.is_empty() || staying(kind).is_empty() { "" } else { "," };
-    format!("{comma}{}", entries.join(","))
+        columns.iter().flat_map(|column| [Some(column.name), column.was]).flatten().map(mark_of).collect();
+    let left = recorded
+        .split(',')
+        .filter(|entry| entry.split_once(' ').is_some_and(|(mark, _)| !marks.iter().any(|its| its == mark)));
+    let entries: Vec<String> = own.chain(left.map(str::to_owned)).take(MOST_STAYING).collect();
+    entries.join(",")
 }
 
 /// Columns that a setting has room for: 6 digits, a blank, a word and a comma each.
