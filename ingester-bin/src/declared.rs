@@ -3,10 +3,11 @@
 //! May use: ending, program, ingester-core, ingester-mirror.
 
 use crate::ending::Failure;
-use crate::program::Program;
+use crate::program::{KindsFile, Program};
 use anyhow::anyhow;
 use ingester_core::declare;
 use ingester_mirror::config::Config;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// The program with the kinds of the file that the arguments name, else the configuration.
@@ -17,9 +18,22 @@ pub(crate) fn add(program: Program, named: Option<&Path>, config: Option<&Path>)
         .map_err(|error| Failure::Usage(anyhow!("the file of kinds {} cannot be read: {error}", file.display())))?;
     // What a file names lies beside it.
     let folder = file.parent().unwrap_or(Path::new(""));
-    let open = |name: &str| std::fs::read(folder.join(name));
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let files = RefCell::new(vec![(name.clone(), text.clone().into_bytes())]);
+    let open = |name: &str| {
+        let bytes = std::fs::read(folder.join(name))?;
+        let mut files = files.borrow_mut();
+        if files.iter().all(|(its, _)| its != name) {
+            files.push((name.to_owned(), bytes.clone()));
+        }
+        Ok(bytes)
+    };
     match declare::kinds(&file.display().to_string(), &text, &open) {
-        Ok(declared) => Ok(program.with_declared(declared)),
+        Ok(declared) => {
+            // Once in a process, which uses its kinds to its end.
+            let kinds_file = KindsFile { name: name.leak(), files: files.into_inner().leak() };
+            Ok(Program { kinds_file: Some(kinds_file), ..program.with_declared(declared) })
+        }
         Err(error) => Err(Failure::Usage(anyhow!("{}", error.to_string().replace('\n', "\nerror: ")))),
     }
 }

@@ -122,6 +122,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         | Command::Kinds(_)
         | Command::Scaffold(_)
         | Command::Rbac(_)
+        | Command::Manifests(_)
+        | Command::Members(_)
         | Command::Queries(_)
         | Command::Kubeconfig(_)
         | Command::Rejects(_)
@@ -159,6 +161,8 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
         Command::Kinds(arguments) => commands::kinds::run(&arguments, kinds),
         Command::Scaffold(arguments) => wait_for(commands::scaffold::run(arguments)),
         Command::Rbac(arguments) => commands::rbac::run(&arguments, kinds),
+        Command::Manifests(arguments) => commands::manifests::run(&arguments, program),
+        Command::Members(arguments) => wait_for(commands::members::run(arguments, kinds)),
     }
 }
 

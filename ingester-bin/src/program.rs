@@ -21,12 +21,23 @@ pub struct Program {
     /// The views over the kinds that are built in.
     pub(crate) views: &'static [View],
     pub(crate) sql: Option<GeneratedSql>,
+    /// The file that declares kinds.
+    pub(crate) kinds_file: Option<KindsFile>,
+}
+
+/// The file that declares kinds, and what it names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KindsFile {
+    /// Its name in its folder.
+    pub(crate) name: &'static str,
+    /// The bytes of each file by its path in the folder, the file of kinds among them.
+    pub(crate) files: &'static [(String, Vec<u8>)],
 }
 
 impl Program {
     /// An ingester for these kinds.
     pub const fn new(kinds: &'static [Kind]) -> Self {
-        Program { kinds, built_in: kinds, declared: &[], declared_views: &[], views: &[], sql: None }
+        Program { kinds, built_in: kinds, declared: &[], declared_views: &[], views: &[], sql: None, kinds_file: None }
     }
 
     /// Adds views over the tables of the kinds, see [`ingester_core::view`]. They are part of the schema, as the tables are.
@@ -59,7 +70,7 @@ impl Program {
         let (declared, declared_views) = (file.kinds.leak(), file.views);
         match file.built_in {
             true => Program { declared, declared_views, ..self }.with_built_in(self.built_in),
-            false => Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], sql: None },
+            false => Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], sql: None, ..self },
         }
     }
 

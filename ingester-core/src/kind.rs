@@ -248,9 +248,22 @@ impl Kind {
         let functions = Functions {
             plural,
             decode: Decode::Function(decode::decode_resource::<Spec, Status>),
-            crd: Some(crd::crd::<Root>),
+            crd: Some(crd::relaxed::<Root>),
         };
         Kind::new(definition, functions)
+    }
+
+    /// The same with the CRD that kube derives.
+    #[doc(hidden)]
+    pub const fn strict_custom_resource<Root, Spec, Status>(definition: Definition) -> Self
+    where
+        Root: kube::Resource<DynamicType = ()> + kube::CustomResourceExt,
+        Spec: RowSource + DeserializeOwned,
+        Status: Indexed + DeserializeOwned,
+    {
+        let mut kind = Kind::custom_resource::<Root, Spec, Status>(definition);
+        kind.functions.crd = Some(crd::strict::<Root>);
+        kind
     }
 
     /// A kind that somebody else defines: `Whole` is read from the whole object.

@@ -107,7 +107,7 @@ impl KindDeclaration {
     /// The type of the status, where there is one.
     pub(crate) fn status(&self) -> Option<&Path> {
         match &self.form {
-            Form::Resource { status } => status.as_ref(),
+            Form::Resource { status, .. } => status.as_ref(),
             Form::Projection { .. } => None,
         }
     }
@@ -116,7 +116,11 @@ impl KindDeclaration {
 /// What the struct describes.
 pub(crate) enum Form {
     /// The spec of a custom resource that kube derives.
-    Resource { status: Option<Path> },
+    Resource {
+        status: Option<Path>,
+        /// Whether its CRD is as kube derives it.
+        strict: bool,
+    },
     /// The whole of an object that somebody else defines.
     Projection { plural: String },
 }

@@ -35,6 +35,50 @@ pub(crate) struct Scaffold {
     pub(crate) cluster: Cluster,
 }
 
+const MANIFESTS: &str = "\
+Examples:
+  ingester manifests --out deploy/base --image registry.example.com/ingester:1.0.0
+  ingester manifests --out base --kinds kinds.yaml --name crontabs
+  kubectl apply -k base                                     the next step";
+
+/// Write the manifests that run this program in a cluster, as a base for kustomize.
+///
+/// Namespace, ServiceAccount, the ClusterRole of the program's kinds, configuration, the placeholder of the Secret, the schema Job and the
+/// Deployment. Kinds of a file are mounted into the pods. Without --kinds, or with kinds that are built in, a Dockerfile builds the program.
+/// Files of an earlier run are replaced.
+#[derive(Debug, Args)]
+#[command(after_help = MANIFESTS)]
+pub(crate) struct Manifests {
+    /// Only these kinds.
+    #[arg(value_name = "KIND")]
+    pub(crate) kinds: Vec<String>,
+    /// The folder of the files.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// The image of the program.
+    #[arg(long, value_name = "IMAGE", default_value = concat!("ingester:", env!("CARGO_PKG_VERSION")), value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) image: String,
+    /// What the objects are called, and what their names begin with.
+    #[arg(long, value_name = "NAME", default_value = "ingester", value_parser = name)]
+    pub(crate) name: String,
+    /// The namespace of the objects; the name, if it is not given.
+    #[arg(long, value_name = "NAMESPACE", value_parser = name)]
+    pub(crate) namespace: Option<String>,
+    /// The configuration of `ingester run`, in place of the default one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// A name that all these objects may have, with `-schema` and the like behind it.
+fn name(text: &str) -> Result<String, String> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let ends = text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.ends_with('-');
+    if text.len() > 50 || !ends || !text.chars().all(fits) {
+        return Err("a name has up to 50 lower-case letters, digits and hyphens, and begins with a letter".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 const RBAC: &str = "\
 Examples:
   ingester rbac --config ingester.yaml | kubectl apply -f -

@@ -23,11 +23,11 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use declare::{Rbac, Scaffold};
+pub(crate) use declare::{Manifests, Rbac, Scaffold};
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat, State};
 pub(crate) use import::Import;
 pub(crate) use kubeconfig::Kubeconfig;
-pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Restore, RestoreFormat, Run, Serve};
+pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Members, Restore, RestoreFormat, Run, Serve};
 pub(crate) use rejects::{Rejects, RejectsClear, RejectsCommand, RejectsList};
 pub(crate) use schema::{
     Backfill, Crds, Kinds, KindsFormat, Proto, ProtoDecode, Schema, SchemaApply, SchemaDiff, SchemaGenerate,
@@ -81,6 +81,8 @@ impl Command {
             | Command::Scaffold(_)
             | Command::Completions(_) => return None,
             Command::Rbac(its) => return its.config.as_deref(),
+            Command::Manifests(its) => return its.config.as_deref(),
+            Command::Members(its) => return its.config.as_deref(),
         };
         target.config.as_deref()
     }
@@ -112,6 +114,8 @@ pub(crate) enum Command {
     Kinds(Kinds),
     Scaffold(Scaffold),
     Rbac(Rbac),
+    Manifests(Manifests),
+    Members(Members),
     Completions(Completions),
 }
 

@@ -210,18 +210,23 @@ fn dialect() -> impl TypedValueParser<Value = Dialect> {
 const GENERATE: &str = "\
 Examples:
   ingester schema generate --name add_owner
+  ingester schema generate --amend                          after another change, before anybody has run the last one
   ingester schema generate --check                          in CI";
 
-/// Write the generated SQL files, and new migrations if the structs have changed.
+/// Write the generated SQL files, and a new migration if the structs have changed.
 #[derive(Debug, Args)]
 #[command(after_help = GENERATE)]
 pub(crate) struct SchemaGenerate {
-    /// The name of the new migrations, such as add_owner. By default they are named after the changes.
+    /// The name of the new migration, such as add_owner. By default it is named after the changes.
     #[arg(long, value_name = "NAME", conflicts_with = "check")]
     pub(crate) name: Option<String>,
-    /// Write migrations that lose data.
+    /// Write a migration that loses data.
     #[arg(long, conflicts_with = "check")]
     pub(crate) allow_destructive: bool,
+    /// Make the last migration anew instead of adding one. A database that has run it has to take it back first, with
+    /// `ingester schema revert`.
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) amend: bool,
     /// Only check whether the files are current; exit with 1 if they are not.
     #[arg(long)]
     pub(crate) check: bool,

@@ -13,6 +13,8 @@ pub(crate) mod import;
 mod interrupt;
 pub(crate) mod kinds;
 pub(crate) mod kubeconfig;
+pub(crate) mod manifests;
+pub(crate) mod members;
 pub(crate) mod proto;
 pub(crate) mod queries;
 pub(crate) mod rbac;

@@ -10,20 +10,30 @@ use ingester_core::kind::Finalizer;
 use ingester_mirror::config::Ingester;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 
 pub(crate) fn run(arguments: &Rbac, kinds: &'static [Kind]) -> Result<Ending, Failure> {
-    let config = match &arguments.config {
-        Some(file) => configuration(&ConfigFile { config: file.clone() }, kinds)?.ingester,
-        None => Ingester::default(),
-    };
-    let kinds: Vec<Kind> =
-        chosen(kinds, &arguments.kinds)?.into_iter().filter(|kind| config.has_kind(kind.name())).collect();
+    let (kinds, config) = chosen_by(&arguments.kinds, arguments.config.as_deref(), kinds)?;
     print(&role(&arguments.name, &kinds, &config))?;
     Ok(Ending::Done)
 }
 
+/// The kinds that are named, of those that the configuration chooses; and the configuration, or the default one.
+pub(super) fn chosen_by(
+    names: &[String],
+    config: Option<&Path>,
+    kinds: &'static [Kind],
+) -> Result<(Vec<Kind>, Ingester), Failure> {
+    let config = match config {
+        Some(file) => configuration(&ConfigFile { config: file.to_path_buf() }, kinds)?.ingester,
+        None => Ingester::default(),
+    };
+    let kinds = chosen(kinds, names)?.into_iter().filter(|kind| config.has_kind(kind.name())).collect();
+    Ok((kinds, config))
+}
+
 /// The role as people write it, with why each right is needed.
-fn role(name: &str, kinds: &[Kind], config: &Ingester) -> String {
+pub(super) fn role(name: &str, kinds: &[Kind], config: &Ingester) -> String {
     // Resources by what is done with their objects, and by their groups.
     let mut rights: BTreeMap<(bool, &str), BTreeSet<String>> = BTreeMap::new();
     for kind in kinds {

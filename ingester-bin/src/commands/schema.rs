@@ -33,10 +33,14 @@ pub(crate) fn print(arguments: &SchemaPrint, program: Program) -> Result<Ending,
 pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<Ending, Failure> {
     let registry = program.of_schema();
     let folder = Folder::new(&arguments.out);
-    let options = GenerateOptions { name: arguments.name.as_deref(), allow_destructive: arguments.allow_destructive };
+    let options = GenerateOptions {
+        name: arguments.name.as_deref(),
+        allow_destructive: arguments.allow_destructive,
+        amend: arguments.amend,
+    };
     let outcome = if arguments.check { folder.check(registry) } else { folder.generate(registry, &options) };
     let outcome = outcome.map_err(anyhow::Error::from)?;
-    if outcome.changed.is_empty() {
+    if outcome.changed.is_empty() && outcome.deleted.is_empty() {
         note(&format!("{} is current", arguments.out.display()));
         return Ok(Ending::Done);
     }
@@ -46,8 +50,15 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
         let verb = if arguments.check { "differs" } else { "wrote" };
         note(&format!("{verb}: {}", arguments.out.join(path).display()));
     }
+    for path in &outcome.deleted {
+        note(&format!("deleted: {}", arguments.out.join(path).display()));
+    }
     for migration in &outcome.migrations {
-        let verb = if arguments.check { "missing" } else { "new" };
+        let verb = match (arguments.check, arguments.amend) {
+            (true, _) => "missing",
+            (false, true) => "amended",
+            (false, false) => "new",
+        };
         note(&format!("{verb} migration: {migration}"));
     }
     if arguments.check {

@@ -12,6 +12,7 @@ mod habits;
 mod import;
 mod kubeconfig;
 mod logging;
+mod manifests;
 mod mistakes;
 mod namesakes;
 mod program;

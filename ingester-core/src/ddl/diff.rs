@@ -3,16 +3,16 @@
 use super::model::{ColumnDef, KeyDef, Schema, TableDef};
 use super::view::ViewDef;
 use crate::schema::{Ident, SqlType};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// One change of a schema. The lock file has only the name of a table or view that is created or dropped.
+/// One change of a schema. The lock file has only the name of a table or view that is created, because it has the whole elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SchemaChange {
     /// A table is created.
     CreateTable(#[serde(with = "name_alone")] TableDef),
     /// A table is dropped with its rows.
-    DropTable(#[serde(with = "name_alone")] TableDef),
+    DropTable(#[serde(deserialize_with = "whole_table")] TableDef),
     /// A table is renamed.
     RenameTable {
         /// The former name.
@@ -87,7 +87,7 @@ pub enum SchemaChange {
     /// A view is made.
     CreateView(#[serde(with = "view_name_alone")] ViewDef),
     /// A view is dropped, for good or while a table under it changes.
-    DropView(#[serde(with = "view_name_alone")] ViewDef),
+    DropView(#[serde(deserialize_with = "whole_view")] ViewDef),
 }
 
 /// Whether the values of a column fit another type.
@@ -356,6 +356,28 @@ fn keys(old: &TableDef, new: &TableDef, kept: &[(Ident, Ident)], changes: &mut V
     changes.extend(wanted.into_iter().map(|key| SchemaChange::AddKey { table, key: key.clone() }));
 }
 
+/// What a lock file has of something that was dropped: those of earlier releases have its name alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Dropped<T> {
+    Name(Ident),
+    Whole(T),
+}
+
+fn whole_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TableDef, D::Error> {
+    Ok(match Dropped::deserialize(deserializer)? {
+        Dropped::Name(name) => name_alone::table(name),
+        Dropped::Whole(table) => table,
+    })
+}
+
+fn whole_view<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ViewDef, D::Error> {
+    Ok(match Dropped::deserialize(deserializer)? {
+        Dropped::Name(name) => view_name_alone::view(name),
+        Dropped::Whole(view) => view,
+    })
+}
+
 /// The lock file has the whole tables elsewhere.
 mod name_alone {
     use super::TableDef;
@@ -367,8 +389,11 @@ mod name_alone {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TableDef, D::Error> {
-        let name = Ident::deserialize(deserializer)?;
-        Ok(TableDef { name, was: None, columns: Vec::new(), primary_key: Vec::new(), keys: Vec::new() })
+        Ident::deserialize(deserializer).map(table)
+    }
+
+    pub(super) fn table(name: Ident) -> TableDef {
+        TableDef { name, was: None, columns: Vec::new(), primary_key: Vec::new(), keys: Vec::new() }
     }
 }
 
@@ -383,6 +408,10 @@ mod view_name_alone {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ViewDef, D::Error> {
-        Ok(ViewDef { name: Ident::deserialize(deserializer)?, columns: Vec::new(), sources: Vec::new() })
+        Ident::deserialize(deserializer).map(view)
+    }
+
+    pub(super) fn view(name: Ident) -> ViewDef {
+        ViewDef { name, columns: Vec::new(), sources: Vec::new() }
     }
 }

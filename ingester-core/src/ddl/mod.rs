@@ -19,7 +19,7 @@ pub use cost::{Cost, Server};
 pub use diff::{SchemaChange, diff};
 pub use generated::GeneratedSql;
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};
-pub use plan::{Phase, Step, plan};
+pub use plan::{Phase, Step, plan, steps_of};
 pub(crate) use storage::storage_class;
 pub use summary::{losses, questions, staying_losses, summary};
 pub use view::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};

@@ -1,5 +1,6 @@
 //! A schema as owned data: from code, from a lock file, or from a database's catalog.
 
+use super::diff::SchemaChange;
 use super::view::ViewDef;
 use crate::registry::Registry;
 use crate::schema::{BASE_COLUMNS, Column, Ident, Key, SqlType, Stays, Table, base};
@@ -68,6 +69,30 @@ impl Schema {
             tables: kinds.iter().flat_map(|kind| TableDef::all(kind.table())).collect(),
             views: views.iter().map(ViewDef::of).collect(),
         }
+    }
+
+    /// The schema from which `changes` made this one, but for the order of what they dropped; `None` if they dropped something that
+    /// a lock file of an earlier release has by its name alone.
+    pub fn before(&self, changes: &[SchemaChange]) -> Option<Self> {
+        let mut schema = self.clone();
+        for change in changes.iter().rev().map(SchemaChange::inverse) {
+            match change {
+                SchemaChange::CreateTable(table) if table.columns.is_empty() => return None,
+                SchemaChange::CreateView(view) if view.columns.is_empty() => return None,
+                SchemaChange::CreateTable(table) => schema.tables.push(table),
+                SchemaChange::CreateView(view) => schema.views.push(view),
+                SchemaChange::DropTable(table) => schema.tables.retain(|other| other.name != table.name),
+                SchemaChange::DropView(view) => schema.views.retain(|other| other.name != view.name),
+                SchemaChange::RenameTable { from, to } => {
+                    schema.tables.iter_mut().filter(|table| table.name == from).for_each(|table| table.name = to);
+                }
+                within => {
+                    let its = within.within();
+                    schema.tables.iter_mut().filter(|table| Some(table.name) == its).for_each(|table| within.apply(table));
+                }
+            }
+        }
+        Some(schema)
     }
 
     /// The table of this name.

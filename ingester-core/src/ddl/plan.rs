@@ -73,23 +73,23 @@ impl Phase {
         }
     }
 
-    /// Its name, in words joined by underscores.
-    pub fn name(self) -> &'static str {
+    /// What it does, in words.
+    pub fn words(self) -> &'static str {
         match self {
-            Phase::DropViews => "drop_views",
-            Phase::RenameTables => "rename_tables",
-            Phase::DropKeys => "drop_keys",
-            Phase::RenameColumns => "rename_columns",
-            Phase::RenameKeys => "rename_keys",
-            Phase::DropColumns => "drop_columns",
-            Phase::WidenColumns => "widen_columns",
-            Phase::CopyColumns => "retype_columns",
-            Phase::ChangePrimaryKey => "change_primary_key",
-            Phase::AddColumns => "add_columns",
-            Phase::AddKeys => "add_keys",
-            Phase::CreateTables => "create_tables",
-            Phase::DropTables => "drop_tables",
-            Phase::CreateViews => "create_views",
+            Phase::DropViews => "drop views",
+            Phase::RenameTables => "rename tables",
+            Phase::DropKeys => "drop keys",
+            Phase::RenameColumns => "rename columns",
+            Phase::RenameKeys => "rename keys",
+            Phase::DropColumns => "drop columns",
+            Phase::WidenColumns => "widen columns",
+            Phase::CopyColumns => "retype columns",
+            Phase::ChangePrimaryKey => "change primary key",
+            Phase::AddColumns => "add columns",
+            Phase::AddKeys => "add keys",
+            Phase::CreateTables => "create tables",
+            Phase::DropTables => "drop tables",
+            Phase::CreateViews => "create views",
         }
     }
 }
@@ -128,7 +128,7 @@ impl SchemaChange {
     }
 
     /// Applies it to `table`.
-    fn apply(&self, table: &mut TableDef) {
+    pub(super) fn apply(&self, table: &mut TableDef) {
         match self {
             SchemaChange::CreateTable(_)
             | SchemaChange::DropTable(_)
@@ -206,6 +206,11 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
     steps.extend(whole(Phase::DropTables));
     steps.extend(whole(Phase::CreateViews));
     steps
+}
+
+/// The steps in which recorded changes were made: [`plan`]'s, without the tables.
+pub fn steps_of(changes: &[SchemaChange]) -> Vec<&[SchemaChange]> {
+    changes.chunk_by(|a, b| (Phase::of(a), a.within()) == (Phase::of(b), b.within())).collect()
 }
 
 impl Step {

@@ -5,37 +5,48 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 };
 
 /// The CRD of `K`, with a schema under which the API server stores what the client sent.
-pub(super) fn crd<K: kube::CustomResourceExt>() -> CustomResourceDefinition {
+pub(super) fn relaxed<K: kube::CustomResourceExt>() -> CustomResourceDefinition {
+    changed::<K>(|schema| {
+        // These would make the API server change or reject an object. Without `nullable` it drops nulls, which read as absent anyway.
+        schema.default = None;
+        schema.required = None;
+        schema.nullable = None;
+    })
+}
+
+/// The CRD of `K` as kube derives it: required fields, defaults and nulls are those of the struct.
+pub(super) fn strict<K: kube::CustomResourceExt>() -> CustomResourceDefinition {
+    changed::<K>(|_| {})
+}
+
+fn changed<K: kube::CustomResourceExt>(change: fn(&mut JSONSchemaProps)) -> CustomResourceDefinition {
     let mut crd = K::crd();
     for version in &mut crd.spec.versions {
         if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
-            relax(schema);
+            walk(schema, change);
         }
     }
     crd
 }
 
-/// Removes what would make the API server change or reject an object: defaults, required lists and `nullable` (without
-/// it the server drops nulls, which read as absent anyway).
-fn relax(schema: &mut JSONSchemaProps) {
-    schema.default = None;
-    schema.required = None;
-    schema.nullable = None;
+/// Changes a schema and all that is in it.
+fn walk(schema: &mut JSONSchemaProps, change: fn(&mut JSONSchemaProps)) {
+    change(schema);
     if let Some(description) = &mut schema.description {
         // Descriptions are written for rustdoc. Its links mean nothing to readers of a CRD.
         *description = description.replace("[`", "`").replace("`]", "`");
     }
     if let Some(properties) = &mut schema.properties {
         for property in properties.values_mut() {
-            relax(property);
+            walk(property, change);
         }
     }
     match &mut schema.items {
-        Some(JSONSchemaPropsOrArray::Schema(items)) => relax(items),
-        Some(JSONSchemaPropsOrArray::Schemas(items)) => items.iter_mut().for_each(relax),
+        Some(JSONSchemaPropsOrArray::Schema(items)) => walk(items, change),
+        Some(JSONSchemaPropsOrArray::Schemas(items)) => items.iter_mut().for_each(|items| walk(items, change)),
         None => {}
     }
     if let Some(JSONSchemaPropsOrBool::Schema(more)) = &mut schema.additional_properties {
-        relax(more);
+        walk(more, change);
     }
 }

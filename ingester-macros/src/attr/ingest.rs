@@ -17,6 +17,7 @@ pub(crate) struct Ingest {
     pub(crate) immutable: Option<bool>,
     pub(crate) finalizer: Option<FinalizerOption>,
     pub(crate) companions: Option<bool>,
+    pub(crate) crd: Option<CrdOption>,
     /// In seconds.
     pub(crate) retention: Option<u64>,
     pub(crate) protobuf: Option<LitStr>,
@@ -70,6 +71,29 @@ impl FinalizerOption {
     }
 }
 
+/// `crd = "..."`: what the CRD of a kind of one's own asks of its objects.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CrdOption {
+    /// Nothing that a client left out, so that the server keeps what it was sent.
+    Relaxed,
+    /// What the struct asks: required fields, defaults and nulls as kube derives them.
+    Strict,
+}
+
+impl CrdOption {
+    fn read(context: &Context, setting: &Setting) -> Option<Self> {
+        let text = setting.string(context)?;
+        match text.value().as_str() {
+            "relaxed" => Some(CrdOption::Relaxed),
+            "strict" => Some(CrdOption::Strict),
+            _ => {
+                context.error(&text, "`crd` is one of `relaxed` and `strict`");
+                None
+            }
+        }
+    }
+}
+
 /// `key(a, b)`.
 pub(crate) struct CompositeKey {
     pub(crate) span: Span,
@@ -83,6 +107,7 @@ impl Ingest {
         "immutable",
         "finalizer",
         "companions",
+        "crd",
         "retention",
         "protobuf",
         "descriptors",
@@ -136,6 +161,7 @@ impl Ingest {
                 let value = setting.bool_or(context, "makes no tables of labels and annotations");
                 setting.store(context, &mut self.companions, value)
             }
+            "crd" => setting.store(context, &mut self.crd, CrdOption::read(context, setting)),
             "retention" => setting.store(context, &mut self.retention, age(context, setting)),
             "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
             "group" => setting.store(context, &mut self.group, setting.string(context)),

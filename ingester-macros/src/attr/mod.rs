@@ -13,7 +13,7 @@ mod setting;
 
 pub(crate) use self::serde::{FieldName, FieldNames};
 pub(crate) use index::Index;
-pub(crate) use ingest::{CompositeKey, FinalizerOption, Ingest};
+pub(crate) use ingest::{CompositeKey, CrdOption, FinalizerOption, Ingest};
 pub(crate) use kube::Kube;
 
 use crate::ast::{Body, Item};

@@ -2,7 +2,7 @@
 
 use super::columns::{former_names, is_of_whole, of_metadata, record};
 use crate::ast::{Derive, Field, Item};
-use crate::attr::{Attributes, CompositeKey, FinalizerOption, Ingest, Kube};
+use crate::attr::{Attributes, CompositeKey, CrdOption, FinalizerOption, Ingest, Kube};
 use crate::case::plural;
 use crate::context::Context;
 use crate::model::{ColumnDeclaration, Form, KindDeclaration, Message, Model, TableName};
@@ -95,7 +95,7 @@ fn resource(context: &Context, kube: Kube, ingest: &Ingest) -> Option<Identity> 
         version: kube.version?,
         kind: kube.kind?,
         namespaced: kube.namespaced,
-        form: Form::Resource { status: kube.status },
+        form: Form::Resource { status: kube.status, strict: ingest.crd == Some(CrdOption::Strict) },
     })
 }
 
@@ -114,6 +114,9 @@ fn projection(context: &Context, ident: &Ident, ingest: &Ingest) -> Option<Ident
                 missing.join(", ")
             ),
         );
+    }
+    if let Some(option) = ingest.given.iter().find(|option| *option == "crd") {
+        context.error(option, "`crd` is for kinds of your own: the CRD of a projection is somebody else's");
     }
     let kind = ingest.kind.clone()?;
     let group = ingest.group.as_ref().map(LitStr::value).unwrap_or_default();

@@ -117,12 +117,13 @@ fn ingestable(record: &Record, declared: &KindDeclaration) -> TokenStream {
         }
     };
     let made = match &declared.form {
-        Form::Resource { status } => {
+        Form::Resource { status, strict } => {
             let status = match status {
                 Some(status) => quote!(#status),
                 None => quote!(__ingester::NoStatus),
             };
-            quote!(__ingester::Kind::custom_resource::<#root, #ident, #status>(#definition))
+            let of = if *strict { quote!(strict_custom_resource) } else { quote!(custom_resource) };
+            quote!(__ingester::Kind::#of::<#root, #ident, #status>(#definition))
         }
         Form::Projection { plural } => quote!(__ingester::Kind::projection::<#ident>(#definition, #plural)),
     };

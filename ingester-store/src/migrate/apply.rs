@@ -1,18 +1,19 @@
 //! Bringing a database to the released schema, and back.
 //!
 //! sqlx's own table records which migrations were run, so that `sqlx migrate info` agrees. MySQL commits before and after each
-//! change of a definition, so a migration that was interrupted there may have been done or not. The catalog tells which, because
-//! each migration is one statement whose effect the lock file describes.
+//! change of a definition, so a migration that was interrupted there may be before any of its steps. The catalog tells which, because
+//! the lock file describes the effect of each.
 
-use super::drift::{self, Drift, has_key, is_column, same_names};
+use super::drift::{self, Drift};
 use super::folder::GenerateError;
 use super::lock_file::{AddedColumn, ReleasedMigration};
-use super::released::Released;
-use crate::store::catalog::{Catalog, FoundTable};
+use super::progress::progress;
+use super::released::{Released, parts};
+use crate::store::catalog::Catalog;
 use crate::store::ledger::{LedgerEntry, Migrating};
 use crate::store::views::Likeness;
 use crate::store::{ErrorClass, Store, StoreError};
-use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, ViewDef};
+use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, ViewDef, steps_of};
 use ingester_core::dialect::Dialect;
 use ingester_core::kind::Kind;
 use ingester_core::schema::{Ident, SqlType, Stays};
@@ -106,17 +107,21 @@ impl Released {
         for (place, released) in todo.iter().enumerate() {
             report(Progress { migration: released.name(), place: place + 1, of: todo.len() });
             let migration = self.migration(dialect, released, true)?;
-            let interrupted = entries.contains_key(&migration.version);
-            let done = current
-                || ((unknown || interrupted) && is_done(&released.changes, &migrating.catalog().await?, dialect));
-            match (done, interrupted) {
+            let steps = steps_of(&released.changes).len();
+            let recorded = entries.contains_key(&migration.version);
+            let behind = match current {
+                true => steps,
+                false if unknown || recorded => {
+                    progress(&released.changes, &migrating.catalog().await?, dialect).unwrap_or(0)
+                }
+                false => 0,
+            };
+            let done = behind == steps;
+            match (done, recorded) {
                 (true, true) => migrating.settle(migration.version, true).await?,
                 (true, false) => migrating.skip(&migration).await?,
-                (false, interrupted) => {
-                    if interrupted {
-                        migrating.settle(migration.version, false).await?;
-                    }
-                    run(&mut migrating, dialect, released, &migration, true).await?;
+                (false, _) => {
+                    Run { released, migration: &migration, dialect, up: true, behind, recorded }.run(&mut migrating).await?;
                     made.extend(created_views(&released.changes));
                 }
             }
@@ -183,11 +188,17 @@ impl Released {
         for (place, released) in todo.iter().enumerate() {
             report(Progress { migration: released.name(), place: place + 1, of: todo.len() });
             let migration = self.migration(dialect, released, false)?;
+            let steps = steps_of(&released.changes).len();
             let interrupted = entries.get(&migration.version).is_some_and(|entry| entry.interrupted);
-            if interrupted && !is_done(&released.changes, &migrating.catalog().await?, dialect) {
+            let behind = match interrupted {
+                true => progress(&released.changes, &migrating.catalog().await?, dialect).unwrap_or(steps),
+                false => steps,
+            };
+            if behind == 0 {
                 migrating.settle(migration.version, false).await?;
             } else {
-                run(&mut migrating, dialect, released, &migration, false).await?;
+                let run = Run { released, migration: &migration, dialect, up: false, behind, recorded: true };
+                run.run(&mut migrating).await?;
             }
             reverted.push(released.name());
         }
@@ -248,75 +259,61 @@ fn created_views(changes: &[SchemaChange]) -> impl Iterator<Item = Ident> {
     })
 }
 
-/// Runs one migration, and retries it while its table is in use.
-///
-/// The loop is written out because it decides by the catalog, not by the error alone, whether a retry is needed.
-async fn run(
-    migrating: &mut Migrating,
+/// One migration to be run, up or down.
+struct Run<'a> {
+    released: &'a ReleasedMigration,
+    migration: &'a sqlx::migrate::Migration,
     dialect: Dialect,
-    released: &ReleasedMigration,
-    migration: &sqlx::migrate::Migration,
     up: bool,
-) -> Result<(), StoreError> {
-    let mut attempt = 1;
-    loop {
-        let run = if up { migrating.apply(migration).await } else { migrating.revert(migration).await };
-        let Err(error) = run else { return Ok(()) };
-        // MySQL has committed the record of the attempt. The migration may be done in spite of the error, for example if the
-        // connection was lost afterwards. If the catalog cannot be read either, the next run finds out.
-        let Ok(catalog) = migrating.catalog().await else { return Err(error) };
-        let done = is_done(&released.changes, &catalog, dialect);
-        migrating.settle(migration.version, done).await?;
-        if done == up {
-            return Ok(());
-        }
-        if error.class() != ErrorClass::Transient || attempt == ATTEMPTS {
-            return Err(error);
-        }
-        tracing::warn!(%error, migration = released.name(), "A table is in use, trying again");
-        attempt += 1;
-        tokio::time::sleep(PAUSE).await;
-    }
+    /// How many of its steps have their effect, counted upwards.
+    behind: usize,
+    /// Whether the ledger has it.
+    recorded: bool,
 }
 
-/// Whether a database has the effect of these changes.
-pub(super) fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
-    let table = |name: Ident| catalog.tables.get(name.as_str());
-    let column = |table: Option<&FoundTable>, column: &ColumnDef| {
-        let found = table.and_then(|table| table.column(column.name.as_str()));
-        found.is_some_and(|found| is_column(dialect, column, found))
-    };
-    let key = |name: Ident, key: &KeyDef| table(name).is_some_and(|found| has_key(dialect, name, key, found));
-    changes.iter().all(|change| match change {
-        SchemaChange::CreateTable(created) => table(created.name).is_some(),
-        SchemaChange::DropTable(dropped) => table(dropped.name).is_none(),
-        SchemaChange::RenameTable { from, to } => {
-            let reused =
-                changes.iter().any(|other| matches!(other, SchemaChange::RenameTable { to, .. } if to == from));
-            table(*to).is_some() && (reused || table(*from).is_none())
+impl Run<'_> {
+    /// Runs the steps that are left, and tries again while a table is in use.
+    ///
+    /// The loop is written out because it decides by the catalog, not by the error alone, what is left.
+    async fn run(mut self, migrating: &mut Migrating) -> Result<(), StoreError> {
+        let steps = steps_of(&self.released.changes).len();
+        let mut attempt = 1;
+        loop {
+            let Err(error) = self.attempt(migrating, steps).await else { return Ok(()) };
+            // MySQL has committed the record of the attempt and the steps before the one that failed. That one may be done in spite of
+            // the error, for example if the connection was lost afterwards. If the catalog cannot be read either, the next run finds
+            // out.
+            let Ok(catalog) = migrating.catalog().await else { return Err(error) };
+            self.behind = progress(&self.released.changes, &catalog, self.dialect).unwrap_or(self.behind);
+            if self.behind == if self.up { steps } else { 0 } {
+                return migrating.settle(self.migration.version, self.up).await;
+            }
+            if self.behind == if self.up { 0 } else { steps } {
+                migrating.settle(self.migration.version, !self.up).await?;
+                self.recorded = !self.up;
+            } else {
+                self.recorded = true;
+            }
+            if error.class() != ErrorClass::Transient || attempt == ATTEMPTS {
+                return Err(error);
+            }
+            tracing::warn!(%error, migration = self.released.name(), "A table is in use, trying again");
+            attempt += 1;
+            tokio::time::sleep(PAUSE).await;
         }
-        SchemaChange::AddColumn { table: name, column: added } => column(table(*name), added),
-        SchemaChange::DropColumn { table: name, column: dropped } => {
-            table(*name).is_some() && !column(table(*name), dropped)
+    }
+
+    async fn attempt(&self, migrating: &mut Migrating, steps: usize) -> Result<(), StoreError> {
+        let (texts, migration) = (parts(self.migration.sql.as_str()), self.migration);
+        let first = if self.up { self.behind } else { steps - self.behind };
+        if first > 0 && texts.len() == steps {
+            return migrating.finish(migration, &texts[first..], self.up, self.recorded).await;
         }
-        SchemaChange::RenameColumn { table: name, column: was, to } => {
-            let reused =
-                changes.iter().any(|other| matches!(other, SchemaChange::RenameColumn { to, .. } if *to == was.name));
-            column(table(*name), &ColumnDef { name: *to, ..*was })
-                && (reused || table(*name).is_some_and(|found| found.column(was.name.as_str()).is_none()))
+        if self.up && self.recorded {
+            migrating.settle(migration.version, false).await?;
         }
-        SchemaChange::Retype { table: name, to, .. } => column(table(*name), to),
-        SchemaChange::PrimaryKey { table: name, to, .. } => {
-            table(*name).is_some_and(|found| same_names(to, &found.primary_key))
-        }
-        SchemaChange::AddKey { table: name, key: added } => key(*name, added),
-        SchemaChange::DropKey { table: name, key: dropped } => table(*name).is_some() && !key(*name, dropped),
-        SchemaChange::RenameKey { table: name, key: was, to } => {
-            key(*name, &KeyDef { name: *to, columns: was.columns.clone() }) && !key(*name, was)
-        }
-        SchemaChange::CreateView(view) => catalog.views.contains_key(view.name.as_str()),
-        SchemaChange::DropView(view) => !catalog.views.contains_key(view.name.as_str()),
-    })
+        if self.up { migrating.apply(migration).await } else { migrating.revert(migration).await }
+    }
 }
 
 /// The tables of a database as a schema, to be compared with `wanted` by [`diff`](ingester_core::ddl::diff). It has the tables of

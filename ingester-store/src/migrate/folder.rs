@@ -26,6 +26,8 @@ pub struct GenerateOptions<'a> {
     pub name: Option<&'a str>,
     /// Whether changes may drop data.
     pub allow_destructive: bool,
+    /// Whether the last migration is made anew, because it was not released. It keeps its name unless there is another one.
+    pub amend: bool,
 }
 
 /// The result of [`Folder::generate`] or [`Folder::check`].
@@ -33,8 +35,10 @@ pub struct GenerateOptions<'a> {
 pub struct Outcome {
     /// Files that were written, or would be.
     pub changed: Vec<String>,
-    /// The migrations that were added, or would be.
+    /// The migration that was added, or would be.
     pub migrations: Vec<String>,
+    /// Files that were deleted, because the migration was amended.
+    pub deleted: Vec<String>,
     /// The changes of the tables and definitions, for people; empty if there are none.
     pub summary: String,
 }
@@ -72,6 +76,20 @@ pub enum GenerateError {
     /// The message of a kind cannot be used.
     #[error(transparent)]
     Protobuf(#[from] ProtobufError),
+    /// There is no migration to be made anew.
+    #[error("{path} has no migration that could be amended: generate without --amend")]
+    NothingToAmend {
+        /// The lock file.
+        path: String,
+    },
+    /// The last migration cannot be taken back, because its lock file is of an earlier release.
+    #[error(
+        "{migration} dropped tables or views, and the lock file, which is of an earlier release, does not say what they were: take its files and {LOCK_FILE} of before it from version control again, and generate without --amend"
+    )]
+    CannotAmend {
+        /// The migration.
+        migration: String,
+    },
     /// A text that cannot be the name of a migration.
     #[error(
         "`{0}` is no name for a migration: it has up to 60 lower-case letters, digits and underscores, such as add_owner"
@@ -108,7 +126,10 @@ impl Folder {
         {
             self.write(path, &plan.files[path])?;
         }
-        Ok(Outcome { changed, migrations: plan.migrations, summary: plan.summary })
+        for path in &plan.deleted {
+            self.delete(path)?;
+        }
+        Ok(Outcome { changed, migrations: plan.migrations, deleted: plan.deleted, summary: plan.summary })
     }
 
     /// What [`Folder::generate`] would do.
@@ -118,7 +139,8 @@ impl Folder {
     pub fn check<'a>(&self, registry: impl Into<Registry<'a>>) -> Result<Outcome, GenerateError> {
         let plan =
             self.plan(registry.into(), &GenerateOptions { allow_destructive: true, ..GenerateOptions::default() })?;
-        Ok(Outcome { changed: self.differing(&plan.files)?, migrations: plan.migrations, summary: plan.summary })
+        let Plan { files, migrations, deleted, summary } = plan;
+        Ok(Outcome { changed: self.differing(&files)?, migrations, deleted, summary })
     }
 
     /// The released migrations with their texts.
@@ -139,6 +161,7 @@ impl Folder {
     fn plan(&self, registry: Registry<'_>, options: &GenerateOptions<'_>) -> Result<Plan, GenerateError> {
         let mut lock_file = self.lock_file()?;
         self.check_released(&lock_file)?;
+        let amended = if options.amend { Some(self.take_back(&mut lock_file)?) } else { None };
         let code = Schema::of(registry);
         let changes = ddl::diff(&lock_file.tables, &code);
         let mut losses = ddl::losses(&changes);
@@ -148,26 +171,23 @@ impl Folder {
             return Err(GenerateError::Destructive(losses));
         }
         let steps = ddl::plan(&lock_file.tables, &changes);
-        let name = match options.name {
-            Some(name) => checked_name(name)?,
-            None => default_name(&lock_file, &changes),
+        let description = match (options.name, &amended) {
+            (Some(name), _) => checked_name(name)?,
+            (None, Some(amended)) => amended.description.clone(),
+            (None, None) => default_name(&lock_file, &changes),
         };
         let mut files = BTreeMap::new();
         let mut migrations = Vec::new();
-        for step in &steps {
+        if !steps.is_empty() {
             let version = lock_file.migrations.last().map_or(1, |last| last.version + 1);
-            let description = match &steps[..] {
-                [_] => name.clone(),
-                _ => step_name(&name, step, &steps),
-            };
-            let mut migration =
-                ReleasedMigration { version, description, changes: step.changes.clone(), files: BTreeMap::new() };
+            let all = steps.iter().flat_map(|step| step.changes.iter().cloned()).collect();
+            let mut migration = ReleasedMigration { version, description, changes: all, files: BTreeMap::new() };
+            // A down migration backfills nothing: that is for the earlier program, which has the columns in its structs.
+            let back: Vec<Step> = steps.iter().rev().map(Step::inverse).collect();
             for dialect in Dialect::ALL {
-                // A down migration backfills nothing: that is for the earlier program, which has the columns in its structs.
-                for (up, step, backfilled) in [(true, step.clone(), &code), (false, step.inverse(), &Schema::default())]
-                {
+                for (up, steps, backfilled) in [(true, &steps, &code), (false, &back, &Schema::default())] {
                     let path = released::path(dialect, &migration, up);
-                    let text = file(dialect, &step, backfilled);
+                    let text = file(dialect, steps, backfilled);
                     migration.files.insert(path.clone(), checksum(&text));
                     files.insert(path, text);
                 }
@@ -175,7 +195,9 @@ impl Folder {
             migrations.push(migration.name());
             lock_file.migrations.push(migration);
         }
-        if !changes.is_empty() {
+        let deleted = amended.iter().flat_map(|amended| amended.files.keys());
+        let deleted = deleted.filter(|path| !files.contains_key(*path)).cloned().collect();
+        if !changes.is_empty() || amended.is_some() {
             lock_file.tables = code.clone();
         }
         lock_file.set_stays(&code);
@@ -187,7 +209,20 @@ impl Folder {
         let text = serde_json::to_string_pretty(&lock_file)
             .map_err(|error| GenerateError::LockFile { path: LOCK_FILE.into(), reason: error.to_string() })?;
         files.insert(LOCK_FILE.into(), text + "\n");
-        Ok(Plan { files, migrations, summary: ddl::summary(&changes, &code, None) + &definitions.concat() })
+        let summary = ddl::summary(&changes, &code, None) + &definitions.concat();
+        Ok(Plan { files, migrations, deleted, summary })
+    }
+
+    /// Takes the last migration out of the lock file.
+    fn take_back(&self, lock_file: &mut LockFile) -> Result<ReleasedMigration, GenerateError> {
+        let last = lock_file.migrations.last().map(ReleasedMigration::name);
+        match (lock_file.take_back(), last) {
+            (Some(migration), _) => Ok(migration),
+            (None, Some(migration)) => Err(GenerateError::CannotAmend { migration }),
+            (None, None) => {
+                Err(GenerateError::NothingToAmend { path: self.root.join(LOCK_FILE).display().to_string() })
+            }
+        }
     }
 
     fn lock_file(&self) -> Result<LockFile, GenerateError> {
@@ -234,6 +269,14 @@ impl Folder {
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         fs::write(&path, text).map_err(|error| failed(&path, error))
     }
+
+    fn delete(&self, path: &str) -> Result<(), GenerateError> {
+        let path = self.root.join(path);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&path, error)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// For a test of a crate with kinds: panics unless the folder of generated SQL is current. The message has the changes and the
@@ -270,24 +313,33 @@ struct Plan {
     files: BTreeMap<String, String>,
     /// The names of the new migrations.
     migrations: Vec<String>,
+    /// Files of a migration that was amended.
+    deleted: Vec<String>,
     summary: String,
 }
 
-/// The text of a migration's file.
-fn file(dialect: Dialect, step: &Step, backfilled: &Schema) -> String {
+/// The text of a migration's file: its steps, each behind a line that [`parts`](super::released::parts) finds.
+fn file(dialect: Dialect, steps: &[Step], backfilled: &Schema) -> String {
     let mut text = NOTICE.to_owned();
-    // A file that creates tables needs no summary.
-    if step.phase != Phase::CreateTables {
-        for line in ddl::summary(&step.changes, backfilled, None).lines() {
-            let _ = writeln!(text, "-- {line}");
+    for (number, step) in steps.iter().enumerate() {
+        if steps.len() > 1 {
+            let _ = write!(text, "\n{}{} of {}: {}", released::STEP, number + 1, steps.len(), step.phase.words());
+            text.push('\n');
         }
+        // Of tables that are created, the statements say all.
+        if step.phase != Phase::CreateTables {
+            for line in ddl::summary(&step.changes, backfilled, None).lines() {
+                let _ = writeln!(text, "-- {line}");
+            }
+        }
+        text.push('\n');
+        let statements = dialect.step(step);
+        if statements.is_empty() {
+            text.push_str("-- Nothing to do here: these types are stored alike.\n");
+        }
+        text.push_str(&dialect.script(&statements));
     }
-    text.push('\n');
-    let statements = dialect.step(step);
-    if statements.is_empty() {
-        text.push_str("-- Nothing to do here: these types are stored alike.\n");
-    }
-    text + &dialect.script(&statements)
+    text
 }
 
 /// Checks a name that somebody gave.
@@ -333,16 +385,6 @@ fn default_name(lock_file: &LockFile, changes: &[SchemaChange]) -> String {
                 _ => "change_tables".to_owned(),
             }
         }
-    }
-}
-
-/// The name of one of several steps: what it does, and its table if several steps do the same.
-fn step_name(name: &str, step: &Step, steps: &[Step]) -> String {
-    let phase = step.phase.name();
-    let alike = steps.iter().filter(|other| other.phase == step.phase).count();
-    match step.changes.first().and_then(SchemaChange::within).filter(|_| alike > 1) {
-        Some(table) => format!("{name}_{table}_{phase}"),
-        None => format!("{name}_{phase}"),
     }
 }
 
@@ -407,7 +449,7 @@ mod tests {
         ]
     );
 
-    const NO: GenerateOptions<'_> = GenerateOptions { name: None, allow_destructive: false };
+    const NO: GenerateOptions<'_> = GenerateOptions { name: None, allow_destructive: false, amend: false };
 
     #[test]
     fn the_first_migration_makes_everything_and_a_later_one_only_what_is_new() {
@@ -454,14 +496,16 @@ mod tests {
         assert!(!error.contains("second"), "{error}");
         assert_eq!(fs::read_to_string(folder.path().join(LOCK_FILE)).unwrap(), before, "nothing was written");
 
-        let allowed = GenerateOptions { name: Some("one_kind_only"), allow_destructive: true };
+        let allowed = GenerateOptions { name: Some("one_kind_only"), allow_destructive: true, ..NO };
         let outcome = sql.generate(&[SECOND_WIDER], &allowed).unwrap();
-        let expected = ["widen_columns", "add_columns", "add_keys", "drop_tables"];
-        let expected: Vec<String> =
-            (2..).zip(expected).map(|(n, step)| format!("{n:04}_one_kind_only_{step}")).collect();
-        assert_eq!(outcome.migrations, expected);
+        assert_eq!(outcome.migrations, ["0002_one_kind_only"]);
+        let up = fs::read_to_string(folder.path().join("mysql/migrations/0002_one_kind_only.up.sql")).unwrap();
+        let steps: Vec<&str> = up.lines().filter(|line| line.starts_with("-- Step")).collect();
+        let expected = ["widen columns", "add columns", "add keys", "drop tables"];
+        let expected: Vec<String> = (1..).zip(expected).map(|(n, step)| format!("-- Step {n} of 4: {step}")).collect();
+        assert_eq!(steps, expected);
         assert_eq!(sql.check(&[SECOND_WIDER]).unwrap(), Outcome::default());
-        assert_eq!(sql.released().unwrap().lock_file().migrations.len(), 5);
+        assert_eq!(sql.released().unwrap().lock_file().migrations.len(), 2);
     }
 
     #[test]
@@ -504,6 +548,46 @@ mod tests {
         let allowed = GenerateOptions { allow_destructive: true, ..NO };
         sql.generate(&[plain], &allowed).unwrap();
         assert_eq!(sql.check(&[plain]).unwrap(), Outcome::default());
+    }
+
+    #[test]
+    fn an_amended_migration_is_the_one_that_would_have_been_generated_at_once() {
+        let amend = GenerateOptions { amend: true, allow_destructive: true, ..NO };
+        let files = |folder: &Path| -> BTreeMap<String, String> {
+            let text = |path: &Path| fs::read_to_string(path).unwrap();
+            let found = walk(folder).into_iter().map(|path| (path.display().to_string(), text(&path)));
+            found.map(|(path, text)| (path.replace(&folder.display().to_string(), ""), text)).collect()
+        };
+        fn walk(folder: &Path) -> Vec<PathBuf> {
+            let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+        }
+        let (folder, at_once) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (sql, other) = (Folder::new(folder.path()), Folder::new(at_once.path()));
+        let error = sql.generate(&[FIRST], &amend).unwrap_err().to_string();
+        assert!(error.contains("generate without --amend"), "{error}");
+        sql.generate(&[FIRST, SECOND], &NO).unwrap();
+        let released = files(folder.path());
+        // A migration that drops a table, widens a column and adds another; then it is only to widen and add; then nothing.
+        sql.generate(&[SECOND_WIDER], &GenerateOptions { allow_destructive: true, ..NO }).unwrap();
+        let outcome = sql.generate(&[FIRST, SECOND_WIDER], &GenerateOptions { name: Some("wider"), ..amend }).unwrap();
+        assert_eq!((&outcome.migrations[..], outcome.deleted.len()), (&["0002_wider".to_owned()][..], 4), "{outcome:?}");
+        assert!(!outcome.summary.contains("DESTRUCTIVE"), "{}", outcome.summary);
+        other.generate(&[FIRST, SECOND], &NO).unwrap();
+        other.generate(&[FIRST, SECOND_WIDER], &GenerateOptions { name: Some("wider"), ..NO }).unwrap();
+        let (mut found, mut expected) = (files(folder.path()), files(at_once.path()));
+        let lock = |files: &mut BTreeMap<String, String>| -> LockFile {
+            serde_json::from_str(&files.remove("/schema.lock.json").unwrap()).unwrap()
+        };
+        let locks = [lock(&mut found), lock(&mut expected)];
+        assert_eq!((found, &locks[0].tables, &locks[0].migrations), (expected, &locks[1].tables, &locks[1].migrations));
+        let outcome = sql.generate(&[FIRST, SECOND], &amend).unwrap();
+        assert_eq!((outcome.migrations.len(), outcome.deleted.len()), (0, 4), "{outcome:?}");
+        let (mut found, mut expected) = (files(folder.path()), released);
+        let locks = [lock(&mut found), lock(&mut expected)];
+        assert_eq!((found, &locks[0].tables, &locks[0].migrations), (expected, &locks[1].tables, &locks[1].migrations));
+        assert!(locks[0].definitions[&Ident::new("second")].fingerprints.len() > 1, "numbers that were given stay given");
+        assert_eq!(sql.check(&[FIRST, SECOND]).unwrap(), Outcome::default());
     }
 
     #[test]

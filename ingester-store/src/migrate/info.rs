@@ -1,6 +1,7 @@
 //! What a database knows of each migration, and what a run would do, without doing it.
 
-use super::apply::{ApplyError, is_done};
+use super::apply::ApplyError;
+use super::progress::is_done;
 use super::released::Released;
 use crate::store::Store;
 use crate::store::ledger::LedgerEntry;

@@ -156,6 +156,22 @@ impl LockFile {
         Ok(lines)
     }
 
+    /// Takes the last migration back. Definitions keep their numbers, because a database that has run it may have rows of them. `None` if
+    /// there is none, or the lock file does not say what it dropped.
+    pub(super) fn take_back(&mut self) -> Option<ReleasedMigration> {
+        let last = self.migrations.last()?.clone();
+        self.tables = self.tables.before(&last.changes)?;
+        self.migrations.pop();
+        for change in last.changes.iter().rev() {
+            if let SchemaChange::RenameTable { from, to } = change
+                && let Some(definitions) = self.definitions.remove(to)
+            {
+                self.definitions.insert(*from, definitions);
+            }
+        }
+        Some(last)
+    }
+
     /// Whether the kind's companion tables were made later than its main table, so that older rows may not have their labels and
     /// annotations in them.
     pub(super) fn has_later_companions(&self, kind: &Kind) -> bool {

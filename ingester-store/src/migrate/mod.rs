@@ -11,6 +11,7 @@ mod drift;
 mod folder;
 mod info;
 mod lock_file;
+mod progress;
 mod released;
 
 pub use apply::{Applied, ApplyError, Progress, schema_of};

@@ -82,6 +82,22 @@ impl TryFrom<GeneratedSql> for Released {
     }
 }
 
+/// How the line begins that stands before each step of a migration with several.
+pub(super) const STEP: &str = "-- Step ";
+
+/// The texts of a migration's steps. One without lines before steps is one step.
+pub(super) fn parts(text: &str) -> Vec<&str> {
+    let starts: Vec<usize> =
+        text.match_indices(STEP).map(|(at, _)| at).filter(|at| *at == 0 || text[..*at].ends_with('\n')).collect();
+    match &starts[..] {
+        [] => vec![text],
+        starts => {
+            let ends = starts.iter().skip(1).copied().chain([text.len()]);
+            starts.iter().zip(ends).map(|(start, end)| &text[*start..end]).collect()
+        }
+    }
+}
+
 /// The path of a migration's file within the folder.
 pub(super) fn path(dialect: Dialect, released: &ReleasedMigration, up: bool) -> String {
     let direction = if up { "up" } else { "down" };

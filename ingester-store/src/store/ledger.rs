@@ -193,6 +193,28 @@ impl Migrating {
         })
     }
 
+    /// Runs the rest of a migration that was interrupted between two of its statements, and records that it was done. `recorded` is
+    /// whether the ledger has it already.
+    pub(crate) async fn finish(
+        &mut self,
+        migration: &Migration,
+        rest: &[&str],
+        up: bool,
+        recorded: bool,
+    ) -> Result<(), StoreError> {
+        for text in rest {
+            // The text of a migration is one that the ingester has generated, and its checksum was compared.
+            let ran: Result<(), sqlx::Error> = on_driver!(Migrating, self, |connection, _driver| {
+                connection.execute(AssertSqlSafe((*text).to_owned())).await.map(drop)
+            });
+            ran.map_err(|error| failed(&doing(migration), error))?;
+        }
+        match (up, recorded) {
+            (true, false) => self.skip(migration).await,
+            _ => self.settle(migration.version, up).await,
+        }
+    }
+
     /// Changes tables without a record: statements that belong together, in one transaction where the dialect has that.
     pub(crate) async fn define(&mut self, statements: &[Sql]) -> Result<(), StoreError> {
         let has_lock = self.has_lock();

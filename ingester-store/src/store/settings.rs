@@ -11,6 +11,9 @@ pub(super) const SETTINGS: &str = "ingester_settings";
 /// The setting with the uid of the cluster's namespace `kube-system`.
 const CLUSTER: &str = "cluster";
 
+/// The setting with the name of the database, by chance, which its ingesters have in common.
+const NAME: &str = "name";
+
 impl Store {
     /// The uid of the cluster that the database belongs to: the recorded one, else `uid`, which is recorded then. Of several ingesters that
     /// record one at the same time, one wins, and all of them get its uid.
@@ -18,26 +21,35 @@ impl Store {
     /// # Errors
     /// If the table is missing, or cannot be read or written within the retries.
     pub async fn claim_for_cluster(&self, uid: &str) -> Result<String, StoreError> {
+        self.claim(CLUSTER, uid).await
+    }
+
+    /// What tells the database from every other one: the recorded name, else `name`, which is recorded then, as
+    /// [`Store::claim_for_cluster`] does.
+    ///
+    /// # Errors
+    /// As [`Store::claim_for_cluster`].
+    pub async fn claim_name(&self, name: &str) -> Result<String, StoreError> {
+        self.claim(NAME, name).await
+    }
+
+    async fn claim(&self, name: &str, value: &str) -> Result<String, StoreError> {
         self.with_retries(
-            || format!("reading the cluster of this database in {SETTINGS}"),
+            || format!("reading the {name} of this database in {SETTINGS}"),
             || async {
-                if let Some(recorded) = self.cluster().await? {
+                if let Some(recorded) = self.setting(name).await? {
                     return Ok(recorded);
                 }
-                match self.pool.execute(&RecordSetting { name: CLUSTER, value: uid }).await {
+                match self.pool.execute(&RecordSetting { name, value }).await {
                     // Another one was faster.
                     Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
-                        self.cluster().await?.ok_or(sqlx::Error::RowNotFound)
+                        self.setting(name).await?.ok_or(sqlx::Error::RowNotFound)
                     }
-                    written => written.map(|_| uid.to_owned()),
+                    written => written.map(|_| value.to_owned()),
                 }
             },
         )
         .await
-    }
-
-    async fn cluster(&self) -> Result<Option<String>, sqlx::Error> {
-        self.setting(CLUSTER).await
     }
 
     async fn setting(&self, name: &str) -> Result<Option<String>, sqlx::Error> {

@@ -25,7 +25,7 @@ pub(crate) struct Case {
     pub(crate) objects: &'static str,
 }
 
-const CHANGE: GenerateOptions<'_> = GenerateOptions { name: Some("change"), allow_destructive: true };
+const CHANGE: GenerateOptions<'_> = GenerateOptions { name: Some("change"), allow_destructive: true, amend: false };
 
 /// A folder in which `before` is released, and the number of its last migration.
 fn released_before(case: &Case) -> Result<(tempfile::TempDir, Folder, u32)> {

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use ingester_store::migrate::{Released, State};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
-use sqlx::migrate::{Migrate as _, Migrator};
+use sqlx::migrate::{Migrate as _, Migration, MigrationType, Migrator};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ async fn concurrent_programs_run_each_migration_once(database: Database) -> Resu
         run.dedup();
     }
     ensure!(run == SECOND, "{run:?}");
-    ensure!(ledger(&database).await? == done(&["1", "2", "3"]));
+    ensure!(ledger(&database).await? == done(&["1", "2"]));
     Ok(())
 }
 
@@ -78,32 +78,45 @@ async fn an_interrupted_migration_is_resumed(database: Database) -> Result<()> {
     apply(&releases.first, &store).await?;
     write(&store, &FIRST_KIND, (0..3).map(|number| job(number, 1))).await?;
     let second = Migrator::new(releases.root.path().join(folder(&database)).join("migrations")).await?;
-    let migration = second.iter().find(|migration| migration.version == 2).context("migration 2")?;
-    let checksum: String = migration.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
+    let find = |kind: MigrationType| {
+        let found = second.iter().find(|migration| migration.version == 2 && migration.migration_type == kind);
+        found.context("migration 2")
+    };
+    let (up, down) = (find(MigrationType::ReversibleUp)?, find(MigrationType::ReversibleDown)?);
+    let steps = |migration: &Migration| -> Vec<String> {
+        migration.sql.as_str().split("-- Step ").skip(1).map(|step| format!("-- {step}")).collect()
+    };
+    let count = steps(up).len();
+    ensure!(count == 2 && steps(down).len() == count, "columns, then keys");
+    let checksum: String = up.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
     let begun = format!(
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
-         VALUES (2, 'add owner add columns', FALSE, x'{checksum}', -1)"
+         VALUES (2, 'add owner', FALSE, x'{checksum}', -1)"
     );
-    for was_done in [false, true] {
-        if was_done {
-            // Back to the first release; then as if the statement had run, but had not been recorded.
-            releases.second.revert(&store, 1, &mut |_| {}).await?;
-            database.sql(migration.sql.as_str()).await?;
+    for behind in 0..=count {
+        // As if the program had been killed after so many steps, each committed by itself.
+        for step in &steps(up)[..behind] {
+            database.sql(step).await?;
         }
         database.sql(&begun).await?;
         let pending = releases.second.pending(&store).await?;
         ensure!(pending == SECOND[1..], "{pending:?}");
         let applied = releases.second.apply(&store, &mut |_| {}).await?;
-        let (run, recorded) = if was_done { (&SECOND[2..], &SECOND[1..2]) } else { (&SECOND[1..], &SECOND[..0]) };
-        ensure!(applied.run == run && applied.recorded == recorded && applied.drift.is_empty(), "{applied:?}");
-        ensure!(ledger(&database).await? == done(&["1", "2", "3"]));
+        let (run, recorded) = if behind == count { (0, 1) } else { (1, 0) };
+        let found = (applied.run.len(), applied.recorded.len(), applied.drift.len());
+        ensure!(found == (run, recorded, 0), "after {behind}: {applied:?}");
+        ensure!(ledger(&database).await? == done(&["1", "2"]));
+        // The same on the way back.
+        for step in &steps(down)[..behind] {
+            database.sql(step).await?;
+        }
+        database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 2").await?;
+        let reverted = releases.second.revert(&store, 1, &mut |_| {}).await?;
+        ensure!(reverted == SECOND[1..], "after {behind}: {reverted:?}");
+        ensure!(ledger(&database).await? == done(&["1"]));
+        ensure!(releases.first.apply(&store, &mut |_| {}).await?.drift.is_empty());
     }
     ensure!(database.count("job").await? == 3);
-    // An interrupted revert is completed, whether the statement had run or not.
-    database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 3").await?;
-    let reverted = releases.second.revert(&store, 1, &mut |_| {}).await?;
-    ensure!(reverted == [SECOND[2], SECOND[1]], "{reverted:?}");
-    ensure!(ledger(&database).await? == done(&["1"]));
     Ok(())
 }
 
@@ -119,9 +132,9 @@ async fn a_database_of_a_later_release_is_left_alone(database: Database) -> Resu
     refused(releases.first.apply(&store, &mut |_| {}).await.unwrap_err())?;
     refused(releases.first.pending(&store).await.unwrap_err())?;
     refused(releases.first.revert(&store, 0, &mut |_| {}).await.unwrap_err())?;
-    ensure!(ledger(&database).await? == done(&["1", "2", "3"]));
+    ensure!(ledger(&database).await? == done(&["1", "2"]));
     let error = releases.second.revert(&store, 9, &mut |_| {}).await.unwrap_err().to_string();
-    ensure!(error.starts_with("there is no migration 9; the last one is 3: "), "{error}");
+    ensure!(error.starts_with("there is no migration 9; the last one is 2: "), "{error}");
     Ok(())
 }
 
@@ -150,7 +163,7 @@ async fn each_migration_has_its_state_and_a_plan_runs_nothing(database: Database
         names.iter().map(|name| ((*name).to_owned(), done)).collect()
     };
     use State::{Applied, Changed, Interrupted, Missing, Pending};
-    ensure!(states(&releases.second).await? == [(1, Pending), (2, Pending), (3, Pending)]);
+    ensure!(states(&releases.second).await? == [(1, Pending), (2, Pending)]);
     ensure!(planned().await? == named(&SECOND, false));
     ensure!(store.tables().await?.is_empty(), "neither makes a table");
 
@@ -158,17 +171,17 @@ async fn each_migration_has_its_state_and_a_plan_runs_nothing(database: Database
     store.create_missing(second::KINDS).await?;
     ensure!(planned().await? == named(&SECOND, true));
     apply(&releases.second, &store).await?;
-    ensure!(states(&releases.second).await? == [(1, Applied), (2, Applied), (3, Applied)]);
+    ensure!(states(&releases.second).await? == [(1, Applied), (2, Applied)]);
     ensure!(planned().await?.is_empty());
-    ensure!(states(&releases.first).await? == [(1, Applied), (2, Missing), (3, Missing)]);
+    ensure!(states(&releases.first).await? == [(1, Applied), (2, Missing)]);
 
-    database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 3").await?;
-    ensure!(states(&releases.second).await? == [(1, Applied), (2, Applied), (3, Interrupted)]);
-    ensure!(planned().await? == named(&SECOND[2..], true), "it was done, only its record is to be settled");
-    database.sql("UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 2").await?;
-    ensure!(states(&releases.second).await? == [(1, Applied), (2, Changed), (3, Interrupted)]);
+    database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 2").await?;
+    ensure!(states(&releases.second).await? == [(1, Applied), (2, Interrupted)]);
+    ensure!(planned().await? == named(&SECOND[1..], true), "it was done, only its record is to be settled");
+    database.sql("UPDATE _sqlx_migrations SET checksum = x'00' WHERE version = 1").await?;
+    ensure!(states(&releases.second).await? == [(1, Changed), (2, Interrupted)]);
     let error = releases.second.plan(&store).await.unwrap_err().to_string();
-    ensure!(error.contains(SECOND[1]) && error.contains("version control"), "{error}");
+    ensure!(error.contains(SECOND[0]) && error.contains("version control"), "{error}");
     Ok(())
 }
 

@@ -48,7 +48,7 @@ pub(crate) mod second {
 }
 
 /// The migrations of the second release.
-pub(crate) const SECOND: [&str; 3] = ["0001_create_tables", "0002_add_owner_add_columns", "0003_add_owner_add_keys"];
+pub(crate) const SECOND: [&str; 2] = ["0001_create_tables", "0002_add_owner"];
 
 pub(crate) const FIRST_KIND: Kind = first::KINDS[0];
 pub(crate) const SECOND_KIND: Kind = second::KINDS[0];
@@ -65,7 +65,7 @@ pub(crate) fn releases() -> Result<Releases> {
     let folder = Folder::new(root.path());
     folder.generate(first::KINDS, &GenerateOptions::default())?;
     let first = folder.released()?;
-    folder.generate(second::KINDS, &GenerateOptions { name: Some("add_owner"), allow_destructive: false })?;
+    folder.generate(second::KINDS, &GenerateOptions { name: Some("add_owner"), ..GenerateOptions::default() })?;
     let second = folder.released()?;
     Ok(Releases { root, first, second })
 }

@@ -274,21 +274,18 @@ async fn views_follow_their_tables_there_and_back(database: Database) -> Result<
     let mut ends = Vec::new();
     for (place, (kinds, views)) in releases().iter().enumerate() {
         let registry = Registry { kinds, views };
-        let outcome = folder.generate(registry, &GenerateOptions { name: None, allow_destructive: true })?;
+        let outcome = folder.generate(registry, &GenerateOptions { allow_destructive: true, ..GenerateOptions::default() })?;
         ensure!(folder.check(registry)?.changed.is_empty());
         ensure!(outcome.summary.contains("view `jobs`"), "{}", outcome.summary);
         if place == 1 {
-            ensure!(
-                outcome.migrations == ["0003_change_jobs_drop_views", "0004_change_jobs_create_views"],
-                "{outcome:?}"
-            );
+            ensure!(outcome.migrations == ["0002_change_jobs"], "{outcome:?}");
         }
         let released = folder.released()?;
         let applied = released.apply(&store, &mut |_| {}).await?;
         ensure!(applied.run == outcome.migrations && applied.drift.is_empty(), "{applied:?}");
         ensure!(is_at(&store, registry).await?);
         if place == 0 {
-            ensure!(outcome.migrations == ["0001_initial_create_tables", "0002_initial_create_views"], "{outcome:?}");
+            ensure!(outcome.migrations == ["0001_initial"], "{outcome:?}");
             write(&store, &first::KIND, "a", State::Live, json!({ "queue": "fast", "phase": "Running" })).await?;
         }
         if !views.is_empty() {
@@ -372,14 +369,14 @@ async fn an_interrupted_migration_of_views_is_resumed(database: Database) -> Res
     folder.generate(registry, &GenerateOptions::default())?;
     let released = folder.released()?;
     let names = released.pending(&store).await?;
-    ensure!(names.len() == 4, "{names:?}");
+    ensure!(names == ["0002_change_job"], "{names:?}");
     released.apply(&store, &mut |_| {}).await?;
-    // As if the program had been killed at the last migration, before and after its statement.
+    // As if the program had been killed before and after the last step.
     for view_is_there in [true, false] {
         if !view_is_there {
             database.sql("DROP VIEW jobs").await?;
         }
-        database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 6").await?;
+        database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 2").await?;
         let applied = released.apply(&store, &mut |_| {}).await?;
         ensure!(applied.recorded.len() == usize::from(view_is_there) && applied.drift.is_empty(), "{applied:?}");
         ensure!(applied.run.len() == usize::from(!view_is_there), "{applied:?}");

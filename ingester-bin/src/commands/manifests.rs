@@ -1,0 +1,189 @@
+//! `ingester manifests`: what `kubectl apply -k` needs for this program and its kinds.
+
+use super::rbac::{chosen_by, role};
+use crate::arguments::Manifests;
+use crate::ending::{Ending, Failure};
+use crate::output::note;
+use crate::program::{KindsFile, Program};
+use anyhow::anyhow;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The manifests of this repository, in the order of their creation. The role is made from the kinds.
+const BASE: [(&str, &str); 7] = [
+    ("namespace.yaml", include_str!("../../../deploy/namespace.yaml")),
+    ("serviceaccount.yaml", include_str!("../../../deploy/serviceaccount.yaml")),
+    ("clusterrolebinding.yaml", include_str!("../../../deploy/clusterrolebinding.yaml")),
+    ("configmap.yaml", include_str!("../../../deploy/configmap.yaml")),
+    ("secret.yaml", include_str!("../../../deploy/secret.yaml")),
+    ("schema-job.yaml", include_str!("../../../deploy/schema-job.yaml")),
+    ("deployment.yaml", include_str!("../../../deploy/deployment.yaml")),
+];
+
+/// The image that they name.
+const IMAGE: &str = "image: ingester:0.1.0";
+
+/// Where the file of kinds is mounted. A folder of its own: nothing can be mounted within a ConfigMap's.
+const KINDS: &str = "/etc/ingester-kinds";
+
+pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Failure> {
+    let (kinds, config) = chosen_by(&arguments.kinds, arguments.config.as_deref(), program.kinds)?;
+    if kinds.is_empty() {
+        return Err(Failure::Usage(anyhow!(
+            "there are no kinds: name some with --kinds FILE, or use the program that has yours built in"
+        )));
+    }
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    for (name, text) in BASE {
+        let text = match (name, &arguments.config) {
+            ("configmap.yaml", Some(file)) => with_configuration(text, &read(file)?)?,
+            _ => text.to_owned(),
+        };
+        files.push((name.to_owned(), named(&text, arguments).into_bytes()));
+    }
+    let role = role(&arguments.name, &kinds, &config);
+    files.push(("clusterrole.yaml".to_owned(), named(&role, arguments).into_bytes()));
+    let (mounted, texts) = match &program.kinds_file {
+        Some(file) => (kinds_of_a_file(file, arguments), file.files),
+        None => (String::new(), &[][..]),
+    };
+    files.extend(texts.iter().map(|(name, bytes)| (format!("kinds/{name}"), bytes.clone())));
+    files.push(("kustomization.yaml".to_owned(), kustomization(&mounted).into_bytes()));
+    if !program.built_in.is_empty() {
+        files.push(("Dockerfile".to_owned(), dockerfile(arguments).into_bytes()));
+    }
+    for (name, bytes) in files {
+        let path = arguments.out.join(name);
+        let folder = path.parent().unwrap_or(&arguments.out);
+        std::fs::create_dir_all(folder).map_err(|error| anyhow!("cannot make {}: {error}", folder.display()))?;
+        std::fs::write(&path, bytes).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
+        note(&format!("wrote {}", path.display()));
+    }
+    note(&format!(
+        "image, address and password of the database belong in an overlay, see kustomization.yaml; then `kubectl apply -k {}`",
+        arguments.out.display()
+    ));
+    Ok(Ending::Done)
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(file).map_err(|error| Failure::Usage(anyhow!("cannot read {}: {error}", file.display())))
+}
+
+/// The manifest with the names and the image of this program.
+fn named(text: &str, arguments: &Manifests) -> String {
+    let Manifests { name, namespace, image, .. } = arguments;
+    let namespace = namespace.as_ref().unwrap_or(name);
+    let of_namespace = text.contains("\nkind: Namespace\n");
+    let mut all = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let line = match line.trim_start() {
+            comment if comment.starts_with('#') => line.to_owned(),
+            line_ if line_.starts_with(IMAGE) => line.replace(IMAGE, &format!("image: {image}")),
+            "namespace: ingester\n" => line.replace("ingester", namespace),
+            "name: ingester\n" if of_namespace => line.replace("ingester", namespace),
+            // Also `app.kubernetes.io/name` and `serviceAccountName`, and the names that begin like this.
+            _ => line.replace("ame: ingester", &format!("ame: {name}")),
+        };
+        all.push_str(&line);
+    }
+    all
+}
+
+/// The ConfigMap with this configuration in place of the one that is there.
+fn with_configuration(manifest: &str, configuration: &str) -> Result<String, Failure> {
+    let key = "  ingester.yaml: |\n";
+    let head = manifest.find(key).map(|at| &manifest[..at + key.len()]);
+    let head = head.ok_or_else(|| anyhow!("the ConfigMap of this program has no ingester.yaml"))?;
+    let mut text = head.to_owned();
+    for line in configuration.lines() {
+        match line.trim_end() {
+            "" => text.push('\n'),
+            line => {
+                let _ = writeln!(text, "    {line}");
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// What mounts a file of kinds, and what it names, into both pods.
+fn kinds_of_a_file(file: &KindsFile, arguments: &Manifests) -> String {
+    let Manifests { name, .. } = arguments;
+    let namespace = arguments.namespace.as_ref().unwrap_or(name);
+    // A key of a ConfigMap has no slashes.
+    let key = |name: &str| name.replace('/', "_");
+    let mut text = format!(
+        "# Another file has another name in the cluster, so that the pods are started again.\nconfigMapGenerator:\n- name: {name}-kinds\n  namespace: {namespace}\n  options:\n    labels: {{app.kubernetes.io/name: {name}}}\n  files:\n"
+    );
+    for (its, _) in file.files {
+        let _ = writeln!(text, "  - {}=kinds/{its}", key(its));
+    }
+    text.push_str("patches:\n");
+    let path = format!("{KINDS}/{}", file.name);
+    for (kind, group, of, container, args) in [
+        ("Deployment", "apps", name.clone(), name.as_str(), "run, --config, /etc/ingester/ingester.yaml"),
+        ("Job", "batch", format!("{name}-schema"), "schema", "schema, apply"),
+    ] {
+        let _ = write!(
+            text,
+            "- patch: |\n    apiVersion: {group}/v1\n    kind: {kind}\n    metadata: {{name: {of}, namespace: {namespace}}}\n    spec:\n      template:\n        spec:\n          containers:\n          - name: {container}\n            args: [{args}, --kinds, {path}]\n            volumeMounts:\n            - {{name: kinds, mountPath: {KINDS}, readOnly: true}}\n          volumes:\n          - name: kinds\n            configMap:\n              name: {name}-kinds\n              items:\n"
+        );
+        for (its, _) in file.files {
+            let _ = writeln!(text, "              - {{key: {}, path: {its}}}", key(its));
+        }
+    }
+    text
+}
+
+fn kustomization(mounted: &str) -> String {
+    let mut text = String::from(
+        "# Written by `ingester manifests`. What is yours belongs in an overlay, in a folder beside this one:
+#
+#   apiVersion: kustomize.config.k8s.io/v1beta1
+#   kind: Kustomization
+#   resources: [../base]
+#   patches:
+#   - path: secret.yaml
+#   - path: configmap.yaml
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+",
+    );
+    let (before, after) = BASE.split_at(2);
+    for name in before.iter().map(|(name, _)| *name).chain(["clusterrole.yaml"]).chain(after.iter().map(|(name, _)| *name)) {
+        let _ = writeln!(text, "- {name}");
+    }
+    text + mounted
+}
+
+/// Builds the program that wrote this. Its folder and the profile are those of a plain package.
+fn dockerfile(arguments: &Manifests) -> String {
+    let program = std::env::current_exe().ok();
+    let program = program.as_deref().and_then(Path::file_stem).and_then(|name| name.to_str()).unwrap_or("ingester");
+    format!(
+        "# syntax=docker/dockerfile:1
+# In the folder of your package: docker build -f {out}/Dockerfile -t {image} .
+
+FROM rust:1-bookworm AS build
+WORKDIR /src
+COPY . .
+# The caches keep what cargo fetched and built. The program is copied out, because a cache is not part of the image.
+RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \\
+    --mount=type=cache,target=/src/target,sharing=locked \\
+    cargo build --release --locked --bin {program} && \\
+    cp target/release/{program} /ingester
+
+# glibc and the certificates of public CAs, but no shell. `nonroot` is user 65532.
+FROM gcr.io/distroless/cc-debian12:nonroot
+COPY --from=build /ingester /usr/local/bin/ingester
+# A number, because Kubernetes cannot tell from a name whether the user is root.
+USER 65532:65532
+EXPOSE 8080 8443
+ENTRYPOINT [\"/usr/local/bin/ingester\"]
+",
+        out = arguments.out.display(),
+        image = arguments.image,
+    )
+}

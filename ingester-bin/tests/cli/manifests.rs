@@ -1,0 +1,125 @@
+//! `ingester manifests`: a base for kustomize, for any program and any kinds.
+
+use crate::program::Folder;
+use ingester_tests::{kubectl, skipped_without_kubectl};
+use serde_json::Value as Json;
+use std::process::Command;
+
+const FILES: [&str; 8] = [
+    "namespace.yaml",
+    "serviceaccount.yaml",
+    "clusterrole.yaml",
+    "clusterrolebinding.yaml",
+    "configmap.yaml",
+    "secret.yaml",
+    "schema-job.yaml",
+    "deployment.yaml",
+];
+
+#[test]
+fn the_manifests_of_the_program_itself_are_those_of_this_repository() {
+    let folder = Folder::new();
+    folder.run(&["manifests", "--out", "base"]).exits(0).says(&["wrote base/Dockerfile", "kubectl apply -k base"]);
+    let uncommented = |text: String| text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n");
+    for file in FILES {
+        let deployed = format!("{}/../deploy/{file}", env!("CARGO_MANIFEST_DIR"));
+        let read = |path: &str| std::fs::read_to_string(path).unwrap();
+        let written = read(&folder.path().join("base").join(file).display().to_string());
+        assert_eq!(uncommented(written), uncommented(read(&deployed)), "{file}");
+    }
+    let docker = std::fs::read_to_string(folder.path().join("base/Dockerfile")).unwrap();
+    assert!(docker.contains("--bin ingester &&") && docker.contains("-t ingester:0.1.0 ."), "{docker}");
+}
+
+/// What `kubectl apply -k` would send; `None` without kubectl.
+fn built(folder: &Folder, base: &str) -> Option<Vec<Json>> {
+    let Some(kubectl) = kubectl() else {
+        skipped_without_kubectl();
+        return None;
+    };
+    let output = Command::new(kubectl).args(["kustomize", base]).current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let documents = ingester_core::documents::documents(&output.stdout[..]);
+    Some(documents.map(|document| serde_json::from_str(&document.unwrap().content.unwrap()).unwrap()).collect())
+}
+
+#[test]
+fn kinds_of_a_file_are_mounted_and_everything_has_the_name_that_was_asked_for() {
+    let folder = Folder::new();
+    let crd = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/crds/certificates.cert-manager.io.yaml");
+    std::fs::create_dir(folder.path().join("crds")).unwrap();
+    std::fs::copy(crd, folder.path().join("crds/certificates.yaml")).unwrap();
+    folder.write(
+        "kinds.yaml",
+        "builtIn: false
+kinds:
+- group: cert-manager.io
+  version: v1
+  kind: Certificate
+  crd: crds/certificates.yaml
+  columns:
+  - {column: secret, path: .spec.secretName}
+",
+    );
+    folder.write("mine.yaml", "metadataStorage:\n  enableMetadataStorage: true\n\nlog: {level: debug}\n");
+    let arguments = ["--kinds", "kinds.yaml", "--config", "mine.yaml", "--image", "registry.example.com/i:7"];
+    let named = ["manifests", "--out", "base", "--name", "certificates", "--namespace", "mirrors"];
+    folder.run(&[&named[..], &arguments[..]].concat()).exits(0).says(&["wrote base/kinds/crds/certificates.yaml"]);
+    assert!(!folder.path().join("base/Dockerfile").exists(), "nothing of one's own is to be built");
+    for file in FILES {
+        let text = std::fs::read_to_string(folder.path().join("base").join(file)).unwrap();
+        let is_old = |line: &&str| line.contains(": ingester") && !line.trim_start().starts_with('#');
+        let old: Vec<&str> = text.lines().filter(is_old).filter(|line| !line.contains("MYSQL_")).collect();
+        assert!(old.is_empty(), "{file}: {old:?}");
+    }
+    let Some(objects) = built(&folder, "base") else { return };
+    let find = |kind: &str, name: &str| {
+        let found = objects.iter().find(|object| object["kind"] == kind && object["metadata"]["name"] == name);
+        found.unwrap_or_else(|| panic!("no {kind} {name} in {objects:#?}"))
+    };
+    assert_eq!(objects.len(), 9);
+    find("Namespace", "mirrors");
+    let rules = find("ClusterRole", "certificates")["rules"].clone();
+    assert_eq!((&rules[0]["resources"][0], &rules[0]["verbs"]), (&"certificates".into(), &serde_json::json!(["list", "watch"])));
+    assert_eq!(find("ClusterRoleBinding", "certificates")["subjects"][0]["namespace"], "mirrors");
+    let config = &find("ConfigMap", "certificates")["data"]["ingester.yaml"];
+    assert_eq!(config, "metadataStorage:\n  enableMetadataStorage: true\n\nlog: {level: debug}\n");
+    let kinds = objects.iter().find(|object| object["metadata"]["name"].as_str().unwrap().starts_with("certificates-kinds-"));
+    let kinds = kinds.expect("a ConfigMap whose name changes with the file");
+    for (kind, name, args) in [
+        ("Deployment", "certificates", vec!["run", "--config", "/etc/ingester/ingester.yaml"]),
+        ("Job", "certificates-schema", vec!["schema", "apply"]),
+    ] {
+        let object = find(kind, name);
+        assert_eq!(object["metadata"]["namespace"], "mirrors");
+        let pod = &object["spec"]["template"]["spec"];
+        let container = &pod["containers"][0];
+        let expected = [args, vec!["--kinds", "/etc/ingester-kinds/kinds.yaml"]].concat();
+        assert_eq!((&container["args"], &container["image"]), (&expected.into(), &"registry.example.com/i:7".into()));
+        let volume = pod["volumes"].as_array().unwrap().iter().find(|volume| volume["name"] == "kinds").unwrap();
+        assert_eq!(volume["configMap"]["name"], kinds["metadata"]["name"]);
+        // Each file is where the file of kinds looks for it.
+        let items = volume["configMap"]["items"].as_array().unwrap();
+        let paths: Vec<&str> = items.iter().map(|item| item["path"].as_str().unwrap()).collect();
+        assert_eq!(paths, ["kinds.yaml", "crds/certificates.yaml"]);
+        assert!(items.iter().all(|item| kinds["data"][item["key"].as_str().unwrap()].is_string()));
+        let mounts = container["volumeMounts"].as_array().unwrap();
+        assert!(mounts.iter().any(|mount| mount["name"] == "kinds" && mount["mountPath"] == "/etc/ingester-kinds"));
+    }
+}
+
+#[test]
+fn what_cannot_be_deployed_is_refused() {
+    let folder = Folder::new();
+    for (arguments, says) in [
+        (&["--out", "base", "--name", "Big_Name"][..], "up to 50 lower-case letters"),
+        (&["--out", "base", "--namespace", "1st"], "begins with a letter"),
+        (&["--out", "base", "--image", ""], "--image"),
+        (&["--out", "base", "--config", "none.yaml"], "none.yaml"),
+        (&["--out", "base", "Nothing"], "there is no kind `Nothing`"),
+        (&[], "--out"),
+    ] {
+        folder.run(&[&["manifests"], arguments].concat()).exits(2).says(&[says]);
+    }
+    assert!(!folder.path().join("base").exists());
+}

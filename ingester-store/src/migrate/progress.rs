@@ -1,0 +1,162 @@
+//! How far a migration is, by the catalog. Pure.
+//!
+//! A migration has one or more steps. MySQL commits each of them, so after an interruption a database may be between any two. What a
+//! step changes is known before and after it (a column with its type, a key, a table), so the catalog shows the place.
+
+use super::drift::{has_key, is_column, same_names};
+use crate::store::catalog::{Catalog, FoundTable};
+use ingester_core::ddl::{ColumnDef, KeyDef, SchemaChange, steps_of};
+use ingester_core::dialect::Dialect;
+use ingester_core::schema::Ident;
+
+/// How many steps of these changes a database has behind it, from none to all. `None` if it is at none of these places, because it was
+/// changed by something else.
+pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> Option<usize> {
+    let steps = steps_of(changes);
+    let mut things: Vec<Thing<'_>> = Vec::new();
+    for (number, step) in steps.iter().enumerate() {
+        let mut effects: Vec<Effect<'_>> = step.iter().flat_map(effects).collect();
+        // Of what takes another's name in the same step, the one that goes was there before, and the one that comes is there after.
+        effects.sort_by_key(|effect| effect.before == State::Absent);
+        for Effect { name, before, after } in effects {
+            let last = things.iter_mut().find(|thing| thing.name == name);
+            match last {
+                None => things.push(Thing { name, states: vec![(number, before, after)] }),
+                Some(thing) => match thing.states.last_mut() {
+                    Some((last, _, its)) if *last == number => *its = after,
+                    _ => thing.states.push((number, before, after)),
+                },
+            }
+        }
+    }
+    // Before its table has its name, a column cannot be looked for.
+    let waits = |name: Name, place: usize| {
+        let changes = |thing: &Thing<'_>| thing.states.iter().any(|(step, ..)| *step >= place);
+        name.within().is_some_and(|of| things.iter().any(|thing| thing.name == Name::Table(of) && changes(thing)))
+    };
+    let is_at = |place: usize| {
+        things.iter().all(|thing| waits(thing.name, place) || is(thing.name, thing.at(place), catalog, dialect))
+    };
+    (0..=steps.len()).rev().find(|place| is_at(*place))
+}
+
+/// Whether a database has the effect of all of these changes.
+pub(super) fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
+    progress(changes, catalog, dialect) == Some(steps_of(changes).len())
+}
+
+/// What a catalog has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Name {
+    Table(Ident),
+    View(Ident),
+    Column(Ident, Ident),
+    Key(Ident, Ident),
+    PrimaryKey(Ident),
+}
+
+/// What is known of it at some place.
+#[derive(Clone, Copy, PartialEq)]
+enum State<'c> {
+    /// Nothing: a statement that can be repeated leads from whatever is there to the next state.
+    Any,
+    Absent,
+    Exists,
+    Column(&'c ColumnDef),
+    Key(&'c [Ident]),
+}
+
+/// What a change makes of one thing.
+struct Effect<'c> {
+    name: Name,
+    before: State<'c>,
+    after: State<'c>,
+}
+
+/// One thing, with each step that changes it: its number, the states before and after.
+struct Thing<'c> {
+    name: Name,
+    states: Vec<(usize, State<'c>, State<'c>)>,
+}
+
+impl<'c> Thing<'c> {
+    /// Its state after `place` steps.
+    fn at(&self, place: usize) -> State<'c> {
+        let next = self.states.iter().find(|(step, ..)| *step >= place).map(|(_, before, _)| *before);
+        let last = self.states.iter().rev().find(|(step, ..)| *step < place).map(|(.., after)| *after);
+        match (last, next) {
+            (_, Some(State::Any)) | (None, None) => State::Any,
+            (Some(state), _) | (None, Some(state)) => state,
+        }
+    }
+}
+
+impl Name {
+    /// The table of a column or key.
+    fn within(self) -> Option<Ident> {
+        match self {
+            Name::Table(_) | Name::View(_) => None,
+            Name::Column(table, _) | Name::Key(table, _) | Name::PrimaryKey(table) => Some(table),
+        }
+    }
+}
+
+/// What a change makes of each thing. Statements about whole tables and views can be repeated.
+fn effects(change: &SchemaChange) -> Vec<Effect<'_>> {
+    use State::{Absent, Any, Column, Exists, Key};
+    let effect = |name, before, after| Effect { name, before, after };
+    match change {
+        SchemaChange::CreateTable(table) => vec![effect(Name::Table(table.name), Any, Exists)],
+        SchemaChange::DropTable(table) => vec![effect(Name::Table(table.name), Any, Absent)],
+        SchemaChange::RenameTable { from, to } => {
+            vec![effect(Name::Table(*from), Exists, Absent), effect(Name::Table(*to), Absent, Exists)]
+        }
+        SchemaChange::AddColumn { table, column } => {
+            vec![effect(Name::Column(*table, column.name), Absent, Column(column))]
+        }
+        SchemaChange::DropColumn { table, column } => {
+            vec![effect(Name::Column(*table, column.name), Column(column), Absent)]
+        }
+        SchemaChange::RenameColumn { table, column, to } => vec![
+            effect(Name::Column(*table, column.name), Column(column), Absent),
+            effect(Name::Column(*table, *to), Absent, Column(column)),
+        ],
+        SchemaChange::Retype { table, from, to } => {
+            vec![effect(Name::Column(*table, to.name), Column(from), Column(to))]
+        }
+        SchemaChange::PrimaryKey { table, from, to } => vec![effect(Name::PrimaryKey(*table), Key(from), Key(to))],
+        SchemaChange::AddKey { table, key } => vec![effect(Name::Key(*table, key.name), Absent, Key(&key.columns))],
+        SchemaChange::DropKey { table, key } => vec![effect(Name::Key(*table, key.name), Key(&key.columns), Absent)],
+        SchemaChange::RenameKey { table, key, to } => vec![
+            effect(Name::Key(*table, key.name), Key(&key.columns), Absent),
+            effect(Name::Key(*table, *to), Absent, Key(&key.columns)),
+        ],
+        SchemaChange::CreateView(view) => vec![effect(Name::View(view.name), Any, Exists)],
+        SchemaChange::DropView(view) => vec![effect(Name::View(view.name), Any, Absent)],
+    }
+}
+
+/// Whether the catalog has something in this state. Columns and keys of a table that is not there are in none.
+fn is(name: Name, state: State<'_>, catalog: &Catalog, dialect: Dialect) -> bool {
+    let table = |name: Ident| catalog.tables.get(name.as_str());
+    let within = |of: Ident, is: &dyn Fn(&FoundTable) -> bool| table(of).is_some_and(is);
+    let has_name = |of: Ident, key: Ident| within(of, &|found| found.keys.contains_key(dialect.key_name(of, key).as_str()));
+    match (name, state) {
+        (_, State::Any) => true,
+        (Name::Table(name), State::Absent) => table(name).is_none(),
+        (Name::Table(name), _) => table(name).is_some(),
+        (Name::View(name), State::Absent) => !catalog.views.contains_key(name.as_str()),
+        (Name::View(name), _) => catalog.views.contains_key(name.as_str()),
+        (Name::Column(of, name), State::Column(column)) => within(of, &|found| {
+            found.column(name.as_str()).is_some_and(|found| is_column(dialect, column, found))
+        }),
+        (Name::Column(of, name), State::Exists) => within(of, &|found| found.column(name.as_str()).is_some()),
+        (Name::Column(of, name), _) => within(of, &|found| found.column(name.as_str()).is_none()),
+        (Name::Key(of, name), State::Key(columns)) => {
+            within(of, &|found| has_key(dialect, of, &KeyDef { name, columns: columns.to_vec() }, found))
+        }
+        (Name::Key(of, name), _) => within(of, &|_| true) && !has_name(of, name),
+        (Name::PrimaryKey(of), State::Key(columns)) => within(of, &|found| same_names(columns, &found.primary_key)),
+        (Name::PrimaryKey(_), _) => true,
+    }
+}
