@@ -55,6 +55,8 @@ pub enum KindState {
     Synced,
     /// It is suspended: nothing is written for it. Ready.
     Suspended,
+    /// Another member mirrors it. Ready.
+    Elsewhere,
     /// It failed, for this reason, and is retried. Not ready.
     Failed(String),
 }
@@ -129,10 +131,16 @@ impl Health {
         match new {
             KindState::Synced => kind.listed = true,
             // A CRD that is installed again begins with a first list.
-            KindState::Waiting | KindState::Unknown => kind.listed = false,
+            KindState::Waiting | KindState::Unknown | KindState::Elsewhere => kind.listed = false,
             KindState::Listing | KindState::Suspended | KindState::Failed(_) => {}
         }
         kind.state = new;
+    }
+
+    /// Whether the state of a kind is one of mirroring: it was begun here.
+    pub(crate) fn is_known(&self, kind: &str) -> bool {
+        let state = self.state();
+        state.kinds.iter().any(|known| known.name == kind && known.state != KindState::Elsewhere)
     }
 
     /// Whether what the cluster has of a kind is yet to reach SQL.
@@ -141,7 +149,7 @@ impl Health {
         state.kinds.iter().filter(|known| known.name == kind).any(|known| match known.state {
             KindState::Unknown | KindState::Listing => true,
             KindState::Failed(_) => !known.listed,
-            KindState::Waiting | KindState::Synced | KindState::Suspended => false,
+            KindState::Waiting | KindState::Synced | KindState::Suspended | KindState::Elsewhere => false,
         })
     }
 
@@ -182,6 +190,7 @@ impl Health {
                 KindState::Listing => (false, "first list not finished"),
                 KindState::Synced => (true, "synced"),
                 KindState::Suspended => (true, "suspended: nothing is written for it"),
+                KindState::Elsewhere => (true, "is mirrored by another member"),
                 KindState::Failed(reason) => return Check::new(false, format!("{} failed: {reason}", kind.name)),
             };
             Check::new(ok, format!("{} {text}", kind.name))
@@ -266,6 +275,18 @@ mod tests {
         health.kind("Project", KindState::Suspended);
         health.kind("Project", KindState::Listing);
         lacks(&health, &["Model first list not finished"]);
+    }
+
+    #[test]
+    fn what_another_member_mirrors_does_not_make_the_process_unready() {
+        let health = started();
+        health.kind("Model", KindState::Elsewhere);
+        health.kind("Project", KindState::Elsewhere);
+        lacks(&health, &[]);
+        assert!(!health.is_known("Model"));
+        health.kind("Model", KindState::Listing);
+        lacks(&health, &["Model first list not finished"]);
+        assert!(health.is_known("Model"));
     }
 
     #[test]

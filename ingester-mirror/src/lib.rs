@@ -13,6 +13,7 @@
 //! use ingester_mirror::events::Publisher;
 //! use ingester_mirror::health::Health;
 //! use ingester_mirror::metrics::Metrics;
+//! use ingester_mirror::replicas::Share;
 //! use ingester_mirror::suspend::Suspension;
 //! use ingester_mirror::sync::{self, Context};
 //! use ingester_store::{ConnectOptions, Store};
@@ -29,13 +30,14 @@
 //!     let suspension = Suspension::new(kinds, &config, &metrics);
 //!     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
 //!     tokio::spawn(publishing);
-//!     let context = Context { client, store: Arc::new(store), metrics, health, publisher };
+//!     let share = Share::alone();
+//!     let context = Context { client, store: Arc::new(store), metrics, health, publisher, share };
 //!     sync::run(context, kinds, &Live::fixed(config), &suspension, stop).await;
 //!     Ok(())
 //! }
 //! ```
 //!
-//! [`retention`] purges rows of objects that were deleted long ago. [`suspend`] keeps kinds from being written. [`identity`] keeps the
+//! [`replicas`] shares the work with other processes. [`retention`] purges rows of objects that were deleted long ago. [`suspend`] keeps kinds from being written. [`identity`] keeps the
 //! rows of two clusters apart. [`config`] reads the configuration file. [`metrics`] and [`health`] have what a
 //! server of metrics and probes shows, [`audit`] the report of an audit.
 
@@ -54,7 +56,9 @@ pub mod identity;
 mod lifecycle;
 pub mod metrics;
 mod mistakes;
+mod part;
 mod pipeline;
+pub mod replicas;
 pub mod retention;
 mod rows;
 #[cfg(test)]

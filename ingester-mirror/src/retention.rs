@@ -1,12 +1,13 @@
 //! Rows of objects that were deleted long ago are purged, while the mirror runs. Rows of evicted objects never are: nobody else has
 //! these objects. Rejects of objects that are gone are forgotten by every list.
 //!
-//! May use: ingester-core, ingester-store, config, metrics, suspend, unit.
+//! May use: ingester-core, ingester-store, config, metrics, replicas, suspend, unit.
 
 use crate::config::{Config, Live};
 use crate::metrics::Metrics;
+use crate::replicas::Share;
 use crate::suspend::Suspension;
-use crate::unit::in_time;
+use crate::unit::{in_time, leads};
 use futures::FutureExt as _;
 use ingester_core::Kind;
 use ingester_core::value::Micros;
@@ -35,6 +36,8 @@ pub struct Retention {
     pub live: Live,
     /// Which kinds are suspended.
     pub suspension: Suspension,
+    /// Which kinds are this process's own.
+    pub share: Share,
     /// Where purged rows are counted.
     pub metrics: Metrics,
 }
@@ -70,7 +73,8 @@ impl Retention {
     async fn purge(&self, kind: &Kind, rows: &mut u64, stop: &CancellationToken) -> Result<(), StoreError> {
         let metrics = self.metrics.retention(kind.name());
         while !stop.is_cancelled() {
-            let Some(age) = self.live.now().retention.of(kind) else { break };
+            let config = self.live.now();
+            let Some(age) = config.retention.of(kind).filter(|_| leads(kind, &config, &self.share)) else { break };
             // There is none while the kind is suspended.
             let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
             let begin = Instant::now();

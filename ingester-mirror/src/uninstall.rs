@@ -1,9 +1,10 @@
 //! Removes our finalizer from every object, for uninstalling.
 //!
-//! May use: ingester-core, cluster, lifecycle, unit.
+//! May use: ingester-core, cluster, lifecycle, replicas, unit.
 
 use crate::cluster::{ApiError, ApiErrorKind, Cluster, PartialObjectMeta, Server, StreamedLists};
 use crate::lifecycle::finalizer;
+use crate::replicas::shard::Shard;
 use crate::unit::parse;
 use futures::StreamExt as _;
 use ingester_core::kind::Kind;
@@ -40,7 +41,7 @@ pub async fn remove_finalizers(
     kind: &Kind,
     namespace: Option<&str>,
 ) -> Result<Removal, ApiError> {
-    let server = Server::new(client.clone(), *kind, namespace.map(Into::into), StreamedLists::default());
+    let server = Server::new(client.clone(), *kind, namespace.map(Into::into), Shard::WHOLE, StreamedLists::default());
     let mut removal = Removal::default();
     let mut next = None;
     loop {

@@ -1,6 +1,6 @@
 //! A unit of work: one kind, in all namespaces or in one. What everything that works on it shares.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, health, lifecycle, metrics, rows.
+//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, health, lifecycle, metrics, replicas, rows.
 
 use crate::backoff::DATABASE;
 use crate::budget::Part;
@@ -11,6 +11,8 @@ use crate::events::Publisher;
 use crate::health::Health;
 use crate::lifecycle::Rules;
 use crate::metrics::ControllerMetrics;
+use crate::replicas::Share;
+use crate::replicas::shard::Shard;
 use crate::rows::Rows;
 use backon::Retryable as _;
 use futures::FutureExt as _;
@@ -37,6 +39,7 @@ const SHORTEST_REQUEUE: Duration = Duration::from_millis(100);
 pub(crate) struct Unit {
     pub(crate) kind: Kind,
     pub(crate) namespace: Option<Box<str>>,
+    pub(crate) shard: Shard,
     pub(crate) cluster: Arc<dyn Cluster>,
     pub(crate) rows: Arc<dyn Rows>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -58,7 +61,7 @@ pub(crate) struct Stopped;
 impl Unit {
     /// Its name in [`Health`].
     pub(crate) fn name(&self) -> String {
-        name(&self.kind, self.namespace.as_deref())
+        name(&self.kind, self.namespace.as_deref(), self.shard)
     }
 
     /// The configuration as it is now.
@@ -142,12 +145,53 @@ impl Unit {
     }
 }
 
-/// The name of a kind's unit in [`Health`].
-pub(crate) fn name(kind: &Kind, namespace: Option<&str>) -> String {
-    match namespace {
-        Some(namespace) => format!("{} in {namespace}", kind.name()),
-        None => kind.name().to_owned(),
+/// What a unit is about.
+pub(crate) struct Scope {
+    pub(crate) kind: Kind,
+    pub(crate) namespace: Option<Box<str>>,
+    pub(crate) shard: Shard,
+}
+
+impl Scope {
+    /// The name of its unit in [`Health`], and in Leases.
+    pub(crate) fn name(&self) -> String {
+        name(&self.kind, self.namespace.as_deref(), self.shard)
     }
+}
+
+/// The mirrored ones of these kinds: each for all namespaces or for each that is configured, and each of its shards.
+pub(crate) fn scopes(kinds: &[Kind], config: &Config) -> Vec<Scope> {
+    let ingester = &config.ingester;
+    let mut scopes = Vec::new();
+    for kind in kinds.iter().filter(|kind| ingester.has_kind(kind.name())) {
+        let namespaces: Vec<Option<Box<str>>> = if ingester.namespaces.is_empty() || !kind.namespaced() {
+            vec![None]
+        } else {
+            ingester.namespaces.iter().map(|namespace| Some(namespace.as_str().into())).collect()
+        };
+        for namespace in namespaces {
+            let shards = Shard::all(ingester.replicas.shards_of(kind.name()));
+            scopes.extend(shards.map(|shard| Scope { kind: *kind, namespace: namespace.clone(), shard }));
+        }
+    }
+    scopes
+}
+
+/// Whether this process does for a kind what is done once for all of its units: it holds the first of them.
+pub fn leads(kind: &Kind, config: &Config, share: &Share) -> bool {
+    scopes(std::slice::from_ref(kind), config).first().is_none_or(|first| share.holds(&first.name()))
+}
+
+fn name(kind: &Kind, namespace: Option<&str>, shard: Shard) -> String {
+    let mut name = kind.name().to_owned();
+    if let Some(namespace) = namespace {
+        name.push_str(" in ");
+        name.push_str(namespace);
+    }
+    if !shard.is_whole() {
+        name.push_str(&format!(" {shard}"));
+    }
+    name
 }
 
 /// What the database does within [`SILENCE`]: a frozen server, or a network that drops packets, gives no error at all.

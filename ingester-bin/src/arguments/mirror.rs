@@ -57,6 +57,29 @@ pub(crate) struct Serve {
     pub(crate) queries: QueriesFolder,
 }
 
+const MEMBERS: &str = "\
+Examples:
+  ingester members --namespace ingester
+  ingester members --config ingester.yaml -o json";
+
+/// List the ingesters that share the work, and what each one works on.
+///
+/// Each member has a Lease. With `ingester.replicas.enabled`, `ingester run` is a member.
+#[derive(Debug, Args)]
+#[command(after_help = MEMBERS)]
+pub(crate) struct Members {
+    /// The namespace of the Leases. By default that of the configuration, else that of the kubeconfig.
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub(crate) namespace: Option<String>,
+    /// The configuration of `ingester run`, which may name the group.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cluster: Cluster,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
 const AUDIT: &str = "\
 Examples:
   ingester audit --config ingester.yaml                     all kinds

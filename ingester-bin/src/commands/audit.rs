@@ -15,6 +15,7 @@ use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
+use ingester_mirror::replicas::Share;
 use ingester_mirror::sync::Context;
 use ingester_store::ConnectOptions;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ pub(crate) async fn run(arguments: &Audit, config: Config, program: Program) -> 
     super::warn_unchecked(&identity);
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
     let context =
-        Context { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off() };
+        Context { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off(), share: Share::alone() };
     let mut report = AuditReport::new(arguments.limit);
     let bar = progress::spinner("{spinner} {msg}");
     let progress = |kind: &Kind, progress: AuditProgress| bar.set_message(format!("{}: {progress}", kind.name()));

@@ -19,15 +19,19 @@ use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{Identity, IdentityError};
 use ingester_mirror::metrics::Metrics;
+use ingester_mirror::replicas::{Group, KubeLeases, Membership, Share, name_of_pod, random_name};
 use ingester_mirror::retention::Retention;
 use ingester_mirror::suspend::{Permit, Suspension};
-use ingester_mirror::sync::{self, Context};
+use ingester_mirror::sync::{self, Context, leads};
 use ingester_store::migrate::{Backfill, BackfillProgress, Released};
 use ingester_store::{Store, StoreError};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+/// How long leaving the group may take: a Lease that stays is waited for.
+const LEAVE: Duration = Duration::from_secs(3);
 
 /// How long the Event about a database of another cluster may take.
 const LAST_EVENT: Duration = Duration::from_secs(5);
@@ -96,6 +100,25 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
     ending
 }
 
+/// Takes part in the group of those who have this database.
+async fn member(
+    client: &kube::Client,
+    store: &Store,
+    config: &Config,
+    kinds: &[Kind],
+    share: &Share,
+    metrics: &Metrics,
+) -> Result<Membership, Failure> {
+    let replicas = config.ingester.replicas.clone();
+    let name = store.claim_name(&random_name()).await?;
+    let namespace = replicas.namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
+    let group = Group { namespace, name: format!("{}-{name}", replicas.name) };
+    let serves = sync::names(kinds, config).into_iter().collect();
+    tracing::info!(namespace = group.namespace, group = group.name, "The work is shared with the other members of the group");
+    let leases = KubeLeases::new(client.clone(), group.clone());
+    Ok(Membership::new(leases, &group, name_of_pod(), serves, replicas, share.clone(), metrics.replicas()))
+}
+
 /// There is nothing to do: waits for the stop, alive and ready, without a database or a cluster.
 async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result<Ending, Failure> {
     health.idle(reason);
@@ -129,6 +152,7 @@ async fn mirror(
     health.cluster_pending();
     metrics.database(&store);
     let suspension = Suspension::new(&tables.kinds, &live.now(), &metrics);
+    let share = if config.ingester.replicas.enabled { Share::of_members() } else { Share::alone() };
     let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
     let publishing = Part::spawn("publisher of Events", Until::Stop, &health, stop, without_error(publishing));
     let suspending = suspension.clone();
@@ -144,6 +168,7 @@ async fn mirror(
         suspension: suspension.clone(),
         metrics: metrics.clone(),
         health: health.clone(),
+        share: share.clone(),
         stop: stop.clone(),
     };
     let filling = filling.run();
@@ -171,15 +196,38 @@ async fn mirror(
                 kinds: tables.kinds.clone(),
                 live: live.clone(),
                 suspension: suspension.clone(),
+                share: share.clone(),
                 metrics: metrics.clone(),
             };
             let purging = purging.run(stop.clone());
             let purging = Part::spawn("retention", Until::Stop, &health, stop, without_error(purging));
-            let context = Context { client, store: store.clone(), metrics, health: health.clone(), publisher };
+            // Only now: who cannot be sure of the database leaves its units to others.
+            let left = CancellationToken::new();
+            let taking_part = match config.ingester.replicas.enabled && !stop.is_cancelled() {
+                true => {
+                    let member = member(&client, &store, &config, &tables.kinds, &share, &metrics).await?;
+                    let taking_part = without_error(member.run(left.clone()));
+                    Some(Part::spawn("membership", Until::Stop, &health, stop, taking_part))
+                }
+                false => None,
+            };
+            let context = Context {
+                client,
+                store: store.clone(),
+                metrics,
+                health: health.clone(),
+                publisher,
+                share: share.clone(),
+            };
             let (audited, kinds, changed, end) = (context.clone(), tables.kinds.clone(), live.clone(), stop.clone());
             let auditing = async move { audit_periodically(&audited, &kinds, &changed, &end).await };
             let auditing = Part::spawn("scheduled audit", Until::Stop, &health, stop, without_error(auditing));
             sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
+            // Every unit is stopped: the others need not wait.
+            left.cancel();
+            if let Some(taking_part) = taking_part {
+                let _ = tokio::time::timeout(LEAVE, taking_part.ended()).await;
+            }
             publishing.abort();
             auditing.ended().await;
             // It ends after the current batch.
@@ -282,6 +330,7 @@ struct Filling {
     suspension: Suspension,
     metrics: Metrics,
     health: Health,
+    share: Share,
     stop: CancellationToken,
 }
 
@@ -317,14 +366,26 @@ impl Filling {
                 .notify(|error: &StoreError, _| tracing::warn!(%error, "Filling columns failed, trying again"));
             // The attempts end only with a success.
             let _ = attempts.await;
-            let pause = pauses.next().unwrap_or(AGAIN[1]);
-            let _ = self.stop.run_until_cancelled(tokio::time::sleep(pause)).await;
+            let (pause, own) = (pauses.next().unwrap_or(AGAIN[1]), self.own().len());
+            let others = async {
+                // A kind that was taken over may have been left in the middle.
+                while self.own().len() <= own {
+                    self.share.changed().await;
+                }
+            };
+            let _ = self.stop.run_until_cancelled(tokio::time::timeout(pause, others)).await;
         }
+    }
+
+    /// The kinds that are this process's own.
+    fn own(&self) -> Vec<Kind> {
+        let config = self.live.now();
+        self.kinds.iter().filter(|kind| leads(kind, &config, &self.share)).copied().collect()
     }
 
     /// Backfills all new columns. Those of suspended kinds wait until the kind goes on, and for all others.
     async fn all(&self) -> Result<(), StoreError> {
-        let mut waiting = self.store.incomplete_backfills(&self.kinds, self.released.as_ref()).await?;
+        let mut waiting = self.store.incomplete_backfills(&self.own(), self.released.as_ref()).await?;
         for backfill in &waiting {
             self.metrics.backfill(backfill.kind.name()).incomplete_columns(backfill.columns().count());
         }

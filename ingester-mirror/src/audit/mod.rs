@@ -1,6 +1,6 @@
 //! Compares cluster and SQL, kind by kind, object by object, and repairs differences as the mirror itself would.
 //!
-//! May use: ingester-core, ingester-store, cluster, config, events, health, lifecycle, metrics, pipeline, sync, unit.
+//! May use: ingester-core, ingester-store, cluster, config, events, health, lifecycle, metrics, pipeline, replicas, sync, unit.
 //!
 //! `schedule` does it from time to time beside the mirror. `verdict` says whether an object and its row agree: pure. Here both are read, page by page, so memory holds one page and the
 //! uids. They are not read at the same moment, and the mirror may be running, so all suspects are read again together, objects and
@@ -109,8 +109,11 @@ pub async fn audit(
     progress: &(dyn Fn(&Kind, AuditProgress) + Send + Sync),
 ) -> Result<Repaired, AuditError> {
     let mut repaired = Repaired::default();
+    // Its shards are of no interest: it reads whole kinds.
+    let mut whole = config.clone();
+    whole.ingester.replicas.enabled = false;
     // It is never cancelled: an audit ends by itself, or with the process.
-    for unit in units(context, kinds, &Live::fixed(config.clone()), &CancellationToken::new()) {
+    for unit in units(context, kinds, &Live::fixed(whole), &CancellationToken::new()) {
         let suspended = config.ingester.is_suspended(unit.kind.name());
         if repair && suspended {
             tracing::warn!(kind = unit.kind.name(), "Kind is suspended: what differs is not repaired");

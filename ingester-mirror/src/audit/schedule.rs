@@ -5,7 +5,9 @@ use crate::config::Live;
 use crate::events::Publisher;
 use crate::health::Health;
 use crate::metrics::{FINDINGS, Metrics};
+use crate::replicas::Share;
 use crate::sync::{Context, names};
+use crate::unit::leads;
 use ingester_core::kind::Kind;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
@@ -76,7 +78,8 @@ async fn round(context: &Context, kinds: &[Kind], live: &Live) -> Vec<Kind> {
     for kind in kinds.iter().filter(|kind| live.now().ingester.has_kind(kind.name())) {
         let name = kind.name();
         let config = live.now();
-        if config.ingester.is_suspended(name) {
+        // Another member compares all of its own kinds, with all of their shards.
+        if config.ingester.is_suspended(name) || !leads(kind, &config, &context.share) {
             continue;
         }
         if names(&[*kind], &config).iter().any(|name| context.health.is_pending(name)) {
@@ -100,7 +103,7 @@ async fn one(context: &Context, kind: Kind, live: &Live) {
         Ok(metrics) => metrics,
         Err(error) => return tracing::warn!(kind = name, %error, "Not audited"),
     };
-    let own = Context { metrics, health: Health::new([]), publisher: Publisher::off(), ..context.clone() };
+    let own = Context { metrics, health: Health::new([]), publisher: Publisher::off(), share: Share::alone(), ..context.clone() };
     let mut report = AuditReport::new(NAMED);
     if let Err(error) = audit(&own, &[kind], &live.now(), false, &mut report, &|_, _| {}).await {
         counted.failed();

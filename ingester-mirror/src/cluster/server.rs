@@ -6,6 +6,7 @@
 use super::error::{ApiError, ApiErrorKind};
 use super::events::{Event, Events, FromText};
 use super::{Cluster, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use crate::replicas::shard::Shard;
 use futures::future::BoxFuture;
 use futures::{AsyncBufRead, FutureExt as _, StreamExt as _};
 use ingester_core::json::{self, Reader};
@@ -78,12 +79,36 @@ pub(crate) struct Server {
     client: Client,
     kind: Kind,
     namespace: Option<Box<str>>,
+    /// The part of the objects that the API server is asked for. One that has no shards sends all of them.
+    shard: Shard,
     streams: StreamedLists,
 }
 
 impl Server {
-    pub(crate) fn new(client: Client, kind: Kind, namespace: Option<Box<str>>, streams: StreamedLists) -> Self {
-        Server { client, kind, namespace, streams }
+    pub(crate) fn new(
+        client: Client,
+        kind: Kind,
+        namespace: Option<Box<str>>,
+        shard: Shard,
+        streams: StreamedLists,
+    ) -> Self {
+        Server { client, kind, namespace, shard, streams }
+    }
+
+    /// The same request for the objects of the shard.
+    fn of_shard(&self, mut request: http::Request<Vec<u8>>) -> http::Request<Vec<u8>> {
+        if self.shard.is_whole() {
+            return request;
+        }
+        // It has no character that a query must not have.
+        let selector = self.shard.selector();
+        let uri = request.uri().to_string();
+        let separator = if uri.contains('?') { '&' } else { '?' };
+        // What was a URI before is one with more parameters.
+        if let Ok(uri) = format!("{uri}{separator}shardSelector={selector}").parse() {
+            *request.uri_mut() = uri;
+        }
+        request
     }
 
     fn url(&self, namespace: Option<&str>) -> String {
@@ -163,7 +188,7 @@ impl Server {
         }
         let doing = format!("listing the metadata of {}", self.kind.plural());
         let request = self.all().list_metadata(&page(limit, next)).map_err(|error| built(&doing, error))?;
-        let text = self.listed(&doing, request).await?;
+        let text = self.listed(&doing, self.of_shard(request)).await?;
         let list: List = serde_json::from_str(&text)
             .map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
         let version = list.metadata.resource_version.parse();
@@ -192,7 +217,7 @@ impl Server {
         let doing = format!("watching {}", self.kind.plural());
         let parameters = WatchParams::default().timeout(WATCH_SECONDS);
         let request = self.all().watch(&parameters, &version.to_string()).map_err(|error| built(&doing, error))?;
-        let lines = self.open(&doing, request).await?;
+        let lines = self.open(&doing, self.of_shard(request)).await?;
         let events = futures::stream::unfold(Some(Events::new(lines, doing)), |events| async {
             let mut events = events?;
             let event = match events.next(SILENCE).await? {
@@ -220,6 +245,7 @@ impl Server {
         );
         let request = http::Request::get(url).header(http::header::ACCEPT, accept).body(Vec::new());
         let request = request.map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
+        let request = self.of_shard(request);
         let lines = match self.open(&doing, request.clone()).await {
             // Older servers refuse the parameters.
             Err(error) if matches!(error.code, 400 | 422) => {
@@ -270,7 +296,7 @@ impl Cluster for Server {
         async move {
             let doing = format!("listing {}", self.kind.plural());
             let request = self.all().list(&page(limit, next)).map_err(|error| built(&doing, error))?;
-            let text = self.listed(&doing, request).await?;
+            let text = self.listed(&doing, self.of_shard(request)).await?;
             split(&text).map_err(|error| ApiError::new(doing, error.locate(&text).to_string(), ApiErrorKind::Other))
         }
         .boxed()
@@ -415,6 +441,7 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::replicas::shard::Shard;
     use super::{ApiError, ApiErrorKind, Cluster as _, Listed, Page, Server, StreamedLists, is_path_segment, split};
     use crate::cluster::error::kind_of;
     use crate::fixture::MODEL;
@@ -445,7 +472,7 @@ mod tests {
             async move { Ok::<_, Infallible>(answer) }
         });
         let page =
-            Server::new(Client::new(service, "default"), MODEL, None, StreamedLists::default()).list(2, None).await;
+            Server::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default()).list(2, None).await;
         assert!(left.lock().unwrap().is_empty(), "requests that were not made: {left:?}");
         page.map_err(|error| error.kind())
     }
@@ -479,7 +506,7 @@ mod tests {
             let answer = Response::builder().status(code).body(Body::from(text.as_bytes().to_vec())).unwrap();
             async move { Ok::<_, Infallible>(answer) }
         });
-        let server = Server::new(Client::new(service, "default"), MODEL, None, StreamedLists::default());
+        let server = Server::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default());
         let mut results = Vec::new();
         for _ in 0..lists {
             results.push(match server.stream().await {

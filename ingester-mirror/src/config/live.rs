@@ -110,6 +110,14 @@ pub(super) const KEYS: &[Key] = keys! {
     Now "ingester.auditPeriod" ingester.audit_period;
     Restart "ingester.createTables" ingester.create_tables;
     Now "ingester.backfillRate" ingester.backfill_rate;
+    Restart "ingester.replicas.enabled" ingester.replicas.enabled;
+    Restart "ingester.replicas.name" ingester.replicas.name;
+    Restart "ingester.replicas.namespace" ingester.replicas.namespace;
+    Restart "ingester.replicas.leaseDuration" ingester.replicas.lease_duration;
+    Restart "ingester.replicas.renewDeadline" ingester.replicas.renew_deadline;
+    Restart "ingester.replicas.retryPeriod" ingester.replicas.retry_period;
+    Restart "ingester.replicas.shards" ingester.replicas.shards;
+    Restart "ingester.replicas.shardsMap" ingester.replicas.shards_map;
     Now "retention.deleted" retention.deleted;
     Now "retention.deletedMap" retention.deleted_map;
     None "serve.address" serve.address;

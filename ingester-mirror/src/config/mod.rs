@@ -13,6 +13,7 @@
 //! | `values.rs` | parses and checks single values |
 //! | `read.rs` | lists the keys and reads them |
 //! | `serve.rs` | the sections of `ingester serve` |
+//! | `replicas.rs` | how several ingesters share the work |
 //! | `retention.rs` | for how long rows of deleted objects are kept |
 //! | `live.rs` | the keys that may change while the program runs |
 //! | `environment.rs` | the variables that name a database |
@@ -22,6 +23,7 @@ mod environment;
 mod error;
 mod live;
 mod read;
+mod replicas;
 mod retention;
 mod secret;
 mod section;
@@ -36,6 +38,7 @@ pub use environment::Environment;
 pub use error::ConfigError;
 pub use ingester_core::kind::Finalizer;
 pub use live::{Changes, Live};
+pub use replicas::Replicas;
 pub use retention::Retention;
 pub use secret::Secret;
 pub use serve::{FrontProxy, Query, Serve};
@@ -144,6 +147,8 @@ pub struct Ingester {
     pub create_tables: bool,
     /// `backfillRate`: the most rows per second whose new columns are backfilled; 0 for no limit.
     pub backfill_rate: u32,
+    /// `replicas`.
+    pub replicas: Replicas,
 }
 
 /// When a sweep stops: it would mark more rows as deleted than this, and more than a fifth of the kind's live rows. So many objects
@@ -275,6 +280,7 @@ impl Default for Ingester {
             audit_period: None,
             create_tables: true,
             backfill_rate: ingester_store::migrate::RATE,
+            replicas: Replicas::default(),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::values::{
 };
 use super::{
     Config, ConfigError, Environment, Finalizer, FrontProxy, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql,
-    Serve, SweepLimit,
+    Replicas, Serve, SweepLimit,
 };
 use ingester_core::KindNames;
 use ingester_store::{Tls, TlsMode};
@@ -64,7 +64,7 @@ impl Config {
         // Contradictions are only looked for if every single value is correct.
         match config.mysql.tls.check() {
             Err(mistake) => Err(ConfigError::of(mistake.to_string())),
-            Ok(()) => config.gate().and_then(|_| config.check_serve()).map(|()| config),
+            Ok(()) => config.gate().and_then(|_| config.check_serve()).and_then(|()| config.ingester.replicas.check()).map(|()| config),
         }
     }
 }
@@ -136,6 +136,26 @@ fn ingester(section: &mut Section<'_>, into: &mut Ingester, kinds: &KindNames) {
     section.read("auditPeriod", &mut into.audit_period, duration_or_never);
     section.read("createTables", &mut into.create_tables, truth);
     section.read("backfillRate", &mut into.backfill_rate, whole(0..=1_000_000));
+    section.section("replicas", |section| replicas(section, &mut into.replicas, kinds));
+}
+
+fn replicas(section: &mut Section<'_>, into: &mut Replicas, kinds: &KindNames) {
+    /// More than a thousand members would hardly be quicker than one.
+    const MOST_SHARDS: u32 = 1024;
+    section.read("enabled", &mut into.enabled, truth);
+    section.read("name", &mut into.name, |text| match namespace(text) {
+        Ok(name) if name.len() <= 40 => Ok(name),
+        _ => Err("use up to 40 lower-case letters, digits and hyphens".to_owned()),
+    });
+    section.read("namespace", &mut into.namespace, |text| namespace(text).map(Some));
+    section.read("leaseDuration", &mut into.lease_duration, time);
+    section.read("renewDeadline", &mut into.renew_deadline, time);
+    section.read("retryPeriod", &mut into.retry_period, |text| match duration(text)? {
+        period if period < Duration::from_millis(100) => Err("use a duration of at least `100ms`".into()),
+        period => Ok(period),
+    });
+    section.read("shards", &mut into.shards, whole(1..=MOST_SHARDS));
+    section.map("shardsMap", &mut into.shards_map, kind(kinds), whole(1..=MOST_SHARDS));
 }
 
 fn serve(section: &mut Section<'_>, into: &mut Serve) {

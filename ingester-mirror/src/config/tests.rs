@@ -120,6 +120,7 @@ ingester:
   auditPeriod: 24h
   createTables: false
   backfillRate: 250
+  replicas: {enabled: true, name: mirror, namespace: platform, leaseDuration: 30s, renewDeadline: 20s, retryPeriod: 500ms, shards: 2, shardsMap: {Model: 8}}
 retention: { deleted: 90d, deletedMap: { Model: 36h, Pipeline: 0s } }
 serve:
   address: ":9443"
@@ -181,6 +182,16 @@ log: { format: json, level: WARN }
             audit_period: Some(Duration::from_secs(86_400)),
             create_tables: false,
             backfill_rate: 250,
+            replicas: Replicas {
+                enabled: true,
+                name: "mirror".into(),
+                namespace: Some("platform".into()),
+                lease_duration: Duration::from_secs(30),
+                renew_deadline: Duration::from_secs(20),
+                retry_period: Duration::from_millis(500),
+                shards: 2,
+                shards_map: [("Model".to_owned(), 8)].into(),
+            },
         },
         retention: Retention {
             deleted: Some(Duration::from_secs(90 * 24 * 3600)),

@@ -11,6 +11,7 @@ use crate::follow::Follower;
 use crate::health::Health;
 use crate::lifecycle::finalizer::FINALIZER;
 use crate::metrics::Metrics;
+use crate::replicas::shard::Shard;
 use crate::rows::{Names, Rows};
 use crate::unit::Unit;
 use futures::future::BoxFuture;
@@ -177,6 +178,7 @@ impl Scene {
         let unit = Unit {
             kind: MODEL,
             namespace: None,
+        shard: Shard::WHOLE,
             cluster: self.clone(),
             rows: self.clone(),
             clock: Arc::new(SystemClock),

@@ -137,6 +137,12 @@ pub(super) struct Families {
     pub(super) config_reloads: Counters<1>,
     pub(super) config_current: Gauges<0>,
     pub(super) build_info: Gauges<1>,
+    // Of members that share the work.
+    pub(super) replica_units: Gauges<0>,
+    pub(super) replica_members: Gauges<0>,
+    pub(super) replica_handovers: Counters<1>,
+    pub(super) lease_renewals: Counters<1>,
+    pub(super) leases_lost: Counters<0>,
 }
 
 impl Families {
@@ -394,6 +400,27 @@ impl Families {
             cluster_checked: on.gauges(
                 "ingester_cluster_checked",
                 "1 once the database is known to belong to this cluster",
+                [],
+            )?,
+            replica_units: on.gauges("ingester_replica_units", "Units of work that this member holds", [])?,
+            replica_members: on.gauges(
+                "ingester_replica_members",
+                "Members that live and share the work, as this one sees it",
+                [],
+            )?,
+            replica_handovers: on.counters(
+                "ingester_replica_handovers_total",
+                "Units that this member has taken over, or given away",
+                ["direction"],
+            )?,
+            lease_renewals: on.counters(
+                "ingester_lease_renewals_total",
+                "Attempts to renew the Lease of this member",
+                ["result"],
+            )?,
+            leases_lost: on.counters(
+                "ingester_leases_lost_total",
+                "How often the Lease of this member was not renewed in time, and every unit was stopped",
                 [],
             )?,
             build_info: on.gauges(

@@ -17,7 +17,7 @@ pub use controller::{BackfillMetrics, ControllerMetrics};
 use controller::KindMetrics;
 use families::Families;
 use ingester_store::{ErrorClass, Store};
-use prometheus::{IntCounter, Registry, TextEncoder};
+use prometheus::{IntCounter, IntGauge, Registry, TextEncoder};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -95,6 +95,20 @@ impl Metrics {
         AuditMetrics(self.kind(kind))
     }
 
+    /// The metrics of a member that shares the work. Their series exist from then on.
+    pub fn replicas(&self) -> ReplicaMetrics {
+        let families = &self.0.families;
+        ReplicaMetrics {
+            units: families.replica_units.of([]),
+            members: families.replica_members.of([]),
+            taken: families.replica_handovers.of(["taken"]),
+            given: families.replica_handovers.of(["given"]),
+            renewed: families.lease_renewals.of(["success"]),
+            failed: families.lease_renewals.of(["failed"]),
+            lost: families.leases_lost.of([]),
+        }
+    }
+
     /// Whether a kind is suspended.
     pub(crate) fn suspended(&self, kind: &str, suspended: bool) {
         self.kind(kind).suspended.set(suspended.into());
@@ -167,6 +181,44 @@ impl Metrics {
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Metrics")
+    }
+}
+
+/// The metrics of a member that shares the work.
+#[derive(Clone, Debug)]
+pub struct ReplicaMetrics {
+    units: IntGauge,
+    members: IntGauge,
+    taken: IntCounter,
+    given: IntCounter,
+    renewed: IntCounter,
+    failed: IntCounter,
+    lost: IntCounter,
+}
+
+impl ReplicaMetrics {
+    pub(crate) fn units(&self, held: usize) {
+        self.units.set(held as i64);
+    }
+
+    pub(crate) fn members(&self, living: usize) {
+        self.members.set(living as i64);
+    }
+
+    pub(crate) fn taken(&self) {
+        self.taken.inc();
+    }
+
+    pub(crate) fn given(&self) {
+        self.given.inc();
+    }
+
+    pub(crate) fn renewal(&self, done: bool) {
+        if done { &self.renewed } else { &self.failed }.inc();
+    }
+
+    pub(crate) fn lease_lost(&self) {
+        self.lost.inc();
     }
 }
 

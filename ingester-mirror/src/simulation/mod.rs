@@ -1,7 +1,7 @@
 //! A simulation of everything around ingesters: an API server, a database, users, outages, clocks, and kills. The ingesters are the
 //! real ones.
 //!
-//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, mistakes, rows, unit.
+//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, mistakes, replicas, rows, unit.
 //!
 //! Everything that happens comes from one seed, in one thread, in virtual time. So a seed that fails can be run again:
 //!

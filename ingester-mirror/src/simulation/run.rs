@@ -11,6 +11,7 @@ use crate::events::Publisher;
 use crate::follow::Follower;
 use crate::health::Health;
 use crate::metrics::{ControllerMetrics, Metrics};
+use crate::replicas::shard::Shard;
 use crate::unit::Unit;
 use ingester_core::value::Micros;
 use std::sync::Arc;
@@ -239,6 +240,7 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
     Unit {
         kind: client.kind,
         namespace: None,
+        shard: Shard::WHOLE,
         cluster: client.clone(),
         rows: client.clone(),
         clock: client,

@@ -1,6 +1,6 @@
 //! The live mirror of many kinds: one unit for each kind, or for each of its namespaces.
 //!
-//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, follow, health, metrics, rows, suspend, unit.
+//! May use: ingester-core, ingester-store, backoff, budget, clock, cluster, config, events, follow, health, metrics, part, replicas, rows, suspend, unit.
 //! Must not: know SQL text, a particular kind, or command line arguments.
 //!
 //! ```text
@@ -16,9 +16,12 @@ use crate::events::Publisher;
 use crate::follow::{Follower, panic_of};
 use crate::health::{Health, KindState};
 use crate::metrics::Metrics;
+use crate::part::{PartOfCluster, PartOfRows};
+use crate::replicas::{Held, Share};
 use crate::rows::StoreRows;
 use crate::suspend::Suspension;
-use crate::unit::{Unit, name};
+pub use crate::unit::leads;
+use crate::unit::{Scope, Unit, scopes};
 use ingester_core::kind::Kind;
 use ingester_store::Store;
 use std::sync::Arc;
@@ -38,6 +41,8 @@ pub struct Context {
     pub health: Health,
     /// Publishes Kubernetes Events.
     pub publisher: Publisher,
+    /// Which units are this process's own.
+    pub share: Share,
 }
 
 /// The memory for objects that were read and are not written yet, in bytes.
@@ -51,7 +56,7 @@ const MEMORY: usize = 32 << 20;
 pub async fn run(context: Context, kinds: &[Kind], live: &Live, suspension: &Suspension, stop: CancellationToken) {
     let mut controllers = JoinSet::new();
     for unit in units(&context, kinds, live, &stop) {
-        controllers.spawn(supervise(unit, suspension.clone()));
+        controllers.spawn(supervise(unit, context.share.clone(), suspension.clone()));
     }
     while let Some(ended) = controllers.join_next().await {
         if let Err(error) = ended {
@@ -64,38 +69,31 @@ pub async fn run(context: Context, kinds: &[Kind], live: &Live, suspension: &Sus
 
 /// The names of the controllers, for [`Health::new`].
 pub fn names(kinds: &[Kind], config: &Config) -> Vec<String> {
-    scopes(kinds, config).iter().map(|(kind, namespace)| name(kind, namespace.as_deref())).collect()
-}
-
-/// The mirrored kinds, each once for all namespaces or once per configured namespace.
-fn scopes(kinds: &[Kind], config: &Config) -> Vec<(Kind, Option<Box<str>>)> {
-    let ingester = &config.ingester;
-    let mirrored = kinds.iter().filter(|kind| ingester.has_kind(kind.name()));
-    mirrored
-        .flat_map(|kind| {
-            let namespaces: Vec<Option<Box<str>>> = if ingester.namespaces.is_empty() || !kind.namespaced() {
-                vec![None]
-            } else {
-                ingester.namespaces.iter().map(|namespace| Some(namespace.as_str().into())).collect()
-            };
-            namespaces.into_iter().map(|namespace| (*kind, namespace))
-        })
-        .collect()
+    scopes(kinds, config).iter().map(Scope::name).collect()
 }
 
 /// The units of `kinds`.
 pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &CancellationToken) -> Vec<Unit> {
-    let Context { client, store, metrics, health, publisher } = context;
+    let Context { client, store, metrics, health, publisher, share } = context;
     let (budget, streams) = (Budget::new(MEMORY), StreamedLists::default());
     let scopes = scopes(kinds, &live.now()).into_iter();
     scopes
-        .map(|(kind, namespace)| Unit {
+        .map(|Scope { kind, namespace, shard }| Unit {
             kind,
-            cluster: Arc::new(Server::new(client.clone(), kind, namespace.clone(), streams.clone())),
-            rows: Arc::new(StoreRows { store: store.clone(), kind, namespace: namespace.clone() }),
+            cluster: Arc::new(PartOfCluster {
+                whole: Arc::new(Server::new(client.clone(), kind, namespace.clone(), shard, streams.clone())),
+                shard,
+                share: share.clone(),
+            }),
+            rows: Arc::new(PartOfRows {
+                whole: Arc::new(StoreRows { store: store.clone(), kind, namespace: namespace.clone() }),
+                shard,
+                share: share.clone(),
+            }),
             clock: Arc::new(SystemClock),
             memory: budget.part(),
             namespace,
+            shard,
             live: live.clone(),
             metrics: metrics.controller(kind.name()),
             health: health.clone(),
@@ -106,45 +104,75 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
         .collect()
 }
 
-/// Mirrors a unit whenever its kind is not suspended. If that panics, it begins again: what was remembered may be wrong, what is in SQL
-/// is not.
-async fn supervise(unit: Unit, suspension: Suspension) {
-    let (kind, name) = (unit.kind.name(), unit.name());
+/// Mirrors a unit whenever it is this process's own.
+async fn supervise(unit: Unit, share: Share, suspension: Suspension) {
+    let name = unit.name();
     let mut backoff = Backoff::new(RESTART);
     while !unit.exit.is_cancelled() {
-        let suspended = suspension.is_suspended(kind);
-        if suspended {
-            unit.health.kind(&name, KindState::Suspended);
+        if !share.holds(&name) {
+            unit.health.kind(&name, KindState::Elsewhere);
         }
-        let Some(Some(mut permit)) = unit.exit.run_until_cancelled(suspension.permit(kind)).await else { return };
-        if suspended {
-            // The rows are read before anything is listed, which may take long.
-            unit.health.kind(&name, KindState::Listing);
+        let Some(mut held) = unit.exit.run_until_cancelled(share.hold(&name)).await else { return };
+        while !unit.exit.is_cancelled() && share.holds(&name) {
+            mirror(&unit, &name, &mut held, &suspension, &mut backoff).await;
         }
-        let begin = tokio::time::Instant::now();
-        let stop = unit.exit.child_token();
-        let mut following = std::pin::pin!(Follower::run(Unit { stop: stop.clone(), ..unit.clone() }));
-        let ended = tokio::select! {
-            biased;
-            ended = &mut following => ended,
-            () = permit.revoked() => {
-                stop.cancel();
-                following.await
-            }
-        };
-        unit.metrics.stopped();
-        if suspension.is_suspended(kind) {
-            unit.health.kind(&name, KindState::Suspended);
+    }
+}
+
+/// Mirrors a unit while it is held and its kind is not suspended. If that panics, it begins again: what was remembered may be wrong,
+/// what is in SQL is not.
+async fn mirror(unit: &Unit, name: &str, held: &mut Held, suspension: &Suspension, backoff: &mut Backoff) {
+    let kind = unit.kind.name();
+    let suspended = suspension.is_suspended(kind);
+    if suspended {
+        unit.health.kind(name, KindState::Suspended);
+    }
+    let permit = tokio::select! {
+        biased;
+        () = unit.exit.cancelled() => return,
+        () = held.revoked() => return,
+        permit = suspension.permit(kind) => permit,
+    };
+    let Some(mut permit) = permit else {
+        // A kind that nobody can suspend is not mirrored either.
+        return unit.exit.cancelled().await;
+    };
+    if suspended || !unit.health.is_known(name) {
+        // The rows are read before anything is listed, which may take long.
+        unit.health.kind(name, KindState::Listing);
+    }
+    let begin = tokio::time::Instant::now();
+    let stop = unit.exit.child_token();
+    let mut following = std::pin::pin!(Follower::run(Unit { stop: stop.clone(), ..unit.clone() }));
+    let ended = tokio::select! {
+        biased;
+        ended = &mut following => ended,
+        () = permit.revoked() => {
+            stop.cancel();
+            following.await
         }
-        drop(permit);
-        let Err(reason) = ended else { continue };
-        unit.metrics.panicked();
-        unit.health.kind(&name, KindState::Failed(format!("panicked: {reason}")));
-        tracing::error!(kind, reason, "Controller panicked and is started again; please report it");
-        if begin.elapsed() > RESTART_LONGEST {
-            backoff.reset();
+        () = held.revoked() => {
+            stop.cancel();
+            following.await
         }
-        let _ = unit.exit.run_until_cancelled(tokio::time::sleep(backoff.pause())).await;
+    };
+    unit.metrics.stopped();
+    if suspension.is_suspended(kind) {
+        unit.health.kind(name, KindState::Suspended);
+    }
+    drop(permit);
+    let Err(reason) = ended else { return };
+    unit.metrics.panicked();
+    unit.health.kind(name, KindState::Failed(format!("panicked: {reason}")));
+    tracing::error!(kind, reason, "Controller panicked and is started again; please report it");
+    if begin.elapsed() > RESTART_LONGEST {
+        backoff.reset();
+    }
+    tokio::select! {
+        biased;
+        () = unit.exit.cancelled() => {}
+        () = held.revoked() => {}
+        () = tokio::time::sleep(backoff.pause()) => {}
     }
 }
 
@@ -165,5 +193,9 @@ mod tests {
         config.ingester.kinds = vec!["Model.apps".into()];
         config.ingester.namespaces = vec!["ml".into()];
         assert_eq!(names(&kinds, &config), ["Model.apps in ml"]);
+        config.ingester.replicas.shards = 2;
+        assert_eq!(names(&kinds, &config), ["Model.apps in ml"], "who shares with nobody splits nothing");
+        config.ingester.replicas.enabled = true;
+        assert_eq!(names(&kinds, &config), ["Model.apps in ml 1/2", "Model.apps in ml 2/2"]);
     }
 }

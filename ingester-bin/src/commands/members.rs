@@ -1,0 +1,111 @@
+//! `ingester members`: who shares the work, and what each one works on.
+
+use crate::arguments::{ConfigFile, Format, Members};
+use crate::database::configuration;
+use crate::ending::{Ending, Failure};
+use crate::output::{Table, note, show};
+use anyhow::anyhow;
+use ingester_core::Kind;
+use ingester_core::age::age;
+use ingester_core::value::Micros;
+use ingester_mirror::config::Replicas;
+use ingester_mirror::replicas::{KubeLeases, Record};
+use k8s_openapi::jiff::Timestamp;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// One member, as it is printed.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Member<'a> {
+    lease: &'a str,
+    group: &'a str,
+    holder: &'a str,
+    member_since: Option<String>,
+    renewed: Option<String>,
+    units: &'a BTreeSet<String>,
+}
+
+pub(crate) async fn run(arguments: Members, kinds: &'static [Kind]) -> Result<Ending, Failure> {
+    let replicas = match &arguments.config {
+        Some(file) => configuration(&ConfigFile { config: file.clone() }, kinds)?.ingester.replicas,
+        None => Replicas::default(),
+    };
+    let client = arguments.cluster.client().await?;
+    let namespace = arguments.namespace.or(replicas.namespace).unwrap_or_else(|| client.default_namespace().to_owned());
+    let members = KubeLeases::members(client, &namespace, &replicas.name).await;
+    let mut members = members.map_err(|error| anyhow!("cannot list the Leases in namespace {namespace}: {error}"))?;
+    members.sort_by(|(group, a), (other, b)| (group, &a.holder, &a.name).cmp(&(other, &b.holder, &b.name)));
+    let time = |time: &Option<Timestamp>| time.map(|time| time.to_string());
+    let printed: Vec<Member<'_>> = members
+        .iter()
+        .map(|(group, record)| Member {
+            lease: &record.name,
+            group,
+            holder: &record.holder,
+            member_since: time(&record.acquired),
+            renewed: time(&record.renewed),
+            units: &record.claims,
+        })
+        .collect();
+    show(arguments.output.output, &printed, || table(&members))?;
+    if members.is_empty() {
+        note(&format!(
+            "namespace {namespace} has no members of a group that is called `{}`: one that runs with ingester.replicas.enabled is a member, in the namespace of its pod",
+            replicas.name
+        ));
+    } else if arguments.output.output == Format::Table {
+        for unit in unclaimed(&members) {
+            note(&format!("nobody works on {unit}"));
+        }
+    }
+    Ok(Ending::Done)
+}
+
+/// A line for each unit, so that `grep` finds it; a member without units has one, too.
+fn table(members: &[(String, Record)]) -> String {
+    let mut table = Table::new(["member", "lease", "age", "renewed", "unit"]);
+    let now = Micros::now();
+    let since = |time: &Option<Timestamp>| age(time.map(|time| Micros(time.as_microsecond())), now);
+    for (_, record) in members {
+        let row = |unit: &str| {
+            [record.holder.clone(), record.name.clone(), since(&record.acquired), since(&record.renewed), unit.to_owned()]
+        };
+        if record.claims.is_empty() {
+            table.row(row("<none>"));
+        }
+        for unit in &record.claims {
+            table.row(row(unit));
+        }
+    }
+    table.to_string()
+}
+
+/// The units that somebody of a group could serve, and nobody claims.
+fn unclaimed(members: &[(String, Record)]) -> BTreeSet<&str> {
+    let mut left = BTreeSet::new();
+    for (group, _) in members {
+        let of_group = || members.iter().filter(move |(other, _)| other == group).map(|(_, record)| record);
+        let served = of_group().flat_map(|record| &record.serves);
+        left.extend(served.filter(|unit| !of_group().any(|record| record.claims.contains(*unit))).map(String::as_str));
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Record, unclaimed};
+
+    #[test]
+    fn a_unit_that_nobody_claims_is_named() {
+        let member = |group: &str, claims: &[&str]| {
+            let units = |units: &[&str]| units.iter().map(|unit| (*unit).to_owned()).collect();
+            let serves = units(&["Model", "Project"]);
+            let record = Record::member("a", "pod", serves, units(claims));
+            (group.to_owned(), record)
+        };
+        assert!(unclaimed(&[member("g", &["Model"]), member("g", &["Project"])]).is_empty());
+        let members = [member("g", &["Model"]), member("h", &["Project", "Model"])];
+        assert_eq!(unclaimed(&members).into_iter().collect::<Vec<_>>(), ["Project"]);
+    }
+}

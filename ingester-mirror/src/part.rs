@@ -1,0 +1,227 @@
+//! A unit's own part of the cluster and of the database: the objects of one shard, and writes only while this process may write.
+//!
+//! May use: ingester-core, ingester-store, cluster, replicas, rows.
+
+use crate::cluster::{
+    ApiError, ApiErrorKind, Cluster, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
+};
+use crate::replicas::Share;
+use crate::replicas::shard::Shard;
+use crate::rows::{Names, Rows};
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _};
+use ingester_core::object::{Identity, Meta};
+use ingester_store::guard::Version;
+use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The cluster, as the holder of a part sees it.
+pub(crate) struct PartOfCluster {
+    pub(crate) whole: Arc<dyn Cluster>,
+    pub(crate) shard: Shard,
+    pub(crate) share: Share,
+}
+
+impl PartOfCluster {
+    /// Whether an object is in the part. A text without a uid is in the first one, which reports it.
+    fn has(shard: Shard, text: &str) -> bool {
+        shard.is_whole() || shard.has(Identity::probe(text).uid.as_deref().unwrap_or_default())
+    }
+
+    fn may_write(&self, doing: &str) -> Result<(), ApiError> {
+        match self.share.is_valid() {
+            true => Ok(()),
+            false => Err(ApiError::new(doing, "the Lease of this member has run out", ApiErrorKind::Transient)),
+        }
+    }
+}
+
+impl Cluster for PartOfCluster {
+    fn list<'a>(&'a self, limit: u32, next: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>> {
+        async move {
+            let mut page = self.whole.list(limit, next).await?;
+            page.items.retain(|text| Self::has(self.shard, text));
+            Ok(page)
+        }
+        .boxed()
+    }
+
+    fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>> {
+        async move {
+            let mut page = self.whole.list_metadata(next).await?;
+            page.items.retain(|meta| self.shard.has(&meta.uid));
+            Ok(page)
+        }
+        .boxed()
+    }
+
+    fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>> {
+        async {
+            let stream = self.whole.stream().await?;
+            let shard = self.shard;
+            Ok(stream.map(|stream| of_part(stream, move |text: &Box<str>| Self::has(shard, text))))
+        }
+        .boxed()
+    }
+
+    fn stream_metadata(&self) -> BoxFuture<'_, Result<Option<ListStream<PartialObjectMeta>>, ApiError>> {
+        async {
+            let stream = self.whole.stream_metadata().await?;
+            let shard = self.shard;
+            Ok(stream.map(|stream| of_part(stream, move |meta: &PartialObjectMeta| shard.has(&meta.uid))))
+        }
+        .boxed()
+    }
+
+    fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
+        self.whole.version()
+    }
+
+    fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>> {
+        async move {
+            let (watch, shard) = (self.whole.watch(version).await?, self.shard);
+            let has = move |event: &Result<RemoteEvent, ApiError>| match event {
+                Ok(RemoteEvent::Applied(text) | RemoteEvent::Deleted(text)) => Self::has(shard, text),
+                Ok(RemoteEvent::Bookmark(_)) | Err(_) => true,
+            };
+            Ok(watch.filter(move |event| std::future::ready(has(event))).boxed())
+        }
+        .boxed()
+    }
+
+    fn look<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>> {
+        // An object of the name that is in another part tells that the own one is gone.
+        self.whole.look(namespace, name)
+    }
+
+    fn patch<'a>(
+        &'a self,
+        namespace: &'a str,
+        name: &'a str,
+        patch: &'a Value,
+    ) -> BoxFuture<'a, Result<Box<str>, ApiError>> {
+        async move {
+            self.may_write("patching the finalizers of an object")?;
+            self.whole.patch(namespace, name, patch).await
+        }
+        .boxed()
+    }
+
+    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<(), ApiError>> {
+        async move {
+            self.may_write("deleting an object")?;
+            self.whole.delete(meta).await
+        }
+        .boxed()
+    }
+}
+
+/// The objects of a part.
+fn of_part<T: Send + 'static>(
+    stream: ListStream<T>,
+    has: impl Fn(&T) -> bool + Send + Sync + 'static,
+) -> ListStream<T> {
+    let has = move |listed: &Result<Listed<T>, ApiError>| match listed {
+        Ok(Listed::Object(object) | Listed::Deleted(object)) => has(object),
+        Ok(Listed::End(_)) | Err(_) => true,
+    };
+    stream.filter(move |listed| std::future::ready(has(listed))).boxed()
+}
+
+/// The rows, as the holder of a part sees them.
+pub(crate) struct PartOfRows {
+    pub(crate) whole: Arc<dyn Rows>,
+    pub(crate) shard: Shard,
+    pub(crate) share: Share,
+}
+
+impl PartOfRows {
+    fn may_write(&self) -> Result<(), StoreError> {
+        match self.share.is_valid() {
+            true => Ok(()),
+            false => Err(StoreError::silent("writing: the Lease of this member has run out", Duration::ZERO)),
+        }
+    }
+}
+
+impl Rows for PartOfRows {
+    fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>> {
+        async move {
+            self.may_write()?;
+            self.whole.write(changes).await
+        }
+        .boxed()
+    }
+
+    fn versions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<HashMap<Box<str>, Version>, StoreError>> {
+        self.whole.versions(uids)
+    }
+
+    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
+        self.whole.stored(uids)
+    }
+
+    /// As many rows of the part as were asked for, unless there are no more.
+    fn live<'a>(
+        &'a self,
+        evicted: Evicted,
+        after: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
+        if self.shard.is_whole() {
+            return self.whole.live(evicted, after, limit);
+        }
+        async move {
+            let (mut found, mut after): (Vec<LiveRow>, Box<str>) = (Vec::new(), after.into());
+            loop {
+                let page = self.whole.live(evicted, &after, limit).await?;
+                let is_last = page.len() < limit;
+                if let Some(last) = page.last() {
+                    after.clone_from(&last.uid);
+                }
+                found.extend(page.into_iter().filter(|row| self.shard.has(&row.uid)));
+                if is_last {
+                    return Ok(found);
+                }
+                if found.len() >= limit {
+                    // What is too much is read again by the next page.
+                    found.truncate(limit);
+                    return Ok(found);
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn names<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Names>, StoreError>> {
+        self.whole.names(uids)
+    }
+
+    fn record_rejects<'a>(&'a self, rejects: &'a [Reject]) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            self.may_write()?;
+            self.whole.record_rejects(rejects).await
+        }
+        .boxed()
+    }
+
+    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>> {
+        async {
+            let mut rejects = self.whole.rejects().await?;
+            rejects.retain(|reject| self.shard.has(&reject.uid));
+            Ok(rejects)
+        }
+        .boxed()
+    }
+
+    fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            self.may_write()?;
+            self.whole.forget_rejects(uids).await
+        }
+        .boxed()
+    }
+}

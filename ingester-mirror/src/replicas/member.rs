@@ -1,0 +1,238 @@
+//! What a member knows of the others, and what follows from it. Pure but for the time, which is given.
+
+use super::assign::assign;
+use super::record::Record;
+use std::collections::{BTreeMap, BTreeSet};
+use tokio::time::Instant;
+
+/// What is known of another member.
+#[derive(Debug)]
+struct Peer {
+    record: Record,
+    /// When its present Lease was first seen here. Its own clock says nothing here.
+    seen: Instant,
+    /// Whether its Lease was there in the last list. Somebody may have deleted it: then the member may not know it yet.
+    there: bool,
+}
+
+/// A member's view of its group.
+#[derive(Debug)]
+pub(super) struct Member {
+    /// The name of its own Lease.
+    name: String,
+    serves: BTreeSet<String>,
+    peers: BTreeMap<String, Peer>,
+    /// When the last list was asked for.
+    listed: Option<Instant>,
+    /// The claims that the stored Lease has, and when each was known to be stored.
+    stored: BTreeMap<String, Instant>,
+    /// The units that were begun, and that nobody can have taken over since.
+    begun: BTreeSet<String>,
+}
+
+/// Whether a member may still work: its Lease has changed here within its duration.
+fn lives(peer: &Peer, now: Instant) -> bool {
+    now.saturating_duration_since(peer.seen) < peer.record.duration
+}
+
+/// What is to be done.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Plan {
+    /// The claims that the own Lease is to have.
+    pub(super) claims: BTreeSet<String>,
+    /// The units that may be worked on. Others are to be stopped.
+    pub(super) may_run: BTreeSet<String>,
+    /// Leases of members that are gone.
+    pub(super) stale: Vec<Record>,
+    /// How many members live, this one among them.
+    pub(super) living: usize,
+}
+
+impl Member {
+    pub(super) fn new(name: String, serves: BTreeSet<String>) -> Self {
+        Member { name, serves, peers: BTreeMap::new(), listed: None, stored: BTreeMap::new(), begun: BTreeSet::new() }
+    }
+
+    /// All Leases of the group, by a list that was asked for at `asked`. Returns its own, if it is there.
+    pub(super) fn listed(&mut self, leases: Vec<Record>, asked: Instant, now: Instant) -> Option<Record> {
+        let (own, others): (Vec<Record>, Vec<Record>) = leases.into_iter().partition(|lease| lease.name == self.name);
+        for (name, peer) in &mut self.peers {
+            peer.there = others.iter().any(|other| other.name == *name);
+        }
+        self.peers.retain(|_, peer| peer.there || lives(peer, now) && !peer.record.claims.is_empty());
+        for record in others {
+            match self.peers.get_mut(&record.name) {
+                Some(peer) if peer.record.version == record.version && peer.record.uid == record.uid => {}
+                _ => drop(self.peers.insert(record.name.clone(), Peer { record, seen: now, there: true })),
+            }
+        }
+        self.listed = Some(asked);
+        own.into_iter().next()
+    }
+
+    /// The own Lease is stored with these claims, as is known at `now`.
+    pub(super) fn stored(&mut self, claims: &BTreeSet<String>, now: Instant) {
+        self.stored.retain(|claim, _| claims.contains(claim));
+        for claim in claims {
+            self.stored.entry(claim.clone()).or_insert(now);
+        }
+    }
+
+    /// The Lease was not renewed in time: others may take over every unit. Nothing that was known counts any more.
+    pub(super) fn expired(&mut self) {
+        self.stored.clear();
+        self.begun.clear();
+    }
+
+    /// What follows at `now`, with these units being worked on.
+    pub(super) fn plan(&mut self, running: &BTreeSet<String>, now: Instant) -> Plan {
+        let lives = |peer: &&Peer| lives(peer, now);
+        let members = self.peers.values().filter(lives).filter(|peer| peer.there && !peer.record.has_left());
+        let mut living: BTreeMap<&str, &BTreeSet<String>> =
+            members.map(|peer| (peer.record.name.as_str(), &peer.record.serves)).collect();
+        living.insert(&self.name, &self.serves);
+        let owners = assign(&living);
+        let own: BTreeSet<&String> =
+            self.serves.iter().filter(|unit| owners.get(unit.as_str()) == Some(&self.name.as_str())).collect();
+        let claimed_elsewhere =
+            |unit: &String| self.peers.values().filter(lives).any(|peer| peer.record.claims.contains(unit));
+        let may_run: BTreeSet<String> = own
+            .iter()
+            .filter(|unit| {
+                // One that was begun goes on: whoever wants it waits.
+                self.begun.contains(**unit) || (self.is_confirmed(unit) && !claimed_elsewhere(unit))
+            })
+            .map(|unit| (*unit).clone())
+            .collect();
+        let stale = self.peers.values().filter(|peer| !lives(peer)).map(|peer| peer.record.clone()).collect();
+        let claims = own.into_iter().chain(running.iter()).cloned().collect();
+        let living = living.len();
+        self.begun.clone_from(&may_run);
+        Plan { claims, may_run, stale, living }
+    }
+
+    /// Whether the last list was asked for when the claim was stored.
+    fn is_confirmed(&self, unit: &str) -> bool {
+        self.stored.get(unit).zip(self.listed).is_some_and(|(stored, listed)| listed >= *stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Member, Plan};
+    use crate::replicas::record::Record;
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+    use tokio::time::Instant;
+
+    fn units(units: &[&str]) -> BTreeSet<String> {
+        units.iter().map(|unit| (*unit).to_owned()).collect()
+    }
+
+    fn lease(name: &str, version: u32, claims: &[&str]) -> Record {
+        Record {
+            name: name.into(),
+            holder: name.into(),
+            acquired: None,
+            renewed: None,
+            duration: Duration::from_secs(15),
+            serves: units(&["A", "B"]),
+            claims: units(claims),
+            uid: name.into(),
+            version: version.to_string(),
+        }
+    }
+
+    /// A member called `m` of two units, with its claims on both stored at `now`.
+    fn member(now: Instant) -> Member {
+        let mut member = Member::new("m".into(), units(&["A", "B"]));
+        member.stored(&units(&["A", "B"]), now);
+        member
+    }
+
+    #[test]
+    fn a_unit_is_begun_after_a_list_that_knows_the_own_claim() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut alone = Member::new("m".into(), units(&["A", "B"]));
+        let plan = |member: &mut Member, now| member.plan(&BTreeSet::new(), now);
+        alone.listed(vec![lease("m", 1, &[])], at(0), at(1));
+        let expected = Plan { claims: units(&["A", "B"]), living: 1, ..Plan::default() };
+        assert_eq!(plan(&mut alone, at(1)), expected, "nothing is claimed yet");
+        alone.stored(&units(&["A", "B"]), at(3));
+        // It was asked for before the claims were stored.
+        alone.listed(vec![lease("m", 2, &["A", "B"])], at(2), at(4));
+        assert!(plan(&mut alone, at(4)).may_run.is_empty());
+        alone.listed(vec![lease("m", 2, &["A", "B"])], at(3), at(5));
+        assert_eq!(plan(&mut alone, at(5)).may_run, units(&["A", "B"]));
+    }
+
+    #[test]
+    fn a_unit_that_a_living_member_claims_is_waited_for() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut member = member(at(0));
+        // The other one has everything, and half of it is ours now.
+        member.listed(vec![lease("other", 1, &["A", "B"])], at(1), at(1));
+        let plan = member.plan(&BTreeSet::new(), at(1));
+        assert_eq!((plan.claims.len(), plan.may_run.len(), plan.living), (1, 0, 2));
+        let own: Vec<&str> = plan.claims.iter().map(String::as_str).collect();
+        let left = if own == ["A"] { "B" } else { "A" };
+        member.listed(vec![lease("other", 2, &[left])], at(2), at(2));
+        assert_eq!(member.plan(&BTreeSet::new(), at(2)).may_run, plan.claims);
+    }
+
+    #[test]
+    fn a_lease_that_somebody_deletes_frees_its_units_as_late_as_one_that_is_not_renewed() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut member = member(at(0));
+        member.listed(vec![lease("other", 1, &["A"])], at(1), at(1));
+        for (second, free) in [(2, false), (15, false), (16, true)] {
+            member.listed(vec![], at(second), at(second));
+            let plan = member.plan(&BTreeSet::new(), at(second));
+            assert_eq!((plan.may_run.contains("A"), plan.may_run.contains("B"), plan.living), (free, true, 1), "{second}");
+        }
+        // One that has left claims nothing, so nobody waits.
+        let mut member = self::member(at(0));
+        member.listed(vec![lease("other", 1, &["A"])], at(1), at(1));
+        member.listed(vec![Record { holder: String::new(), ..lease("other", 2, &[]) }], at(2), at(2));
+        assert_eq!(member.plan(&BTreeSet::new(), at(2)).may_run, units(&["A", "B"]));
+    }
+
+    #[test]
+    fn what_runs_is_confirmed_again_after_the_lease_ran_out() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut member = member(at(0));
+        member.listed(vec![], at(1), at(1));
+        let both = units(&["A", "B"]);
+        assert_eq!(member.plan(&BTreeSet::new(), at(1)).may_run, both);
+        assert_eq!(member.plan(&both, at(2)).may_run, both);
+        member.expired();
+        assert!(member.plan(&both, at(12)).may_run.is_empty(), "nobody knows whose they are");
+        member.stored(&both, at(13));
+        assert!(member.plan(&both, at(13)).may_run.is_empty(), "others were not looked for yet");
+        member.listed(vec![lease("other", 1, &["A", "B"])], at(14), at(14));
+        assert!(member.plan(&both, at(14)).may_run.is_empty());
+    }
+
+    #[test]
+    fn a_member_is_dead_when_its_lease_did_not_change_here_for_its_duration() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut member = member(at(0));
+        for (second, version) in [(0, 1), (10, 2), (20, 2), (24, 2)] {
+            member.listed(vec![lease("other", version, &["A", "B"])], at(second), at(second));
+            let plan = member.plan(&BTreeSet::new(), at(second));
+            assert!(plan.may_run.is_empty() && plan.stale.is_empty(), "at {second}");
+        }
+        member.listed(vec![lease("other", 2, &["A", "B"])], at(25), at(25));
+        let plan = member.plan(&BTreeSet::new(), at(25));
+        assert_eq!((plan.may_run, plan.stale.len(), plan.living), (units(&["A", "B"]), 1, 1));
+        // It was slow, not dead: it gets back what is its own, which is stopped here.
+        member.listed(vec![lease("other", 3, &["A", "B"])], at(26), at(26));
+        let plan = member.plan(&units(&["A", "B"]), at(26));
+        assert_eq!((plan.may_run.len(), plan.claims.len(), plan.living), (1, 2, 2), "what is being stopped is still claimed");
+    }
+}

@@ -1,0 +1,42 @@
+//! Many ingesters share the work: which units this one may work on.
+//!
+//! May use: ingester-core, ingester-store, config, metrics.
+//! Must not: know what a unit does.
+//!
+//! A unit is a kind, in a namespace where namespaces are named, and one of its [shards](shard::Shard). Each member has a Lease of its own
+//! (coordination.k8s.io), and renews it. Its annotations say which units it could serve, and which it claims.
+//!
+//! ```text
+//! every retryPeriod, and when a claim of another one goes:
+//!   renew the own Lease ──> list all Leases ──> who lives? ──> whose is each unit? ──> stop, claim, start
+//! ```
+//!
+//! # Guarantees
+//! - A unit is begun only after a list that was asked for when the own claim was stored, and in which no living member claims it. Of two
+//!   that claim, at least one sees the other. So two work on one unit only if one of them is believed to be dead and is not.
+//! - Who cannot renew within `renewDeadline` stops, and writes nothing: [`Share::is_valid`] is asked before every write. Others wait for
+//!   `leaseDuration`, which is longer. Both count on clocks that only go forward, each on its own node: what time of day it is there
+//!   does not matter.
+//! - Who leaves releases its Lease as client-go does: nobody holds it, and it claims nothing. The others remove it.
+//! - Where that fails all the same (a node that counts time wrongly, a write that is under way, somebody who deletes a Lease by hand), the guard of every row keeps the
+//!   later state. Leases make that rare; they are not what makes it safe.
+//!
+//! # Who gets what
+//! Every member computes the same from the same Leases: a unit goes to the living member that is highest for it by a hash of both
+//! (rendezvous hashing), passing over those that have their part already. So the parts differ by one unit at most, and a member that comes or
+//! goes moves few units.
+
+mod assign;
+mod leases;
+mod member;
+mod record;
+mod run;
+pub(crate) mod shard;
+mod share;
+#[cfg(test)]
+mod simulation;
+
+pub use leases::{Group, KubeLeases, LeaseError};
+pub use record::Record;
+pub use run::{Membership, name_of_pod, random_name};
+pub use share::{Held, Share};

@@ -1,0 +1,293 @@
+//! A member at work: it renews its Lease, looks at those of the others, and says which units may be worked on.
+
+use super::leases::{LeaseError, Leases};
+use super::member::{Member, Plan};
+use super::record::Record;
+use super::share::Share;
+use crate::config::Replicas;
+use crate::metrics::ReplicaMetrics;
+use k8s_openapi::jiff::Timestamp;
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// How long units that are to be stopped are waited for before the Lease goes anyway. It is longer than a process has for its end.
+const LAST: Duration = Duration::from_secs(30);
+
+/// How long deleting the own Lease may take at the end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// A member of a group.
+pub struct Membership {
+    pub(super) leases: Arc<dyn Leases>,
+    /// What the name of its Lease begins with.
+    pub(super) group: String,
+    /// Where it runs, for people.
+    pub(super) holder: String,
+    pub(super) serves: BTreeSet<String>,
+    pub(super) config: Replicas,
+    pub(super) share: Share,
+    pub(super) metrics: ReplicaMetrics,
+    /// The time of day, which Leases tell to people.
+    pub(super) time_of_day: fn() -> Timestamp,
+    /// Names that nobody else will ever have.
+    pub(super) names: fn() -> String,
+}
+
+/// The own Lease.
+struct Own {
+    member: Member,
+    record: Record,
+    /// When the request was begun that stored it last.
+    renewed: Option<Instant>,
+    /// Whether somebody else has taken it away.
+    gone: bool,
+}
+
+impl Membership {
+    /// A member that could serve these units, and says through `share` which of them are its own.
+    pub fn new(
+        leases: super::KubeLeases,
+        group: &super::Group,
+        holder: String,
+        serves: BTreeSet<String>,
+        config: Replicas,
+        share: Share,
+        metrics: ReplicaMetrics,
+    ) -> Self {
+        let leases = Arc::new(leases);
+        Membership {
+            leases,
+            group: group.name.clone(),
+            holder,
+            serves,
+            config,
+            share,
+            metrics,
+            time_of_day: Timestamp::now,
+            names: random_name,
+        }
+    }
+
+    /// Takes part until `stop` is cancelled; then waits until every unit is stopped, and takes its Lease away, so that nobody waits
+    /// for it. If its Lease goes meanwhile, it begins anew, as another member.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut own = self.begin();
+        let mut changed = self.leases.changed();
+        while !stop.is_cancelled() {
+            let round = Instant::now();
+            self.round(&mut own).await;
+            if own.gone {
+                tracing::warn!(lease = own.record.name, "The Lease of this member is gone: it begins anew, as another member");
+                self.stop_all(&mut own);
+                while !self.share.running().is_empty() {
+                    self.share.stopped().await;
+                }
+                own = self.begin();
+                continue;
+            }
+            let next = round + self.config.retry_period;
+            // Nothing that takes long may keep the units from being stopped.
+            let until = own.renewed.map(|renewed| renewed + self.config.renew_deadline);
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = self.share.stopped() => {}
+                () = sleep_until(next) => {}
+                () = &mut changed => {
+                    changed = self.leases.changed();
+                    // Several changes at once are one.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                () = expired(until) => {}
+            }
+        }
+        self.end(own).await;
+    }
+
+    fn begin(&self) -> Own {
+        let name = format!("{}-{}", self.group, (self.names)());
+        let record = Record {
+            acquired: Some((self.time_of_day)()),
+            duration: self.config.lease_duration,
+            ..Record::member(&name, &self.holder, self.serves.clone(), BTreeSet::new())
+        };
+        Own { member: Member::new(name, self.serves.clone()), record, renewed: None, gone: false }
+    }
+
+    /// Renews, looks, decides.
+    async fn round(&self, own: &mut Own) {
+        self.check_time(own);
+        let plan = own.member.plan(&self.share.running(), Instant::now());
+        self.follow(own, &plan);
+        let claims_change = plan.claims != own.record.claims;
+        let is_due = own.renewed.is_none_or(|renewed| renewed.elapsed() >= self.config.retry_period / 2);
+        if claims_change || is_due {
+            own.record.claims.clone_from(&plan.claims);
+            self.renew(own).await;
+        }
+        self.check_time(own);
+        if own.gone {
+            return;
+        }
+        self.look(own).await;
+        self.check_time(own);
+        let plan = own.member.plan(&self.share.running(), Instant::now());
+        self.follow(own, &plan);
+        for record in plan.stale {
+            tracing::info!(lease = record.name, holder = record.holder, "A member is gone, its Lease is removed");
+            // Another one may be faster, or the member alive after all: then the version is another one.
+            let _ = self.in_time(own, self.leases.delete(&record)).await;
+        }
+    }
+
+    /// Stops everything if the Lease was not renewed in time.
+    fn check_time(&self, own: &mut Own) {
+        let is_late = own.renewed.is_some_and(|renewed| renewed.elapsed() >= self.config.renew_deadline);
+        if is_late {
+            tracing::error!(
+                lease = own.record.name,
+                deadline = ?self.config.renew_deadline,
+                "The Lease of this member could not be renewed in time: every unit is stopped, others may take them over"
+            );
+            self.metrics.lease_lost();
+            self.stop_all(own);
+            own.renewed = None;
+        }
+    }
+
+    fn stop_all(&self, own: &mut Own) {
+        own.member.expired();
+        self.share.allow(BTreeSet::new());
+        self.metrics.units(0);
+    }
+
+    /// Says what may be worked on.
+    fn follow(&self, own: &Own, plan: &Plan) {
+        let may_run = if own.renewed.is_some() { plan.may_run.clone() } else { BTreeSet::new() };
+        let before: BTreeSet<String> = self.serves.iter().filter(|unit| self.share.holds(unit)).cloned().collect();
+        for unit in may_run.difference(&before) {
+            tracing::info!(unit, members = plan.living, "This member takes a unit over");
+            self.metrics.taken();
+        }
+        for unit in before.difference(&may_run) {
+            tracing::info!(unit, members = plan.living, "This member gives a unit away");
+            self.metrics.given();
+        }
+        self.metrics.units(may_run.len());
+        self.metrics.members(plan.living);
+        self.share.allow(may_run);
+    }
+
+    async fn renew(&self, own: &mut Own) {
+        let begun = Instant::now();
+        own.record.renewed = Some((self.time_of_day)());
+        let is_new = own.record.version.is_empty();
+        let stored = match is_new {
+            true => self.in_time(own, self.leases.create(&own.record)).await,
+            false => self.in_time(own, self.leases.replace(&own.record)).await,
+        };
+        self.metrics.renewal(stored.is_ok());
+        match stored {
+            Ok(stored) => {
+                (own.record.uid, own.record.version) = (stored.uid, stored.version);
+                own.member.stored(&own.record.claims, Instant::now());
+                own.renewed = Some(begun);
+                self.share.valid_until(begun + self.config.renew_deadline);
+            }
+            Err(LeaseError::Gone) => own.gone = true,
+            // The answer to an earlier attempt was lost: the next list has the version.
+            Err(LeaseError::Conflict) => {}
+            Err(error) => tracing::warn!(lease = own.record.name, %error, "The Lease of this member was not renewed, trying again"),
+        }
+    }
+
+    async fn look(&self, own: &mut Own) {
+        let asked = Instant::now();
+        match self.in_time(own, self.leases.list()).await {
+            Ok(leases) => match own.member.listed(leases, asked, Instant::now()) {
+                Some(stored) => (own.record.uid, own.record.version) = (stored.uid, stored.version),
+                None if !own.record.version.is_empty() => own.gone = true,
+                None => {}
+            },
+            Err(error) => tracing::warn!(lease = own.record.name, %error, "The Leases of the group were not listed, trying again"),
+        }
+    }
+
+    /// What the API server does within a renewal's time, and before everything has to be stopped.
+    async fn in_time<T>(&self, own: &Own, work: impl Future<Output = Result<T, LeaseError>>) -> Result<T, LeaseError> {
+        let mut most = self.config.renew_deadline / 2;
+        if let Some(renewed) = own.renewed {
+            most = most.min((renewed + self.config.renew_deadline).saturating_duration_since(Instant::now()));
+        }
+        let late = |_| Err(LeaseError::Failed(format!("the API server did not answer within {most:?}")));
+        timeout(most, work).await.unwrap_or_else(late)
+    }
+
+    async fn end(&self, mut own: Own) {
+        self.share.allow(BTreeSet::new());
+        let all_stopped = async {
+            while !self.share.running().is_empty() {
+                self.share.stopped().await;
+            }
+        };
+        let _ = timeout(LAST, all_stopped).await;
+        self.metrics.units(0);
+        if own.record.version.is_empty() {
+            return;
+        }
+        let farewell = async {
+            let is_last = own.member.plan(&BTreeSet::new(), Instant::now()).living == 1;
+            let left = Record {
+                holder: String::new(),
+                duration: Duration::from_secs(1),
+                serves: BTreeSet::new(),
+                claims: BTreeSet::new(),
+                ..own.record.clone()
+            };
+            for _ in 0..2 {
+                // Others have to see that nobody claims anything here. They remove the Lease, if there are any.
+                let done = match is_last {
+                    true => self.leases.delete(&own.record).await,
+                    false => self.leases.replace(&Record { version: own.record.version.clone(), ..left.clone() }).await.map(drop),
+                };
+                if done.is_ok() {
+                    break;
+                }
+                // It may have another version than the one that is known.
+                self.look(&mut own).await;
+            }
+        };
+        let _ = timeout(FAREWELL, farewell).await;
+        tracing::info!("This member has left its group");
+    }
+}
+
+async fn expired(until: Option<Instant>) {
+    match until {
+        Some(until) => sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ten letters and digits by chance.
+pub fn random_name() -> String {
+    // The hasher of the standard library is seeded by the operating system.
+    let mut number = RandomState::new().hash_one(std::process::id());
+    let mut name = String::new();
+    for _ in 0..10 {
+        name.extend(char::from_digit((number % 36) as u32, 36));
+        number /= 36;
+    }
+    name
+}
+
+/// Where this process runs, for people: the name of the pod, which is that of its host.
+pub fn name_of_pod() -> String {
+    let host = std::env::var("HOSTNAME").ok().or_else(|| std::fs::read_to_string("/etc/hostname").ok());
+    let host = host.map(|host| host.trim().to_owned()).filter(|host| !host.is_empty());
+    format!("{}/{}", host.unwrap_or_else(|| "unknown".to_owned()), std::process::id())
+}

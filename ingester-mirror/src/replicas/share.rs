@@ -1,0 +1,198 @@
+//! The part of the work that is this process's own.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+/// Which units this process may work on. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Share(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// Whether there is nobody to share with.
+    alone: bool,
+    state: Mutex<State>,
+    /// Changes with what is allowed.
+    allowed: watch::Sender<u64>,
+    /// Told when a unit has been stopped.
+    stopped: Notify,
+    /// What `until` counts from.
+    begin: Instant,
+    /// Until when this process may write, in milliseconds.
+    until: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    allowed: BTreeSet<String>,
+    running: HashSet<String>,
+}
+
+/// The right to work on a unit, until it is dropped. [`Held::revoked`] says when that should be.
+#[derive(Debug)]
+pub struct Held {
+    share: Share,
+    unit: String,
+    allowed: watch::Receiver<u64>,
+}
+
+impl Share {
+    /// Everything: there are no others.
+    pub fn alone() -> Self {
+        Share::new(true)
+    }
+
+    /// Nothing, until a [`Membership`](super::Membership) says more.
+    pub fn of_members() -> Self {
+        Share::new(false)
+    }
+
+    fn new(alone: bool) -> Self {
+        Share(Arc::new(Inner {
+            alone,
+            state: Mutex::default(),
+            allowed: watch::Sender::new(0),
+            stopped: Notify::new(),
+            begin: Instant::now(),
+            until: AtomicU64::new(0),
+        }))
+    }
+
+    /// Waits until this process may work on a unit.
+    pub async fn hold(&self, unit: &str) -> Held {
+        let mut allowed = self.0.allowed.subscribe();
+        loop {
+            // Whoever changes what is allowed finds the unit either not begun or running.
+            let may = self.0.alone || {
+                let mut state = self.state();
+                let may = state.allowed.contains(unit);
+                if may {
+                    state.running.insert(unit.to_owned());
+                }
+                may
+            };
+            if may {
+                allowed.mark_unchanged();
+                return Held { share: self.clone(), unit: unit.to_owned(), allowed };
+            }
+            if allowed.changed().await.is_err() {
+                std::future::pending().await
+            }
+        }
+    }
+
+    /// Whether this process may work on a unit now.
+    pub fn holds(&self, unit: &str) -> bool {
+        self.0.alone || self.state().allowed.contains(unit)
+    }
+
+    /// Waits until other units may be worked on than before.
+    pub async fn changed(&self) {
+        let mut allowed = self.0.allowed.subscribe();
+        if allowed.changed().await.is_err() {
+            std::future::pending().await
+        }
+    }
+
+    /// Whether this process may write now: nobody can have taken its units over. It is asked before every write, because a process that
+    /// was frozen does not know that it was.
+    pub fn is_valid(&self) -> bool {
+        self.0.alone || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
+    }
+
+    /// Until when this process may write, as far as nobody renews.
+    pub(super) fn valid_until(&self, until: Instant) {
+        let millis = until.saturating_duration_since(self.0.begin).as_millis();
+        self.0.until.store(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Release);
+    }
+
+    /// Allows these units and no others.
+    pub(super) fn allow(&self, units: BTreeSet<String>) {
+        let mut state = self.state();
+        if state.allowed != units {
+            state.allowed = units;
+            drop(state);
+            self.0.allowed.send_modify(|changes| *changes += 1);
+        }
+    }
+
+    /// The units that are worked on.
+    pub(super) fn running(&self) -> BTreeSet<String> {
+        self.state().running.iter().cloned().collect()
+    }
+
+    /// Waits until a unit has been stopped.
+    pub(super) async fn stopped(&self) {
+        self.0.stopped.notified().await;
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// Waits until the unit is to be stopped. What has begun may be finished; nothing new is begun.
+    pub async fn revoked(&mut self) {
+        while self.share.holds(&self.unit) {
+            if self.allowed.changed().await.is_err() {
+                std::future::pending().await
+            }
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.share.state().running.remove(&self.unit);
+        self.share.0.stopped.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Share;
+    use std::time::Duration;
+    use tokio::time::{Instant, sleep, timeout};
+
+    async fn waits<T>(future: impl Future<Output = T>) -> bool {
+        timeout(Duration::from_secs(60), future).await.is_err()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_unit_is_worked_on_while_it_is_allowed() {
+        let share = Share::of_members();
+        assert!(waits(share.hold("Model")).await);
+        share.allow(["Model".to_owned()].into());
+        let mut held = share.hold("Model").await;
+        assert!(waits(held.revoked()).await && waits(share.hold("Project")).await);
+        share.allow(["Project".to_owned()].into());
+        assert!(!waits(held.revoked()).await);
+        assert_eq!(share.running(), ["Model".to_owned()].into(), "it is still being stopped");
+        drop(held);
+        assert!(share.running().is_empty() && !waits(share.stopped()).await);
+        assert!(!waits(share.hold("Project")).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_written_after_the_time_that_was_given() {
+        let share = Share::of_members();
+        assert!(!share.is_valid());
+        share.valid_until(Instant::now() + Duration::from_secs(10));
+        sleep(Duration::from_secs(9)).await;
+        assert!(share.is_valid());
+        sleep(Duration::from_secs(1)).await;
+        assert!(!share.is_valid());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_alone_may_do_everything() {
+        let share = Share::alone();
+        let mut held = share.hold("Model").await;
+        assert!(share.is_valid() && share.holds("anything") && waits(held.revoked()).await);
+    }
+}

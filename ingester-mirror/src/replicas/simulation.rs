@@ -1,0 +1,445 @@
+//! Members of a group in virtual time, with everything that befalls them: kills, freezes, slow and lost answers, an API server that one
+//! of them cannot reach, Leases that somebody deletes. The members are the real ones.
+//!
+//! `MEMBERS_SEEDS=0..5000 cargo test -p ingester-mirror members_agree` runs these seeds.
+
+#![allow(clippy::unwrap_used, reason = "in a test a panic is how it fails")]
+
+use super::leases::{LeaseError, Leases};
+use super::record::Record;
+use super::run::Membership;
+use super::share::Share;
+use crate::config::Replicas;
+use crate::metrics::Metrics;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+/// By when everything must be as it must be after the last trouble.
+const REST: Duration = Duration::from_secs(60);
+
+#[derive(Clone)]
+struct World(Arc<Inner>);
+
+struct Inner {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+struct State {
+    rng: fastrand::Rng,
+    leases: BTreeMap<String, Record>,
+    versions: u64,
+    members: Vec<Node>,
+    history: Vec<String>,
+    begin: Instant,
+    violation: Option<String>,
+    calm: bool,
+    /// Since when nobody has worked on a unit.
+    idle: BTreeMap<String, Instant>,
+    /// How long units were without anybody.
+    gaps: Vec<Duration>,
+}
+
+/// A process.
+struct Node {
+    share: Share,
+    lives: bool,
+    frozen: Arc<Mutex<Instant>>,
+    /// Until when its requests fail.
+    cut_off: Instant,
+    /// Until when it may not know that somebody has deleted its Lease. No other member can know that it works on.
+    robbed: Instant,
+    tasks: Vec<AbortHandle>,
+    stop: CancellationToken,
+}
+
+impl World {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.state.lock().unwrap()
+    }
+
+    /// Somebody begins to work on a unit, or goes on.
+    fn works(&self, member: usize, unit: &str) {
+        let mut state = self.state();
+        let others: Vec<usize> = (0..state.members.len())
+            .filter(|other| *other != member && state.members[*other].lives)
+            .filter(|other| [member, *other].iter().all(|number| state.members[*number].robbed <= Instant::now()))
+            .filter(|other| {
+                let share = &state.members[*other].share;
+                share.is_valid() && share.running().contains(unit)
+            })
+            .collect();
+        if !others.is_empty() && state.violation.is_none() {
+            state.violation = Some(format!("m{member} and {others:?} work on {unit}"));
+        }
+        if let Some(since) = state.idle.remove(unit) {
+            state.gaps.push(since.elapsed());
+        }
+    }
+
+    fn note(&self, text: String) {
+        let mut state = self.state();
+        let line = format!("{:9.3} {text}", state.begin.elapsed().as_secs_f64());
+        state.history.push(line);
+    }
+}
+
+/// The API server, as one member sees it.
+struct Server {
+    world: World,
+    member: usize,
+}
+
+impl Server {
+    /// Does something at the server, which goes on when the member that asked for it is frozen or dead.
+    fn ask<'a, T: Send + 'static>(
+        &'a self,
+        work: impl FnOnce(&mut State) -> Result<T, LeaseError> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, LeaseError>> {
+        let world = self.world.clone();
+        let (there, back, cut_off, reaches) = {
+            let mut state = world.state();
+            let cut_off = state.members[self.member].cut_off > Instant::now();
+            let slow = if !state.calm && state.rng.u32(..40) == 0 { 4000 } else { 60 };
+            let mut pause = || Duration::from_millis(state.rng.u64(1..=slow));
+            (pause(), pause(), cut_off, state.rng.bool())
+        };
+        async move {
+            let done = tokio::spawn(async move {
+                sleep(there).await;
+                if cut_off && !reaches {
+                    return Err(LeaseError::Failed("no route".into()));
+                }
+                let done = work(&mut world.state());
+                world.0.changed.notify_waiters();
+                sleep(back).await;
+                // It was done, and nobody hears of it.
+                if cut_off { Err(LeaseError::Failed("the answer was lost".into())) } else { done }
+            });
+            done.await.unwrap()
+        }
+        .boxed()
+    }
+}
+
+impl Leases for Server {
+    fn list(&self) -> BoxFuture<'_, Result<Vec<Record>, LeaseError>> {
+        self.ask(|state| Ok(state.leases.values().cloned().collect()))
+    }
+
+    fn create<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>> {
+        let record = record.clone();
+        self.ask(move |state| {
+            if state.leases.contains_key(&record.name) {
+                return Err(LeaseError::Conflict);
+            }
+            state.versions += 1;
+            let stored = Record { uid: record.name.clone(), version: state.versions.to_string(), ..record };
+            state.leases.insert(stored.name.clone(), stored.clone());
+            Ok(stored)
+        })
+    }
+
+    fn replace<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>> {
+        let record = record.clone();
+        self.ask(move |state| {
+            state.versions += 1;
+            let version = state.versions.to_string();
+            match state.leases.get_mut(&record.name) {
+                None => Err(LeaseError::Gone),
+                Some(stored) if stored.version != record.version => Err(LeaseError::Conflict),
+                Some(stored) => {
+                    *stored = Record { version, uid: stored.uid.clone(), ..record };
+                    Ok(stored.clone())
+                }
+            }
+        })
+    }
+
+    fn delete<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<(), LeaseError>> {
+        let record = record.clone();
+        self.ask(move |state| match state.leases.get(&record.name) {
+            None => Err(LeaseError::Gone),
+            Some(stored) if stored.version != record.version => Err(LeaseError::Conflict),
+            Some(_) => {
+                state.leases.remove(&record.name);
+                Ok(())
+            }
+        })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        // Renewals wake everybody, too, which is more than the real one does; some are missed.
+        async {
+            self.world.0.changed.notified().await;
+            sleep(Duration::from_millis(500)).await;
+        }
+        .boxed()
+    }
+}
+
+/// Does not go on while the process is frozen.
+async fn freezable<T>(frozen: Arc<Mutex<Instant>>, work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    let mut thaw = Box::pin(sleep_until(Instant::now()));
+    poll_fn(|context| {
+        let until = *frozen.lock().unwrap();
+        if until > Instant::now() {
+            thaw.as_mut().reset(until);
+            if thaw.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+        }
+        work.as_mut().poll(context)
+    })
+    .await
+}
+
+fn units() -> BTreeSet<String> {
+    (0..7).map(|number| format!("Kind{number}")).collect()
+}
+
+static NAMES: AtomicU64 = AtomicU64::new(0);
+
+/// Starts a process.
+fn start(world: &World) {
+    let share = Share::of_members();
+    let (stop, frozen) = (CancellationToken::new(), Arc::new(Mutex::new(Instant::now())));
+    let number = {
+        let mut state = world.state();
+        let now = Instant::now();
+        state.members.push(Node {
+            share: share.clone(),
+            lives: true,
+            frozen: frozen.clone(),
+            cut_off: now,
+            robbed: now,
+            tasks: Vec::new(),
+            stop: stop.clone(),
+        });
+        state.members.len() - 1
+    };
+    let member = Membership {
+        leases: Arc::new(Server { world: world.clone(), member: number }),
+        group: "g".into(),
+        holder: format!("m{number}"),
+        serves: units(),
+        config: Replicas { enabled: true, ..Replicas::default() },
+        share: share.clone(),
+        metrics: Metrics::new().unwrap().replicas(),
+        // Five seconds off, one way or the other: nothing may depend on it.
+        time_of_day: || {
+            let off = SignedDuration::from_millis((NAMES.load(Ordering::Relaxed) % 10_001) as i64 - 5000);
+            Timestamp::UNIX_EPOCH + off
+        },
+        names: || format!("{:06}", NAMES.fetch_add(7919, Ordering::Relaxed)),
+    };
+    let mut tasks = Vec::new();
+    // As the program does: the units end first, then the member leaves.
+    let (left, ended) = (CancellationToken::new(), Arc::new(Notify::new()));
+    let membership = member.run(left.clone());
+    tasks.push(tokio::spawn(freezable(frozen.clone(), membership)).abort_handle());
+    for unit in units() {
+        let (world, share, stop) = (world.clone(), share.clone(), stop.clone());
+        let worker = async move {
+            loop {
+                let Some(mut held) = stop.run_until_cancelled(share.hold(&unit)).await else { return };
+                let rest = Duration::from_millis(world.state().rng.u64(1..1500));
+                loop {
+                    if share.is_valid() {
+                        world.works(number, &unit);
+                    }
+                    let revoked = tokio::time::timeout(Duration::from_millis(200), held.revoked()).await.is_ok();
+                    if revoked || stop.is_cancelled() {
+                        break;
+                    }
+                }
+                // What has begun is finished, if it may be.
+                sleep(rest).await;
+                if share.is_valid() {
+                    world.works(number, &unit);
+                }
+                drop(held);
+                world.state().idle.insert(unit.clone(), Instant::now());
+                if stop.is_cancelled() {
+                    return;
+                }
+            }
+        };
+        tasks.push(tokio::spawn(freezable(frozen.clone(), worker)).abort_handle());
+    }
+    let (world_of, stopped) = (world.clone(), stop);
+    tokio::spawn(async move {
+        stopped.cancelled().await;
+        sleep(Duration::from_millis(1600)).await;
+        left.cancel();
+        sleep(Duration::from_secs(35)).await;
+        world_of.state().members[number].lives = false;
+        ended.notify_one();
+    });
+    world.state().members[number].tasks = tasks;
+}
+
+fn kill(world: &World, number: usize) {
+    let mut state = world.state();
+    let now = Instant::now();
+    let running = state.members[number].share.running();
+    let node = &mut state.members[number];
+    node.lives = false;
+    node.tasks.iter().for_each(AbortHandle::abort);
+    for unit in running {
+        state.idle.insert(unit, now);
+    }
+}
+
+/// Something happens.
+async fn trouble(world: &World) {
+    let (what, member, millis, living) = {
+        let mut state = world.state();
+        let living: Vec<usize> = (0..state.members.len())
+            .filter(|number| state.members[*number].lives && !state.members[*number].stop.is_cancelled())
+            .collect();
+        let member = if living.is_empty() { 0 } else { living[state.rng.usize(..living.len())] };
+        (state.rng.u32(..8), member, state.rng.u64(1..40_000), living.len())
+    };
+    let until = Instant::now() + Duration::from_millis(millis);
+    match what {
+        0 | 1 if living < 5 => {
+            world.note("a process starts".into());
+            start(world);
+        }
+        2 if living > 1 => {
+            world.note(format!("m{member} is killed"));
+            kill(world, member);
+        }
+        3 if living > 1 => {
+            world.note(format!("m{member} is stopped"));
+            world.state().members[member].stop.cancel();
+        }
+        4 if living > 0 => {
+            world.note(format!("m{member} is frozen for {millis} ms"));
+            *world.state().members[member].frozen.lock().unwrap() = until;
+        }
+        5 | 6 if living > 0 => {
+            world.note(format!("m{member} is cut off for {millis} ms"));
+            world.state().members[member].cut_off = until;
+        }
+        7 => {
+            let mut state = world.state();
+            let names: Vec<String> = state.leases.keys().cloned().collect();
+            if !names.is_empty() && state.rng.u32(..4) == 0 {
+                let name = names[state.rng.usize(..names.len())].clone();
+                let holder = state.leases.remove(&name).map(|lease| lease.holder).unwrap_or_default();
+                let until = Instant::now() + Replicas::default().renew_deadline;
+                if let Some(node) = holder.strip_prefix('m').and_then(|number| number.parse::<usize>().ok()) {
+                    state.members[node].robbed = until;
+                }
+                drop(state);
+                world.note(format!("somebody deletes the Lease {name}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What is not as it must be at rest.
+fn wrong(world: &World) -> Option<String> {
+    let state = world.state();
+    let living: Vec<&Node> =
+        state.members.iter().filter(|node| node.lives && !node.stop.is_cancelled()).collect();
+    for unit in units() {
+        let holders = living.iter().filter(|node| node.share.is_valid() && node.share.running().contains(&unit)).count();
+        if holders != 1 {
+            return Some(format!("{unit} has {holders} holders"));
+        }
+    }
+    let loads = living.iter().map(|node| node.share.running().len());
+    let (least, most) = (loads.clone().min()?, loads.max()?);
+    if most > units().len().div_ceil(living.len()) {
+        return Some(format!("the parts are of {least} to {most} units"));
+    }
+    (state.leases.len() != living.len()).then(|| format!("{} Leases of {} members", state.leases.len(), living.len()))
+}
+
+/// Runs one seed; returns how long units were without anybody.
+async fn run(seed: u64) -> Result<Vec<Duration>, (String, Vec<String>)> {
+    let world = World(Arc::new(Inner {
+        state: Mutex::new(State {
+            rng: fastrand::Rng::with_seed(seed),
+            leases: BTreeMap::new(),
+            versions: 0,
+            members: Vec::new(),
+            history: Vec::new(),
+            begin: Instant::now(),
+            violation: None,
+            calm: false,
+            idle: BTreeMap::new(),
+            gaps: Vec::new(),
+        }),
+        changed: Notify::new(),
+    }));
+    for _ in 0..=seed % 4 {
+        start(&world);
+    }
+    let failed = |what: String| (what, world.state().history.clone());
+    for _ in 0..30 {
+        trouble(&world).await;
+        let pause = Duration::from_millis(world.state().rng.u64(1..15_000));
+        sleep(pause).await;
+        let violation = world.state().violation.clone();
+        if let Some(violation) = violation {
+            return Err(failed(violation));
+        }
+    }
+    // Freezes and cuts end; what was stopped is gone.
+    sleep(Duration::from_secs(45)).await;
+    world.state().calm = true;
+    if !world.state().members.iter().any(|node| node.lives && !node.stop.is_cancelled()) {
+        start(&world);
+    }
+    let calm = Instant::now();
+    while let Some(wrong) = wrong(&world) {
+        if calm.elapsed() > REST {
+            return Err(failed(format!("at rest: {wrong}")));
+        }
+        sleep(Duration::from_millis(500)).await;
+    }
+    sleep(REST).await;
+    let violation = world.state().violation.clone();
+    let broken = violation.or_else(|| wrong(&world).map(|wrong| format!("later: {wrong}")));
+    match broken {
+        Some(what) => Err(failed(what)),
+        None => Ok(std::mem::take(&mut world.state().gaps)),
+    }
+}
+
+#[test]
+fn members_agree_whatever_befalls_them() {
+    let seeds = std::env::var("MEMBERS_SEEDS").ok().and_then(|seeds| {
+        let (from, to) = seeds.split_once("..")?;
+        Some(from.parse().ok()?..to.parse().ok()?)
+    });
+    let mut gaps = Vec::new();
+    for seed in seeds.unwrap_or(0..150) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        match runtime.block_on(run(seed)) {
+            Ok(more) => gaps.extend(more),
+            Err((what, history)) => panic!("seed {seed}: {what}\n{}", history.join("\n")),
+        }
+    }
+    gaps.sort();
+    let at = |part: usize| gaps[(gaps.len() - 1) * part / 100];
+    assert!(gaps.len() > 100, "units changed hands {} times", gaps.len());
+    assert!(at(50) < Duration::from_secs(10), "half of the hand-overs took longer than {:?}", at(50));
+}
