@@ -122,6 +122,119 @@ fn a_value_of_another_type_is_an_error_with_its_path() {
 }
 
 #[test]
+fn an_element_that_nothing_matches_is_another_one() {
+    let text = |text: &str| Ok(Value::text(text));
+    for (path, wanted) in [
+        (".spec.containers[name=side, 0].cpu | text", text("1")),
+        (".spec.containers[name=none, 0].cpu", text("500m")),
+        (".spec.containers[name=none, 1].name", text("side")),
+        (".spec.containers[name=none, 9].name", Ok(Value::Null)),
+        // It has no such field, and no other element stands in for it.
+        (".spec.containers[name=last, 0].cpu", Ok(Value::Null)),
+        // Behind the element of the number, and before it.
+        (".status.conditions[type=Failed, 1].type", text("Failed")),
+        (".status.conditions[type=Created, 3].type", text("Created")),
+        (".spec.nothing[name=none, 0].cpu", Ok(Value::Null)),
+    ] {
+        assert_eq!(value(path, "TEXT", STATUS), wanted, "{path}");
+    }
+}
+
+#[test]
+fn a_path_with_a_guard_counts_if_all_of_its_conditions_hold() {
+    let kind = one(concat!(
+        "  - column: a\n    type: TEXT\n    key: false\n    path:\n",
+        "    - {path: .spec.size, if: .spec.owner.name = bob}\n",
+        "    - {path: .spec.none, if: .spec.owner.name = ann}\n",
+        "    - {path: .spec.text, if: [.spec.owner.name = ann, '.metadata.labels[\"group-name\"] in (x, kubedl.io)']}\n",
+        "    - .spec.owner.name\n",
+        "  - column: b\n    type: INT\n    path: {path: '.spec.tags[*] | count', if: .spec.owner.name = bob}\n",
+        "  - column: c\n    type: BOOLEAN\n    default: true\n    path: {path: '.spec.nobody | exists', if: .spec.owner.name = ann}\n",
+        "  - column: d\n    type: BOOLEAN\n    default: true\n    path: {path: '.spec.nobody | exists', if: .spec.owner.name = bob}\n",
+    ));
+    let wanted = vec![Value::text("Mixed"), Value::Null, Value::Bool(false), Value::Bool(true)];
+    assert_eq!(values(kind, STATUS), Ok(wanted));
+    let other = STATUS.replace(r#""name": "ann""#, r#""name": "bob""#);
+    assert_eq!(
+        values(kind, &other),
+        Ok(vec![Value::text("7"), Value::Int(2), Value::Bool(true), Value::Bool(false)])
+    );
+    let nobody = STATUS.replace(r#""owner": {"name": "ann"}"#, r#""owner": null"#);
+    assert_eq!(values(kind, &nobody), Ok(vec![Value::Null, Value::Null, Value::Bool(true), Value::Bool(true)]));
+    // What the guard says is a part of what the column is.
+    let guarded = |guard: &str| {
+        let column = format!("  - {{column: a, type: INT, path: {{path: .spec.a, if: {guard}}}}}\n");
+        let kind = one(&column);
+        assert_eq!(kind.table().by_path("spec.a"), None);
+        kind.definition().fingerprint
+    };
+    let plain = one("  - {column: a, type: INT, path: .spec.a}\n").definition().fingerprint;
+    assert!(guarded(".spec.b") != plain && guarded(".spec.b") != guarded(".spec.c"));
+    assert_eq!(guarded("[.spec.b]"), guarded("' .spec.b '"));
+}
+
+#[test]
+fn a_value_whose_guard_does_not_hold_may_have_any_shape() {
+    let kind = one(concat!(
+        "  - {column: number, type: INT, path: {path: .spec.value, if: .spec.type = Number}}\n",
+        "  - {column: text, type: TEXT, key: false, path: {path: .spec.value, if: .spec.type = Text}}\n",
+        "  - {column: deep, type: TEXT, key: false, path: {path: '.spec.value.deep[0]', if: .spec.type = Deep}}\n",
+        "  - {column: sum, type: INT, path: {path: '.spec.value.numbers[*] | sum', if: .spec.type = Sum}}\n",
+    ));
+    let of = |ty: &str, value: &str| values(kind, &format!(r#""spec": {{"value": {value}, "type": "{ty}"}}"#));
+    let row = |place: usize, value: Value| {
+        let mut row = vec![Value::Null; 4];
+        row[place] = value;
+        Ok(row)
+    };
+    assert_eq!(of("Number", "5"), row(0, Value::Int(5)));
+    assert_eq!(of("Text", "\"x\""), row(1, Value::text("x")));
+    assert_eq!(of("Deep", r#"{"deep": ["x"], "numbers": {"a": "b", "c": 1}}"#), row(2, Value::text("x")));
+    assert_eq!(of("Sum", r#"{"deep": "x", "numbers": [1, 2]}"#), row(3, Value::Int(3)));
+    assert_eq!(of("Other", "[]"), row(0, Value::Null));
+    for (ty, value, error) in [
+        ("Number", "\"x\"", "spec.value: expected a number, found string \"x\""),
+        ("Text", "5", "spec.value: expected a string, found number 5"),
+        ("Deep", "5", "spec.value: expected an object, found number 5"),
+        ("Deep", r#"{"deep": {}}"#, "spec.value.deep: expected an array, found object {}"),
+        ("Sum", r#"{"numbers": [1, "x", 2]}"#, "spec.value.numbers[1]: expected a number, found string \"x\""),
+    ] {
+        assert_eq!(of(ty, value), Err(error.into()), "{ty} {value}");
+    }
+    // What a guard asks for has to be there in the right shape.
+    assert_eq!(values(kind, r#""spec": 5"#), Err("spec: expected an object, found number 5".into()));
+}
+
+#[test]
+fn what_pods_ask_for_is_a_text_and_can_be_read_on() {
+    let pods = r#""spec": {"roles": {"Worker": {"replicas": 2, "template": {"spec": {
+        "initContainers": [{"name": "fetch", "resources": {"requests": {"cpu": "3", "memory": "128Mi"}}}],
+        "containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}, "requests": {"cpu": "1.5", "memory": "0.5Gi"}}},
+            {"name": "side", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}}}]}}}, "Master": {}},
+        "text": "{\"containers\": []}", "wrong": {"containers": [{"resources": {"limits": {"cpu": "a lot"}}}]}, "size": "7"}"#;
+    let asked = r#"{"limits":{"nvidia.com/gpu":"1"},"requests":{"cpu":"3","memory":"576Mi"}}"#;
+    let roles = format!(
+        r#"{{"Master":{{"resources":{{}},"replicas":0}},"Worker":{{"resources":{asked},"replicas":2}}}}"#
+    );
+    let text = |text: &str| Ok(Value::text(text));
+    for (path, ty, wanted) in [
+        (".spec.roles.Worker.template.spec | resources", "TEXT", text(asked)),
+        (".spec.roles | replicas", "TEXT", text(&roles)),
+        (".spec.roles[*].template.spec | resources | join(\";\")", "TEXT", text(asked)),
+        (".spec.roles.Worker.template.spec | resources | json .requests.memory | quantity", "BIGINT", Ok(Value::Int(603_979_776))),
+        (".spec.roles.Master.template.spec | resources", "TEXT", Ok(Value::Null)),
+        (".spec.text | json | resources", "TEXT", text("{}")),
+        (".spec.size | json | resources", "TEXT", Ok(Value::Null)),
+        (".spec.wrong | resources", "TEXT", Err("spec.wrong.containers[0].resources.limits.cpu: expected a quantity such as 500m or 2Gi, found string \"a lot\"".into())),
+        (".spec.size | replicas", "TEXT", Err("spec.size: expected an object, found string \"7\"".into())),
+    ] {
+        assert_eq!(value(path, ty, pods), wanted, "{path}");
+    }
+    let kind = one("  - {column: c, path: .spec | resources, key: false}\n");
+    assert_eq!(kind.table().indexed()[0].ty, crate::schema::SqlType::Text);
+}
+
+#[test]
 fn columns_that_share_parts_of_their_paths_do_not_disturb_each_other() {
     let kind = one(concat!(
         "  - {column: a, path: .spec.owner.name, type: TEXT, key: false}\n",
@@ -248,6 +361,7 @@ fn a_definition_is_another_one_if_anything_that_makes_a_value_is_another() {
         "  - {column: a, path: .spec.a, type: INT, default: 0}\n",
         "  - {column: a, path: .spec.a, type: INT, revision: 2}\n",
         "  - {column: a, path: [.spec.a, .spec.b], type: INT}\n",
+        "  - {column: a, path: {path: .spec.a, if: .spec.b}, type: INT}\n",
     ] {
         assert_ne!(one(other).definition().fingerprint, first, "{other}");
     }

@@ -131,9 +131,9 @@ fn views_read_well() {
     };
     let source =
         |table: &str, values: Vec<ExpressionDef>, filter| SourceDef { table: Ident::new(table), values, filter };
-    let columns = ["live", "evicted", "deleted", "owner", "kind", "time", "tier", "nothing"];
+    let columns = ["live", "evicted", "deleted", "owner", "kind", "time", "tier", "nothing", "lines"];
     let types = [ViewType::Integer, ViewType::Integer, ViewType::Integer, ViewType::Text, ViewType::Text];
-    let types = types.into_iter().chain([ViewType::Time, ViewType::Integer, ViewType::Text]);
+    let types = types.into_iter().chain([ViewType::Time, ViewType::Integer, ViewType::Text, ViewType::Text]);
     let states = [ConditionDef::Live, ConditionDef::Evicted, ConditionDef::Deleted];
     let mut first: Vec<ExpressionDef> = states.into_iter().map(state).collect();
     let mut second = first.clone();
@@ -147,6 +147,7 @@ fn views_read_well() {
         column("create_time"),
         ExpressionDef::Cast(column("owner").into(), ViewType::Integer),
         ExpressionDef::Null,
+        ExpressionDef::Concat(vec![ExpressionDef::Literal(text("owner: ")), column("owner")]),
     ]);
     second.extend([
         ExpressionDef::Cast(column("tier").into(), ViewType::Text),
@@ -154,10 +155,12 @@ fn views_read_well() {
         ExpressionDef::Cast(column("owner").into(), ViewType::Time),
         column("tier"),
         ExpressionDef::Null,
+        ExpressionDef::Literal(text("one\n\ntwo\n")),
     ]);
     let filter = |not| {
         let other = ConditionDef::Any(vec![ConditionDef::Null(column("tier")), ConditionDef::Deleted]);
-        let all = ConditionDef::All(vec![one_of(not), other]);
+        let stored = ConditionDef::Stored(column("owner"), vec![Ident::new("widget"), Ident::new("gadget")]);
+        let all = ConditionDef::All(vec![one_of(not), other, stored]);
         Some(if not { ConditionDef::Not(all.into()) } else { all })
     };
     let view = ViewDef {
