@@ -201,7 +201,7 @@ impl fmt::Display for Requirements {
 }
 
 impl ColumnValue for Requirements {
-    const SHAPE: Shape = Shape::scalar(SqlType::Text);
+    const SHAPE: Shape = Shape::scalar(SqlType::VarChar(255));
 
     fn write(&self, out: &mut Values) {
         out.push(Value::text(self.to_string()));

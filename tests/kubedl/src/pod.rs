@@ -37,7 +37,7 @@ pub struct Pod {
     pub metadata: PodMetadata,
     /// What was asked for.
     #[index(column = "node", path = "node_name", type = "VARCHAR(256)")]
-    #[index(column = "resources", with = resources, key = false)]
+    #[index(column = "resources", with = resources, type = "TEXT", key = false)]
     pub spec: PodSpec,
     /// What became of it.
     #[index(column = "phase", path = "phase", type = "VARCHAR(16)")]

@@ -101,10 +101,11 @@ impl Mutation {
         let part = there[self.0.usize(..there.len())];
         if part == "metadata" {
             let metadata = &mut object["metadata"];
-            let inner = ["annotations", "labels", "ownerReferences"][self.0.usize(..3)];
-            match metadata.get_mut(inner) {
-                Some(inner) => self.place(inner, &other["metadata"][inner], 0),
-                None if self.0.bool() => metadata[inner] = other["metadata"][inner].clone(),
+            let name = ["annotations", "labels", "ownerReferences"][self.0.usize(..3)];
+            let of_other = &other["metadata"][name];
+            match metadata.get_mut(name) {
+                Some(inner) => self.place(inner, of_other, 0),
+                None if self.0.bool() => metadata[name] = of_other.clone(),
                 None => {}
             }
         } else if let Some(value) = object.get_mut(part) {

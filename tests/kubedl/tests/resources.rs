@@ -39,7 +39,7 @@ fn jobs_ask_for_what_the_table_says() {
             if object.meta().resource_version == 4008 {
                 continue;
             }
-            let wanted = Value::text(wanted[object.meta().name.as_str()]);
+            let wanted = Value::text(wanted[&*object.meta().name]);
             assert_eq!(resources(&text), Some([wanted.clone(), wanted]), "{text}");
             checked += 1;
         }
