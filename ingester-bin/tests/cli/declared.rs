@@ -248,9 +248,21 @@ fn kubedl() -> Folder {
 
 /// One pod as the view shows it: status, started, finished, image, remark. The comment above the pod says so.
 const PODS: [(&str, [&str; 5]); 8] = [
-    ("bert-master-0", ["Failed", "10:04:55", "11:20:04", "bert:0.9", "Reason: OOMKilled\nExitCode: 137\nMessage: out of memory\nsee the log"]),
+    (
+        "bert-master-0",
+        [
+            "Failed",
+            "10:04:55",
+            "11:20:04",
+            "bert:0.9",
+            "Reason: OOMKilled\nExitCode: 137\nMessage: out of memory\nsee the log",
+        ],
+    ),
     ("bert-sidecar", ["Running", "10:06:03", "NULL", "board:1", "NULL"]),
-    ("bert-worker-0", ["Failed", "10:04:02", "seen", "first:1", "Reason: Evicted\nMessage: The node was low on resource: memory."]),
+    (
+        "bert-worker-0",
+        ["Failed", "10:04:02", "seen", "first:1", "Reason: Evicted\nMessage: The node was low on resource: memory."],
+    ),
     ("bert-worker-1", ["Unknown", "NULL", "NULL", "bert:0.9", "NULL"]),
     ("bert-worker-2", ["Running", "10:04:03", "NULL", "bert:0.9", "NULL"]),
     ("mnist-ps-0", ["Pending", "NULL", "NULL", "mnist:1.4", "NULL"]),
@@ -264,7 +276,8 @@ fn pods_of_kubedl_say_of_their_main_container_what_their_comments_say() {
     let comments = std::fs::read_to_string(format!("{KUBEDL}/objects/pod.yaml")).unwrap();
     let mut rows = Vec::new();
     for (name, [status, started, finished, image, remark]) in PODS {
-        let document = comments.split("\n---\n").find(|document| document.contains(&format!("\n  name: {name}\n"))).unwrap();
+        let document =
+            comments.split("\n---\n").find(|document| document.contains(&format!("\n  name: {name}\n"))).unwrap();
         let comment: String = document.lines().filter_map(|line| line.strip_prefix('#')).collect();
         for said in [status, started, finished].into_iter().filter(|said| *said != "NULL") {
             let is_said = comment.contains(said) || name == "bert-sidecar";
@@ -277,7 +290,8 @@ fn pods_of_kubedl_say_of_their_main_container_what_their_comments_say() {
         let columns = format!("name, status, substr(gmt_started, 12, 8), {finished}, image, remark");
         assert_eq!(folder.query(&format!("SELECT {columns} FROM {view} ORDER BY name")), rows, "{view}");
     }
-    let columns = "name, job_id, replica_type, host_ip, pod_ip, deploy_region, deleted, is_in_etcd, version, gmt_created";
+    let columns =
+        "name, job_id, replica_type, host_ip, pod_ip, deploy_region, deleted, is_in_etcd, version, gmt_created";
     let job = "6f1c0a52-3d1e-4a7b-8f60-0c5d1e2a000";
     let found = folder.query(&format!("SELECT {columns} FROM replica_info WHERE pod_id = id ORDER BY name"));
     assert_eq!(
@@ -301,7 +315,8 @@ fn a_pod_of_kubedl_that_is_deleted_while_it_runs_has_stopped_then() {
     folder.query("UPDATE kubedl_pod SET delete_time = '2026-07-09 00:00:00.000000'");
     folder.query("INSERT INTO ingester_settings VALUES ('deploy_region', 'here')");
     let columns = "name, status, gmt_started, gmt_finished, deleted, is_in_etcd, deploy_region";
-    let found = folder.query(&format!("SELECT {columns} FROM replica_info WHERE name != 'bert-worker-0' ORDER BY name"));
+    let found =
+        folder.query(&format!("SELECT {columns} FROM replica_info WHERE name != 'bert-worker-0' ORDER BY name"));
     let stopped = "2026-07-09 00:00:00.000000|0|0|here";
     assert_eq!(
         found,
@@ -316,7 +331,8 @@ fn a_pod_of_kubedl_that_is_deleted_while_it_runs_has_stopped_then() {
         ]
     );
     // By the manual, a row is modified when its status changes.
-    let modified = folder.query("SELECT name, gmt_modified FROM pod WHERE name IN ('mnist-ps-0', 'mnist-worker-1') ORDER BY name");
+    let modified =
+        folder.query("SELECT name, gmt_modified FROM pod WHERE name IN ('mnist-ps-0', 'mnist-worker-1') ORDER BY name");
     assert_eq!(modified, ["mnist-ps-0|2026-07-09 00:00:00.000000", "mnist-worker-1|2026-07-01 09:15:40.000000"]);
 }
 
@@ -331,7 +347,9 @@ fn the_first_start_and_end_of_a_pod_of_kubedl_stay() {
     folder.import(&["--kinds", &format!("{KUBEDL}/kinds.yaml"), "later.yaml"]).exits(0);
     let columns = "name, gmt_started, gmt_finished, image, version";
     assert_eq!(
-        folder.query(&format!("SELECT {columns} FROM pod WHERE name IN ('bert-master-0', 'mnist-worker-0') ORDER BY name")),
+        folder.query(&format!(
+            "SELECT {columns} FROM pod WHERE name IN ('bert-master-0', 'mnist-worker-0') ORDER BY name"
+        )),
         [
             "bert-master-0|2026-07-02 10:04:55.000000|2026-07-02 11:20:04.000000|registry.example.com/bert:1.0|6004",
             "mnist-worker-0|2026-07-01 08:01:59.000000|NULL|registry.example.com/mnist:1.4|6002",
@@ -344,11 +362,13 @@ fn events_of_kubedl_are_those_on_its_jobs_and_pods() {
     let folder = kubedl();
     // An event on a pod of somebody else, which has the name of one of a job.
     let events = std::fs::read_to_string(format!("{KUBEDL}/objects/event.yaml")).unwrap();
-    let foreign = events.split("\n---\n").nth(1).unwrap().replace("5d1e2b0012", "5d1e2b9912").replace("5d1e2c0002", "5d1e2c9902");
+    let foreign =
+        events.split("\n---\n").nth(1).unwrap().replace("5d1e2b0012", "5d1e2b9912").replace("5d1e2c0002", "5d1e2c9902");
     folder.write("foreign.yaml", foreign);
     folder.import(&["--kinds", &format!("{KUBEDL}/kinds.yaml"), "foreign.yaml"]).exits(0);
     assert_eq!(folder.query("SELECT count(*) FROM kubedl_event"), ["4"]);
-    let columns = "kind, type, obj_namespace, obj_name, reason, message, count, region, first_timestamp, last_timestamp";
+    let columns =
+        "kind, type, obj_namespace, obj_name, reason, message, count, region, first_timestamp, last_timestamp";
     let all = format!("SELECT {columns} FROM event_info ORDER BY first_timestamp");
     let found = folder.query(&all);
     assert_eq!(
@@ -367,13 +387,23 @@ fn events_of_kubedl_are_those_on_its_jobs_and_pods() {
 #[test]
 fn the_views_of_kubedl_have_the_columns_of_its_tables() {
     let folder = kubedl();
-    let columns = |view: &str| folder.query(&format!("SELECT name FROM pragma_table_info('{view}') ORDER BY cid")).join(" ");
+    let columns =
+        |view: &str| folder.query(&format!("SELECT name FROM pragma_table_info('{view}') ORDER BY cid")).join(" ");
     let pod = "id name namespace pod_id version status image job_id replica_type resources host_ip pod_ip deploy_region deleted is_in_etcd remark gmt_created gmt_modified gmt_started gmt_finished";
     for (view, wanted) in [
-        ("job_info", "id name namespace job_id version status kind resources deploy_region tenant owner deleted is_in_etcd remark gmt_created gmt_modified gmt_job_running gmt_job_finished"),
+        (
+            "job_info",
+            "id name namespace job_id version status kind resources deploy_region tenant owner deleted is_in_etcd remark gmt_created gmt_modified gmt_job_running gmt_job_finished",
+        ),
         ("replica_info", pod),
-        ("event_info", "name kind type obj_namespace obj_name obj_uid reason message count region first_timestamp last_timestamp"),
-        ("job", "id name namespace job_id version status kind resources deploy_region tenant owner is_in_etcd gmt_created gmt_modified gmt_finished"),
+        (
+            "event_info",
+            "name kind type obj_namespace obj_name obj_uid reason message count region first_timestamp last_timestamp",
+        ),
+        (
+            "job",
+            "id name namespace job_id version status kind resources deploy_region tenant owner is_in_etcd gmt_created gmt_modified gmt_finished",
+        ),
         ("pod", pod),
     ] {
         assert_eq!(columns(view), wanted, "{view}");

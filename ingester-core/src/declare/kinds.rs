@@ -13,9 +13,7 @@ use crate::protobuf::DescriptorSet;
 use crate::registry::check_registry;
 use crate::schema::{self, Fingerprint, SqlType, Stays};
 use crate::value::{Micros, Value};
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSONSchemaProps,
-};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -363,11 +361,7 @@ impl Column<'_> {
     }
 }
 
-fn read_column<'t>(
-    node: &Node<'t>,
-    schema: Option<&JSONSchemaProps>,
-    faults: &mut Faults,
-) -> Option<Column<'t>> {
+fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &mut Faults) -> Option<Column<'t>> {
     let [name, path, ty, default, key, was, revision, keep, first] =
         node.fields(["column", "path", "type", "default", "key", "was", "revision", "keep", "first"], faults)?;
     let name = required(node, name, "column", "the column's name", faults).map(|(_, name)| name);
@@ -476,11 +470,7 @@ fn read_column<'t>(
 }
 
 /// Reads a path: a text, or a map of a path and its guard. `None` after a fault.
-fn read_path<'t>(
-    at: Node<'t>,
-    schema: Option<&JSONSchemaProps>,
-    faults: &mut Faults,
-) -> Option<(Node<'t>, Guarded)> {
+fn read_path<'t>(at: Node<'t>, schema: Option<&JSONSchemaProps>, faults: &mut Faults) -> Option<(Node<'t>, Guarded)> {
     if !matches!(at.tree(), Tree::Map(_)) {
         return match Path::parse(at.text(faults)?) {
             Ok(path) => Some((at, Guarded { path, guards: Vec::new() })),

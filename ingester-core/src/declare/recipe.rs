@@ -131,11 +131,9 @@ impl Recipe {
             }
             Step::Index(index) if *index < 0 => Element::Back(index.unsigned_abs()),
             Step::Index(index) => Element::Front(index.unsigned_abs()),
-            Step::Match(names, literal, other) => Element::Match(
-                names.iter().map(|name| name.as_str().into()).collect(),
-                literal.as_str().into(),
-                *other,
-            ),
+            Step::Match(names, literal, other) => {
+                Element::Match(names.iter().map(|name| name.as_str().into()).collect(), literal.as_str().into(), *other)
+            }
             Step::Each => Element::Each,
         };
         if let Some((_, there)) = self.nodes[node].elements.iter().find(|(other, _)| *other == element) {

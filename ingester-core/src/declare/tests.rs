@@ -155,10 +155,7 @@ fn a_path_with_a_guard_counts_if_all_of_its_conditions_hold() {
     let wanted = vec![Value::text("Mixed"), Value::Null, Value::Bool(false), Value::Bool(true)];
     assert_eq!(values(kind, STATUS), Ok(wanted));
     let other = STATUS.replace(r#""name": "ann""#, r#""name": "bob""#);
-    assert_eq!(
-        values(kind, &other),
-        Ok(vec![Value::text("7"), Value::Int(2), Value::Bool(true), Value::Bool(false)])
-    );
+    assert_eq!(values(kind, &other), Ok(vec![Value::text("7"), Value::Int(2), Value::Bool(true), Value::Bool(false)]));
     let nobody = STATUS.replace(r#""owner": {"name": "ann"}"#, r#""owner": null"#);
     assert_eq!(values(kind, &nobody), Ok(vec![Value::Null, Value::Null, Value::Bool(true), Value::Bool(true)]));
     // What the guard says is a part of what the column is.
@@ -213,9 +210,8 @@ fn what_pods_ask_for_is_a_text_and_can_be_read_on() {
             {"name": "side", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}}}]}}}, "Master": {}},
         "text": "{\"containers\": []}", "wrong": {"containers": [{"resources": {"limits": {"cpu": "a lot"}}}]}, "size": "7"}"#;
     let asked = r#"{"limits":{"nvidia.com/gpu":"1"},"requests":{"cpu":"3","memory":"576Mi"}}"#;
-    let roles = format!(
-        r#"{{"Master":{{"resources":{{}},"replicas":0}},"Worker":{{"resources":{asked},"replicas":2}}}}"#
-    );
+    let roles =
+        format!(r#"{{"Master":{{"resources":{{}},"replicas":0}},"Worker":{{"resources":{asked},"replicas":2}}}}"#);
     let text = |text: &str| Ok(Value::text(text));
     for (path, ty, wanted) in [
         (".spec.roles.Worker.template.spec | resources", "TEXT", text(asked)),
@@ -317,6 +313,30 @@ fn what_comes_twice_or_is_no_json_is_an_error() {
     }
     assert_eq!(values(kind, r#""spec": {"owner": null, "owner": "b"}"#), Ok(vec![Value::text("b")]));
     assert!(values(kind, r#""spec": {"owner": "a"}, "status": {"x": }"#).is_err());
+}
+
+#[test]
+fn members_are_found_before_the_metadata_and_behind_it() {
+    let kind = one(concat!(
+        "  - {column: a, path: .count, type: INT}\n",
+        "  - {column: b, path: .involvedObject.name, type: TEXT, key: false}\n",
+        "  - {column: c, path: .spec.owner, type: TEXT, key: false}\n",
+    ));
+    let members = [
+        r#""apiVersion": "example.com/v1""#,
+        r#""count": 3"#,
+        r#""involvedObject": {"name": "x"}"#,
+        r#""kind": "Job""#,
+        r#""metadata": {"name": "a", "uid": "u"}"#,
+        r#""spec": {"owner": "ann"}"#,
+    ];
+    for first in 0..members.len() {
+        let turned = [&members[first..], &members[..first]].concat().join(", ");
+        let object = Object::parse(format!("{{{turned}}}"), ManagedFields::Prune).unwrap();
+        let mut values = crate::value::Values::with_capacity(3);
+        kind.functions().decode.decode(&object, &mut values).unwrap();
+        assert_eq!(values.into_vec(), [Value::Int(3), Value::text("x"), Value::text("ann")], "{turned}");
+    }
 }
 
 #[test]
