@@ -57,7 +57,7 @@ pub struct Object {
 /// Where an object's spec and status are.
 #[derive(Clone, Debug)]
 enum Rest {
-    /// The text from here on is unread: apiVersion, kind and metadata come before it, as the API server writes them. Most
+    /// The text from here on is unread: apiVersion, kind and metadata come before it and nothing else, as the API server writes them. Most
     /// objects that are observed are known already, so their rest is never read.
     Unread(usize),
     /// The text was read to its end.
@@ -315,7 +315,7 @@ impl Root {
     fn read(&mut self, whole: &str) -> Result<(), json::Error> {
         let mut reader = Reader::new(whole);
         reader.begin_object()?;
-        let (mut both, mut metadata) = (SpecAndStatus::default(), false);
+        let (mut both, mut metadata, mut others) = (SpecAndStatus::default(), false, false);
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
                 _ if null(&mut reader)? => {}
@@ -328,10 +328,13 @@ impl Root {
                 }
                 "spec" => once(&mut both.spec, &key, &mut reader, range)?,
                 "status" => once(&mut both.status, &key, &mut reader, range)?,
-                _ => reader.skip()?,
+                _ => {
+                    reader.skip()?;
+                    others = true;
+                }
             }
             let known = metadata && self.api_version.is_some() && self.kind.is_some();
-            if known && both.spec.is_none() && both.status.is_none() {
+            if known && !others && both.spec.is_none() && both.status.is_none() {
                 self.rest = Rest::Unread(reader.offset());
                 return Ok(());
             }

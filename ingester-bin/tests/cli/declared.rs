@@ -234,24 +234,189 @@ fn jobs_of_kubedl_are_rows_of_one_view_at_every_state_of_their_lives() {
             "mnist|Stopped|2026-07-02 00:00:00.000000|1|0|here",
         ]
     );
-    // Pods that KubeDL manages, and no others; the statistics of its console.
-    folder
-        .import(&["--kinds", &kinds, &format!("{KUBEDL}/objects/pod.yaml"), &format!("{KUBEDL}/objects/event.yaml")])
-        .exits(0);
+    // The statistics of its console.
     let owners = "SELECT CASE owner WHEN '' THEN 'Anonymous' ELSE owner END AS who, count(*) FROM job_info GROUP BY who ORDER BY who";
     assert_eq!(folder.query(owners), ["Anonymous|3", "alice|1"]);
-    let pods = folder.query("SELECT name, replica_type FROM kubedl_pod ORDER BY name");
-    assert_eq!(
-        pods,
+}
+
+/// Pods and events of KubeDL with its jobs in the last of their states, in a folder.
+fn kubedl() -> Folder {
+    let folder = Folder::new();
+    folder.import(&["--kinds", &format!("{KUBEDL}/kinds.yaml"), &format!("{KUBEDL}/objects")]).exits(0);
+    folder
+}
+
+/// One pod as the view shows it: status, started, finished, image, remark. The comment above the pod says so.
+const PODS: [(&str, [&str; 5]); 8] = [
+    (
+        "bert-master-0",
         [
-            "bert-master-0|master",
-            "bert-sidecar|NULL",
-            "bert-worker-0|worker",
-            "bert-worker-1|worker",
-            "bert-worker-2|worker",
-            "mnist-ps-0|ps",
-            "mnist-worker-0|worker",
-            "mnist-worker-1|worker",
+            "Failed",
+            "10:04:55",
+            "11:20:04",
+            "bert:0.9",
+            "Reason: OOMKilled\nExitCode: 137\nMessage: out of memory\nsee the log",
+        ],
+    ),
+    ("bert-sidecar", ["Running", "10:06:03", "NULL", "board:1", "NULL"]),
+    (
+        "bert-worker-0",
+        ["Failed", "10:04:02", "seen", "first:1", "Reason: Evicted\nMessage: The node was low on resource: memory."],
+    ),
+    ("bert-worker-1", ["Unknown", "NULL", "NULL", "bert:0.9", "NULL"]),
+    ("bert-worker-2", ["Running", "10:04:03", "NULL", "bert:0.9", "NULL"]),
+    ("mnist-ps-0", ["Pending", "NULL", "NULL", "mnist:1.4", "NULL"]),
+    ("mnist-worker-0", ["Running", "08:01:59", "NULL", "mnist:1.4", "NULL"]),
+    ("mnist-worker-1", ["Succeeded", "08:31:05", "09:15:40", "mnist:1.4", "NULL"]),
+];
+
+#[test]
+fn pods_of_kubedl_say_of_their_main_container_what_their_comments_say() {
+    let folder = kubedl();
+    let comments = std::fs::read_to_string(format!("{KUBEDL}/objects/pod.yaml")).unwrap();
+    let mut rows = Vec::new();
+    for (name, [status, started, finished, image, remark]) in PODS {
+        let document =
+            comments.split("\n---\n").find(|document| document.contains(&format!("\n  name: {name}\n"))).unwrap();
+        let comment: String = document.lines().filter_map(|line| line.strip_prefix('#')).collect();
+        for said in [status, started, finished].into_iter().filter(|said| *said != "NULL") {
+            let is_said = comment.contains(said) || name == "bert-sidecar";
+            assert!(is_said, "{name} {said}: {comment}");
+        }
+        rows.push(format!("{name}|{status}|{started}|{finished}|registry.example.com/{image}|{remark}"));
+    }
+    for view in ["replica_info", "pod"] {
+        let finished = "CASE WHEN name = 'bert-worker-0' AND gmt_finished >= '2026-07-03' THEN 'seen' ELSE substr(gmt_finished, 12, 8) END";
+        let columns = format!("name, status, substr(gmt_started, 12, 8), {finished}, image, remark");
+        assert_eq!(folder.query(&format!("SELECT {columns} FROM {view} ORDER BY name")), rows, "{view}");
+    }
+    let columns =
+        "name, job_id, replica_type, host_ip, pod_ip, deploy_region, deleted, is_in_etcd, version, gmt_created";
+    let job = "6f1c0a52-3d1e-4a7b-8f60-0c5d1e2a000";
+    let found = folder.query(&format!("SELECT {columns} FROM replica_info WHERE pod_id = id ORDER BY name"));
+    assert_eq!(
+        found,
+        [
+            format!("bert-master-0|{job}2|master|10.1.0.1|10.244.1.9|NULL|0|1|5004|2026-07-02 10:04:01.000000"),
+            format!("bert-sidecar|{job}2|NULL|10.1.0.2|fd00::12|NULL|0|1|5007|2026-07-02 10:06:00.000000"),
+            format!("bert-worker-0|{job}2|worker|NULL|NULL|NULL|0|1|5005|2026-07-02 10:04:02.000000"),
+            format!("bert-worker-1|{job}2|worker|NULL|NULL|NULL|0|1|5006|2026-07-02 10:04:02.000000"),
+            format!("bert-worker-2|{job}2|worker|10.1.0.3|10.244.2.4|NULL|0|1|5012|2026-07-02 10:04:03.000000"),
+            format!("mnist-ps-0|{job}1|ps|NULL|NULL|NULL|0|1|5001|2026-07-01 08:01:36.000000"),
+            format!("mnist-worker-0|{job}1|worker|10.1.0.7|10.1.0.7|NULL|0|1|5002|2026-07-01 08:01:36.000000"),
+            format!("mnist-worker-1|{job}1|worker|10.1.0.8|10.244.3.17|NULL|0|1|5003|2026-07-01 08:30:50.000000"),
         ]
     );
+}
+
+#[test]
+fn a_pod_of_kubedl_that_is_deleted_while_it_runs_has_stopped_then() {
+    let folder = kubedl();
+    folder.query("UPDATE kubedl_pod SET delete_time = '2026-07-09 00:00:00.000000'");
+    folder.query("INSERT INTO ingester_settings VALUES ('deploy_region', 'here')");
+    let columns = "name, status, gmt_started, gmt_finished, deleted, is_in_etcd, deploy_region";
+    let found =
+        folder.query(&format!("SELECT {columns} FROM replica_info WHERE name != 'bert-worker-0' ORDER BY name"));
+    let stopped = "2026-07-09 00:00:00.000000|0|0|here";
+    assert_eq!(
+        found,
+        [
+            "bert-master-0|Failed|2026-07-02 10:04:55.000000|2026-07-02 11:20:04.000000|0|0|here".into(),
+            format!("bert-sidecar|Stopped|2026-07-02 10:06:03.000000|{stopped}"),
+            format!("bert-worker-1|Stopped|2026-07-02 10:04:02.000000|{stopped}"),
+            format!("bert-worker-2|Stopped|2026-07-02 10:04:03.000000|{stopped}"),
+            format!("mnist-ps-0|Stopped|2026-07-01 08:01:36.000000|{stopped}"),
+            format!("mnist-worker-0|Stopped|2026-07-01 08:01:59.000000|{stopped}"),
+            "mnist-worker-1|Succeeded|2026-07-01 08:31:05.000000|2026-07-01 09:15:40.000000|0|0|here".into(),
+        ]
+    );
+    // By the manual, a row is modified when its status changes.
+    let modified =
+        folder.query("SELECT name, gmt_modified FROM pod WHERE name IN ('mnist-ps-0', 'mnist-worker-1') ORDER BY name");
+    assert_eq!(modified, ["mnist-ps-0|2026-07-09 00:00:00.000000", "mnist-worker-1|2026-07-01 09:15:40.000000"]);
+}
+
+#[test]
+fn the_first_start_and_end_of_a_pod_of_kubedl_stay() {
+    let folder = kubedl();
+    let pods = std::fs::read_to_string(format!("{KUBEDL}/objects/pod.yaml")).unwrap();
+    let later = pods.replace("startedAt: \"2026-07-01T08:01:59Z\"", "startedAt: \"2026-07-01T09:30:00Z\"");
+    let later = later.replace("finishedAt: \"2026-07-02T11:20:04Z\"", "finishedAt: \"2026-07-02T12:00:00Z\"");
+    let later = later.replace("image: registry.example.com/bert:0.9", "image: registry.example.com/bert:1.0");
+    folder.write("later.yaml", later.replace("resourceVersion: \"50", "resourceVersion: \"60"));
+    folder.import(&["--kinds", &format!("{KUBEDL}/kinds.yaml"), "later.yaml"]).exits(0);
+    let columns = "name, gmt_started, gmt_finished, image, version";
+    assert_eq!(
+        folder.query(&format!(
+            "SELECT {columns} FROM pod WHERE name IN ('bert-master-0', 'mnist-worker-0') ORDER BY name"
+        )),
+        [
+            "bert-master-0|2026-07-02 10:04:55.000000|2026-07-02 11:20:04.000000|registry.example.com/bert:1.0|6004",
+            "mnist-worker-0|2026-07-01 08:01:59.000000|NULL|registry.example.com/mnist:1.4|6002",
+        ]
+    );
+}
+
+#[test]
+fn events_of_kubedl_are_those_on_its_jobs_and_pods() {
+    let folder = kubedl();
+    // An event on a pod of somebody else, which has the name of one of a job.
+    let events = std::fs::read_to_string(format!("{KUBEDL}/objects/event.yaml")).unwrap();
+    let foreign =
+        events.split("\n---\n").nth(1).unwrap().replace("5d1e2b0012", "5d1e2b9912").replace("5d1e2c0002", "5d1e2c9902");
+    folder.write("foreign.yaml", foreign);
+    folder.import(&["--kinds", &format!("{KUBEDL}/kinds.yaml"), "foreign.yaml"]).exits(0);
+    assert_eq!(folder.query("SELECT count(*) FROM kubedl_event"), ["4"]);
+    let columns =
+        "kind, type, obj_namespace, obj_name, reason, message, count, region, first_timestamp, last_timestamp";
+    let all = format!("SELECT {columns} FROM event_info ORDER BY first_timestamp");
+    let found = folder.query(&all);
+    assert_eq!(
+        found,
+        [
+            "TFJob|Normal|vision|mnist|JobSucceeded|TFJob mnist is done.|1|NULL|2026-07-01 09:15:42.000000|2026-07-01 09:15:42.000000",
+            "Pod|Normal|nlp|bert-worker-0|Scheduled|Successfully assigned nlp/bert-worker-0 to node-2|3|NULL|2026-07-02 10:04:02.123456|2026-07-02 10:04:09.000001",
+            "Pod|Warning|nlp|bert-worker-2|BackOff|Back-off restarting failed container \"pytorch\"\nin pod größe|117|NULL|2026-07-02 10:04:03.000000|2026-07-02 11:19:59.000000",
+        ]
+    );
+    // They stay when what they are about is deleted.
+    folder.query("UPDATE kubedl_pod SET delete_time = '2026-07-09 00:00:00.000000'");
+    assert_eq!(folder.query(&all), found);
+}
+
+#[test]
+fn the_views_of_kubedl_have_the_columns_of_its_tables() {
+    let folder = kubedl();
+    let columns =
+        |view: &str| folder.query(&format!("SELECT name FROM pragma_table_info('{view}') ORDER BY cid")).join(" ");
+    let pod = "id name namespace pod_id version status image job_id replica_type resources host_ip pod_ip deploy_region deleted is_in_etcd remark gmt_created gmt_modified gmt_started gmt_finished";
+    for (view, wanted) in [
+        (
+            "job_info",
+            "id name namespace job_id version status kind resources deploy_region tenant owner deleted is_in_etcd remark gmt_created gmt_modified gmt_job_running gmt_job_finished",
+        ),
+        ("replica_info", pod),
+        (
+            "event_info",
+            "name kind type obj_namespace obj_name obj_uid reason message count region first_timestamp last_timestamp",
+        ),
+        (
+            "job",
+            "id name namespace job_id version status kind resources deploy_region tenant owner is_in_etcd gmt_created gmt_modified gmt_finished",
+        ),
+        ("pod", pod),
+    ] {
+        assert_eq!(columns(view), wanted, "{view}");
+    }
+    let jobs = folder.query("SELECT name, status, gmt_modified, gmt_finished, resources FROM job ORDER BY name");
+    let begin = [
+        "bert|Failed|2026-07-02 11:20:05.000000|2026-07-02 11:20:05.000000|{\"Master\":{\"resources\":{},\"replicas\":0},",
+        "etl|Succeeded|2026-07-04 13:00:00.000000|2026-07-04 13:00:00.000000|{\"Scheduler\":",
+        "horovod|Failed|",
+        "mnist|Succeeded|2026-07-01 09:15:42.000000|2026-07-01 09:15:42.000000|{\"PS\":",
+    ];
+    for (job, begin) in jobs.iter().zip(begin) {
+        assert!(job.starts_with(begin), "{job}");
+    }
+    assert_eq!(jobs.len(), begin.len());
 }

@@ -22,7 +22,7 @@ fn table(name: &str, columns: Vec<ColumnDef>) -> TableDef {
     let uid = ColumnDef { nullable: false, ..column("uid", SqlType::VarChar(64)) };
     TableDef {
         name: Ident::new(name),
-        was: None,
+        was: Vec::new(),
         columns: std::iter::once(uid).chain(columns).collect(),
         primary_key: vec![Ident::new("uid")],
         keys: Vec::new(),
@@ -44,7 +44,7 @@ fn made(before: &Schema, after: &Schema) -> Vec<TableDef> {
     for step in &steps {
         for change in &step.changes {
             match change {
-                SchemaChange::CreateTable(table) => tables.push(TableDef { was: None, ..table.clone() }),
+                SchemaChange::CreateTable(table) => tables.push(TableDef { was: Vec::new(), ..table.clone() }),
                 SchemaChange::DropTable(table) => tables.retain(|other| other.name != table.name),
                 _ => {}
             }
@@ -311,6 +311,13 @@ fn a_view_is_made_again_only_around_what_it_would_not_survive() {
     assert_eq!(phases(&before, &other), [Phase::CreateTables]);
     assert_eq!(phases(&other, &before), [Phase::DropTables], "another table");
     assert_eq!(phases(&before, &before), []);
+    // One that looks for uids in another table reads that table, too.
+    let mut looks = other.clone();
+    let uids = ConditionDef::Stored(ExpressionDef::Column(Ident::new("a")), vec![Ident::new("other")]);
+    looks.views[0].sources[0].filter = Some(uids);
+    let mut fewer = looks.clone();
+    fewer.tables[1] = table("other", vec![text("y")]);
+    assert_eq!(phases(&looks, &fewer), [Phase::DropViews, Phase::AddColumns, Phase::DropColumns, Phase::CreateViews]);
 }
 
 #[test]
@@ -321,6 +328,10 @@ fn a_view_is_read_back_from_a_lock_file_as_written() {
         vec![
             (ConditionDef::All(vec![ConditionDef::Live, ConditionDef::Null(ExpressionDef::Null)]), text()),
             (ConditionDef::Any(vec![ConditionDef::Evicted, ConditionDef::Deleted]), ExpressionDef::Setting("s".into())),
+            (
+                ConditionDef::Stored(ExpressionDef::Column(Ident::new("a")), vec![Ident::new("other")]),
+                ExpressionDef::Concat(vec![text(), text()]),
+            ),
         ],
         ExpressionDef::Coalesce(vec![
             ExpressionDef::Cast(ExpressionDef::Literal(LiteralDef::Integer(-1)).into(), crate::view::ViewType::Text),

@@ -58,6 +58,8 @@ pub enum ExpressionDef {
     Cast(Box<ExpressionDef>, ViewType),
     /// The value behind the first condition that holds, else the last one.
     Case(Vec<(ConditionDef, ExpressionDef)>, Box<ExpressionDef>),
+    /// Texts, one behind the other.
+    Concat(Vec<ExpressionDef>),
 }
 
 /// A [`Literal`].
@@ -84,6 +86,8 @@ pub enum ConditionDef {
     Null(ExpressionDef),
     /// The value is one of these.
     OneOf(ExpressionDef, Vec<LiteralDef>),
+    /// The value is a uid in one of these tables.
+    Stored(ExpressionDef, Vec<Ident>),
     /// The opposite.
     Not(Box<ConditionDef>),
     /// All of them.
@@ -126,42 +130,55 @@ impl ViewDef {
         }
     }
 
-    /// Whether it shows rows of this table.
-    pub(super) fn reads(&self, table: Ident) -> bool {
+    /// Whether it reads this table: shows rows of it, or looks for a uid in it.
+    pub fn reads(&self, table: Ident) -> bool {
         self.sources.iter().any(|source| source.table == table)
+            || self.has(&|read| matches!(read, Read::Uids(tables) if tables.contains(&table)))
     }
 
     /// Whether it reads `ingester_settings`.
     pub(crate) fn has_setting(&self) -> bool {
+        self.has(&|read| matches!(read, Read::Setting))
+    }
+
+    /// Whether it reads such a thing beside the rows that it shows.
+    fn has(&self, is: &dyn Fn(Read<'_>) -> bool) -> bool {
         self.sources.iter().any(|source| {
-            source.values.iter().any(ExpressionDef::has_setting)
-                || source.filter.as_ref().is_some_and(ConditionDef::has_setting)
+            source.values.iter().any(|value| value.has(is)) || source.filter.as_ref().is_some_and(|all| all.has(is))
         })
     }
 }
 
+/// What an expression reads beside its row.
+enum Read<'a> {
+    /// A value of `ingester_settings`.
+    Setting,
+    /// The uids of these tables.
+    Uids(&'a [Ident]),
+}
+
 impl ExpressionDef {
-    fn has_setting(&self) -> bool {
+    fn has(&self, is: &dyn Fn(Read<'_>) -> bool) -> bool {
         match self {
-            ExpressionDef::Setting(_) => true,
+            ExpressionDef::Setting(_) => is(Read::Setting),
             ExpressionDef::Null | ExpressionDef::Literal(_) | ExpressionDef::Column(_) => false,
-            ExpressionDef::Coalesce(all) => all.iter().any(ExpressionDef::has_setting),
-            ExpressionDef::Cast(inner, _) => inner.has_setting(),
+            ExpressionDef::Coalesce(all) | ExpressionDef::Concat(all) => all.iter().any(|one| one.has(is)),
+            ExpressionDef::Cast(inner, _) => inner.has(is),
             ExpressionDef::Case(branches, otherwise) => {
-                branches.iter().any(|(condition, value)| condition.has_setting() || value.has_setting())
-                    || otherwise.has_setting()
+                branches.iter().any(|(condition, value)| condition.has(is) || value.has(is)) || otherwise.has(is)
             }
         }
     }
 }
 
 impl ConditionDef {
-    fn has_setting(&self) -> bool {
+    fn has(&self, is: &dyn Fn(Read<'_>) -> bool) -> bool {
         match self {
             ConditionDef::Live | ConditionDef::Evicted | ConditionDef::Deleted => false,
-            ConditionDef::Null(value) | ConditionDef::OneOf(value, _) => value.has_setting(),
-            ConditionDef::Not(inner) => inner.has_setting(),
-            ConditionDef::All(all) | ConditionDef::Any(all) => all.iter().any(ConditionDef::has_setting),
+            ConditionDef::Null(value) | ConditionDef::OneOf(value, _) => value.has(is),
+            ConditionDef::Stored(value, tables) => is(Read::Uids(tables)) || value.has(is),
+            ConditionDef::Not(inner) => inner.has(is),
+            ConditionDef::All(all) | ConditionDef::Any(all) => all.iter().any(|one| one.has(is)),
         }
     }
 }
@@ -176,6 +193,7 @@ fn expression(table: &Table, of: &Expression) -> ExpressionDef {
         ),
         Expression::Setting(name) => ExpressionDef::Setting((*name).to_owned()),
         Expression::Coalesce(all) => ExpressionDef::Coalesce(all.iter().map(|of| expression(table, of)).collect()),
+        Expression::Concat(all) => ExpressionDef::Concat(all.iter().map(|of| expression(table, of)).collect()),
         Expression::Cast(inner, to) => ExpressionDef::Cast(expression(table, inner).into(), *to),
         Expression::Case(branches, otherwise) => ExpressionDef::Case(
             branches.iter().map(|(when, value)| (condition(table, when), expression(table, value))).collect(),
@@ -200,6 +218,9 @@ fn condition(table: &Table, of: &Condition) -> ConditionDef {
         Condition::Null(value) => ConditionDef::Null(expression(table, value)),
         Condition::OneOf(value, literals) => {
             ConditionDef::OneOf(expression(table, value), literals.iter().map(literal).collect())
+        }
+        Condition::Stored(value, kinds) => {
+            ConditionDef::Stored(expression(table, value), kinds.iter().map(|kind| kind.table().name).collect())
         }
         Condition::Not(inner) => ConditionDef::Not(condition(table, inner).into()),
         Condition::All(all) => ConditionDef::All(list(all)),

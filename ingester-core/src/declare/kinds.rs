@@ -2,7 +2,7 @@
 
 use super::crd;
 use super::node::{Faults, Node};
-use super::path::{Condition, Gives, Path};
+use super::path::{Condition, Gives, Guarded, Path};
 use super::recipe::Recipe;
 use super::table::{About, Declaration, DeclaredColumn};
 use super::{DeclaredKinds, Open, views};
@@ -11,9 +11,9 @@ use crate::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protob
 use crate::nearest::nearest;
 use crate::protobuf::DescriptorSet;
 use crate::registry::check_registry;
-use crate::schema::{self, Fingerprint, SqlType, Stays};
+use crate::schema::{self, Fingerprint, Form, SqlType, Stays};
 use crate::value::{Micros, Value};
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -231,7 +231,11 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         );
     }
     for column in &columns {
-        recipe.column(&column.paths, column.ty.unwrap_or(SqlType::VarChar(255)), column.default.clone());
+        let ty = column.ty.unwrap_or(SqlType::VarChar(255));
+        match column.many {
+            None => recipe.column(&column.paths, ty, column.default.clone()),
+            Some(_) => recipe.many(&column.paths, ty),
+        }
         fingerprint = fingerprint.beside(column.fingerprint());
     }
     for condition in filter.iter().flat_map(Node::one_or_more) {
@@ -322,7 +326,7 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
 struct Column<'t> {
     node: Node<'t>,
     name: &'t str,
-    paths: Vec<Path>,
+    paths: Vec<Guarded>,
     ty: Option<SqlType>,
     default: Value,
     default_text: String,
@@ -330,20 +334,32 @@ struct Column<'t> {
     was: Option<(Node<'t>, &'t str)>,
     revision: u64,
     stays: Stays,
+    many: Option<Form>,
 }
 
 impl Column<'_> {
     fn fingerprint(&self) -> Fingerprint {
         let mut fingerprint = Fingerprint::NONE.text(self.name).text(&self.ty.map(|ty| ty.name()).unwrap_or_default());
         for path in &self.paths {
-            fingerprint = fingerprint.text(&path.to_string());
+            fingerprint = fingerprint.text(&path.path.to_string());
+            for guard in &path.guards {
+                fingerprint = fingerprint.text("if").text(&guard.to_string());
+            }
         }
-        fingerprint.text(&self.default_text).number(self.revision).text(self.stays.word())
+        let fingerprint = fingerprint.text(&self.default_text).number(self.revision).text(self.stays.word());
+        match self.many {
+            None => fingerprint,
+            Some(Form::List) => fingerprint.text("list"),
+            Some(Form::Map) => fingerprint.text("map"),
+        }
     }
 
     fn declared(&self) -> DeclaredColumn<'_> {
         let names = match &self.paths[..] {
-            [path] if self.default == Value::Null => path.names(),
+            [Guarded { path, guards }] if guards.is_empty() && self.default == Value::Null => match self.many {
+                None => path.names(),
+                Some(_) => path.names_of_many(),
+            },
             _ => None,
         };
         DeclaredColumn {
@@ -353,18 +369,26 @@ impl Column<'_> {
             was: self.was.as_ref().map(|(_, was)| *was),
             computed: names.is_none(),
             stays: self.stays,
+            many: self.many,
             path: names.map(|names| schema::Path::new(leaked(&names.join(".")))),
         }
     }
 }
 
-fn read_column<'t>(
-    node: &Node<'t>,
-    schema: Option<&k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps>,
-    faults: &mut Faults,
-) -> Option<Column<'t>> {
-    let [name, path, ty, default, key, was, revision, keep, first] =
-        node.fields(["column", "path", "type", "default", "key", "was", "revision", "keep", "first"], faults)?;
+fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &mut Faults) -> Option<Column<'t>> {
+    let [name, path, ty, default, key, was, revision, keep, first, many] =
+        node.fields(["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many"], faults)?;
+    let of_many = many.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
+    if of_many {
+        for (at, what) in [
+            (&default, "no value is none of many: leave the default out"),
+            (&key, "the table of many values is there for its keys: leave `key` out"),
+            (&keep, "which of many values would stay is not defined: leave `keep` out"),
+            (&first, "which of many values would stay is not defined: leave `first` out"),
+        ] {
+            faults.extend(at.as_ref().map(|at| at.fault(what)));
+        }
+    }
     let name = required(node, name, "column", "the column's name", faults).map(|(_, name)| name);
     let mut paths = Vec::new();
     match &path {
@@ -377,22 +401,20 @@ fn read_column<'t>(
                 faults.push(path.fault("there is no path in this list"));
             }
             for at in nodes {
-                let Some(text) = at.text(faults) else { continue };
-                match Path::parse(text) {
-                    Ok(parsed) => paths.push((at, parsed)),
-                    Err(what) => faults.push(at.fault(what)),
-                }
+                paths.extend(read_path(at, of_many, schema, faults));
             }
         }
     }
+    let always_gives =
+        |path: &Guarded| path.guards.is_empty() && matches!(path.path.gives(), Gives::Count | Gives::Truth);
     for (at, path) in paths.iter().rev().skip(1) {
-        if matches!(path.gives(), Gives::Count | Gives::Truth) {
+        if always_gives(path) {
             faults.push(at.fault("`count` and `exists` always give a value, so no path behind this one is ever asked: make it the last one"));
         }
     }
-    let always = default.is_some() || paths.iter().any(|(_, path)| matches!(path.gives(), Gives::Count | Gives::Truth));
+    let always = default.is_some() || paths.iter().any(|(_, path)| always_gives(path));
     let (mut by_schema, mut in_schema) = (None, true);
-    for (at, path) in &paths {
+    for (at, Guarded { path, .. }) in &paths {
         let found = schema
             .filter(|_| !matches!(path.member(), Some("metadata" | "apiVersion" | "kind")))
             .map(|schema| crd::at(schema, &path.steps));
@@ -401,6 +423,15 @@ fn read_column<'t>(
                 in_schema = false;
                 faults.push(at.fault(what));
             }
+            // The type is that of the values of a map.
+            Some(Ok(Some(map))) if of_many && !path.has_each() => match crd::values(map) {
+                Ok(found) if by_schema.is_none() => by_schema = found,
+                Ok(_) => {}
+                Err(what) => {
+                    in_schema = false;
+                    faults.push(at.fault(what));
+                }
+            },
             Some(Ok(found)) if by_schema.is_none() => by_schema = found,
             _ => {}
         }
@@ -408,12 +439,13 @@ fn read_column<'t>(
     let explicit = ty.as_ref().and_then(|at| read_type(at, faults));
     let ty = match (&ty, paths.first()) {
         (Some(_), _) => explicit,
-        (None, Some((at, path))) => {
+        (None, Some((at, Guarded { path, .. }))) => {
             let known = match path.gives() {
                 // What is in a text of its own, no schema says.
                 Gives::Json if !path.functions.is_empty() => None,
                 Gives::Json => crd::metadata_type(&path.steps).or(by_schema.and_then(crd::column_type)),
                 Gives::Text => Some(SqlType::VarChar(255)),
+                Gives::LongText => Some(SqlType::Text),
                 Gives::Number => Some(SqlType::Double),
                 Gives::Count => Some(SqlType::Int),
                 Gives::Truth => Some(SqlType::Boolean),
@@ -433,7 +465,7 @@ fn read_column<'t>(
         (None, None) => None,
     };
     if let Some(ty) = ty {
-        for (at, path) in &paths {
+        for (at, Guarded { path, .. }) in &paths {
             if let Some(what) = misfit(path, ty) {
                 faults.push(at.fault(what));
             }
@@ -441,7 +473,7 @@ fn read_column<'t>(
     }
     let mut default_text = String::new();
     if let Some(at) = &default
-        && paths.iter().any(|(_, path)| matches!(path.gives(), Gives::Count | Gives::Truth))
+        && paths.iter().any(|(_, path)| always_gives(path))
     {
         faults.push(
             at.fault("`count` and `exists` always give a value, 0 or false if there is nothing: leave the default out"),
@@ -454,7 +486,7 @@ fn read_column<'t>(
         }
         _ => Value::Null,
     };
-    let key = key.and_then(|at| at.truth(faults)).unwrap_or(true);
+    let key = key.and_then(|at| at.truth(faults)).unwrap_or(!of_many) && !of_many;
     let was = was.and_then(|at| at.text(faults).map(|text| (at, text)));
     let revision = match revision {
         None => 1,
@@ -466,9 +498,64 @@ fn read_column<'t>(
             }
         },
     };
-    let stays = read_stays(keep, first, always, faults);
+    let stays = if of_many { Stays::None } else { read_stays(keep, first, always, faults) };
+    let is_list = paths.first().is_some_and(|(_, path)| path.path.has_each());
+    let many = of_many.then_some(if is_list { Form::List } else { Form::Map });
+    if let Some((other, _)) = paths.iter().find(|(_, path)| of_many && path.path.has_each() != is_list) {
+        faults
+            .push(other.fault("some of these paths give a list, others a map: write `[*]` in all of them, or in none"));
+    }
     let paths = paths.into_iter().map(|(_, path)| path).collect();
-    Some(Column { node: node.clone(), name: name?, paths, ty, default, default_text, key, was, revision, stays })
+    Some(Column { node: node.clone(), name: name?, paths, ty, default, default_text, key, was, revision, stays, many })
+}
+
+/// Reads a path: a text, or a map of a path and its guard. `None` after a fault.
+fn read_path<'t>(
+    at: Node<'t>,
+    of_many: bool,
+    schema: Option<&JSONSchemaProps>,
+    faults: &mut Faults,
+) -> Option<(Node<'t>, Guarded)> {
+    let parse = if of_many { Path::parse_many } else { Path::parse };
+    if !matches!(at.tree(), Tree::Map(_)) {
+        return match parse(at.text(faults)?) {
+            Ok(path) => Some((at, Guarded { path, guards: Vec::new() })),
+            Err(what) => {
+                faults.push(at.fault(what));
+                None
+            }
+        };
+    }
+    let [path, conditions] = at.fields(["path", "if"], faults)?;
+    let path = required(&at, path, "path", "where the value is in the object, such as `.spec.owner.name`", faults)
+        .and_then(|(at, text)| Some((at.clone(), parse(text).map_err(|what| faults.push(at.fault(what))).ok()?)));
+    let mut guards = Vec::new();
+    match &conditions {
+        None => faults.push(at.fault("`if` is missing: the condition under which this path counts, such as `.spec.type = Batch`; a path that always counts is written as a text")),
+        Some(conditions) => {
+            let all = conditions.one_or_more();
+            if all.is_empty() {
+                faults.push(conditions.fault("there is no condition in this list"));
+            }
+            for condition in all {
+                let Some(text) = condition.text(faults) else { continue };
+                match Condition::parse(text) {
+                    Ok(guard) => {
+                        let of_metadata = matches!(guard.path.member(), Some("metadata" | "apiVersion" | "kind"));
+                        if let Some(Err(what)) =
+                            schema.filter(|_| !of_metadata).map(|schema| crd::at(schema, &guard.path.steps))
+                        {
+                            faults.push(condition.fault(what));
+                        }
+                        guards.push(guard);
+                    }
+                    Err(what) => faults.push(condition.fault(what)),
+                }
+            }
+        }
+    }
+    let (at, path) = path?;
+    Some((at, Guarded { path, guards }))
 }
 
 /// Whether a stored value stays.
@@ -517,7 +604,7 @@ fn misfit(path: &Path, ty: SqlType) -> Option<String> {
     use SqlType::{BigInt, BigIntUnsigned, Boolean, Double, Int, MediumText, Text, VarChar};
     let fits = match path.gives() {
         Gives::Json => true,
-        Gives::Text => matches!(ty, VarChar(_) | Text | MediumText),
+        Gives::Text | Gives::LongText => matches!(ty, VarChar(_) | Text | MediumText),
         Gives::Number => matches!(ty, Int | BigInt | BigIntUnsigned | Double | VarChar(_) | Text | MediumText),
         Gives::Count => matches!(ty, Int | BigInt | BigIntUnsigned | Double),
         Gives::Truth => ty == Boolean,
@@ -526,6 +613,7 @@ fn misfit(path: &Path, ty: SqlType) -> Option<String> {
         _ if fits => return None,
         Gives::Json => return None,
         Gives::Text => ("a text", "VARCHAR(n), TEXT or MEDIUMTEXT"),
+        Gives::LongText => ("a text of any length", "TEXT with `key: false`, MEDIUMTEXT or VARCHAR(n)"),
         Gives::Number => ("a number", "DOUBLE, BIGINT (rounded up) or VARCHAR(n) (exact)"),
         Gives::Count => ("a whole number", "INT or BIGINT"),
         Gives::Truth => ("true or false", "BOOLEAN"),

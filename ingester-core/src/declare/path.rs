@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! path  = step+ ("|" function step*)*
-//! step  = .name | ["text"] | [number] | [path=literal] | [*]
+//! step  = .name | ["text"] | [number] | [path=literal] | [path=literal, number] | [*]
 //! ```
 
 use crate::nearest::nearest;
@@ -25,8 +25,8 @@ pub(super) enum Step {
     Name(String),
     /// The element of an array, from 0; from the end if negative.
     Index(i64),
-    /// The first element of an array that has this text, number or truth at these names.
-    Match(Vec<String>, String),
+    /// The first element of an array that has this text, number or truth at these names; if there is none, the one of this number.
+    Match(Vec<String>, String, Option<u64>),
     /// Every element of an array, every value of an object.
     Each,
 }
@@ -50,10 +50,15 @@ pub(super) enum Function {
     Join(String),
     /// Whether there is one.
     Exists,
+    /// What a pod of this spec asks for, as JSON.
+    Resources,
+    /// How many pods of each role there are, and what they ask for, as JSON.
+    Replicas,
 }
 
 /// The functions' names.
-pub(super) const FUNCTIONS: [&str; 8] = ["json", "count", "sum", "join", "lower", "text", "quantity", "exists"];
+pub(super) const FUNCTIONS: [&str; 10] =
+    ["json", "count", "sum", "join", "lower", "text", "quantity", "exists", "resources", "replicas"];
 
 impl Function {
     fn name(&self) -> &'static str {
@@ -66,6 +71,8 @@ impl Function {
             Function::Sum => "sum",
             Function::Join(_) => "join",
             Function::Exists => "exists",
+            Function::Resources => "resources",
+            Function::Replicas => "replicas",
         }
     }
 
@@ -81,6 +88,8 @@ pub(super) enum Gives {
     /// What is in the JSON.
     Json,
     Text,
+    /// A text of any length.
+    LongText,
     /// A number that may have a fraction.
     Number,
     /// A whole number from 0.
@@ -94,6 +103,18 @@ impl Path {
     /// # Errors
     /// What is wrong, with the remedy.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_as(text, false)
+    }
+
+    /// As [`Path::parse`], for a column of many values: all that `[*]` passes, or those of a map.
+    ///
+    /// # Errors
+    /// What is wrong, with the remedy.
+    pub(super) fn parse_many(text: &str) -> Result<Self, String> {
+        Self::parse_as(text, true)
+    }
+
+    fn parse_as(text: &str, of_many: bool) -> Result<Self, String> {
         let mut scanner = Scanner { text, rest: text };
         let path = scanner.path()?;
         scanner.blanks();
@@ -110,7 +131,7 @@ impl Path {
                 _ => format!("`{}` stands behind the path: functions follow after `|`", scanner.rest),
             });
         }
-        path.check()?;
+        path.check(of_many)?;
         Ok(path)
     }
 
@@ -118,7 +139,7 @@ impl Path {
     pub(super) fn parse_front(text: &str) -> Result<(Self, &str), String> {
         let mut scanner = Scanner { text, rest: text };
         let path = scanner.path()?;
-        path.check()?;
+        path.check(false)?;
         scanner.blanks();
         Ok((path, scanner.rest))
     }
@@ -128,6 +149,7 @@ impl Path {
         self.functions.iter().fold(Gives::Json, |_, function| match function {
             Function::Json(_) => Gives::Json,
             Function::Lower | Function::Text | Function::Join(_) => Gives::Text,
+            Function::Resources | Function::Replicas => Gives::LongText,
             Function::Quantity | Function::Sum => Gives::Number,
             Function::Count => Gives::Count,
             Function::Exists => Gives::Truth,
@@ -136,16 +158,23 @@ impl Path {
 
     /// The names, where it is names alone and no function: what a field selector writes.
     pub(super) fn names(&self) -> Option<Vec<&str>> {
-        if !self.functions.is_empty() {
-            return None;
-        }
-        self.steps
+        Self::names_in(&self.steps).filter(|_| self.functions.is_empty())
+    }
+
+    fn names_in(steps: &[Step]) -> Option<Vec<&str>> {
+        steps
             .iter()
             .map(|step| match step {
                 Step::Name(name) if !name.contains('.') => Some(name.as_str()),
                 _ => None,
             })
             .collect()
+    }
+
+    /// As [`Path::names`], for a path of many values: those of the list or map.
+    pub(super) fn names_of_many(&self) -> Option<Vec<&str>> {
+        let steps = self.steps.strip_suffix(&[Step::Each]).unwrap_or(&self.steps);
+        Self::names_in(steps).filter(|_| self.functions.is_empty())
     }
 
     /// The first member of the object that it reads.
@@ -157,11 +186,11 @@ impl Path {
     }
 
     /// Whether it passes several values.
-    fn has_each(&self) -> bool {
+    pub(super) fn has_each(&self) -> bool {
         self.steps.contains(&Step::Each)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self, of_many: bool) -> Result<(), String> {
         if self.member().is_none() {
             return Err("an object has members: a path begins with a name, such as `.spec`".into());
         }
@@ -173,7 +202,20 @@ impl Path {
         if let ["metadata", which @ ("labels" | "annotations"), key, next, ..] = names[..] {
             return Err(format!("what is in `{which}` is text and has no `{next}`: is the name [\"{key}.{next}\"]?"));
         }
-        let mut many = self.has_each();
+        if of_many {
+            if let Some(folded) = self.functions.iter().find(|function| function.folds()) {
+                return Err(format!(
+                    "`many` takes all values, and `{}` makes one of them: leave one of both out",
+                    folded.name()
+                ));
+            }
+            if !self.has_each() && !self.functions.is_empty() {
+                return Err(
+                    "`many` and a path without `[*]` take a map as it is: leave the functions out, or say `[*]`".into(),
+                );
+            }
+        }
+        let mut many = self.has_each() && !of_many;
         let mut before: Option<&Function> = None;
         for function in &self.functions {
             let name = function.name();
@@ -199,6 +241,18 @@ impl Path {
                     before.map_or("", Function::name)
                 ));
             }
+            if let Function::Resources | Function::Replicas = function
+                && let Some(before) = before.filter(|before| !matches!(**before, Function::Json(_)))
+            {
+                let takes = if *function == Function::Resources { "a pod's spec" } else { "a map of replicas" };
+                return Err(format!("`{name}` takes {takes} as it is in the object: leave `{}` out", before.name()));
+            }
+            if let (Function::Quantity, Some(made @ (Function::Resources | Function::Replicas))) = (function, before) {
+                return Err(format!(
+                    "`{}` gives JSON: say which quantity is meant, such as `| json .limits.cpu | quantity`",
+                    made.name()
+                ));
+            }
             if function.folds() {
                 if !many && !matches!(function, Function::Exists) {
                     return Err(format!("`{name}` is for many values, and this path has one: say which with `[*]`"));
@@ -208,7 +262,7 @@ impl Path {
             before = Some(function);
         }
         if many {
-            return Err("`[*]` gives many values, and a column has one: end the path with `| count`, `| sum`, `| join(\", \")` or `| exists`".into());
+            return Err("`[*]` gives many values, and a column has one: end the path with `| count`, `| sum`, `| join(\", \")` or `| exists`, or take all of them with `many: true`".into());
         }
         Ok(())
     }
@@ -234,7 +288,10 @@ impl fmt::Display for Step {
             Step::Name(name) if is_plain(name) => write!(f, ".{name}"),
             Step::Name(name) => write!(f, "[{}]", quoted(name)),
             Step::Index(index) => write!(f, "[{index}]"),
-            Step::Match(names, literal) => write!(f, "[{}={}]", names.join("."), quoted(literal)),
+            Step::Match(names, literal, None) => write!(f, "[{}={}]", names.join("."), quoted(literal)),
+            Step::Match(names, literal, Some(other)) => {
+                write!(f, "[{}={}, {other}]", names.join("."), quoted(literal))
+            }
             Step::Each => f.write_str("[*]"),
         }
     }
@@ -359,7 +416,9 @@ impl<'t> Scanner<'t> {
                         "`{front}` in `[{front}=...]` is not the name of a field: names with points between them"
                     ));
                 }
-                Step::Match(names, self.literal(']')?)
+                let literal = self.literal(']')?;
+                self.blanks();
+                Step::Match(names, literal, if self.take(',') { Some(self.spare()?) } else { None })
             } else if let Ok(index) = front.parse() {
                 Step::Index(index)
             } else {
@@ -379,6 +438,20 @@ impl<'t> Scanner<'t> {
         } else {
             Err(format!("a bracket is not closed{}: `]` is missing", self.before_rest()))
         }
+    }
+
+    /// The number behind a comma in brackets.
+    fn spare(&mut self) -> Result<u64, String> {
+        let end = self.rest.find(']').unwrap_or(self.rest.len());
+        let (number, rest) = self.rest.split_at(end);
+        let read = number.trim().parse().map_err(|_| {
+            format!(
+                "behind the comma stands the number of the element that counts where there is none, such as [name=main, 0], and not `{}`; a text with a comma stands in quotes",
+                number.trim()
+            )
+        });
+        self.rest = rest;
+        read
     }
 
     /// A text in double quotes, with JSON's escapes.
@@ -425,6 +498,8 @@ impl<'t> Scanner<'t> {
             "count" => Function::Count,
             "sum" => Function::Sum,
             "exists" => Function::Exists,
+            "resources" => Function::Resources,
+            "replicas" => Function::Replicas,
             "join" => {
                 const NEEDS: &str = "`join` needs the text between the values, in quotes: `join(\", \")`";
                 let opened = self.take('(');
@@ -455,7 +530,15 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// A condition of a filter: what a path gives is there, or is one of these.
+/// A path that only counts for some objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Guarded {
+    pub(super) path: Path,
+    /// It counts if all of them hold.
+    pub(super) guards: Vec<Condition>,
+}
+
+/// A condition of a filter or of a guard: what a path gives is there, or is one of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Condition {
     pub(super) path: Path,
@@ -536,6 +619,9 @@ mod tests {
             ".spec.tags[*] | join(\", \") | lower",
             ".spec.a-b[0][1] | exists",
             ".spec.replicas[*] | count",
+            ".spec.containers[name=\"main\", 0].image",
+            ".spec.template.spec | resources | json .limits.cpu | quantity",
+            ".spec.roles | replicas",
         ] {
             assert_eq!(Path::parse(text).map(|path| path.to_string()), Ok(text.to_owned()));
         }
@@ -574,6 +660,11 @@ mod tests {
             ".spec[*] | join(\",\") | json .x",
             ".spec[*] | join(\",\") | exists",
             ".spec[*] | sum | exists",
+            ".spec[a=b, c]",
+            ".spec[a=b, -1]",
+            ".spec | lower | resources",
+            ".spec | resources | replicas",
+            ".spec | resources | quantity",
         ]
         .into_iter()
         .map(|text| format!("{text:28} {}", Path::parse(text).unwrap_err()))

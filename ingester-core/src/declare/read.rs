@@ -8,12 +8,12 @@ use super::recipe::{Element, Node, Recipe, Slot, Target};
 use crate::json::{self, Reader, TokenKind};
 use crate::kind::Declared;
 use crate::object::Object;
-use crate::schema::SqlType;
-use crate::value::{Value, Values};
-use crate::wire::{Time, quantity};
+use crate::schema::{Form, SqlType};
+use crate::value::{Value, Values, stored_text};
+use crate::wire::{Time, quantity, resources};
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What was found for a slot so far.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +24,12 @@ enum Found {
     Count(i64),
     Sum(i128),
     Text(String),
+    /// Keys and values of many, see [`Target::Many`].
+    Many(Vec<(Box<str>, Box<str>)>),
     /// For a condition: it holds.
     Holds,
+    /// Something of another type, which is a mistake of the object if the path counts.
+    Wrong(json::Error),
 }
 
 /// A value on its way through the functions.
@@ -38,7 +42,8 @@ enum Item<'a> {
 
 impl Declared for Recipe {
     fn decode(&self, object: &Object, out: &mut Values) -> Result<bool, json::Error> {
-        let found = match object.unread().filter(|_| !self.from_start).and_then(|reader| self.rest(reader).ok()) {
+        let found = object.unread().filter(|_| !self.from_start).and_then(|reader| self.rest(reader).ok());
+        let found = match found.filter(|found| self.wrong(found).is_none()) {
             Some(found) => found,
             // Whatever is unusual is found again here, where the path of what is wrong is known.
             None => {
@@ -51,20 +56,32 @@ impl Declared for Recipe {
                 }
             }
         };
-        if !self.filter.iter().all(|slot| matches!(found[*slot], Found::Holds)) {
+        if !all_hold(&found, &self.filter) {
             return Ok(false);
+        }
+        if let Some(error) = self.wrong(&found) {
+            return Err(error.clone().locate(object.text()));
         }
         let mut values = found;
         for column in &self.columns {
             let first = column.slots.clone().find_map(|slot| {
-                let Slot { functions, target } = &self.slots[slot];
+                let Slot { functions, target, guards } = &self.slots[slot];
                 let Target::Column(ty) = target else { return None };
+                if !all_hold(&values, guards) {
+                    return None;
+                }
                 match end(std::mem::take(&mut values[slot]), functions, *ty) {
                     Value::Null => None,
                     value => Some(value),
                 }
             });
             out.push(first.unwrap_or_else(|| column.default.clone()));
+        }
+        for column in &self.many {
+            let mut slots = column.slots.clone().filter(|slot| all_hold(&values, &self.slots[*slot].guards));
+            let first = slots.find(|slot| matches!(&values[*slot], Found::Many(many) if !many.is_empty()));
+            let found = first.map(|slot| std::mem::take(&mut values[slot]));
+            out.push_many(if let Some(Found::Many(many)) = found { many } else { Vec::new() });
         }
         Ok(true)
     }
@@ -75,6 +92,17 @@ impl Recipe {
     fn leaves_out(&self, text: &str) -> bool {
         let Some(conditions) = &self.conditions else { return false };
         conditions.whole(text).is_ok_and(|found| !found.iter().all(|found| matches!(found, Found::Holds)))
+    }
+
+    /// What is wrong with a value that counts.
+    fn wrong<'f>(&self, found: &'f [Found]) -> Option<&'f json::Error> {
+        if self.asked.is_empty() {
+            return None;
+        }
+        found.iter().zip(&self.slots).find_map(|(value, slot)| match value {
+            Found::Wrong(error) if all_hold(found, &slot.guards) => Some(error),
+            _ => None,
+        })
     }
 
     /// What is found in the members after the metadata.
@@ -158,10 +186,20 @@ impl Recipe {
                 self.members(node, reader, found, false)
             }
             TokenKind::Array if !node.elements.is_empty() => self.elements(node, reader, found),
-            _ if node.members.is_empty() => {
-                Err(reader.mismatch(if each { "an array or an object" } else { "an array" }))
+            _ => {
+                let error = reader.mismatch(match (node.members.is_empty(), each) {
+                    (true, true) => "an array or an object",
+                    (true, false) => "an array",
+                    (false, _) => "an object",
+                });
+                if node.through.iter().any(|slot| self.slots[*slot].guards.is_empty()) {
+                    return Err(error);
+                }
+                for slot in &node.through {
+                    found[*slot] = Found::Wrong(error.clone());
+                }
+                reader.skip()
             }
-            _ => Err(reader.mismatch("an object")),
         }
     }
 
@@ -173,6 +211,8 @@ impl Recipe {
         let back = back.max().unwrap_or(0);
         let mut last = VecDeque::new();
         let mut matched = vec![false; node.elements.len()];
+        // Elements in place of those that nothing matches.
+        let mut spare = Vec::new();
         let mut place = 0;
         reader.begin_array()?;
         while reader.next_element()? {
@@ -187,11 +227,16 @@ impl Recipe {
                     Element::Each => true,
                     Element::Front(wanted) => *wanted == place,
                     Element::Back(_) => false,
-                    Element::Match(names, literal) => !*matched && has(here.clone(), names, literal)?,
+                    Element::Match(names, literal, _) => !*matched && has(here.clone(), names, literal)?,
                 };
                 if wanted {
                     *matched = true;
                     self.value(*below, &mut here.clone(), found)?;
+                } else if let Element::Match(.., Some(number)) = element
+                    && *number == place
+                    && !*matched
+                {
+                    spare.push((*below, here.clone()));
                 }
             }
             if back > 0 {
@@ -201,6 +246,12 @@ impl Recipe {
                 last.push_back(here);
             }
             place += 1;
+        }
+        for (below, mut here) in spare {
+            let place = node.elements.iter().position(|(_, other)| *other == below);
+            if place.is_some_and(|place| !matched[place]) {
+                self.value(below, &mut here, found)?;
+            }
         }
         for (element, below) in &node.elements {
             if let Element::Back(wanted) = element
@@ -215,16 +266,31 @@ impl Recipe {
 
     /// Gives a value to a slot.
     fn sink(&self, slot: usize, reader: &mut Reader<'_>, found: &mut [Found]) -> Result<(), json::Error> {
-        let Slot { functions, target } = &self.slots[slot];
+        let Slot { functions, target, guards } = &self.slots[slot];
         let found = &mut found[slot];
-        if let (true, Target::Column(ty)) = (functions.is_empty(), target) {
+        if let (true, true, Target::Column(ty)) = (functions.is_empty(), guards.is_empty(), target) {
             *found = Found::Value(typed(reader, *ty)?);
             return Ok(());
         }
         let here = reader.clone();
         reader.skip()?;
-        apply(functions, Item::Json(here), target, found)
+        if matches!(found, Found::Wrong(_)) {
+            return Ok(());
+        }
+        match apply(functions, Item::Json(here), target, found) {
+            // Whether it counts is known at the end.
+            Err(error) if !guards.is_empty() => {
+                *found = Found::Wrong(error);
+                Ok(())
+            }
+            done => done,
+        }
     }
+}
+
+/// Whether the conditions of these slots hold.
+fn all_hold(found: &[Found], slots: &[usize]) -> bool {
+    slots.iter().all(|slot| matches!(found[*slot], Found::Holds))
 }
 
 /// Whether an element of an array has this at these names.
@@ -319,8 +385,24 @@ fn apply(functions: &[Function], item: Item<'_>, target: &Target, found: &mut Fo
             *found = Found::Holds;
             return Ok(());
         }
+        Function::Resources => Item::Text(decoded::<resources::PodSpec>(item)?.resources().to_string().into()),
+        Function::Replicas => {
+            Item::Text(resources::replicas(&decoded::<BTreeMap<String, resources::ReplicaSpec>>(item)?).into())
+        }
     };
     apply(rest, item, target, found)
+}
+
+/// What JSON says, as a struct has it.
+fn decoded<T: Default + for<'de> Deserialize<'de>>(item: Item<'_>) -> Result<T, json::Error> {
+    match item {
+        Item::Json(mut reader) => {
+            let at = reader.offset();
+            T::deserialize(&mut reader).map_err(|error| error.place(at))
+        }
+        // A path that gives this to such a function is no path.
+        Item::Text(_) | Item::Number(_) => Ok(T::default()),
+    }
 }
 
 /// What a slot takes in the end, where no function made one of many before.
@@ -335,6 +417,35 @@ fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::
             if value != Value::Null {
                 *found = Found::Value(value);
             }
+        }
+        Target::Many(form, ty) => {
+            let mut many = if let Found::Many(many) = std::mem::take(found) { many } else { Vec::new() };
+            match (form, item) {
+                (Form::Map, Item::Json(mut reader)) => {
+                    if reader.peek()? != TokenKind::Object {
+                        return Err(reader.mismatch("an object"));
+                    }
+                    reader.begin_object()?;
+                    while let Some(key) = reader.next_key()? {
+                        if reader.peek()? == TokenKind::Null {
+                            reader.null()?;
+                            continue;
+                        }
+                        let value = stored_text(&typed(&mut reader, *ty)?);
+                        many.extend(value.map(|value| (key.trim_end_matches(' ').into(), value)));
+                    }
+                }
+                (_, Item::Json(mut reader)) => {
+                    many.extend(stored_text(&typed(&mut reader, *ty)?).map(|value| (value, Box::default())));
+                }
+                (_, Item::Text(text)) => {
+                    many.extend(stored_text(&Value::text(text)).map(|value| (value, Box::default())))
+                }
+                (_, Item::Number(number)) => {
+                    many.extend(stored_text(&numeric(number, *ty)).map(|value| (value, Box::default())));
+                }
+            }
+            *found = Found::Many(many);
         }
         Target::Condition(literals) => {
             let holds = literals.is_empty()
@@ -358,7 +469,7 @@ fn end(found: Found, functions: &[Function], ty: SqlType) -> Value {
     match found {
         Found::Value(value) => value,
         Found::Holds => Value::Bool(true),
-        Found::Nothing => match functions.iter().find(|function| function.folds()) {
+        Found::Wrong(_) | Found::Nothing | Found::Many(_) => match functions.iter().find(|function| function.folds()) {
             Some(Function::Exists) => Value::Bool(false),
             Some(Function::Count) => whole(0, ty),
             _ => Value::Null,

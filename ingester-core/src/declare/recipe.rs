@@ -1,7 +1,7 @@
 //! What a declared kind reads of an object: all its paths joined into one tree, so that an object's text is passed once.
 
-use super::path::{Condition, Function, Path, Step};
-use crate::schema::SqlType;
+use super::path::{Condition, Function, Guarded, Path, Step};
+use crate::schema::{Form, SqlType};
 use crate::value::Value;
 
 /// The paths of a kind, and what becomes of what they find.
@@ -12,12 +12,16 @@ pub(super) struct Recipe {
     /// What is found ends in these.
     pub(super) slots: Vec<Slot>,
     pub(super) columns: Vec<Column>,
+    /// Those of many values.
+    pub(super) many: Vec<Column>,
     /// The slots of the conditions, all of which must hold.
     pub(super) filter: Vec<usize>,
     /// The conditions alone.
     pub(super) conditions: Option<Box<Recipe>>,
     /// Whether something is read of what comes before spec and status.
     pub(super) from_start: bool,
+    /// The conditions of guards, with their slots.
+    pub(super) asked: Vec<(Condition, usize)>,
 }
 
 /// What is wanted of one value.
@@ -29,6 +33,8 @@ pub(super) struct Node {
     pub(super) elements: Vec<(Element, usize)>,
     /// The slots that take the value itself.
     pub(super) sinks: Vec<usize>,
+    /// The slots of all paths through here.
+    pub(super) through: Vec<usize>,
 }
 
 /// Which elements of an array.
@@ -39,8 +45,8 @@ pub(super) enum Element {
     Front(u64),
     /// 1 is the last one.
     Back(u64),
-    /// The first one that has this at these names.
-    Match(Box<[Box<str>]>, Box<str>),
+    /// The first one that has this at these names; if there is none, the one of this number.
+    Match(Box<[Box<str>]>, Box<str>, Option<u64>),
 }
 
 /// A place for what one path finds.
@@ -48,6 +54,8 @@ pub(super) enum Element {
 pub(super) struct Slot {
     pub(super) functions: Box<[Function]>,
     pub(super) target: Target,
+    /// The slots of the conditions under which it counts.
+    pub(super) guards: Box<[usize]>,
 }
 
 /// What is made of it in the end.
@@ -55,6 +63,8 @@ pub(super) struct Slot {
 pub(super) enum Target {
     /// A value of this type.
     Column(SqlType),
+    /// All values of this type: of a list each once, of a map with their keys.
+    Many(Form, SqlType),
     /// Whether it is there; with literals, whether it is one of these.
     Condition(Box<[String]>),
 }
@@ -71,28 +81,53 @@ impl Recipe {
         Recipe { nodes: vec![Node::default()], ..Recipe::default() }
     }
 
-    pub(super) fn column(&mut self, paths: &[Path], ty: SqlType, default: Value) {
+    pub(super) fn column(&mut self, paths: &[Guarded], ty: SqlType, default: Value) {
+        let slots = self.slots(paths, |_| Target::Column(ty));
+        self.columns.push(Column { slots, default });
+    }
+
+    /// A column of many values: those of the first path that has some.
+    pub(super) fn many(&mut self, paths: &[Guarded], ty: SqlType) {
+        let form = |path: &Path| if path.has_each() { Form::List } else { Form::Map };
+        let slots = self.slots(paths, |path| Target::Many(form(path), ty));
+        self.many.push(Column { slots, default: Value::Null });
+    }
+
+    fn slots(&mut self, paths: &[Guarded], target: impl Fn(&Path) -> Target) -> std::ops::Range<usize> {
+        let guards: Vec<Box<[usize]>> =
+            paths.iter().map(|path| path.guards.iter().map(|guard| self.guard(guard)).collect()).collect();
         let first = self.slots.len();
-        for path in paths {
-            self.slot(path, Target::Column(ty));
+        for (path, guards) in paths.iter().zip(guards) {
+            self.slot(&path.path, target(&path.path), guards);
         }
-        self.columns.push(Column { slots: first..self.slots.len(), default });
+        first..self.slots.len()
     }
 
     pub(super) fn condition(&mut self, condition: &Condition) {
-        let slot = self.slot(&condition.path, Target::Condition(condition.literals.clone().into()));
+        let slot = self.slot(&condition.path, Target::Condition(condition.literals.clone().into()), Box::default());
         self.filter.push(slot);
         let alone = self.conditions.get_or_insert_with(|| Box::new(Recipe::new()));
-        alone.slot(&condition.path, Target::Condition(condition.literals.clone().into()));
+        alone.slot(&condition.path, Target::Condition(condition.literals.clone().into()), Box::default());
     }
 
-    fn slot(&mut self, path: &Path, target: Target) -> usize {
+    /// The slot of a guard; many columns have the same ones.
+    fn guard(&mut self, condition: &Condition) -> usize {
+        if let Some((_, slot)) = self.asked.iter().find(|(asked, _)| asked == condition) {
+            return *slot;
+        }
+        let slot = self.slot(&condition.path, Target::Condition(condition.literals.clone().into()), Box::default());
+        self.asked.push((condition.clone(), slot));
+        slot
+    }
+
+    fn slot(&mut self, path: &Path, target: Target, guards: Box<[usize]>) -> usize {
         self.from_start |= matches!(path.member(), Some("apiVersion" | "kind" | "metadata"));
         let slot = self.slots.len();
-        self.slots.push(Slot { functions: path.functions.clone().into(), target });
+        self.slots.push(Slot { functions: path.functions.clone().into(), target, guards });
         let mut node = 0;
         for step in &path.steps {
             node = self.below(node, step);
+            self.nodes[node].through.push(slot);
         }
         self.nodes[node].sinks.push(slot);
         slot
@@ -112,8 +147,8 @@ impl Recipe {
             }
             Step::Index(index) if *index < 0 => Element::Back(index.unsigned_abs()),
             Step::Index(index) => Element::Front(index.unsigned_abs()),
-            Step::Match(names, literal) => {
-                Element::Match(names.iter().map(|name| name.as_str().into()).collect(), literal.as_str().into())
+            Step::Match(names, literal, other) => {
+                Element::Match(names.iter().map(|name| name.as_str().into()).collect(), literal.as_str().into(), *other)
             }
             Step::Each => Element::Each,
         };

@@ -197,7 +197,7 @@ fn unused(path: &Path, others: &[Proposed]) -> String {
     for step in &path.steps {
         match step {
             Step::Name(name) => words.push(snake(name)),
-            Step::Match(_, literal) => {
+            Step::Match(_, literal, _) => {
                 // `conditions[type=Ready].status` is `ready`.
                 words.pop();
                 words.push(snake(literal));
@@ -287,7 +287,7 @@ fn offer(steps: &mut Vec<Step>, schema: &JSONSchemaProps, proposed: &[Proposed],
         let has = |name: &str| items.properties.as_ref().is_some_and(|its| its.contains_key(name));
         if has("type") && has("status") {
             // Conditions: the usual one is proposed, the others are as many as there are types.
-            let of_ready = [Step::Match(vec!["type".into()], "Ready".into()), Step::Name("status".into())];
+            let of_ready = [Step::Match(vec!["type".into()], "Ready".into(), None), Step::Name("status".into())];
             add(steps.iter().cloned().chain(of_ready).collect(), Vec::new(), SqlType::VarChar(32));
         } else {
             let each = steps.iter().cloned().chain([Step::Each]).collect();

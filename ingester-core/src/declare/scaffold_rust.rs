@@ -155,7 +155,7 @@ fn parts(path: &Path) -> Option<Parts<'_>> {
     match place {
         None if path.steps.len() > 1 => Some(Parts::Names(path.steps.iter().filter_map(name_of).collect())),
         Some(place) => match &path.steps[place] {
-            Step::Match(by, literal) if by.len() == 1 && all_names(&path.steps[place + 1..]) && place > 0 => {
+            Step::Match(by, literal, _) if by.len() == 1 && all_names(&path.steps[place + 1..]) && place > 0 => {
                 Some(Parts::Match(
                     path.steps[..place].iter().filter_map(name_of).collect(),
                     &by[0],

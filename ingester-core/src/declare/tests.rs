@@ -122,6 +122,115 @@ fn a_value_of_another_type_is_an_error_with_its_path() {
 }
 
 #[test]
+fn an_element_that_nothing_matches_is_another_one() {
+    let text = |text: &str| Ok(Value::text(text));
+    for (path, wanted) in [
+        (".spec.containers[name=side, 0].cpu | text", text("1")),
+        (".spec.containers[name=none, 0].cpu", text("500m")),
+        (".spec.containers[name=none, 1].name", text("side")),
+        (".spec.containers[name=none, 9].name", Ok(Value::Null)),
+        // It has no such field, and no other element stands in for it.
+        (".spec.containers[name=last, 0].cpu", Ok(Value::Null)),
+        // Behind the element of the number, and before it.
+        (".status.conditions[type=Failed, 1].type", text("Failed")),
+        (".status.conditions[type=Created, 3].type", text("Created")),
+        (".spec.nothing[name=none, 0].cpu", Ok(Value::Null)),
+    ] {
+        assert_eq!(value(path, "TEXT", STATUS), wanted, "{path}");
+    }
+}
+
+#[test]
+fn a_path_with_a_guard_counts_if_all_of_its_conditions_hold() {
+    let kind = one(concat!(
+        "  - column: a\n    type: TEXT\n    key: false\n    path:\n",
+        "    - {path: .spec.size, if: .spec.owner.name = bob}\n",
+        "    - {path: .spec.none, if: .spec.owner.name = ann}\n",
+        "    - {path: .spec.text, if: [.spec.owner.name = ann, '.metadata.labels[\"group-name\"] in (x, kubedl.io)']}\n",
+        "    - .spec.owner.name\n",
+        "  - column: b\n    type: INT\n    path: {path: '.spec.tags[*] | count', if: .spec.owner.name = bob}\n",
+        "  - column: c\n    type: BOOLEAN\n    default: true\n    path: {path: '.spec.nobody | exists', if: .spec.owner.name = ann}\n",
+        "  - column: d\n    type: BOOLEAN\n    default: true\n    path: {path: '.spec.nobody | exists', if: .spec.owner.name = bob}\n",
+    ));
+    let wanted = vec![Value::text("Mixed"), Value::Null, Value::Bool(false), Value::Bool(true)];
+    assert_eq!(values(kind, STATUS), Ok(wanted));
+    let other = STATUS.replace(r#""name": "ann""#, r#""name": "bob""#);
+    assert_eq!(values(kind, &other), Ok(vec![Value::text("7"), Value::Int(2), Value::Bool(true), Value::Bool(false)]));
+    let nobody = STATUS.replace(r#""owner": {"name": "ann"}"#, r#""owner": null"#);
+    assert_eq!(values(kind, &nobody), Ok(vec![Value::Null, Value::Null, Value::Bool(true), Value::Bool(true)]));
+    // What the guard says is a part of what the column is.
+    let guarded = |guard: &str| {
+        let column = format!("  - {{column: a, type: INT, path: {{path: .spec.a, if: {guard}}}}}\n");
+        let kind = one(&column);
+        assert_eq!(kind.table().by_path("spec.a"), None);
+        kind.definition().fingerprint
+    };
+    let plain = one("  - {column: a, type: INT, path: .spec.a}\n").definition().fingerprint;
+    assert!(guarded(".spec.b") != plain && guarded(".spec.b") != guarded(".spec.c"));
+    assert_eq!(guarded("[.spec.b]"), guarded("' .spec.b '"));
+}
+
+#[test]
+fn a_value_whose_guard_does_not_hold_may_have_any_shape() {
+    let kind = one(concat!(
+        "  - {column: number, type: INT, path: {path: .spec.value, if: .spec.type = Number}}\n",
+        "  - {column: text, type: TEXT, key: false, path: {path: .spec.value, if: .spec.type = Text}}\n",
+        "  - {column: deep, type: TEXT, key: false, path: {path: '.spec.value.deep[0]', if: .spec.type = Deep}}\n",
+        "  - {column: sum, type: INT, path: {path: '.spec.value.numbers[*] | sum', if: .spec.type = Sum}}\n",
+    ));
+    let of = |ty: &str, value: &str| values(kind, &format!(r#""spec": {{"value": {value}, "type": "{ty}"}}"#));
+    let row = |place: usize, value: Value| {
+        let mut row = vec![Value::Null; 4];
+        row[place] = value;
+        Ok(row)
+    };
+    assert_eq!(of("Number", "5"), row(0, Value::Int(5)));
+    assert_eq!(of("Text", "\"x\""), row(1, Value::text("x")));
+    assert_eq!(of("Deep", r#"{"deep": ["x"], "numbers": {"a": "b", "c": 1}}"#), row(2, Value::text("x")));
+    assert_eq!(of("Sum", r#"{"deep": "x", "numbers": [1, 2]}"#), row(3, Value::Int(3)));
+    assert_eq!(of("Other", "[]"), row(0, Value::Null));
+    for (ty, value, error) in [
+        ("Number", "\"x\"", "spec.value: expected a number, found string \"x\""),
+        ("Text", "5", "spec.value: expected a string, found number 5"),
+        ("Deep", "5", "spec.value: expected an object, found number 5"),
+        ("Deep", r#"{"deep": {}}"#, "spec.value.deep: expected an array, found object {}"),
+        ("Sum", r#"{"numbers": [1, "x", 2]}"#, "spec.value.numbers[1]: expected a number, found string \"x\""),
+    ] {
+        assert_eq!(of(ty, value), Err(error.into()), "{ty} {value}");
+    }
+    // What a guard asks for has to be there in the right shape.
+    assert_eq!(values(kind, r#""spec": 5"#), Err("spec: expected an object, found number 5".into()));
+}
+
+#[test]
+fn what_pods_ask_for_is_a_text_and_can_be_read_on() {
+    let pods = r#""spec": {"roles": {"Worker": {"replicas": 2, "template": {"spec": {
+        "initContainers": [{"name": "fetch", "resources": {"requests": {"cpu": "3", "memory": "128Mi"}}}],
+        "containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}, "requests": {"cpu": "1.5", "memory": "0.5Gi"}}},
+            {"name": "side", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}}}]}}}, "Master": {}},
+        "text": "{\"containers\": []}", "wrong": {"containers": [{"resources": {"limits": {"cpu": "a lot"}}}]}, "size": "7"}"#;
+    let asked = r#"{"limits":{"nvidia.com/gpu":"1"},"requests":{"cpu":"3","memory":"576Mi"}}"#;
+    let roles =
+        format!(r#"{{"Master":{{"resources":{{}},"replicas":0}},"Worker":{{"resources":{asked},"replicas":2}}}}"#);
+    let text = |text: &str| Ok(Value::text(text));
+    for (path, ty, wanted) in [
+        (".spec.roles.Worker.template.spec | resources", "TEXT", text(asked)),
+        (".spec.roles | replicas", "TEXT", text(&roles)),
+        (".spec.roles[*].template.spec | resources | join(\";\")", "TEXT", text(asked)),
+        (".spec.roles.Worker.template.spec | resources | json .requests.memory | quantity", "BIGINT", Ok(Value::Int(603_979_776))),
+        (".spec.roles.Master.template.spec | resources", "TEXT", Ok(Value::Null)),
+        (".spec.text | json | resources", "TEXT", text("{}")),
+        (".spec.size | json | resources", "TEXT", Ok(Value::Null)),
+        (".spec.wrong | resources", "TEXT", Err("spec.wrong.containers[0].resources.limits.cpu: expected a quantity such as 500m or 2Gi, found string \"a lot\"".into())),
+        (".spec.size | replicas", "TEXT", Err("spec.size: expected an object, found string \"7\"".into())),
+    ] {
+        assert_eq!(value(path, ty, pods), wanted, "{path}");
+    }
+    let kind = one("  - {column: c, path: .spec | resources, key: false}\n");
+    assert_eq!(kind.table().indexed()[0].ty, crate::schema::SqlType::Text);
+}
+
+#[test]
 fn columns_that_share_parts_of_their_paths_do_not_disturb_each_other() {
     let kind = one(concat!(
         "  - {column: a, path: .spec.owner.name, type: TEXT, key: false}\n",
@@ -207,6 +316,30 @@ fn what_comes_twice_or_is_no_json_is_an_error() {
 }
 
 #[test]
+fn members_are_found_before_the_metadata_and_behind_it() {
+    let kind = one(concat!(
+        "  - {column: a, path: .count, type: INT}\n",
+        "  - {column: b, path: .involvedObject.name, type: TEXT, key: false}\n",
+        "  - {column: c, path: .spec.owner, type: TEXT, key: false}\n",
+    ));
+    let members = [
+        r#""apiVersion": "example.com/v1""#,
+        r#""count": 3"#,
+        r#""involvedObject": {"name": "x"}"#,
+        r#""kind": "Job""#,
+        r#""metadata": {"name": "a", "uid": "u"}"#,
+        r#""spec": {"owner": "ann"}"#,
+    ];
+    for first in 0..members.len() {
+        let turned = [&members[first..], &members[..first]].concat().join(", ");
+        let object = Object::parse(format!("{{{turned}}}"), ManagedFields::Prune).unwrap();
+        let mut values = crate::value::Values::with_capacity(3);
+        kind.functions().decode.decode(&object, &mut values).unwrap();
+        assert_eq!(values.into_vec(), [Value::Int(3), Value::text("x"), Value::text("ann")], "{turned}");
+    }
+}
+
+#[test]
 fn a_declared_kind_has_the_names_and_tables_of_a_compiled_one() {
     let text = "
 kinds:
@@ -248,6 +381,7 @@ fn a_definition_is_another_one_if_anything_that_makes_a_value_is_another() {
         "  - {column: a, path: .spec.a, type: INT, default: 0}\n",
         "  - {column: a, path: .spec.a, type: INT, revision: 2}\n",
         "  - {column: a, path: [.spec.a, .spec.b], type: INT}\n",
+        "  - {column: a, path: {path: .spec.a, if: .spec.b}, type: INT}\n",
     ] {
         assert_ne!(one(other).definition().fingerprint, first, "{other}");
     }
@@ -323,4 +457,59 @@ spec:
         ])
         .unwrap_err()
     );
+}
+
+/// The rows of the columns of many values, `key=value` of a map; or why there are none.
+fn many(columns: &str, members: &str) -> Result<Vec<Vec<String>>, String> {
+    let object = object(members);
+    let mut values = crate::value::Values::default();
+    one(columns).functions().decode.decode(&object, &mut values).map_err(|error| error.to_string())?;
+    let shown =
+        |(key, value): &(Box<str>, Box<str>)| if value.is_empty() { key.to_string() } else { format!("{key}={value}") };
+    Ok(values.into_parts().1.iter().map(|pairs| pairs.iter().map(shown).collect()).collect())
+}
+
+#[test]
+fn a_column_of_many_values_has_all_that_its_path_passes() {
+    let members = r#""spec": {"tags": ["b", null, "a", "b", "a "], "limits": {"cpu": "4", "none": null, "memory": "1Gi"},
+        "ports": [443, 80, "80"], "pods": [{"name": "x", "uses": ["B"]}, {}, {"name": "y", "uses": ["C", "B"]}],
+        "times": ["2026-03-09T20:36:46.25Z"], "other": {}}"#;
+    let both = |path: &str, ty: &str| {
+        let columns = format!("  - {{column: c, path: {path}, many: true, type: {ty}}}\n");
+        many(&columns, members).map(|mut all| all.remove(0))
+    };
+    let texts = |texts: &[&str]| Ok(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+    for (path, ty, wanted) in [
+        ("'.spec.tags[*]'", "VARCHAR(20)", texts(&["a", "b"])),
+        ("'.spec.ports[*]'", "INT", texts(&["443", "80"])),
+        ("'.spec.ports[*] | text'", "VARCHAR(9)", texts(&["443", "80"])),
+        ("'.spec.times[*]'", "DATETIME(6)", texts(&["2026-03-09 20:36:46.250000"])),
+        ("'.spec.pods[*].uses[*] | lower'", "VARCHAR(9)", texts(&["b", "c"])),
+        ("'.spec.limits[*]'", "VARCHAR(9)", texts(&["1Gi", "4"])),
+        (".spec.limits", "VARCHAR(9)", texts(&["cpu=4", "memory=1Gi"])),
+        (".spec.other", "VARCHAR(9)", texts(&[])),
+        (".spec.nothing", "VARCHAR(9)", texts(&[])),
+        ("[.spec.other, .spec.limits]", "VARCHAR(9)", texts(&["cpu=4", "memory=1Gi"])),
+        ("[{path: .spec.limits, if: .spec.absent}, .spec.other]", "VARCHAR(9)", texts(&[])),
+    ] {
+        assert_eq!(both(path, ty), wanted, "{path}");
+    }
+    for (path, ty, wrong) in [
+        (".spec.tags", "VARCHAR(9)", "spec.tags: expected an object"),
+        ("'.spec.ports[*]'", "VARCHAR(9)", "spec.ports[0]: "),
+        ("'.spec.tags[*]'", "INT", "spec.tags[0]: "),
+    ] {
+        let said = both(path, ty).unwrap_err();
+        assert!(said.starts_with(wrong), "{path}: {said}");
+    }
+    let kind = one(
+        "  - {column: tags, path: '.spec.tags[*]', many: true, type: VARCHAR(20)}\n  - {column: n, path: .spec.n, type: INT}\n  \
+                    - {column: limits, path: .spec.limits, many: true, type: VARCHAR(20), was: old}\n",
+    );
+    let table = kind.table();
+    assert_eq!((table.indexed().len(), table.many.len()), (1, 2));
+    assert_eq!(table.many_by("spec.tags").map(|many| many.form), Some(crate::schema::Form::List));
+    assert_eq!(table.many_by("spec.limits").map(|many| (many.form, many.place)), Some((crate::schema::Form::Map, 1)));
+    let row = kind.row(&object(members)).unwrap().unwrap();
+    assert_eq!(row.many.iter().map(|pairs| pairs.len()).collect::<Vec<_>>(), [2, 2]);
 }

@@ -65,51 +65,58 @@ fn read_view(node: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Vie
         let ty = ty.and_then(|at| read_type(&at, faults));
         declared.push((ViewColumn { name: leaked(called), ty }, value));
     }
-    let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
-    let chosen: Vec<Kind> =
-        match of {
-            None => kinds.to_vec(),
-            Some(of) => {
-                let mut chosen = Vec::new();
-                for at in of.elements(faults) {
-                    let Some(text) = at.text(faults) else { continue };
-                    match find(kinds, text) {
-                        Some(kind) if chosen.iter().any(|other: &Kind| other.table().name == kind.table().name) => {
-                            faults.push(at.fault(format!(
-                                "`{text}` is in this list already: each of its rows would be there twice"
-                            )));
-                        }
-                        Some(kind) => chosen.push(kind),
-                        None => faults.push(at.fault(unknown(text, &names))),
-                    }
-                }
-                chosen
-            }
-        };
+    let chosen: Vec<Kind> = match of {
+        None => kinds.to_vec(),
+        Some(of) => read_kinds(&of, kinds, ": each of its rows would be there twice", faults),
+    };
     let columns_of: Vec<&str> = declared.iter().map(|(column, _)| column.name).collect();
     let overrides = read_overrides(overrides.as_ref(), &chosen, &columns_of, faults);
     let mut sources = Vec::new();
     for kind in chosen {
         let own = overrides.iter().find(|(of, ..)| of.table().name == kind.table().name);
+        let of = Of { kind: &kind, kinds };
         let mut values = Vec::new();
         for (column, value) in &declared {
             let own = own.and_then(|(_, _, values)| values.iter().find(|(name, _)| *name == column.name));
             let value = match (own, value) {
-                (Some((_, value)), _) => expression(value, &kind, DEPTH, faults)?,
-                (None, Some(value)) => expression(value, &kind, DEPTH, faults)?,
+                (Some((_, value)), _) => expression(value, &of, DEPTH, faults)?,
+                (None, Some(value)) => expression(value, &of, DEPTH, faults)?,
                 (None, None) => Expression::Column(column.name),
             };
             values.push((column.name, value));
         }
         let of_kind = own.and_then(|(_, filter, _)| filter.as_ref());
         let filter = match of_kind.or(filter.as_ref()) {
-            Some(filter) => Some(condition(filter, &kind, DEPTH, faults)?),
+            Some(filter) => Some(condition(filter, &of, DEPTH, faults)?),
             None => None,
         };
         sources.push(Source { kind, values: values.leak(), filter });
     }
     let columns: Vec<ViewColumn> = declared.iter().map(|(column, _)| *column).collect();
     Some(View { name: leaked(name), columns: columns.leak(), sources: sources.leak() })
+}
+
+/// The kinds of a list; one that is there twice is a fault, with what would follow from it.
+fn read_kinds(list: &Node<'_>, kinds: &[Kind], twice: &str, faults: &mut Faults) -> Vec<Kind> {
+    let names: Vec<&str> = kinds.iter().map(Kind::kind).collect();
+    let mut chosen: Vec<Kind> = Vec::new();
+    for at in list.elements(faults) {
+        let Some(text) = at.text(faults) else { continue };
+        match find(kinds, text) {
+            Some(kind) if chosen.iter().any(|other| other.table().name == kind.table().name) => {
+                faults.push(at.fault(format!("`{text}` is in this list already{twice}")));
+            }
+            Some(kind) => chosen.push(kind),
+            None => faults.push(at.fault(unknown(text, &names))),
+        }
+    }
+    chosen
+}
+
+/// Whose rows an expression is for, and all kinds that it may name.
+struct Of<'a> {
+    kind: &'a Kind,
+    kinds: &'a [Kind],
 }
 
 /// What is different for a kind: its filter, and its values by column.
@@ -208,18 +215,18 @@ fn single<'t>(node: &Node<'t>, what: &str, faults: &mut Faults) -> Option<(&'t s
     }
 }
 
-const EXPRESSIONS: &str = "a column's name, `$kind`, `$group`, `$null`, {text: ...}, {integer: ...}, {setting: NAME}, {coalesce: [...]}, {cast: {value: ..., to: TYPE}} or {case: {when: [...], else: ...}}";
+const EXPRESSIONS: &str = "a column's name, `$kind`, `$group`, `$null`, {text: ...}, {integer: ...}, {setting: NAME}, {coalesce: [...]}, {concat: [...]}, {cast: {value: ..., to: TYPE}} or {case: {when: [...], else: ...}}";
 
 /// Reads an expression. `None` after a fault.
-fn expression(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) -> Option<Expression> {
+fn expression(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -> Option<Expression> {
     let Some(depth) = depth.checked_sub(1) else {
         faults.push(node.fault("this is nested too deep"));
         return None;
     };
     if let Tree::Text(text) = node.tree() {
         return Some(match text.as_str() {
-            "$kind" => Expression::text(kind.kind()),
-            "$group" => Expression::text(kind.group()),
+            "$kind" => Expression::text(of.kind.kind()),
+            "$group" => Expression::text(of.kind.group()),
             "$null" => Expression::Null,
             column => Expression::Column(leaked(column)),
         });
@@ -228,27 +235,27 @@ fn expression(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) -
     match key {
         "text" | "integer" => literal(key, &value, faults).map(Expression::Literal),
         "setting" => Some(Expression::Setting(leaked(value.text(faults)?))),
-        "coalesce" => {
+        "coalesce" | "concat" => {
             let all = value
                 .elements(faults)
                 .iter()
-                .map(|value| expression(value, kind, depth, faults))
+                .map(|value| expression(value, of, depth, faults))
                 .collect::<Option<Vec<_>>>()?;
-            Some(Expression::Coalesce(all.leak()))
+            Some(if key == "concat" { Expression::Concat(all.leak()) } else { Expression::Coalesce(all.leak()) })
         }
         "cast" => {
-            let [of, to] = value.fields(["value", "to"], faults)?;
-            let (Some(of), Some(to)) = (of, to) else {
+            let [inner, to] = value.fields(["value", "to"], faults)?;
+            let (Some(inner), Some(to)) = (inner, to) else {
                 faults.push(value.fault("`cast` needs `value` and `to`: {cast: {value: started, to: text}}"));
                 return None;
             };
-            let of = expression(&of, kind, depth, faults)?;
+            let inner = expression(&inner, of, depth, faults)?;
             let ty = read_type(&to, faults)?;
             if ty == ViewType::Number {
                 faults.push(to.expected("text, integer or time"));
                 return None;
             }
-            Some(Expression::Cast(Box::leak(Box::new(of)), ty))
+            Some(Expression::Cast(Box::leak(Box::new(inner)), ty))
         }
         "case" => {
             let [when, otherwise] = value.fields(["when", "else"], faults)?;
@@ -263,14 +270,14 @@ fn expression(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) -
                     );
                     return None;
                 };
-                cases.push((condition(&holds, kind, depth, faults)?, expression(&then, kind, depth, faults)?));
+                cases.push((condition(&holds, of, depth, faults)?, expression(&then, of, depth, faults)?));
             }
             if cases.is_empty() {
                 faults.push(value.fault("`when` is missing: a list of {if: ..., then: ...}"));
                 return None;
             }
             let otherwise = match otherwise {
-                Some(otherwise) => expression(&otherwise, kind, depth, faults)?,
+                Some(otherwise) => expression(&otherwise, of, depth, faults)?,
                 None => Expression::Null,
             };
             Some(Expression::Case(cases.leak(), Box::leak(Box::new(otherwise))))
@@ -293,11 +300,10 @@ fn literal(key: &str, value: &Node<'_>, faults: &mut Faults) -> Option<Literal> 
     }
 }
 
-const CONDITIONS: &str =
-    "live, evicted, deleted, {isNull: VALUE}, {value: VALUE, in: [...]}, {not: ...}, {all: [...]} or {any: [...]}";
+const CONDITIONS: &str = "live, evicted, deleted, {isNull: VALUE}, {value: VALUE, in: [...]}, {value: VALUE, stored: [KIND, ...]}, {not: ...}, {all: [...]} or {any: [...]}";
 
 /// Reads a condition. `None` after a fault.
-fn condition(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) -> Option<Condition> {
+fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -> Option<Condition> {
     let Some(depth) = depth.checked_sub(1) else {
         faults.push(node.fault("this is nested too deep"));
         return None;
@@ -323,7 +329,18 @@ fn condition(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) ->
                 let key = if matches!(element.tree(), Tree::Number(_)) { "integer" } else { "text" };
                 literals.push(literal(key, &element, faults)?);
             }
-            return Some(Condition::OneOf(expression(&value, kind, depth, faults)?, literals.leak()));
+            return Some(Condition::OneOf(expression(&value, of, depth, faults)?, literals.leak()));
+        }
+        Tree::Map(entries) if entries.iter().any(|(key, _)| key == "stored") => {
+            let [value, kinds] = node.fields(["value", "stored"], faults)?;
+            let (Some(value), Some(kinds)) = (value, kinds) else {
+                faults.push(
+                    node.fault("`stored` needs a value that is a uid, and kinds: {value: owner_uid, stored: [Job]}"),
+                );
+                return None;
+            };
+            let kinds = read_kinds(&kinds, of.kinds, "", faults);
+            return Some(Condition::Stored(expression(&value, of, depth, faults)?, kinds.leak()));
         }
         _ => {}
     }
@@ -332,13 +349,13 @@ fn condition(node: &Node<'_>, kind: &Kind, depth: usize, faults: &mut Faults) ->
         let all = value
             .elements(faults)
             .iter()
-            .map(|value| condition(value, kind, depth, faults))
+            .map(|value| condition(value, of, depth, faults))
             .collect::<Option<Vec<_>>>()?;
         Some(all.leak())
     };
     match key {
-        "isNull" => Some(Condition::Null(expression(&value, kind, depth, faults)?)),
-        "not" => Some(Condition::Not(Box::leak(Box::new(condition(&value, kind, depth, faults)?)))),
+        "isNull" => Some(Condition::Null(expression(&value, of, depth, faults)?)),
+        "not" => Some(Condition::Not(Box::leak(Box::new(condition(&value, of, depth, faults)?)))),
         "all" => Some(Condition::All(all(&value, faults)?)),
         "any" => Some(Condition::Any(all(&value, faults)?)),
         _ => {
@@ -400,9 +417,10 @@ kinds:
   - {column: region, value: {coalesce: [{setting: region}, {text: nowhere}]}}
   - {column: started}
   - {column: is_deleted, value: {case: {when: [{if: deleted, then: {integer: 1}}], else: {integer: 0}}}}
+  - {column: title, value: {concat: [$kind, {text: \"\\n\"}, name]}}
   of:
     Test:
-      filter: live
+      filter: {all: [live, {value: result, stored: [Build, Test]}]}
       values: {status: {coalesce: [result, {text: Unknown}]}, started: $null}
 ",
         );
@@ -424,6 +442,12 @@ kinds:
             "- {name: runs, kinds: [Build], filter: gone, columns: [{column: phase}]}",
             "- {name: runs, columns: [{column: a, value: started}], of: {Test: {values: {a: result}}}}",
             "- {name: runs, columns: [{column: name}], of: {Tets: {}}}",
+            "- {name: runs, columns: [{column: name, value: {concat: [name, create_time]}}]}",
+            "- {name: runs, columns: [{column: name, value: {concat: name}}]}",
+            "- {name: runs, filter: {value: uid, stored: [Biuld, Test, Test]}, columns: [{column: name}]}",
+            "- {name: runs, filter: {value: create_time, stored: [Test]}, columns: [{column: name}]}",
+            "- {name: runs, filter: {stored: [Test]}, columns: [{column: name}]}",
+            "- {name: runs, filter: {value: uid, stored: []}, columns: [{column: name}]}",
         ]
         .into_iter()
         .map(|view| format!("{view}\n    {}", read(view).unwrap_err().replace('\n', "\n    ")))

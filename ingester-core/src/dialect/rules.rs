@@ -59,6 +59,10 @@ pub(super) trait Rules: Sync {
     fn literal(&self, text: &str) -> String;
     /// A value as another type.
     fn cast(&self, value: &str, to: ViewType) -> String;
+    /// Texts, one behind the other; NULL if one of them is.
+    fn concat(&self, values: &[String]) -> String;
+    /// A line break, without a literal.
+    fn line_break(&self) -> &'static str;
 
     // Names of types and keys.
 

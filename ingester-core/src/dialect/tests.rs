@@ -4,7 +4,7 @@ use super::{Access, Dialect, Param, Sql, Statement};
 use crate::ddl::{Schema, TableDef};
 use crate::object::{ManagedFields, Object};
 use crate::row::Row;
-use crate::schema::{Field, Ident, Shape, SqlType, Stays, Table, TableParts, base};
+use crate::schema::{Field, Form, Ident, Many, Shape, SqlType, Stays, Table, TableParts, base};
 use crate::value::{Micros, Value, Values};
 use std::path::Path;
 
@@ -17,8 +17,25 @@ const COLUMNS: [crate::schema::Column; PARTS.column_count()] = PARTS.columns();
 const KEYS: [crate::schema::Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
 
 /// The table in the statements' tests.
-pub(super) static TABLE: Table =
-    Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &KEYS, companions: true };
+pub(super) static TABLE: Table = Table {
+    kind: "Widget",
+    name: Ident::new("widget"),
+    was: None,
+    columns: &COLUMNS,
+    many: &[],
+    keys: &KEYS,
+    companions: true,
+};
+
+/// A list of texts.
+pub(super) static LIST: Many =
+    Many::derived(Ident::new("tags"), None, Form::List, SqlType::VarChar(128), None, false, 0);
+
+/// A map of integers.
+pub(super) static MAP: Many = Many::derived(Ident::new("limits"), None, Form::Map, SqlType::BigInt, None, false, 1);
+
+/// The same table with columns of many values.
+static OF_MANY: Table = TABLE.with_many(&[LIST, MAP]).without_companions();
 
 const STAYING_PARTS: TableParts =
     TableParts { fields: [&[FIELDS[0].stays(Stays::Keep), FIELDS[1].stays(Stays::First)], &[], &[]], keys: &[] };
@@ -30,6 +47,7 @@ pub(super) static STAYING: Table = Table {
     name: Ident::new("widget"),
     was: None,
     columns: &STAYING_COLUMNS,
+    many: &[],
     keys: &KEYS,
     companions: true,
 };
@@ -111,6 +129,20 @@ fn definitions_read_well() {
 }
 
 #[test]
+fn tables_of_many_values_read_well() {
+    let mut text = String::new();
+    for dialect in Dialect::ALL {
+        let tables = TableDef::all(&OF_MANY).split_off(1);
+        text.push_str(&format!("-- {dialect}\n"));
+        text.push_str(&dialect.script(&dialect.create_all(&Schema { tables, views: Vec::new() })));
+        text.push('\n');
+    }
+    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("definitions_of_many_values", text);
+    });
+}
+
+#[test]
 fn views_read_well() {
     use crate::ddl::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};
     use crate::view::ViewType;
@@ -131,9 +163,9 @@ fn views_read_well() {
     };
     let source =
         |table: &str, values: Vec<ExpressionDef>, filter| SourceDef { table: Ident::new(table), values, filter };
-    let columns = ["live", "evicted", "deleted", "owner", "kind", "time", "tier", "nothing"];
+    let columns = ["live", "evicted", "deleted", "owner", "kind", "time", "tier", "nothing", "lines"];
     let types = [ViewType::Integer, ViewType::Integer, ViewType::Integer, ViewType::Text, ViewType::Text];
-    let types = types.into_iter().chain([ViewType::Time, ViewType::Integer, ViewType::Text]);
+    let types = types.into_iter().chain([ViewType::Time, ViewType::Integer, ViewType::Text, ViewType::Text]);
     let states = [ConditionDef::Live, ConditionDef::Evicted, ConditionDef::Deleted];
     let mut first: Vec<ExpressionDef> = states.into_iter().map(state).collect();
     let mut second = first.clone();
@@ -147,6 +179,7 @@ fn views_read_well() {
         column("create_time"),
         ExpressionDef::Cast(column("owner").into(), ViewType::Integer),
         ExpressionDef::Null,
+        ExpressionDef::Concat(vec![ExpressionDef::Literal(text("owner: ")), column("owner")]),
     ]);
     second.extend([
         ExpressionDef::Cast(column("tier").into(), ViewType::Text),
@@ -154,10 +187,12 @@ fn views_read_well() {
         ExpressionDef::Cast(column("owner").into(), ViewType::Time),
         column("tier"),
         ExpressionDef::Null,
+        ExpressionDef::Literal(text("one\n\ntwo\n")),
     ]);
     let filter = |not| {
         let other = ConditionDef::Any(vec![ConditionDef::Null(column("tier")), ConditionDef::Deleted]);
-        let all = ConditionDef::All(vec![one_of(not), other]);
+        let stored = ConditionDef::Stored(column("owner"), vec![Ident::new("widget"), Ident::new("gadget")]);
+        let all = ConditionDef::All(vec![one_of(not), other, stored]);
         Some(if not { ConditionDef::Not(all.into()) } else { all })
     };
     let view = ViewDef {

@@ -2,8 +2,9 @@
 
 use super::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
 use crate::kind::Kind;
+use crate::schema::check::is_own_table;
 use crate::schema::limits::{IDENTIFIER_BYTES, SETTING_NAME_BYTES, VIEW_NAME_BYTES, VIEW_TABLES};
-use crate::schema::{Companion, SqlType, Table, Text, is_identifier_byte, same};
+use crate::schema::{SqlType, Table, Text, is_identifier_byte, same};
 
 /// Checks views of a registry in a constant, and returns them.
 ///
@@ -133,24 +134,12 @@ const fn unfit(name: &str, most: usize) -> Option<Text> {
 
 /// Whose table has this name.
 const fn table_of_name(kinds: &[Kind], name: &str) -> Option<Text> {
-    const OWN: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingester_settings", "_sqlx_migrations"];
-    let mut o = 0;
-    while o < OWN.len() {
-        if OWN[o].eq_ignore_ascii_case(name) {
-            return Some(Text::new("of the ingester's own"));
-        }
-        o += 1;
+    if is_own_table(name) {
+        return Some(Text::new("of the ingester's own"));
     }
     let mut k = 0;
     while k < kinds.len() {
-        let table = kinds[k].table();
-        let mut is = table.name.same_as(name);
-        let mut c = 0;
-        while c < Companion::ALL.len() {
-            is |= table.companion(Companion::ALL[c]).same_as(name);
-            c += 1;
-        }
-        if is {
+        if kinds[k].table().has_table(name) {
             return Some(kinds[k].named(Text::new("of kind ")));
         }
         k += 1;
@@ -174,15 +163,7 @@ const fn check_column(view: &View, place: usize, faults: &mut Faults) {
 
 const fn check_source(kinds: &[Kind], view: &View, place: usize, faults: &mut Faults) {
     let source = &view.sources[place];
-    let mut known = false;
-    let mut k = 0;
-    while k < kinds.len() {
-        known |= same(kinds[k].group(), source.kind.group())
-            && same(kinds[k].kind(), source.kind.kind())
-            && kinds[k].table().name.same(&source.kind.table().name);
-        k += 1;
-    }
-    if !known {
+    if !is_known(kinds, &source.kind) {
         let text = source.kind.named(of_view(view).str("kind "));
         faults.add(text.str(" is not in the registry: add it there, or take it out of the view"));
     }
@@ -202,16 +183,32 @@ const fn check_source(kinds: &[Kind], view: &View, place: usize, faults: &mut Fa
         if !is_column_of(view, name) {
             faults.add(of_part(view, source, name).str("the view has no such column"));
         }
-        check_expression(&Part { view, source, place: name }, expression, faults);
+        check_expression(&Part { kinds, view, source, place: name }, expression, faults);
         v += 1;
     }
     if let Some(filter) = &source.filter {
-        check_condition(&Part { view, source, place: "" }, filter, faults);
+        check_condition(&Part { kinds, view, source, place: "" }, filter, faults);
     }
+}
+
+/// Whether a kind is in the registry.
+const fn is_known(kinds: &[Kind], kind: &Kind) -> bool {
+    let mut k = 0;
+    while k < kinds.len() {
+        if same(kinds[k].group(), kind.group())
+            && same(kinds[k].kind(), kind.kind())
+            && kinds[k].table().name.same(&kind.table().name)
+        {
+            return true;
+        }
+        k += 1;
+    }
+    false
 }
 
 /// What an expression is for: a column of a view in the part of one kind, or the filter if that is empty.
 struct Part<'a> {
+    kinds: &'a [Kind],
     view: &'a View,
     source: &'a Source,
     place: &'a str,
@@ -281,7 +278,7 @@ const fn check_expression(part: &Part<'_>, expression: &Expression, faults: &mut
             }
         }
         Expression::Setting(name) => {
-            if name.is_empty() || name.len() > SETTING_NAME_BYTES || !is_plain(name) {
+            if name.is_empty() || name.len() > SETTING_NAME_BYTES || !is_plain(name, false) {
                 let text = part.begin().str("`").str(name).str("` cannot be the name of a setting: it has 1 to ");
                 faults.add(
                     text.number(SETTING_NAME_BYTES as u64).str(" bytes, no backslashes and no control characters"),
@@ -329,6 +326,26 @@ const fn check_expression(part: &Part<'_>, expression: &Expression, faults: &mut
             check_expression(part, otherwise, faults);
             check_alike(part, ty, type_of(part.table(), otherwise), faults);
         }
+        Expression::Concat(all) => {
+            if all.is_empty() {
+                faults.add(part.begin().str("there is nothing to put together"));
+            }
+            let mut i = 0;
+            while i < all.len() {
+                check_expression(part, &all[i], faults);
+                check_text(part, "a text is put together of texts, and one of them is ", &all[i], faults);
+                i += 1;
+            }
+        }
+    }
+}
+
+/// Fails if a value is no text.
+const fn check_text(part: &Part<'_>, what: &str, value: &Expression, faults: &mut Faults) {
+    if let Some(ty) = type_of(part.table(), value)
+        && !matches!(ty, ViewType::Text)
+    {
+        faults.add(part.begin().str(what).str(ty.word()).str(": cast it"));
     }
 }
 
@@ -356,18 +373,18 @@ const fn check_alike(part: &Part<'_>, first: Option<ViewType>, second: Option<Vi
 
 const fn check_literal(part: &Part<'_>, literal: &Literal, faults: &mut Faults) {
     if let Literal::Text(text) = literal
-        && !is_plain(text)
+        && !is_plain(text, true)
     {
-        faults.add(part.begin().str("a text may have no backslashes and no control characters"));
+        faults.add(part.begin().str("a text may have no backslashes, and no control characters but line breaks"));
     }
 }
 
-/// Whether every server and every mode of it reads this text alike.
-const fn is_plain(text: &str) -> bool {
+/// Whether every server and every mode of it reads this text alike. A dialect writes line breaks as functions.
+const fn is_plain(text: &str, lines: bool) -> bool {
     let bytes = text.as_bytes();
     let mut i = 0;
     while i < bytes.len() {
-        if bytes[i] == b'\\' || bytes[i].is_ascii_control() {
+        if bytes[i] == b'\\' || (bytes[i].is_ascii_control() && !(lines && bytes[i] == b'\n')) {
             return false;
         }
         i += 1;
@@ -393,6 +410,21 @@ const fn check_condition(part: &Part<'_>, condition: &Condition, faults: &mut Fa
                 {
                     let text = part.begin().str("a condition compares ").str(ty.word()).str(" with ");
                     faults.add(text.str(literals[i].ty().word()).str(": cast it"));
+                }
+                i += 1;
+            }
+        }
+        Condition::Stored(value, of) => {
+            check_expression(part, value, faults);
+            check_text(part, "a condition looks for a uid, and its value is ", value, faults);
+            if of.is_empty() {
+                faults.add(part.begin().str("a condition has no kinds among whose objects it looks"));
+            }
+            let mut i = 0;
+            while i < of.len() {
+                if !is_known(part.kinds, &of[i]) {
+                    let text = of[i].named(part.begin().str("kind "));
+                    faults.add(text.str(" is not in the registry: add it there, or take it out of the condition"));
                 }
                 i += 1;
             }
@@ -455,7 +487,7 @@ const fn check_type(view: &View, column: &ViewColumn, faults: &mut Faults) {
 const fn is_unknown(table: &Table, expression: &Expression) -> bool {
     match expression {
         Expression::Column(name) => column_type(table, name).is_none(),
-        Expression::Coalesce(all) => {
+        Expression::Coalesce(all) | Expression::Concat(all) => {
             let mut i = 0;
             while i < all.len() {
                 if is_unknown(table, &all[i]) {
@@ -499,7 +531,7 @@ pub(crate) const fn type_of(table: &Table, expression: &Expression) -> Option<Vi
             Some(ty) => Some(ViewType::of(ty)),
             None => None,
         },
-        Expression::Setting(_) => Some(ViewType::Text),
+        Expression::Setting(_) | Expression::Concat(_) => Some(ViewType::Text),
         Expression::Coalesce(all) => common(table, all, all.len()),
         Expression::Cast(_, to) => Some(*to),
         Expression::Case(branches, otherwise) => {
@@ -558,11 +590,12 @@ mod tests {
     use crate::kind::Definition;
     use crate::schema::Table;
     use crate::view::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
-    use Expression::{Case, Cast, Coalesce, Column, Null, Setting};
+    use Expression::{Case, Cast, Coalesce, Column, Concat, Null, Setting};
 
     const OTHER_TABLE: Table = Table::derived("Other", "other", MODEL.table().columns, MODEL.table().keys);
     const OTHER: Kind =
         Kind::new(Definition { kind: "Other", table: &OTHER_TABLE, ..*MODEL.definition() }, *MODEL.functions());
+    const STRANGER: Kind = Kind::new(Definition { kind: "Stranger", ..*MODEL.definition() }, *MODEL.functions());
     const KINDS: &[Kind] = &[MODEL, OTHER];
 
     const GOOD: View = View {
@@ -570,8 +603,12 @@ mod tests {
         columns: &[ViewColumn::new("name"), ViewColumn::new("size"), ViewColumn::new("none").ty(ViewType::Time)],
         sources: &[
             Source::of(MODEL, &[("name", Column("NAME")), ("size", Expression::integer(1)), ("none", Null)]),
-            Source::of(OTHER, &[("none", Null), ("name", Setting("region")), ("size", Column("res_version"))])
-                .filter(Condition::OneOf(Column("name"), &[Literal::Text("a")])),
+            Source::of(OTHER, &[("none", Null), ("name", Setting("region")), ("size", Column("res_version"))]).filter(
+                Condition::Any(&[
+                    Condition::OneOf(Column("name"), &[Literal::Text("a")]),
+                    Condition::Stored(Concat(&[Column("name"), Expression::text("\n")]), &[MODEL]),
+                ]),
+            ),
         ],
     };
 
@@ -603,8 +640,25 @@ mod tests {
                 Setting(""),
                 "`` cannot be the name of a setting: it has 1 to 64 bytes, no backslashes and no control characters",
             ),
-            (Expression::text("a\\b"), "a text may have no backslashes and no control characters"),
-            (Expression::text("a\nb"), "a text may have no backslashes and no control characters"),
+            (Expression::text("a\\b"), "a text may have no backslashes, and no control characters but line breaks"),
+            (Expression::text("a\tb"), "a text may have no backslashes, and no control characters but line breaks"),
+            (Concat(&[]), "there is nothing to put together"),
+            (
+                Concat(&[Expression::text("a\nb"), Null, Column("res_version")]),
+                "a text is put together of texts, and one of them is an integer: cast it",
+            ),
+            (
+                Case(&[(Condition::Stored(Column("create_time"), &[MODEL]), Null)], &Column("name")),
+                "a condition looks for a uid, and its value is a time: cast it",
+            ),
+            (
+                Case(&[(Condition::Stored(Column("name"), &[]), Null)], &Column("name")),
+                "a condition has no kinds among whose objects it looks",
+            ),
+            (
+                Case(&[(Condition::Stored(Column("name"), &[OTHER, STRANGER]), Null)], &Column("name")),
+                "kind `michelangelo.api/v2 Stranger` is not in the registry: add it there, or take it out of the condition",
+            ),
             (Cast(&Column("name"), ViewType::Json), "a value is cast to text, an integer or a time, not to JSON"),
             (Cast(&Column("proto"), ViewType::Text), "bytes cannot become text"),
             (Cast(&Column("create_time"), ViewType::Integer), "a time cannot become an integer"),
@@ -638,7 +692,6 @@ mod tests {
 
     #[test]
     fn all_mistakes_of_all_views_are_told_at_once() {
-        const STRANGER: Kind = Kind::new(Definition { kind: "Stranger", ..*MODEL.definition() }, *MODEL.functions());
         const BAD: View = View {
             name: "model_labels",
             columns: &[ViewColumn::new("a"), ViewColumn::new("A"), ViewColumn::new("b c"), ViewColumn::new("d")],

@@ -141,12 +141,14 @@ pub enum Expression {
     Cast(&'static Expression, ViewType),
     /// The value behind the first condition that holds, else the last one.
     Case(&'static [(Condition, Expression)], &'static Expression),
+    /// Texts, one behind the other; NULL if one of them is.
+    Concat(&'static [Expression]),
 }
 
 /// A constant value.
 #[derive(Clone, Copy, Debug)]
 pub enum Literal {
-    /// Text, without backslashes and control characters.
+    /// Text, without backslashes and without control characters other than line breaks.
     Text(&'static str),
     /// A whole number.
     Integer(i64),
@@ -165,6 +167,8 @@ pub enum Condition {
     Null(Expression),
     /// The value is one of these; NULL is none.
     OneOf(Expression, &'static [Literal]),
+    /// The value is the uid of an object of these kinds of which there is a row, whatever became of it; NULL is none.
+    Stored(Expression, &'static [Kind]),
     /// The opposite.
     Not(&'static Condition),
     /// All of them.

@@ -6,6 +6,7 @@
 mod kubernetes;
 mod opaque;
 pub mod quantity;
+pub mod resources;
 pub mod schema;
 mod time;
 mod wire_enum;

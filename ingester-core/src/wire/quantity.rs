@@ -74,7 +74,7 @@ pub fn number<Q: QuantityText + ?Sized>(quantity: &Q) -> Option<f64> {
 }
 
 /// Parts of one: what is below a billionth is rounded away from zero, as Kubernetes does.
-const PARTS: i128 = 1_000_000_000;
+pub(super) const PARTS: i128 = 1_000_000_000;
 
 /// The number that a quantity says, in billionths; `None` if it is none, or beyond 2^63 times a thousand.
 pub(crate) fn parse(text: &str) -> Option<i128> {

@@ -417,6 +417,7 @@ mod tests {
                 name: Ident::new($table),
                 was: None,
                 columns: &COLUMNS,
+                many: &[],
                 keys: &KEYS,
                 companions: true,
             };

@@ -138,7 +138,7 @@ impl Store {
             found.is_some_and(|found| table.columns.iter().all(|column| found.column(column.name.as_str()).is_some()))
         };
         let possible = |view: &ViewDef| {
-            let under = |table: &&TableDef| view.sources.iter().any(|source| source.table == table.name);
+            let under = |table: &&TableDef| view.reads(table.name);
             schema.tables.iter().filter(under).all(complete)
         };
         let lacking: Vec<ViewDef> =

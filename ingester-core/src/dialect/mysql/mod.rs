@@ -132,6 +132,14 @@ impl Rules for MySql {
         }
     }
 
+    fn concat(&self, values: &[String]) -> String {
+        format!("CONCAT({})", values.join(", "))
+    }
+
+    fn line_break(&self) -> &'static str {
+        "CHAR(10 USING utf8mb4) COLLATE utf8mb4_bin"
+    }
+
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
         ty.name()
     }

@@ -111,6 +111,14 @@ impl Rules for Sqlite {
         }
     }
 
+    fn concat(&self, values: &[String]) -> String {
+        format!("({})", values.join(" || "))
+    }
+
+    fn line_break(&self) -> &'static str {
+        "CHAR(10)"
+    }
+
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
         storage_class(ty).into()
     }
