@@ -317,7 +317,7 @@ fn a_view_is_made_again_only_around_what_it_would_not_survive() {
     looks.views[0].sources[0].filter = Some(uids);
     let mut fewer = looks.clone();
     fewer.tables[1] = table("other", vec![text("y")]);
-    assert_eq!(phases(&looks, &fewer), [Phase::DropViews, Phase::AddColumns, Phase::DropColumns, Phase::CreateViews]);
+    assert_eq!(phases(&looks, &fewer), [Phase::DropViews, Phase::DropColumns, Phase::AddColumns, Phase::CreateViews]);
 }
 
 #[test]

@@ -95,6 +95,12 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// The elements of a list; `None` after a fault.
+    pub(super) fn list(&self, faults: &mut Faults) -> Option<Vec<Node<'t>>> {
+        let before = faults.len();
+        Some(self.elements(faults)).filter(|_| faults.len() == before)
+    }
+
     /// The elements of a list, or the value itself.
     pub(super) fn one_or_more(&self) -> Vec<Node<'t>> {
         match self.tree() {

@@ -192,10 +192,11 @@ impl Recipe {
                     (true, false) => "an array",
                     (false, _) => "an object",
                 });
-                if node.through.iter().any(|slot| self.slots[*slot].guards.is_empty()) {
+                let below = || node.through.iter().filter(|slot| !node.sinks.contains(slot));
+                if below().any(|slot| self.slots[*slot].guards.is_empty()) {
                     return Err(error);
                 }
-                for slot in &node.through {
+                for slot in below() {
                     found[*slot] = Found::Wrong(error.clone());
                 }
                 reader.skip()

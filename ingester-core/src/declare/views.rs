@@ -237,7 +237,7 @@ fn expression(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -
         "setting" => Some(Expression::Setting(leaked(value.text(faults)?))),
         "coalesce" | "concat" => {
             let all = value
-                .elements(faults)
+                .list(faults)?
                 .iter()
                 .map(|value| expression(value, of, depth, faults))
                 .collect::<Option<Vec<_>>>()?;
@@ -325,7 +325,7 @@ fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) ->
                 return None;
             };
             let mut literals = Vec::new();
-            for element in list.elements(faults) {
+            for element in list.list(faults)? {
                 let key = if matches!(element.tree(), Tree::Number(_)) { "integer" } else { "text" };
                 literals.push(literal(key, &element, faults)?);
             }
@@ -339,18 +339,19 @@ fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) ->
                 );
                 return None;
             };
+            let before = faults.len();
             let kinds = read_kinds(&kinds, of.kinds, "", faults);
+            if faults.len() > before {
+                return None;
+            }
             return Some(Condition::Stored(expression(&value, of, depth, faults)?, kinds.leak()));
         }
         _ => {}
     }
     let (key, value) = single(node, CONDITIONS, faults)?;
     let all = |value: &Node<'_>, faults: &mut Faults| -> Option<&'static [Condition]> {
-        let all = value
-            .elements(faults)
-            .iter()
-            .map(|value| condition(value, of, depth, faults))
-            .collect::<Option<Vec<_>>>()?;
+        let all =
+            value.list(faults)?.iter().map(|value| condition(value, of, depth, faults)).collect::<Option<Vec<_>>>()?;
         Some(all.leak())
     };
     match key {

@@ -179,7 +179,7 @@ fn views_read_well() {
         column("create_time"),
         ExpressionDef::Cast(column("owner").into(), ViewType::Integer),
         ExpressionDef::Null,
-        ExpressionDef::Concat(vec![ExpressionDef::Literal(text("owner: ")), column("owner")]),
+        ExpressionDef::Concat(vec![ExpressionDef::Literal(text("owner:\n")), column("owner")]),
     ]);
     second.extend([
         ExpressionDef::Cast(column("tier").into(), ViewType::Text),

@@ -57,8 +57,11 @@ impl Writer<'_> {
                 format!("COALESCE({})", all.join(", "))
             }
             ExpressionDef::Concat(all) => {
-                let all: Vec<String> = all.iter().map(|value| self.value(value)).collect();
-                self.rules.concat(&all)
+                let parts = all.iter().flat_map(|value| match value {
+                    ExpressionDef::Literal(LiteralDef::Text(text)) => self.lines(text),
+                    other => vec![self.value(other)],
+                });
+                self.rules.concat(&parts.collect::<Vec<_>>())
             }
             ExpressionDef::Cast(inner, to) => self.rules.cast(&self.value(inner), *to),
             ExpressionDef::Case(branches, otherwise) => {
@@ -81,6 +84,15 @@ impl Writer<'_> {
     /// A text. Line breaks are written as functions: some servers store a view with escapes in its texts, and read it back in another
     /// mode without them.
     fn text(&self, text: &str) -> String {
+        let parts = self.lines(text);
+        match &parts[..] {
+            [one] => one.clone(),
+            several => self.rules.concat(several),
+        }
+    }
+
+    /// The parts of a text: line breaks, and what stands between them.
+    fn lines(&self, text: &str) -> Vec<String> {
         let mut parts = Vec::new();
         for (place, line) in text.split('\n').enumerate() {
             if place > 0 {
@@ -90,11 +102,10 @@ impl Writer<'_> {
                 parts.push(self.rules.literal(line));
             }
         }
-        match &parts[..] {
-            [] => self.rules.literal(""),
-            [one] => one.clone(),
-            several => self.rules.concat(several),
+        if parts.is_empty() {
+            parts.push(self.rules.literal(""));
         }
+        parts
     }
 
     /// Whether a condition is as wanted. The negation is written where it is a test of its own, which says whether NULL passes: so

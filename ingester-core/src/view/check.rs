@@ -644,7 +644,7 @@ mod tests {
             (Expression::text("a\tb"), "a text may have no backslashes, and no control characters but line breaks"),
             (Concat(&[]), "there is nothing to put together"),
             (
-                Concat(&[Expression::text("a\nb"), Null, Column("res_version")]),
+                Concat(&[Expression::Literal(Literal::Text("a\nb")), Null, Column("res_version")]),
                 "a text is put together of texts, and one of them is an integer: cast it",
             ),
             (
