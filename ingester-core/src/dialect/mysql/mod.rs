@@ -117,6 +117,10 @@ impl Rules for MySql {
         ("EXPLAIN FORMAT=JSON ", 0)
     }
 
+    fn joins_settings(&self) -> bool {
+        true
+    }
+
     fn literal(&self, text: &str) -> String {
         // Whatever character set the client has. In a view that shows it alone, the column would else have the collation of the session
         // that made the view.
