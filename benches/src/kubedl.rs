@@ -75,9 +75,15 @@ fn declared() -> Result<(Vec<Kind>, &'static [View])> {
     let begin = text.find("- name: job_info\n").context("the view job_info")?;
     let end = text[begin + 1..].find("\n- name: ").map_or(text.len(), |end| begin + 1 + end);
     let view = text[begin..end].replacen("name: job_info", "name: tfjob_info", 1);
-    let list = view.find("  kinds: [").context("its kinds")?;
+    let list = view.find("  kinds: ").context("its kinds")?;
     let line = view[list..].find('\n').context("a line")?;
     let view = format!("{}  kinds: [TFJob]{}", &view[..list], &view[list + line..]);
+    // The anchors are those of the first one.
+    let mut parts = view.split('&');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let view = parts.fold(first, |view, part| {
+        view + part.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start_matches(' '))
+    });
     text.push_str(&format!("{}{view}\n", if text.ends_with('\n') { "" } else { "\n" }));
     let file = declare::kinds("kinds.yaml", &text, &|_| Err(std::io::ErrorKind::NotFound.into()))?;
     Ok((file.kinds, file.views))
@@ -160,10 +166,11 @@ const HAD: &str = "CREATE TABLE had (
   gmt_job_finished DATETIME, resources TEXT) CHARACTER SET utf8mb4";
 
 const COLUMNS: &str = "name, namespace, job_id, version, status, kind, deploy_region, tenant, owner, deleted, is_in_etcd, remark, \
-                       gmt_created, gmt_modified, gmt_job_running, gmt_job_finished";
+                       gmt_created, gmt_modified, gmt_job_running, gmt_job_finished, resources";
 
 /// The keys that somebody would give it for these queries.
-const KEYED: &str = "ALTER TABLE keyed ADD KEY (job_id), ADD KEY (gmt_created), ADD KEY (status, gmt_created), ADD KEY (owner)";
+const KEYED: &str =
+    "ALTER TABLE keyed ADD KEY (job_id), ADD KEY (gmt_created), ADD KEY (status, gmt_created), ADD KEY (owner)";
 
 /// A query: `{from}` is the table or view.
 struct Question {
@@ -293,8 +300,7 @@ async fn compare(
         let read = tokio::task::block_in_place(|| handle.block_on(read));
         assert!(read.is_ok(), "{read:?}");
     };
-    let candidates =
-        asked.iter().map(|(name, sql)| Candidate { name: *name, run: Box::new(|| run(sql)) }).collect();
+    let candidates = asked.iter().map(|(name, sql)| Candidate { name: *name, run: Box::new(|| run(sql)) }).collect();
     println!("{}", question.name);
     for (took, plan) in measure(candidates, rounds).iter().zip(plans) {
         println!(
@@ -349,7 +355,8 @@ async fn plan(server: &str, connection: &mut MySqlConnection, sql: &str) -> Resu
 
 /// Every cell as text.
 async fn rows(connection: &mut MySqlConnection, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-    let found = connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.with_context(|| sql.to_owned())?;
+    let found =
+        connection.fetch_all(sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))).await.with_context(|| sql.to_owned())?;
     let texts = |row: &sqlx::mysql::MySqlRow| {
         (0..row.len()).map(|place| row.try_get_unchecked::<Option<String>, _>(place)).collect::<Result<_, _>>()
     };

@@ -69,7 +69,9 @@ fn of_expression(expression: &Expression, names: &mut BTreeSet<&'static str>) {
 fn of_condition(condition: &Condition, names: &mut BTreeSet<&'static str>) {
     match condition {
         Condition::Live | Condition::Evicted | Condition::Deleted => {}
-        Condition::Null(value) | Condition::OneOf(value, _) | Condition::Stored(value, _) => of_expression(value, names),
+        Condition::Null(value) | Condition::OneOf(value, _) | Condition::Stored(value, _) => {
+            of_expression(value, names)
+        }
         Condition::Not(inner) => of_condition(inner, names),
         Condition::All(all) | Condition::Any(all) => all.iter().for_each(|one| of_condition(one, names)),
     }

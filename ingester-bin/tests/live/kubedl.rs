@@ -38,8 +38,16 @@ const KINDS: [(&str, &str, &str); 8] = [
     ("ElasticDLJob", "training.kubedl.io", "elasticdljobs"),
 ];
 
-/// The kinds whose lives the files tell.
-const TOLD: [&str; 4] = ["TFJob", "PyTorchJob", "MPIJob", "MarsJob"];
+/// The kinds whose lives the files tell, and the names of the jobs.
+const TOLD: [(&str, &str); 4] = [("TFJob", "mnist"), ("PyTorchJob", "bert"), ("MPIJob", "horovod"), ("MarsJob", "etl")];
+
+/// The resources of the jobs of a kind, which all have the spec of the file: as README.md of the folder has them.
+fn resources(kind: &str) -> Result<String> {
+    let (_, name) = TOLD.iter().find(|(told, _)| *told == kind).context("a kind with a file")?;
+    let text = std::fs::read_to_string(format!("{FOLDER}/README.md"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(&format!("| {name} | `"))).context("its resources")?;
+    Ok(line.trim_end_matches("` |").to_owned())
+}
 
 /// Installs KubeDL's kinds, gives the ingester the rights that `ingester rbac` prints for them, and tells the settings that it needs.
 async fn furnish(world: &World) -> Result<Settings> {
@@ -145,6 +153,7 @@ struct Row {
     deleted: bool,
     is_in_etcd: bool,
     remark: Option<String>,
+    resources: String,
     created: String,
     running: Option<String>,
     finished: Option<String>,
@@ -157,13 +166,14 @@ impl Row {
         let tenancy = annotation("kubedl.io/tenancy").and_then(|text| serde_json::from_str::<Json>(text).ok());
         let of_tenancy = |name: &str| tenancy.as_ref().and_then(|tenancy| tenancy[name].as_str()).unwrap_or_default();
         let created = serde_json::to_value(object.creation_timestamp().context("when it was created")?)?;
+        let kind = object.types.as_ref().context("its type")?.kind.clone();
         let created = created.as_str().context("a time")?.replace('T', " ").replace('Z', ".000000");
         Ok(Row {
             identity: [
                 object.name_any(),
                 object.namespace().context("a namespace")?,
                 object.uid().context("a uid")?,
-                object.types.as_ref().context("its type")?.kind.clone(),
+                kind.clone(),
             ],
             version: object.resource_version().context("a version")?,
             status: status.to_owned(),
@@ -172,6 +182,7 @@ impl Row {
             deleted: false,
             is_in_etcd: true,
             remark: annotation("kubedl.io/tensorboard-config").map(|_| "EnableTensorBoard".to_owned()),
+            resources: resources(&kind)?,
             created,
             running: running.map(str::to_owned),
             finished: finished.map(str::to_owned),
@@ -191,7 +202,7 @@ async fn row(world: &World, uid: &str) -> Result<Option<(Row, String)>> {
     let sql = format!(
         "SELECT name, namespace, job_id, kind, version, status, deploy_region, tenant, owner, CAST(deleted AS CHAR),
                 CAST(is_in_etcd AS CHAR), remark, CAST(gmt_created AS CHAR), CAST(gmt_job_running AS CHAR),
-                CAST(gmt_job_finished AS CHAR), CAST(gmt_modified AS CHAR)
+                CAST(gmt_job_finished AS CHAR), CAST(gmt_modified AS CHAR), resources
          FROM job_info WHERE job_id = '{uid}'"
     );
     let rows = world.database.sql(&sql).await?;
@@ -208,6 +219,7 @@ async fn row(world: &World, uid: &str) -> Result<Option<(Row, String)>> {
         deleted: truth(9)?,
         is_in_etcd: truth(10)?,
         remark: cells[11].clone(),
+        resources: text(16)?,
         created: text(12)?,
         running: cells[13].clone(),
         finished: cells[14].clone(),
@@ -265,14 +277,13 @@ impl Jobs {
     fn of(world: &World) -> Result<Vec<Jobs>> {
         let of = |kind: &'static str| {
             let (_, group, plural) = KINDS.iter().find(|(known, ..)| *known == kind).context("a kind of KubeDL")?;
-            let resource =
-                ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, "v1alpha1", kind), plural);
+            let resource = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, "v1alpha1", kind), plural);
             let (client, namespace) = (world.objects.client.clone(), world.objects.namespace.clone());
             let api = Api::namespaced_with(client, &namespace, &resource);
             let spec = states(kind)?.first().context("a state")?.object["spec"].clone();
             Ok(Jobs { kind, group, api, namespace, spec })
         };
-        TOLD.into_iter().map(of).collect()
+        TOLD.into_iter().map(|(kind, _)| of(kind)).collect()
     }
 
     /// Creates a job, without the status.

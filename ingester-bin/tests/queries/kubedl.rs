@@ -9,12 +9,14 @@ on_every_database! {
     a_job_is_found_by_name_namespace_and_id
     jobs_are_found_by_every_filter_counted_and_paged
     jobs_are_counted_by_owner
+    pods_of_a_job_come_by_type_and_number
 }
 
 const KINDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/kubedl/kinds.yaml");
 
 /// A job: its uid, kind, namespace, name, when it was created, the types of its conditions, and its tenancy.
-type Job = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static [&'static str], &'static str);
+type Job =
+    (&'static str, &'static str, &'static str, &'static str, &'static str, &'static [&'static str], &'static str);
 
 const ALICE: &str = r#"{"tenant":"a","user":"alice","idc":"one","region":"eu"}"#;
 const BOB: &str = r#"{"tenant":"b","user":"bob","region":"us"}"#;
@@ -62,9 +64,16 @@ fn object(job: &Job) -> String {
 
 /// Imports the jobs, and deletes some.
 async fn fill(database: &Database) -> Result<()> {
+    import(database, &JOBS.iter().map(object).collect::<Vec<_>>())?;
+    for (uid, table, at) in DELETED {
+        database.sql(&format!("UPDATE {table} SET delete_time = '{at}' WHERE uid = '{uid}'")).await?;
+    }
+    Ok(())
+}
+
+fn import(database: &Database, objects: &[String]) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let objects: Vec<String> = JOBS.iter().map(object).collect();
-    let file = folder.path().join("jobs.yaml");
+    let file = folder.path().join("objects.yaml");
     std::fs::write(&file, objects.join("---\n"))?;
     let output = Command::new(env!("CARGO_BIN_EXE_ingester"))
         .args(["import", "--kinds", KINDS, "--database-url", &database.url])
@@ -72,9 +81,6 @@ async fn fill(database: &Database) -> Result<()> {
         .env_remove("RUST_LOG")
         .output()?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    for (uid, table, at) in DELETED {
-        database.sql(&format!("UPDATE {table} SET delete_time = '{at}' WHERE uid = '{uid}'")).await?;
-    }
     Ok(())
 }
 
@@ -184,7 +190,46 @@ async fn jobs_are_counted_by_owner(database: Database) -> Result<()> {
     fill(&database).await?;
     let sql = "SELECT CASE owner WHEN '' THEN 'Anonymous' ELSE owner END AS who, count(*) FROM job_info GROUP BY who ORDER BY who";
     let rows = database.sql(sql).await?;
-    let rows: Vec<String> = rows.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" ")).collect();
+    let rows: Vec<String> =
+        rows.into_iter().map(|row| row.into_iter().flatten().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(rows, ["Anonymous 3", "alice 4", "bob 3"]);
+    Ok(())
+}
+
+/// Pods of two jobs: the job, the name, the type, and when they were created.
+const PODS: [(&str, &str, &str, &str); 6] = [
+    ("10", "mnist-worker-10", "worker", "08:01:00"),
+    ("10", "mnist-worker-2", "worker", "08:02:00"),
+    ("10", "mnist-ps-0", "ps", "08:03:00"),
+    ("10", "mnist-worker-0", "worker", "08:04:00"),
+    ("01", "mnist-worker-1", "worker", "08:05:00"),
+    ("10", "mnist-ps-1", "ps", "08:06:00"),
+];
+
+async fn pods_of_a_job_come_by_type_and_number(database: Database) -> Result<()> {
+    let pod = |(job, name, ty, created): &(&str, &str, &str, &str)| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {name}\n  namespace: vision\n  uid: {job}-{name}\n  resourceVersion: \"1\"\n  \
+             creationTimestamp: 2026-07-06T{created}Z\n  labels: {{group-name: training.kubedl.io, replica-type: {ty}}}\n  ownerReferences:\n  \
+             - {{apiVersion: training.kubedl.io/v1alpha1, kind: TFJob, name: mnist, uid: \"{job}\", controller: true}}\n\
+             spec: {{containers: [{{name: tensorflow, image: mnist}}]}}\nstatus: {{phase: Pending}}\n"
+        )
+    };
+    import(&database, &PODS.iter().map(pod).collect::<Vec<_>>())?;
+    let ordered = match database.on {
+        // It has neither function.
+        On::Sqlite => return Ok(()),
+        On::MariaDb | On::MySql => {
+            "ORDER BY replica_type, CAST(SUBSTRING_INDEX(name,'-',-1) AS SIGNED), gmt_created DESC"
+        }
+    };
+    let of = |job: &str| format!("SELECT * FROM replica_info WHERE namespace='vision' AND job_id='{job}'");
+    let names = ["ps-0", "ps-1", "worker-0", "worker-2", "worker-10"].map(|name| format!("10-mnist-{name}"));
+    assert_eq!(ids(&database, &format!("{} {ordered}", of("10"))).await?, names);
+    assert_eq!(ids(&database, &format!("{} {ordered}", of("01"))).await?, ["01-mnist-worker-1"]);
+    for (job, name, found) in [("10", "mnist-worker-10", 1), ("01", "mnist-worker-10", 0)] {
+        let sql = format!("{} AND name='{name}' {ordered}", of(job));
+        assert_eq!(ids(&database, &sql).await?.len(), found, "{sql}");
+    }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use super::section::{Findings, Section, section};
 use super::tree;
 use super::values::{
-    choice, days_or_never, duration, duration_or_never, host, kind, listen, namespace, path, setting_name, setting_value, text,
-    truth, whole,
+    choice, days_or_never, duration, duration_or_never, host, kind, listen, namespace, path, setting_name,
+    setting_value, text, truth, whole,
 };
 use super::{
     Config, ConfigError, Environment, Finalizer, FrontProxy, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql,

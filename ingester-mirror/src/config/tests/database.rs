@@ -96,7 +96,13 @@ fn the_environment_alone_names_a_database_or_says_what_is_missing() {
         Gate::Open(address) => address.to_string(),
         closed => panic!("{closed:?}"),
     };
-    let mysql = [("MYSQL_HOST", "h"), ("MYSQL_DB_NAME", "d"), ("MYSQL_USER", "u"), ("MYSQL_PASSWORD", "p"), ("MYSQL_PORT", "3307")];
+    let mysql = [
+        ("MYSQL_HOST", "h"),
+        ("MYSQL_DB_NAME", "d"),
+        ("MYSQL_USER", "u"),
+        ("MYSQL_PASSWORD", "p"),
+        ("MYSQL_PORT", "3307"),
+    ];
     assert_eq!(address(&mysql), "mysql://u:***@h:3307/d");
     assert_eq!(address(&mysql[..2]), "mysql://root@h:3306/d");
     assert_eq!(address(&[mysql[0], mysql[1], ("DATABASE_URL", "mysql://a@b/c")]), "mysql://a@b/c");

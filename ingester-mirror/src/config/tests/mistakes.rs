@@ -173,5 +173,5 @@ fn settings_of_views_have_names_that_are_not_the_ingesters() {
     }
     let long = mistakes(&format!("ingester: {{viewSettings: {{region: {}}}}}", "x".repeat(257)));
     assert!(long[0].ends_with("use a text of at most 256 characters"), "{long:?}");
-    parse(&format!("ingester: {{viewSettings: {{clusters: {}, view: ''}}}}", "ü".repeat(256))).unwrap();
+    super::parse(&format!("ingester: {{viewSettings: {{clusters: {}, view: ''}}}}", "ü".repeat(256))).unwrap();
 }
