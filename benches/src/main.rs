@@ -3,6 +3,7 @@
 //!     cargo run --release -p ingester-bench -- pure
 //!     cargo run --release -p ingester-bench -- store
 //!     cargo run --release -p ingester-bench -- query
+//!     cargo run --release -p ingester-bench -- kubedl
 //!     cargo run --release -p ingester-bench -- retention
 //!     cargo run --release -p ingester-bench -- live
 //!     cargo run --release -p ingester-bench -- serve
@@ -18,6 +19,7 @@ mod bare;
 mod by_hand;
 mod derive;
 mod etcd;
+mod kubedl;
 mod live;
 mod objects;
 mod progress;
@@ -49,6 +51,9 @@ enum What {
     Store(store::Databases),
     /// Questions about many rows, beside the same SQL by hand.
     Query(query::Questions),
+    /// The queries of KubeDL's console over a view of eight kinds, beside the same queries over one table.
+    #[command(name = "kubedl")]
+    KubeDl(kubedl::KubeDl),
     /// How long writers wait while rows of deleted objects are purged, beside the same writers without it.
     Retention(retention::Retention),
     /// The whole mirror with a real API server: first fill, restart, memory, latency of updates.
@@ -86,6 +91,7 @@ fn measure() -> anyhow::Result<()> {
         What::Pure(arguments) => pure::run(&arguments),
         What::Store(arguments) => store::run(&arguments),
         What::Query(arguments) => query::run(&arguments),
+        What::KubeDl(arguments) => kubedl::run(&arguments),
         What::Retention(arguments) => retention::run(&arguments),
         What::Live(arguments) => live::run(&arguments),
         What::Serve(arguments) => serve::run(&arguments),

@@ -99,8 +99,12 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
     if let Command::Run(arguments) = command {
         let config = match (&arguments.config, &arguments.database_url) {
             (Some(file), _) => configuration(&arguments::ConfigFile { config: file.clone() }, kinds)?,
-            (None, url) => Config::of_database(url.as_deref().unwrap_or_default(), &Environment::of_process())
-                .map_err(|error| Failure::Usage(error.into()))?,
+            (None, Some(url)) => {
+                Config::of_database(url, &Environment::of_process()).map_err(|error| Failure::Usage(error.into()))?
+            }
+            (None, None) => {
+                Config::of_environment(&Environment::of_process()).map_err(|error| Failure::Usage(error.into()))?
+            }
         };
         let level = start_logging(&config)?;
         return wait_for(commands::run::run(&arguments, config, commands::versioned(program)?, level));

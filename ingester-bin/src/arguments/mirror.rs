@@ -8,7 +8,8 @@ const RUN: &str = "\
 Examples:
   ingester run --config ingester.yaml
   ingester run --config ingester.yaml --context staging     another cluster of the kubeconfig
-  ingester run --database-url sqlite://ingester.db          all defaults, for trying out";
+  ingester run --database-url sqlite://ingester.db          all defaults, for trying out
+  MYSQL_HOST=db MYSQL_DB_NAME=jobs ingester run             all defaults, the database of the environment";
 
 /// Mirror a cluster into SQL, until it is stopped.
 ///
@@ -17,9 +18,10 @@ Examples:
 /// stays idle and logs why.
 #[derive(Debug, Args)]
 #[command(after_help = RUN)]
-#[group(id = "what", required = true, multiple = true, args = ["config", "database_url"])]
 pub(crate) struct Run {
-    /// The configuration, a YAML file; docs/configuration.md lists all keys.
+    /// The configuration, a YAML file; docs/configuration.md lists all keys. Without it and --database-url, the database is that of
+    /// DATABASE_URL of the environment; without that, of MYSQL_HOST, MYSQL_PORT, MYSQL_USER, MYSQL_PASSWORD or MYSQL_PASSWORD_FILE, and
+    /// MYSQL_DB_NAME; and all else has its default.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// mysql://user:password@host:3306/database or sqlite://file.db, in place of a configuration: all else has its default.

@@ -25,6 +25,7 @@ pub(crate) mod scaffold;
 pub(crate) mod schema;
 pub(crate) mod serve;
 mod start;
+mod view_settings;
 
 use crate::arguments::Migrations;
 use crate::ending::Failure;

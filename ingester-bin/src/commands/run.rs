@@ -147,6 +147,10 @@ async fn mirror(
         Dialect::Sqlite => "SQLite",
     };
     tracing::info!(server = store.server(), "{database} connection established");
+    tokio::select! {
+        () = stop.cancelled() => return Ok(Ending::Done),
+        written = super::view_settings::write(&store, &config.ingester.view_settings, &tables.program) => written?,
+    }
     health.database_reached();
     health.kinds_looked_up();
     health.cluster_pending();

@@ -103,7 +103,7 @@ async fn grant(client: &Client) -> Result<()> {
             create(client, manifest).await?;
         }
     }
-    authorizer_knows(client).await
+    authorizer_knows(client, "michelangelo.api", "models").await
 }
 
 /// The documents of `deploy/` itself that give the service account its rights; none if there is no such folder. The folders inside
@@ -137,8 +137,8 @@ fn all_rights() -> Json {
     })
 }
 
-/// Creates one of [`RIGHTS`].
-async fn create(client: &Client, manifest: &Json) -> Result<()> {
+/// Creates one of [`RIGHTS`], unless it is there.
+pub(crate) async fn create(client: &Client, manifest: &Json) -> Result<()> {
     let text = |pointer: &str| manifest.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
     let kind = text("/kind");
     let (_, plural, api_version, namespaced) = RIGHTS.iter().find(|right| right.0 == kind).context("one of RIGHTS")?;
@@ -150,7 +150,7 @@ async fn create(client: &Client, manifest: &Json) -> Result<()> {
         Api::all_with(client.clone(), &resource)
     };
     let object: DynamicObject = serde_json::from_value(manifest.clone())?;
-    let what = format!("creating the {kind} {} of deploy/", object.name_any());
+    let what = format!("creating the {kind} {} ", object.name_any());
     match api.create(&PostParams::default(), &object).await {
         Ok(_) => Ok(()),
         Err(kube::Error::Api(error)) if error.code == 409 => Ok(()),
@@ -160,13 +160,13 @@ async fn create(client: &Client, manifest: &Json) -> Result<()> {
 
 /// Waits until the API server's authorizer has observed the binding. Asks on behalf of the account, so that the request
 /// is not in the audit log of what the account does.
-async fn authorizer_knows(client: &Client) -> Result<()> {
+pub(crate) async fn authorizer_knows(client: &Client, group: &str, resource: &str) -> Result<()> {
     let review: SubjectAccessReview = serde_json::from_value(json!({
         "metadata": {},
         "spec": {
             "user": SERVICE_ACCOUNT,
             "groups": ["system:serviceaccounts", "system:serviceaccounts:ingester", "system:authenticated"],
-            "resourceAttributes": {"group": "michelangelo.api", "resource": "models", "verb": "list", "namespace": "default"},
+            "resourceAttributes": {"group": group, "resource": resource, "verb": "list", "namespace": "default"},
         },
     }))?;
     let api: Api<SubjectAccessReview> = Api::all(client.clone());
@@ -174,6 +174,7 @@ async fn authorizer_knows(client: &Client) -> Result<()> {
         let answer = api.create(&PostParams::default(), &review).await?;
         Ok(answer.status.is_some_and(|status| status.allowed))
     };
-    eventually("the service account to be allowed to list models", look, |allowed| *allowed).await?;
+    let what = format!("the service account to be allowed to list {resource}");
+    eventually(&what, look, |allowed| *allowed).await?;
     Ok(())
 }

@@ -15,6 +15,7 @@
 //! | `selectors` | label and field selectors, compared with the API server's answers |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
 //! | `reload`, `suspend` | a configuration file that changes, and kinds that are suspended |
+//! | `declared`, `kubedl` | kinds of a file: one of a CRD in the cluster; KubeDL's jobs and the view over them |
 //! | `backup` | a database that was restored from a backup |
 //! | `identity` | the database of another cluster |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
@@ -36,6 +37,7 @@ mod endpoints;
 mod eventually;
 mod evolution;
 mod identity;
+mod kubedl;
 mod life;
 mod lifecycle;
 mod lists;

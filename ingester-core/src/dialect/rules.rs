@@ -55,6 +55,9 @@ pub(super) trait Rules: Sync {
 
     // Parts of views.
 
+    /// Whether a view joins the settings that it reads; else each is a subquery where its value stands. MySQL answers no question
+    /// about a view with such a subquery by the keys of its table: it makes a temporary table of all rows first.
+    fn joins_settings(&self) -> bool;
     /// A text as a literal, which is compared by byte.
     fn literal(&self, text: &str) -> String;
     /// A value as another type.

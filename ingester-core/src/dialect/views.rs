@@ -4,31 +4,58 @@ use super::rules::Rules;
 use crate::ddl::{ConditionDef, ExpressionDef, LiteralDef, SourceDef, ViewColumnDef, ViewDef};
 use crate::schema::Ident;
 use crate::view::ViewType;
+use std::cell::RefCell;
+
+/// What joined settings are called, with a number behind it.
+const JOINED: &str = "ingester_setting_";
 
 /// One SELECT for each table, joined by UNION ALL.
 pub(super) fn body(rules: &dyn Rules, view: &ViewDef) -> String {
-    let writer = Writer { rules };
-    let parts: Vec<String> = view.sources.iter().map(|source| writer.source(&view.columns, source)).collect();
+    let part = |source| Writer { rules, joined: RefCell::default() }.source(&view.columns, source);
+    let parts: Vec<String> = view.sources.iter().map(part).collect();
     parts.join("\nUNION ALL\n")
 }
 
+/// Writes what one table contributes.
 struct Writer<'a> {
     rules: &'a dyn Rules,
+    /// The settings that are read out of a join, in the order of their numbers from 1.
+    joined: RefCell<Vec<&'a str>>,
 }
 
-impl Writer<'_> {
-    fn source(&self, columns: &[ViewColumnDef], source: &SourceDef) -> String {
+impl<'a> Writer<'a> {
+    fn source(&self, columns: &[ViewColumnDef], source: &'a SourceDef) -> String {
         let columns: Vec<String> = columns
             .iter()
             .zip(&source.values)
             .map(|(column, value)| format!("  {} AS {}", self.shown(value, column.ty), self.name(column.name)))
             .collect();
+        let filter = source.filter.as_ref().map(|filter| self.condition(filter, true));
         let mut sql = format!("SELECT\n{}\nFROM {}", columns.join(",\n"), self.name(source.table));
-        if let Some(filter) = &source.filter {
+        for (place, name) in self.joined.borrow().iter().enumerate() {
+            let joined = self.rules.requote(&format!("\"{JOINED}{}\"", place + 1));
+            let read = self.rules.requote(r#"FROM "ingester_settings" WHERE "name" = "#);
+            let (value, name) = (self.rules.requote("\"value\""), self.rules.literal(name));
+            sql.push_str(&format!("\nLEFT JOIN (SELECT {value} AS {joined} {read}{name}) AS {joined} ON TRUE"));
+        }
+        if let Some(filter) = filter {
             sql.push_str("\nWHERE ");
-            sql.push_str(&self.condition(filter, true));
+            sql.push_str(&filter);
         }
         sql
+    }
+
+    fn setting(&self, name: &'a str) -> String {
+        if !self.rules.joins_settings() {
+            let sql = self.rules.requote(r#"(SELECT "value" FROM "ingester_settings" WHERE "name" = "#);
+            return format!("{sql}{})", self.rules.literal(name));
+        }
+        let mut joined = self.joined.borrow_mut();
+        let place = joined.iter().position(|known| *known == name).unwrap_or_else(|| {
+            joined.push(name);
+            joined.len() - 1
+        });
+        self.rules.requote(&format!("\"{JOINED}{}\"", place + 1))
     }
 
     fn name(&self, name: Ident) -> String {
@@ -36,22 +63,19 @@ impl Writer<'_> {
     }
 
     /// A value of a column. NULL alone has no type, and a server would choose one.
-    fn shown(&self, value: &ExpressionDef, ty: ViewType) -> String {
+    fn shown(&self, value: &'a ExpressionDef, ty: ViewType) -> String {
         match (value, ty) {
             (ExpressionDef::Null, ViewType::Text | ViewType::Integer | ViewType::Time) => self.rules.cast("NULL", ty),
             _ => self.value(value),
         }
     }
 
-    fn value(&self, value: &ExpressionDef) -> String {
+    fn value(&self, value: &'a ExpressionDef) -> String {
         match value {
             ExpressionDef::Null => "NULL".to_owned(),
             ExpressionDef::Literal(literal) => self.literal(literal),
             ExpressionDef::Column(name) => self.name(*name),
-            ExpressionDef::Setting(name) => {
-                let sql = self.rules.requote(r#"(SELECT "value" FROM "ingester_settings" WHERE "name" = "#);
-                format!("{sql}{})", self.rules.literal(name))
-            }
+            ExpressionDef::Setting(name) => self.setting(name),
             ExpressionDef::Coalesce(all) => {
                 let all: Vec<String> = all.iter().map(|value| self.value(value)).collect();
                 format!("COALESCE({})", all.join(", "))
@@ -110,7 +134,7 @@ impl Writer<'_> {
 
     /// Whether a condition is as wanted. The negation is written where it is a test of its own, which says whether NULL passes: so
     /// nothing is unknown.
-    fn condition(&self, condition: &ConditionDef, wanted: bool) -> String {
+    fn condition(&self, condition: &'a ConditionDef, wanted: bool) -> String {
         let (and, or) = (" AND ", " OR ");
         let deleted = |is: bool| self.null("delete_time", !is);
         let evicted = |is: bool| self.null("evict_time", !is);
@@ -145,7 +169,7 @@ impl Writer<'_> {
         }
     }
 
-    fn all(&self, all: &[ConditionDef], wanted: bool, word: &str) -> String {
+    fn all(&self, all: &'a [ConditionDef], wanted: bool, word: &str) -> String {
         let all: Vec<String> = all.iter().map(|condition| self.condition(condition, wanted)).collect();
         joined(&all, word)
     }

@@ -103,6 +103,7 @@ pub(super) const KEYS: &[Key] = keys! {
     Restart "ingester.namespaces" ingester.namespaces;
     Restart "ingester.kinds" ingester.kinds;
     Restart "ingester.kindsFile" ingester.kinds_file;
+    Restart "ingester.viewSettings" ingester.view_settings;
     Now "ingester.suspend" ingester.suspend;
     Restart "ingester.pruneManagedFields" ingester.prune_managed_fields;
     Now "ingester.resyncPeriod" ingester.resync_period;

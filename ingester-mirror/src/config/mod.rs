@@ -133,6 +133,8 @@ pub struct Ingester {
     pub kinds: Vec<String>,
     /// `kindsFile`: a file that declares kinds, see [`ingester_core::declare`]; `--kinds` overrides it.
     pub kinds_file: Option<PathBuf>,
+    /// `viewSettings`: values that views read by their names; an empty one takes the setting away.
+    pub view_settings: BTreeMap<String, String>,
     /// `suspend`: the kinds for which nothing is written, neither to the database nor to the cluster.
     pub suspend: Vec<String>,
     /// `pruneManagedFields`: whether `metadata.managedFields` is removed from the stored objects.
@@ -273,6 +275,7 @@ impl Default for Ingester {
             namespaces: Vec::new(),
             kinds: Vec::new(),
             kinds_file: None,
+            view_settings: BTreeMap::new(),
             suspend: Vec::new(),
             prune_managed_fields: true,
             resync_period: Some(Duration::from_secs(600)),
@@ -330,6 +333,19 @@ impl Config {
         let mut config = Config::parse("", environment, &KindNames::of(&[]))?;
         config.metadata_storage.enable_metadata_storage = true;
         config.metadata_storage.database_url = Some(url.into());
+        config.gate().map(|_| config)
+    }
+
+    /// The configuration of an empty file, for the database that the environment names.
+    ///
+    /// # Errors
+    /// If the environment names no database, or only a part of one.
+    pub fn of_environment(environment: &Environment) -> Result<Self, ConfigError> {
+        let nothing = "no database is named: use --config, --database-url, or MYSQL_HOST and MYSQL_DB_NAME (or DATABASE_URL) in the \
+                       environment";
+        environment.address()?.ok_or_else(|| ConfigError::of(nothing))?;
+        let mut config = Config::parse("", environment, &KindNames::of(&[]))?;
+        config.metadata_storage.enable_metadata_storage = true;
         config.gate().map(|_| config)
     }
 

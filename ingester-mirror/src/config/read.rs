@@ -3,7 +3,8 @@
 use super::section::{Findings, Section, section};
 use super::tree;
 use super::values::{
-    choice, days_or_never, duration, duration_or_never, host, kind, listen, namespace, path, text, truth, whole,
+    choice, days_or_never, duration, duration_or_never, host, kind, listen, namespace, path, setting_name,
+    setting_value, text, truth, whole,
 };
 use super::{
     Config, ConfigError, Environment, Finalizer, FrontProxy, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql,
@@ -129,6 +130,7 @@ fn ingester(section: &mut Section<'_>, into: &mut Ingester, kinds: &KindNames) {
     section.list("namespaces", &mut into.namespaces, namespace);
     section.list("kinds", &mut into.kinds, kind(kinds));
     section.read("kindsFile", &mut into.kinds_file, path);
+    section.map("viewSettings", &mut into.view_settings, setting_name, setting_value);
     section.list("suspend", &mut into.suspend, kind(kinds));
     section.read("pruneManagedFields", &mut into.prune_managed_fields, truth);
     section.read("resyncPeriod", &mut into.resync_period, duration_or_never);

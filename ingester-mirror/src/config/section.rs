@@ -170,7 +170,7 @@ impl Section<'_> {
         let Some((path, node)) = self.take(key) else { return };
         let Content::Map(entries) = node.content else {
             let what = node.content.described();
-            return self.wrong(node.line, format!("`{path}` is {what}; use a map from kinds to values"));
+            return self.wrong(node.line, format!("`{path}` is {what}; use a map from names to values"));
         };
         for entry in unique(&path, entries, self.findings).into_values() {
             let path = join(&path, &shown_key(&entry.key));

@@ -110,6 +110,7 @@ ingester:
   finalizerRate: 9
   namespaces: [team-a]
   kindsFile: kinds.yaml
+  viewSettings: { deploy_region: eu-1, gone: "" }
   kinds:
   - Model
   - PipelineRun
@@ -175,6 +176,7 @@ log: { format: json, level: WARN }
             namespaces: vec!["team-a".into()],
             kinds: vec!["Model".into(), "PipelineRun".into()],
             kinds_file: Some("kinds.yaml".into()),
+            view_settings: [("deploy_region".to_owned(), "eu-1".to_owned()), ("gone".to_owned(), String::new())].into(),
             suspend: vec!["PipelineRun".into()],
             prune_managed_fields: false,
             resync_period: None,

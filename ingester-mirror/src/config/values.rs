@@ -10,6 +10,11 @@ use std::time::Duration;
 /// The longest duration of any key: a year.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
+/// How names begin under which the ingester keeps something in `ingester_settings`.
+const OWN_SETTINGS: [&str; 3] = ["view:", "definition/", "stays/"];
+/// One more such name, as a whole.
+const OWN_CLUSTER: &str = "cluster";
+
 /// A text. An empty text counts as no value.
 pub(super) fn text(text: &str) -> Result<Option<String>, String> {
     Ok((!text.is_empty()).then(|| text.to_owned()))
@@ -91,6 +96,25 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
 /// One of `kinds`, as it is called.
 pub(super) fn kind(kinds: &KindNames) -> impl Fn(&str) -> Result<String, String> {
     |text| kinds.find(text).map(str::to_owned)
+}
+
+/// The name of a setting that views read. Some names in `ingester_settings` are the ingester's own.
+pub(super) fn setting_name(text: &str) -> Result<String, String> {
+    if OWN_SETTINGS.iter().any(|own| text.starts_with(own)) || text == OWN_CLUSTER {
+        return Err("the ingester itself keeps a value of this name; give the view's setting another one".into());
+    }
+    if text.is_empty() || text.len() > 64 || text.contains(|c: char| c == '\\' || c.is_control()) {
+        return Err("use the name of a setting: 1 to 64 bytes, no backslashes and no control characters".into());
+    }
+    Ok(text.to_owned())
+}
+
+/// The value of a setting that views read. An empty text takes the setting away.
+pub(super) fn setting_value(text: &str) -> Result<String, String> {
+    match text.chars().count() {
+        0..=256 => Ok(text.to_owned()),
+        _ => Err("use a text of at most 256 characters".into()),
+    }
 }
 
 /// An address to listen on: a host and a port. An empty text counts as no value. As in Go, `:8080` means all addresses of the

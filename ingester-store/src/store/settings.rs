@@ -1,7 +1,9 @@
 //! The table `ingester_settings`: what a database is for, by name.
 
 use super::{Store, StoreError};
-use ingester_core::dialect::statements::{LatestDefinition, ReadSetting, RecordSetting, ReplaceSetting};
+use ingester_core::dialect::statements::{
+    ForgetSetting, LatestDefinition, ReadSetting, RecordSetting, ReplaceSetting, WriteSetting,
+};
 use ingester_core::kind::Kind;
 use ingester_core::schema::Fingerprint;
 
@@ -54,6 +56,24 @@ impl Store {
 
     async fn setting(&self, name: &str) -> Result<Option<String>, sqlx::Error> {
         Ok(self.pool.fetch(&ReadSetting { name }).await?.pop())
+    }
+
+    /// Writes a setting that views read; `None` takes it away. Tells whether that changed anything.
+    ///
+    /// # Errors
+    /// If the table is missing, or cannot be read or written within the retries.
+    pub async fn set_for_views(&self, name: &str, value: Option<&str>) -> Result<bool, StoreError> {
+        let write = || async {
+            if self.setting(name).await?.as_deref() == value {
+                return Ok(false);
+            }
+            match value {
+                Some(value) => self.pool.execute(&WriteSetting { name, value }).await?,
+                None => self.pool.execute(&ForgetSetting { name }).await?,
+            };
+            Ok(true)
+        };
+        self.with_retries(|| format!("writing the setting {name} in {SETTINGS}"), write).await
     }
 
     /// Which columns of a declared kind have values that stay, as they were recorded last; empty if none were.

@@ -117,6 +117,10 @@ impl Rules for MySql {
         ("EXPLAIN FORMAT=JSON ", 0)
     }
 
+    fn joins_settings(&self) -> bool {
+        true
+    }
+
     fn literal(&self, text: &str) -> String {
         // Whatever character set the client has. In a view that shows it alone, the column would else have the collation of the session
         // that made the view.
@@ -137,7 +141,8 @@ impl Rules for MySql {
     }
 
     fn line_break(&self) -> &'static str {
-        "CHAR(10 USING utf8mb4) COLLATE utf8mb4_bin"
+        // MySQL forgets the character set of `CHAR(10 USING utf8mb4)` in a view.
+        "CONVERT(CHAR(10) USING utf8mb4) COLLATE utf8mb4_bin"
     }
 
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {

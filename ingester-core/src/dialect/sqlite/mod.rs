@@ -97,6 +97,10 @@ impl Rules for Sqlite {
         ("EXPLAIN QUERY PLAN ", 3)
     }
 
+    fn joins_settings(&self) -> bool {
+        false
+    }
+
     fn literal(&self, text: &str) -> String {
         format!("'{}'", text.replace('\'', "''"))
     }

@@ -90,6 +90,35 @@ fn commands_without_a_configuration_use_only_the_environment() {
 }
 
 #[test]
+fn the_environment_alone_names_a_database_or_says_what_is_missing() {
+    let ask = |variables: &[(&str, &str)]| Config::of_environment(&environment(variables));
+    let address = |variables: &[(&str, &str)]| match ask(variables).unwrap().gate().unwrap() {
+        Gate::Open(address) => address.to_string(),
+        closed => panic!("{closed:?}"),
+    };
+    let mysql = [
+        ("MYSQL_HOST", "h"),
+        ("MYSQL_DB_NAME", "d"),
+        ("MYSQL_USER", "u"),
+        ("MYSQL_PASSWORD", "p"),
+        ("MYSQL_PORT", "3307"),
+    ];
+    assert_eq!(address(&mysql), "mysql://u:***@h:3307/d");
+    assert_eq!(address(&mysql[..2]), "mysql://root@h:3306/d");
+    assert_eq!(address(&[mysql[0], mysql[1], ("DATABASE_URL", "mysql://a@b/c")]), "mysql://a@b/c");
+    for (variables, part) in [
+        (&[][..], "no database is named: use --config, --database-url, or MYSQL_HOST and MYSQL_DB_NAME"),
+        (&mysql[..1], "MYSQL_HOST is set and MYSQL_DB_NAME is not"),
+        (&mysql[1..], "MYSQL_DB_NAME is set and MYSQL_HOST is not"),
+        (&mysql[2..4], "MYSQL_USER and MYSQL_PASSWORD are set, but neither MYSQL_HOST nor MYSQL_DB_NAME is"),
+        (&[mysql[0], mysql[1], ("MYSQL_PORT", "many")], "MYSQL_PORT is `many`"),
+    ] {
+        let error = ask(variables).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
 fn a_user_without_a_host_is_a_mistake_that_names_the_variables() {
     let ask = |variables: &[(&str, &str)]| environment(variables).address().unwrap_err().to_string();
     assert_eq!(

@@ -24,6 +24,7 @@ fn each_key_is_taken_up_or_named_and_no_other() {
         ("metadataStorage: {deletionDelay: 1m}", "metadataStorage.deletionDelay", Effect::Now),
         ("log: {level: debug}", "log.level", Effect::Now),
         ("ingester: {namespaces: [a]}", "ingester.namespaces", Effect::Restart),
+        ("ingester: {viewSettings: {region: eu}}", "ingester.viewSettings", Effect::Restart),
         ("mysql: {tls: {mode: required}}", "mysql.tls.mode", Effect::Restart),
         ("server: {address: ':1'}", "server.address", Effect::Restart),
         ("serve: {rate: 1}", "serve.rate", Effect::None),

@@ -62,7 +62,7 @@ log: verbose
             "line 11: `ingester.requeuePeriod` is `-5s`; use a duration such as `10s`, `1h30m` or `500ms`, not below zero",
             "line 13: `ingester.concurrentReconcilesMap.Modle`: there is no such kind; did you mean `Model`?",
             "line 14: `ingester.concurrentReconcilesMap.Pipeline` is `many`; use a number from 1 to 256",
-            "line 15: `ingester.requeuePeriodMap` is a list; use a map from kinds to values",
+            "line 15: `ingester.requeuePeriodMap` is a list; use a map from names to values",
             "line 16: `ingester.namespaces[0]` is `Team_A`; use the name of a namespace: at most 63 lower-case letters, \
              digits and `-`",
             "line 16: `ingester.namespaces` has `a` twice; remove one of them",
@@ -168,4 +168,22 @@ fn times_of_replicas_that_do_not_fit_together_are_refused() {
     assert_eq!(of("leaseDuration: 12500ms").len(), 1);
     assert_eq!(of("shards: 0, shardsMap: {Modle: 2}").len(), 2);
     assert_eq!(of("name: A_b"), ["line 1: `ingester.replicas.name` is `A_b`; use up to 40 lower-case letters, digits and hyphens"]);
+}
+
+#[test]
+fn settings_of_views_have_names_that_are_not_the_ingesters() {
+    for (settings, part) in [
+        ("{cluster: a}", "`ingester.viewSettings.cluster`: the ingester itself keeps a value of this name"),
+        ("{'view:jobs': a}", "the ingester itself keeps a value of this name"),
+        ("{stays/model: a}", "the ingester itself keeps a value of this name"),
+        ("{'a\\b': a}", "use the name of a setting: 1 to 64 bytes"),
+        ("{region: [eu]}", "`ingester.viewSettings.region` is a list; use a single value"),
+        ("[region]", "use a map from names to values"),
+    ] {
+        let found = mistakes(&format!("ingester:\n  viewSettings: {settings}"));
+        assert!(found.len() == 1 && found[0].starts_with("line 2: ") && found[0].contains(part), "{found:?}");
+    }
+    let long = mistakes(&format!("ingester: {{viewSettings: {{region: {}}}}}", "x".repeat(257)));
+    assert!(long[0].ends_with("use a text of at most 256 characters"), "{long:?}");
+    super::parse(&format!("ingester: {{viewSettings: {{clusters: {}, view: ''}}}}", "ü".repeat(256))).unwrap();
 }
