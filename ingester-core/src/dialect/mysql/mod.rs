@@ -137,7 +137,8 @@ impl Rules for MySql {
     }
 
     fn line_break(&self) -> &'static str {
-        "CHAR(10 USING utf8mb4) COLLATE utf8mb4_bin"
+        // MySQL stores `CHAR(10 USING utf8mb4)` in a view without its character set.
+        "CONVERT(CHAR(10) USING utf8mb4) COLLATE utf8mb4_bin"
     }
 
     fn type_name(&self, ty: SqlType) -> Cow<'static, str> {
