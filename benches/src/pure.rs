@@ -141,7 +141,7 @@ fn count_render(ready: &Ready, objects: usize, rows: usize) -> usize {
         rendered += each(batch, MOST.0, |rows| render(&Versions { table, uids: &uids[..rows], lock: true }));
         let update_time = Micros(0);
         rendered += each(batch, MOST.0, |rows| render(&Overwrite { table, rows: &rows_of[..rows], update_time }));
-        for companion in Companion::ALL {
+        for companion in Companion::OF_METADATA {
             rendered += each(batch, MOST.0, |rows| render(&ReadCompanion { table, companion, uids: &uids[..rows] }));
             rendered += each(batch, MOST.1, |rows| render(&WriteCompanion { table, companion, rows: &labels[..rows] }));
         }

@@ -160,6 +160,7 @@ fn pairs(companion: Companion, row: &Row) -> &[(Box<str>, Box<str>)] {
     match companion {
         Companion::Labels => &row.labels,
         Companion::Annotations => &row.annotations,
+        Companion::Values(many) => &row.many[many.place],
     }
 }
 
@@ -167,6 +168,7 @@ fn companion_name(table: &Table, companion: Companion) -> String {
     let suffix = match companion {
         Companion::Labels => "labels",
         Companion::Annotations => "annotations",
+        Companion::Values(many) => many.name.as_str(),
     };
     format!("{}_{suffix}", table.name)
 }
@@ -252,7 +254,7 @@ impl<D: Engine> Reference<D> {
         let sql = upsert::<D>(table.name.as_str(), &columns(table), 1, 1);
         execute::<D>(connection, &sql, values(row, now), false).await?;
         if phase != Phase::Tombstone {
-            for companion in Companion::ALL {
+            for companion in Companion::OF_METADATA {
                 let name = companion_name(table, companion);
                 let sql = format!("DELETE FROM `{name}` WHERE obj_uid = ?");
                 execute::<D>(connection, &sql, [Param::Text(&row.uid)], false).await?;
@@ -342,7 +344,7 @@ impl<D: Engine> Handmade<D> {
             _ => upsert::<D>(table.name.as_str(), &columns(table), 1, rows.len()),
         };
         execute::<D>(connection, &sql, rows.iter().flat_map(|row| values(row, now)), true).await?;
-        for companion in Companion::ALL {
+        for companion in Companion::OF_METADATA {
             let name = companion_name(table, companion);
             let (mut write, mut delete) = (Vec::new(), Vec::new());
             for (row, old) in rows.iter().zip(before) {

@@ -7,8 +7,15 @@ use crate::schema::{Column, Ident, Key, Table, TableParts};
 const PARTS: TableParts = TableParts { fields: [&[], &[], &[]], keys: &[] };
 const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
 const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-const TABLE: Table =
-    Table { kind: "Model", name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS, companions: true };
+const TABLE: Table = Table {
+    kind: "Model",
+    name: Ident::new("model"),
+    was: None,
+    columns: &COLUMNS,
+    many: &[],
+    keys: &KEYS,
+    companions: true,
+};
 
 /// `models` of `michelangelo.api/v2`, without indexed columns.
 pub(crate) const MODEL: Kind = Kind::new(

@@ -478,6 +478,7 @@ impl Kind {
         let indexed = self.table().indexed().len();
         let mut values = Values::with_capacity(indexed);
         (0..indexed).for_each(|_| values.push(Value::Null));
+        self.table().many.iter().for_each(|_| values.push_many(Vec::new()));
         // Without its protobuf bytes the row still has the whole object, in `json`.
         let (proto, lost) = self.proto(object).unwrap_or_default();
         Ok(Row { lost, ..Row::new(self.table(), self.ingest_version(), object, proto, values)? })

@@ -7,7 +7,7 @@
 
 use crate::kind::Kind;
 use crate::nearest::nearest;
-use crate::schema::{Companion, Text, same};
+use crate::schema::{Companion, Ident, Table, Text, same};
 use crate::view::View;
 
 /// What a program's tables are made for: its kinds, and the views over them. A list of kinds is a registry without views.
@@ -203,26 +203,58 @@ const fn clash(a: &Kind, b: &Kind) -> Option<Text> {
         let both = b.named(a.named(Text::new("kinds ")).str(" and ")).str(" have one table, `").str(first.as_str());
         return Some(both.str("`: give one of them another name with `#[ingest(table = \"...\")]`"));
     }
+    if let Some(companion) = companion_named(b.table(), first) {
+        return Some(companion_clash(a, first, b, companion));
+    }
+    // What is left is that two companions have one name. Those for labels and annotations have one only if their main tables have.
+    if let Some(companion) = companion_named(a.table(), second) {
+        return Some(companion_clash(b, second, a, companion));
+    }
+    if let Some(clash) = companions_clash(a, b) {
+        return Some(clash);
+    }
+    companions_clash(b, a)
+}
+
+/// The companion of `table` that has this name.
+const fn companion_named(table: &Table, name: &Ident) -> Option<Companion> {
     let mut c = 0;
-    while c < Companion::ALL.len() {
-        let suffix = Companion::ALL[c].suffix();
-        if b.table().companions && first.is_joined(second, suffix) {
-            return Some(companion_clash(a, b));
-        }
-        if a.table().companions && second.is_joined(first, suffix) {
-            return Some(companion_clash(b, a));
+    while c < table.companion_count() {
+        let companion = table.companion_at(c);
+        if name.is_joined(&table.name, companion.suffix()) {
+            return Some(companion);
         }
         c += 1;
     }
     None
 }
 
-/// The table of `kind` has the name of a companion table of `owner`.
-const fn companion_clash(kind: &Kind, owner: &Kind) -> Text {
-    let text = kind.named(Text::new("the table of kind ")).str(", `").str(kind.table().name.as_str());
-    owner
-        .named(text.str("`, is the one for labels or annotations of kind "))
-        .str(": give one of them another name with `#[ingest(table = \"...\")]`")
+/// The table of many values of `kind` that has the name of a companion of `owner`.
+const fn companions_clash(kind: &Kind, owner: &Kind) -> Option<Text> {
+    let mut m = 0;
+    while m < kind.table().many.len() {
+        let name = kind.table().companion(Companion::Values(&kind.table().many[m]));
+        if let Some(companion) = companion_named(owner.table(), &name) {
+            return Some(companion_clash(kind, &name, owner, companion));
+        }
+        m += 1;
+    }
+    None
+}
+
+/// The table `name` of `kind` has the name of a companion table of `owner`.
+const fn companion_clash(kind: &Kind, name: &Ident, owner: &Kind, companion: Companion) -> Text {
+    let text = match name.same(&kind.table().name) {
+        true => Text::new("the table of kind "),
+        false => Text::new("a table of many values of kind "),
+    };
+    let text = kind.named(text).str(", `").str(name.as_str());
+    let of_many = Text::new("`, is the one for the values of column `").str(companion.suffix()).str("` of kind ");
+    let is = match companion {
+        Companion::Labels | Companion::Annotations => Text::new("`, is the one for labels or annotations of kind "),
+        Companion::Values(_) => of_many,
+    };
+    owner.named(text.str(is.as_str())).str(": give one of them another name with `#[ingest(table = \"...\")]`")
 }
 
 #[cfg(test)]

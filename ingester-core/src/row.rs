@@ -1,11 +1,11 @@
-//! The rows of one object in its three tables.
+//! The rows of one object in its tables.
 //!
 //! May use: labels, schema, value, object, protobuf.
 
 use crate::labels::{check_annotation_key, check_label_key, check_label_value};
 use crate::object::{Object, StringMap};
 use crate::protobuf::Lost;
-use crate::schema::{Column, Companion, SqlType, Table, base};
+use crate::schema::{Column, Companion, Form, Many, SqlType, Table, base};
 use crate::value::{Micros, Value, Values};
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU64;
@@ -31,6 +31,9 @@ pub struct Row {
     pub labels: StringMap,
     /// The rows of the annotations table; none if the kind has no such table.
     pub annotations: StringMap,
+    /// The rows of each table of many values, as in [`Table::many`]: keys and values of a map; the values of a list, which are keys here,
+    /// with nothing behind them.
+    pub many: Box<[StringMap]>,
     /// The parts of the object that `proto` cannot hold.
     pub lost: Lost,
     /// What its writer expects to be stored of the object. It saves reading the row first. If it is wrong, the statement fails or
@@ -90,6 +93,20 @@ pub enum RowError {
         /// The column's type.
         ty: String,
     },
+    /// One of many values, or its key, has more characters than its column holds.
+    #[error("column `{column}`: {what} has {characters} characters, which do not fit {ty}{remedy}")]
+    ValueTooLong {
+        /// The column of many values.
+        column: String,
+        /// The beginning of the value or key, and which of both it is.
+        what: String,
+        /// Characters of it.
+        characters: usize,
+        /// The type of the values or keys.
+        ty: String,
+        /// What can be done about it.
+        remedy: &'static str,
+    },
     /// Kubernetes itself would refuse the label or annotation.
     #[error("{what}: {why}; Kubernetes would refuse it")]
     Metadata {
@@ -124,9 +141,13 @@ impl Row {
         values[base::INGEST_VERSION] = Value::UInt(ingest_version.into());
         values[base::PROTO] = proto.map_or(Value::Null, Value::Bytes);
         values[base::JSON] = Value::Text(object.shared_text());
-        values.extend(indexed.into_vec());
+        let (indexed, many) = indexed.into_parts();
+        values.extend(indexed);
         for (column, value) in table.columns.iter().zip(&values) {
             check(column, value)?;
+        }
+        for (column, pairs) in table.many.iter().zip(&many) {
+            check_many(column, pairs)?;
         }
         check_names(&meta.labels, &meta.annotations)?;
         let pairs = |pairs: &StringMap| if table.companions { pairs.clone() } else { StringMap::default() };
@@ -139,6 +160,7 @@ impl Row {
             values: values.into(),
             labels: pairs(&meta.labels),
             annotations: pairs(&meta.annotations),
+            many: many.into(),
             lost: Lost::default(),
             expected: None,
         })
@@ -154,30 +176,32 @@ impl Row {
         }
     }
 
-    /// The rows of one companion table: labels or annotations, each as key and value.
+    /// The rows of one companion table, each as key and value.
     pub fn companion(&self, companion: Companion) -> &[(Box<str>, Box<str>)] {
         match companion {
             Companion::Labels => &self.labels,
             Companion::Annotations => &self.annotations,
+            Companion::Values(many) => self.many.get(many.place).map_or(&[], |pairs| &**pairs),
         }
     }
 
-    /// A hash of the labels and annotations, valid in this process only. It has 56 bits: whoever remembers it for many objects has
+    /// A hash of the rows of all companion tables, valid in this process only. It has 56 bits: whoever remembers it for many objects has
     /// room for a byte of its own.
     pub fn companions_hash(&self) -> NonZeroU64 {
         // With a random key, so that nobody can construct different labels with the same hash.
         static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
-        NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations)) >> 8).unwrap_or(NonZeroU64::MIN)
+        NonZeroU64::new(KEYS.hash_one((&self.labels, &self.annotations, &self.many)) >> 8).unwrap_or(NonZeroU64::MIN)
     }
 
-    /// About how many bytes the row takes in a statement's packet, without labels and annotations.
+    /// About how many bytes the row takes in a statement's packet, without those of companion tables.
     pub fn bytes(&self) -> usize {
         self.values.iter().map(Value::bytes).sum::<usize>() + 3 * 27
     }
 
-    /// About how many bytes the row with its labels and annotations takes in memory.
+    /// About how many bytes the row with those of companion tables takes in memory.
     pub fn total_bytes(&self) -> usize {
-        let companions = self.labels.iter().chain(self.annotations.iter());
+        let many = self.many.iter().flat_map(|pairs| pairs.iter());
+        let companions = self.labels.iter().chain(self.annotations.iter()).chain(many);
         self.bytes() + companions.map(|(key, value)| key.len() + value.len() + 32).sum::<usize>()
     }
 }
@@ -224,6 +248,46 @@ fn check(column: &Column, value: &Value) -> Result<(), RowError> {
     Ok(())
 }
 
+/// Checks the values of a column of many values, and their keys.
+fn check_many(column: &Many, pairs: &StringMap) -> Result<(), RowError> {
+    for (key, value) in pairs.iter() {
+        let parts = match column.form {
+            Form::List => [Some((key, "value", column.ty())), None],
+            Form::Map => [Some((key, "key", column.columns()[1].ty)), Some((value, "value", column.ty()))],
+        };
+        for (text, what, ty) in parts.into_iter().flatten() {
+            if let SqlType::VarChar(most) = ty
+                && text.len() > most.into()
+                && text.chars().count() > most.into()
+            {
+                return Err(RowError::ValueTooLong {
+                    column: column.name.to_string(),
+                    what: format!("the {what} `{}`", shortened(text)),
+                    characters: text.chars().count(),
+                    ty: ty.to_string(),
+                    remedy: match what {
+                        "key" => "",
+                        _ => "; shorten it, or widen the column with #[index(many, type = \"VARCHAR(n)\")]",
+                    },
+                });
+            }
+            // As in `check`, which sees the values of other columns.
+            let fits = match ty {
+                SqlType::Int => text.parse::<i32>().is_ok(),
+                SqlType::BigInt => text.parse::<i64>().is_ok(),
+                SqlType::BigIntUnsigned => text.parse::<u64>().is_ok(),
+                SqlType::DateTime => Micros::from_sql(text).is_some_and(|time| time.0 >= YEAR_1000),
+                _ => true,
+            };
+            if !fits {
+                let (column, value) = (column.name.to_string(), shortened(text));
+                return Err(RowError::OutOfRange { column, value, ty: ty.to_string() });
+            }
+        }
+    }
+    Ok(())
+}
+
 /// 1000-01-01T00:00:00Z in microseconds.
 const YEAR_1000: i64 = -30_610_224_000_000_000;
 
@@ -234,13 +298,8 @@ fn out_of_range(column: &Column, value: String) -> RowError {
 /// Checks labels, and the keys of annotations. The API server never sends others, files may have any: without the check, of two
 /// keys that differ only in blanks at their ends, MySQL and MariaDB would store one.
 fn check_names(labels: &StringMap, annotations: &StringMap) -> Result<(), RowError> {
-    let wrong = |what: &str, key: &str, why| {
-        let mut shown: String = key.chars().take(SHOWN).collect();
-        if shown.len() < key.len() {
-            shown.push_str("...");
-        }
-        RowError::Metadata { what: format!("the {what} `{shown}`"), why }
-    };
+    let wrong =
+        |what: &str, key: &str, why| RowError::Metadata { what: format!("the {what} `{}`", shortened(key)), why };
     for (key, value) in &**labels {
         check_label_key(key).map_err(|(_, why)| wrong("key of label", key, why))?;
         check_label_value(value).map_err(|(_, why)| wrong("value of label", key, why))?;
@@ -249,6 +308,15 @@ fn check_names(labels: &StringMap, annotations: &StringMap) -> Result<(), RowErr
         check_annotation_key(key).map_err(|(_, why)| wrong("key of annotation", key, why))?;
     }
     Ok(())
+}
+
+/// The beginning of a long text.
+fn shortened(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push_str("...");
+    }
+    shown
 }
 
 /// How many characters of a key are shown.

@@ -41,6 +41,7 @@ use crate::kind::{DecodeError, find};
 use crate::nearest::nearest;
 use crate::object::{ManagedFields, Object, ObjectError};
 use crate::row::Row;
+use crate::schema::Form;
 use crate::value::Value;
 use crate::{ColumnValue, Ingestable, Kind};
 use std::fmt;
@@ -187,6 +188,14 @@ impl fmt::Display for ObjectRow {
         for (column, value) in indexed.iter().zip(values) {
             writeln!(f, "  {}: {}", column.name, Shown(value))?;
         }
+        for (column, pairs) in self.kind.table().many.iter().zip(&self.row.many) {
+            let shown = |(key, value): &(Box<str>, Box<str>)| match column.form {
+                Form::List => format!("{key:?}"),
+                Form::Map => format!("{key:?}: {value:?}"),
+            };
+            let shown: Vec<String> = pairs.iter().map(shown).collect();
+            writeln!(f, "  {}: [{}]", column.name, shown.join(", "))?;
+        }
         if self.kind.protobuf().is_some() {
             writeln!(f, "  proto: {}", Shown(self.get("proto")))?;
         }
@@ -238,6 +247,38 @@ impl ObjectRow {
             };
             format!("`{}` has no column `{column}`; {hint}", self.kind.kind())
         })
+    }
+
+    /// The values of the list in a column of many values (`#[index(many)]`), as the texts that are stored, sorted by their bytes; of a map
+    /// its keys.
+    ///
+    /// # Panics
+    /// If the kind has no such column.
+    #[track_caller]
+    pub fn many(&self, column: &str) -> Vec<&str> {
+        self.pairs(column).iter().map(|(key, _)| &**key).collect()
+    }
+
+    /// What the map in a column of many values has for a key, as the text that is stored.
+    ///
+    /// # Panics
+    /// If the kind has no such column.
+    #[track_caller]
+    pub fn entry(&self, column: &str, key: &str) -> Option<&str> {
+        value_of(self.pairs(column), key)
+    }
+
+    #[track_caller]
+    fn pairs(&self, column: &str) -> &[(Box<str>, Box<str>)] {
+        let many = self.kind.table().many;
+        match many.iter().position(|many| many.name.same_as(column)) {
+            Some(place) => &self.row.many[place],
+            None => {
+                let known: Vec<&str> = many.iter().map(|many| many.name.as_str()).collect();
+                let (kind, known) = (self.kind.kind(), known.join(", "));
+                panic!("`{kind}` has no column `{column}` of many values; it has these: {known}")
+            }
+        }
     }
 
     /// The value of a label.

@@ -47,6 +47,10 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `with = function`: a function from a reference to the field (or what `path` reaches) to a `ColumnValue`;
 /// - `was = "old_name"`: the column's former name, which the migration renames;
 /// - `key = false`: a column without a key;
+/// - `many`: all values of a list or a map of texts, integers or times, each in a row of the table `<table>_<column>` (`obj_uid`, `value`;
+///   of a map `obj_uid`, `key`, `value`), which is written together with the object's row. `type` is that of one value, VARCHAR(255) for
+///   texts; `with` returns a list or a map; `was` renames the table. Queries ask for one of the values: `spec.dnsNames=a.example.com`,
+///   `spec.limits.cpu=4`. A list's values are stored once each, and blanks at the end of a text do not count;
 /// - `keep`: the stored value stays where the object has none (NULL), such as the time of a condition that is gone. A field that is no
 ///   `Option` is never NULL, unless what holds it is one;
 /// - `first`: the first value that is stored stays. Of a composite, each column stays by itself. A backfill cannot change what stays

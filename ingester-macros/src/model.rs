@@ -57,6 +57,8 @@ pub(crate) struct ColumnDeclaration {
     pub(crate) origin: String,
     pub(crate) ty: Option<LitStr>,
     pub(crate) key: bool,
+    /// Whether it has many values, in a table of its own.
+    pub(crate) many: bool,
     /// Which stored values stay: a variant of `ingester_core::schema::Stays`.
     pub(crate) stays: Option<&'static str>,
     pub(crate) was: Option<LitStr>,

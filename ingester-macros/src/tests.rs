@@ -198,3 +198,19 @@ pub struct Node {
 }
 "#
 );
+
+expands!(
+    many_values,
+    Ingestable,
+    r#"
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Pod", namespaced)]
+#[index(column = "images", many, with = Pod::images)]
+#[index(path = "metadata.finalizers", column = "finalizers", many)]
+pub struct Pod {
+    #[index(path = "node_selector", many, type = "VARCHAR(63)")]
+    #[index(column = "claims", path = "volumes", many, with = claims, was = "volumes")]
+    pub spec: PodSpec,
+}
+"#
+);

@@ -31,12 +31,25 @@ struct Column {
     /// Whether a function makes it of what is there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     computed: bool,
+    /// Whether it has many values, in a table of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    many: bool,
 }
 
 impl Column {
     fn of(column: &schema::Column) -> Self {
         let schema::Column { name, ty, path, computed, .. } = column;
-        Column { name: name.to_string(), ty: ty.to_string(), path: *path, computed: *computed }
+        Column { name: name.to_string(), ty: ty.to_string(), path: *path, computed: *computed, many: false }
+    }
+
+    fn of_many(column: &schema::Many) -> Self {
+        let schema::Many { name, path, computed, .. } = column;
+        Column { name: name.to_string(), ty: column.ty().to_string(), path: *path, computed: *computed, many: true }
+    }
+
+    /// One line for each column: those of the main table, then those of many values.
+    fn all(table: &schema::Table) -> Vec<Self> {
+        table.indexed().iter().map(Column::of).chain(table.many.iter().map(Column::of_many)).collect()
     }
 
     /// The cells of a line for it.
@@ -45,7 +58,8 @@ impl Column {
             true => format!("computed from {path}"),
             false => path.to_string(),
         });
-        [kind.to_owned(), self.name.clone(), self.ty.clone(), path.unwrap_or_default()]
+        let ty = if self.many { format!("{}, many", self.ty) } else { self.ty.clone() };
+        [kind.to_owned(), self.name.clone(), ty, path.unwrap_or_default()]
     }
 }
 
@@ -60,7 +74,7 @@ pub(crate) fn run(arguments: &Kinds, kinds: &'static [Kind]) -> Result<Ending, F
             namespaced: kind.namespaced(),
             immutable: kind.immutable(),
             table: kind.table().name.to_string(),
-            columns: kind.table().indexed().iter().map(Column::of).collect(),
+            columns: Column::all(kind.table()),
         })
         .collect();
     let format = match arguments.output {

@@ -326,7 +326,7 @@ impl Filling {
     async fn all(&self) -> Result<(), StoreError> {
         let mut waiting = self.store.incomplete_backfills(&self.kinds, self.released.as_ref()).await?;
         for backfill in &waiting {
-            self.metrics.backfill(backfill.kind.name()).incomplete_columns(backfill.columns().count());
+            self.metrics.backfill(backfill.kind.name()).incomplete_columns(backfill.columns().len());
         }
         while !waiting.is_empty() {
             // The first whose kind is not suspended.
@@ -345,7 +345,7 @@ impl Filling {
     /// Backfills one table. Stops after the current page if the program stops, the kind is to be suspended, or the rate changes.
     async fn one(&self, backfill: &Backfill, mut permit: Permit) -> Result<Filled, StoreError> {
         let kind = backfill.kind.name();
-        let columns: Vec<String> = backfill.columns().map(|column| column.name.to_string()).collect();
+        let columns: Vec<String> = backfill.columns().iter().map(ToString::to_string).collect();
         let columns = columns.join(", ");
         tracing::info!(kind, columns, "Filling columns from the stored objects");
         let counts = self.metrics.backfill(kind);

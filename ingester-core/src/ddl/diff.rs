@@ -148,14 +148,20 @@ impl SchemaChange {
 /// JSON. That blocks no writer and fails on no value.
 pub fn diff(before: &Schema, after: &Schema) -> Vec<SchemaChange> {
     let old_names: Vec<Ident> = before.tables.iter().map(|table| table.name).collect();
-    let new_names: Vec<_> = after.tables.iter().map(|table| (table.name, table.was)).collect();
+    let former = |table: &TableDef| table.was.iter().copied().find(|was| old_names.contains(was));
+    let new_names: Vec<_> = after.tables.iter().map(|table| (table.name, former(table))).collect();
     let sources = sources(&old_names, &new_names);
-    let mut changes = renames(&after.tables, &sources, |new| new.name)
+    let mut changes: Vec<SchemaChange> = renames(&after.tables, &sources, |new| new.name)
         .into_iter()
         .map(|(from, new)| SchemaChange::RenameTable { from, to: new.name })
         .collect();
     for (new, source) in after.tables.iter().zip(&sources) {
         match source.and_then(|source| before.table(source)) {
+            // Its rows are made again from the stored objects, as the values of a column would be.
+            Some(old) if is_made_anew(old, new) => {
+                changes.push(SchemaChange::DropTable(TableDef { name: new.name, ..old.clone() }));
+                changes.push(SchemaChange::CreateTable(new.clone()));
+            }
             Some(old) => table(old, new, &mut changes),
             None => changes.push(SchemaChange::CreateTable(new.clone())),
         }
@@ -164,6 +170,15 @@ pub fn diff(before: &Schema, after: &Schema) -> Vec<SchemaChange> {
     changes.extend(dropped.cloned().map(SchemaChange::DropTable));
     views(before, after, &mut changes);
     changes
+}
+
+/// Whether a companion cannot become another one with its rows: values might not fit their new type, or have no keys.
+fn is_made_anew(old: &TableDef, new: &TableDef) -> bool {
+    let fits = |column: &ColumnDef| {
+        new.column(column.name).is_some_and(|new| retyping(column.ty, new.ty) == Retyping::Widened)
+    };
+    let alike = old.columns.len() == new.columns.len() && old.columns.iter().all(fits);
+    old.is_companion() && new.is_companion() && !alike
 }
 
 /// Columns of `before` whose values stay, and whose values `after` may overwrite: their tables, the columns, and the columns after the
@@ -368,7 +383,7 @@ mod name_alone {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TableDef, D::Error> {
         let name = Ident::deserialize(deserializer)?;
-        Ok(TableDef { name, was: None, columns: Vec::new(), primary_key: Vec::new(), keys: Vec::new() })
+        Ok(TableDef { name, was: Vec::new(), columns: Vec::new(), primary_key: Vec::new(), keys: Vec::new() })
     }
 }
 

@@ -20,9 +20,9 @@ pub struct Schema {
 pub struct TableDef {
     /// Its name.
     pub name: Ident,
-    /// Its former name, if the code names one.
+    /// Its former names, if the code names some: the first one that is there counts.
     #[serde(skip)]
-    pub was: Option<Ident>,
+    pub was: Vec<Ident>,
     /// Its columns in order.
     pub columns: Vec<ColumnDef>,
     /// The columns of its primary key.
@@ -78,7 +78,7 @@ impl Schema {
 
 impl TableDef {
     /// A table whose first `primary` columns are its primary key.
-    fn new(name: Ident, was: Option<Ident>, columns: &[Column], primary: usize, keys: &[Key]) -> Self {
+    fn new(name: Ident, was: Vec<Ident>, columns: &[Column], primary: usize, keys: &[Key]) -> Self {
         let name_of = |place: &u16| columns[usize::from(*place)].name;
         TableDef {
             name,
@@ -94,8 +94,9 @@ impl TableDef {
 
     /// A main table and its companions, if it has some.
     pub(crate) fn all(table: &Table) -> Vec<Self> {
-        let mut tables = vec![TableDef::new(table.name, table.was, table.columns, base::UID + 1, table.keys)];
-        for &companion in table.companions() {
+        let was = table.was.into_iter().collect();
+        let mut tables = vec![TableDef::new(table.name, was, table.columns, base::UID + 1, table.keys)];
+        for companion in table.companions() {
             let (name, was) = (table.companion(companion), table.companion_was(companion));
             tables.push(TableDef::new(name, was, companion.columns(), 2, companion.keys()));
         }
@@ -105,6 +106,11 @@ impl TableDef {
     /// The column of this name.
     pub(super) fn column(&self, name: Ident) -> Option<&ColumnDef> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Whether it is the companion of a main table: all its rows can be made again from the objects' JSON.
+    pub fn is_companion(&self) -> bool {
+        self.columns.first().is_some_and(|first| first.name.same_as("obj_uid"))
     }
 
     /// Whether the values of a column can be computed again from the objects' JSON: those of the indexed columns of main tables.

@@ -173,7 +173,7 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
         step.tables.extend(step.changes.iter().filter_map(|change| {
             let SchemaChange::RenameTable { from, to } = change else { return None };
             let table = before.table(*from)?;
-            Some((table.clone(), TableDef { name: *to, was: None, ..table.clone() }))
+            Some((table.clone(), TableDef { name: *to, was: Vec::new(), ..table.clone() }))
         }));
     }
     let mut tables: Vec<Ident> = Vec::new();
@@ -188,7 +188,7 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
             _ => None,
         });
         let Some(table) = before.table(former.unwrap_or(name)) else { continue };
-        let mut table = TableDef { name, was: None, ..table.clone() };
+        let mut table = TableDef { name, was: Vec::new(), ..table.clone() };
         let mut within: Vec<&SchemaChange> = changes.iter().filter(|change| change.within() == Some(name)).collect();
         // The sort is stable. The order within a phase matters for chained renames.
         within.sort_by_key(|change| Phase::of(change));
@@ -202,8 +202,20 @@ pub fn plan(before: &Schema, changes: &[SchemaChange]) -> Vec<Step> {
             });
         }
     }
+    // A table that is made anew is dropped before.
+    let created = |name: Ident| {
+        changes.iter().any(|change| matches!(change, SchemaChange::CreateTable(table) if table.name == name))
+    };
+    let (anew, gone): (Vec<_>, Vec<_>) = whole(Phase::DropTables)
+        .into_iter()
+        .flat_map(|step| step.changes)
+        .partition(|change| matches!(change, SchemaChange::DropTable(table) if created(table.name)));
+    let dropped = |changes: Vec<SchemaChange>| {
+        (!changes.is_empty()).then_some(Step { phase: Phase::DropTables, changes, tables: Vec::new() })
+    };
+    steps.extend(dropped(anew));
     steps.extend(whole(Phase::CreateTables));
-    steps.extend(whole(Phase::DropTables));
+    steps.extend(dropped(gone));
     steps.extend(whole(Phase::CreateViews));
     steps
 }

@@ -2,7 +2,7 @@
 
 use super::cost::{Cost, Family, Server};
 use super::diff::{SchemaChange, no_longer_staying};
-use super::model::{ColumnDef, Schema};
+use super::model::{ColumnDef, Schema, TableDef};
 use crate::schema::{BASE_COLUMNS, Ident, Stays, base};
 use std::fmt::Write as _;
 
@@ -36,10 +36,17 @@ impl SchemaChange {
         }
     }
 
-    /// The data that it drops, as text; `None` if it drops none. `added_again` is whether a dropped column is added again with
-    /// another type.
-    fn loss(&self, added_again: bool) -> Option<String> {
+    /// The data that it drops, as text; `None` if it drops none. `all` are the changes that it is one of.
+    fn loss(&self, all: &[SchemaChange]) -> Option<String> {
+        let added_again = is_added_again(self, all);
         match self {
+            SchemaChange::DropTable(table) if added_again => Some(format!(
+                "all rows of `{}`, until they are made again from the stored objects; an object with a value that does not fit is a reject",
+                table.name
+            )),
+            SchemaChange::DropTable(table) if is_alone(table, all.iter().filter_map(dropped)) => {
+                Some(format!("all rows of `{}`; the objects keep theirs in `json`", table.name))
+            }
             SchemaChange::DropTable(table) => Some(format!("all rows of `{}`", table.name)),
             SchemaChange::DropColumn { table, column } if !column.stays.is_none() => {
                 Some(staying_loss(*table, *column, "no stored object gives them back"))
@@ -126,6 +133,12 @@ pub fn summary(changes: &[SchemaChange], backfilled: &Schema, server: Option<Ser
             {
                 text.push_str("    filled from the stored objects afterwards\n");
             }
+            if let SchemaChange::CreateTable(table) = change
+                && is_alone(table, changes.iter().filter_map(created))
+                && backfilled.table(table.name).is_some()
+            {
+                text.push_str("    filled from the stored objects afterwards\n");
+            }
             let copies = server.map_or_else(
                 || change.rules().iter().any(|rule| rule.cost == Cost::Copy && rule.family != Family::Sqlite),
                 |server| change.cost(server) == Cost::Copy && server.family != Family::Sqlite,
@@ -133,7 +146,7 @@ pub fn summary(changes: &[SchemaChange], backfilled: &Schema, server: Option<Ser
             if copies {
                 text.push_str("    who writes to this table waits until it is copied\n");
             }
-            if let Some(loss) = change.loss(is_added_again(change, changes)) {
+            if let Some(loss) = change.loss(changes) {
                 let _ = writeln!(text, "    DESTRUCTIVE: {loss}");
             }
         }
@@ -141,12 +154,40 @@ pub fn summary(changes: &[SchemaChange], backfilled: &Schema, server: Option<Ser
     text
 }
 
-/// Whether a dropped column is added again with another type.
+/// Whether a dropped column is added again with another type, or a dropped table created again with other columns.
 fn is_added_again(change: &SchemaChange, changes: &[SchemaChange]) -> bool {
-    let SchemaChange::DropColumn { table, column } = change else { return false };
-    changes.iter().any(|other| {
-        matches!(other, SchemaChange::AddColumn { table: of, column: added } if of == table && added.name == column.name)
+    changes.iter().any(|other| match (change, other) {
+        (SchemaChange::DropColumn { table, column }, SchemaChange::AddColumn { table: of, column: added }) => {
+            of == table && added.name == column.name
+        }
+        (SchemaChange::DropTable(table), SchemaChange::CreateTable(created)) => created.name == table.name,
+        _ => false,
     })
+}
+
+/// The table that a change creates.
+fn created(change: &SchemaChange) -> Option<&TableDef> {
+    match change {
+        SchemaChange::CreateTable(table) => Some(table),
+        _ => None,
+    }
+}
+
+/// The table that a change drops.
+fn dropped(change: &SchemaChange) -> Option<&TableDef> {
+    match change {
+        SchemaChange::DropTable(table) => Some(table),
+        _ => None,
+    }
+}
+
+/// Whether this is a companion, and its main table is not among `others`.
+fn is_alone<'a>(table: &TableDef, mut others: impl Iterator<Item = &'a TableDef>) -> bool {
+    let is_main = |main: &TableDef| {
+        let rest = table.name.as_str().strip_prefix(main.name.as_str());
+        !main.is_companion() && rest.is_some_and(|rest| rest.starts_with('_'))
+    };
+    table.is_companion() && !others.any(is_main)
 }
 
 /// Values of a column that stay are lost, and why.
@@ -172,7 +213,7 @@ pub fn staying_losses(before: &Schema, after: &Schema, changes: &[SchemaChange])
 
 /// The data that these changes drop, as text.
 pub fn losses(changes: &[SchemaChange]) -> Vec<String> {
-    changes.iter().filter_map(|change| change.loss(is_added_again(change, changes))).collect()
+    changes.iter().filter_map(|change| change.loss(changes)).collect()
 }
 
 /// Whether a column that is dropped may have got a new name, as questions: it is the only one of its type that its table loses, beside

@@ -22,7 +22,7 @@ fn table(name: &str, columns: Vec<ColumnDef>) -> TableDef {
     let uid = ColumnDef { nullable: false, ..column("uid", SqlType::VarChar(64)) };
     TableDef {
         name: Ident::new(name),
-        was: None,
+        was: Vec::new(),
         columns: std::iter::once(uid).chain(columns).collect(),
         primary_key: vec![Ident::new("uid")],
         keys: Vec::new(),
@@ -44,7 +44,7 @@ fn made(before: &Schema, after: &Schema) -> Vec<TableDef> {
     for step in &steps {
         for change in &step.changes {
             match change {
-                SchemaChange::CreateTable(table) => tables.push(TableDef { was: None, ..table.clone() }),
+                SchemaChange::CreateTable(table) => tables.push(TableDef { was: Vec::new(), ..table.clone() }),
                 SchemaChange::DropTable(table) => tables.retain(|other| other.name != table.name),
                 _ => {}
             }

@@ -130,39 +130,49 @@ impl Writer<'_> {
                     this.push(like);
                 });
             }
-            Condition::Pair { companion, test, has, .. } => self.pair(*companion, test, *has),
+            Condition::Pair { companion, key, test, has } => self.pair(*companion, key.is_some(), test, *has),
             Condition::States(states) => self.states(*states),
         }
     }
 
     /// An object that has a pair is found by the pairs' key, one that has none by its own.
-    fn pair(&mut self, companion: Companion, test: &PairTest, has: bool) {
+    fn pair(&mut self, companion: Companion, of_key: bool, test: &PairTest, has: bool) {
         let table = self.table.companion(companion);
+        let mut and = " WHERE ";
         if has {
-            self.push(&format!("\"uid\" IN (SELECT \"obj_uid\" FROM \"{table}\" WHERE \"key\" = ?"));
+            self.push(&format!("\"uid\" IN (SELECT \"obj_uid\" FROM \"{table}\""));
         } else {
             let uid = format!("\"{}\".\"uid\"", self.table.name);
-            self.push(&format!("NOT EXISTS (SELECT 1 FROM \"{table}\" WHERE \"obj_uid\" = {uid} AND \"key\" = ?"));
+            self.push(&format!("NOT EXISTS (SELECT 1 FROM \"{table}\" WHERE \"obj_uid\" = {uid}"));
+            and = " AND ";
+        }
+        if of_key {
+            self.push(and);
+            self.push("\"key\" = ?");
+            and = " AND ";
+        }
+        if !matches!(test, PairTest::Any) {
+            self.push(and);
         }
         match test {
             PairTest::Any => {}
-            PairTest::In(values) if values.is_empty() => self.push(" AND 1 = 0"),
+            PairTest::In(values) if values.is_empty() => self.push("1 = 0"),
             PairTest::In(values) => {
-                self.push(" AND \"value\" IN (");
+                self.push("\"value\" IN (");
                 self.parameters(values.len());
                 self.push(")");
             }
             PairTest::Compare(comparison, _) => {
-                self.push(" AND \"value\"");
+                self.push("\"value\"");
                 self.push(sign(*comparison));
                 self.push("?");
             }
             PairTest::Number(comparison, _) => {
                 let (is_number, number) = self.rules.whole_number();
-                self.push(&format!(" AND {is_number} AND {number}{}?", sign(*comparison)));
+                self.push(&format!("{is_number} AND {number}{}?", sign(*comparison)));
             }
             PairTest::Like(_) => {
-                self.push(" AND \"value\" ");
+                self.push("\"value\" ");
                 let like = self.rules.like();
                 self.push(like);
             }
@@ -327,7 +337,7 @@ pub(super) fn params<'a>(condition: &'a Condition, rules: &dyn Rules, params: &m
             params.push(Param::Text(pattern.text(globs)));
         }
         Condition::Pair { key, test, .. } => {
-            params.push(Param::Text(key));
+            params.extend(key.as_deref().map(Param::Text));
             match test {
                 PairTest::Any => {}
                 PairTest::In(values) => params.extend(values.iter().map(Param::Value)),

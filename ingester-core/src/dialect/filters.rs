@@ -79,6 +79,17 @@ pub(super) fn names(columns: &[Column], _: &dyn Values) -> Result<Safe<String>> 
     Ok(Safe(names))
 }
 
+/// The columns of a companion table, each read as text.
+#[askama::filter_fn]
+pub(super) fn texts_of(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
+    let rules = rules(values)?;
+    let text = |column: &Column| match column.ty {
+        SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => format!("\"{}\"", column.name),
+        _ => rules.shown(column.name.as_str()),
+    };
+    Ok(Safe(columns.iter().map(text).collect::<Vec<_>>().join(", ")))
+}
+
 /// This number of parameters: `?, ?, ?`.
 #[askama::filter_fn]
 pub(super) fn parameters<N: Borrow<usize>>(count: N, _: &dyn Values) -> Result<Safe<String>> {

@@ -74,6 +74,17 @@ impl<'a> Param<'a> {
         }
     }
 
+    /// What a row has in a companion table, where everything is text, as its column's type has it.
+    pub(crate) fn stored(ty: SqlType, text: &'a str) -> Self {
+        let typed = match ty {
+            SqlType::Int | SqlType::BigInt => text.parse().ok().map(Param::Int),
+            SqlType::BigIntUnsigned => text.parse().ok().map(Param::UInt),
+            SqlType::DateTime => Micros::from_sql(text).map(Param::Time),
+            _ => None,
+        };
+        typed.unwrap_or(Param::Text(text))
+    }
+
     /// A time, or NULL.
     pub(crate) fn time(time: Option<Micros>) -> Self {
         time.map_or(Param::Null, Param::Time)

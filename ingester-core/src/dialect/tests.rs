@@ -4,7 +4,7 @@ use super::{Access, Dialect, Param, Sql, Statement};
 use crate::ddl::{Schema, TableDef};
 use crate::object::{ManagedFields, Object};
 use crate::row::Row;
-use crate::schema::{Field, Ident, Shape, SqlType, Stays, Table, TableParts, base};
+use crate::schema::{Field, Form, Ident, Many, Shape, SqlType, Stays, Table, TableParts, base};
 use crate::value::{Micros, Value, Values};
 use std::path::Path;
 
@@ -17,8 +17,25 @@ const COLUMNS: [crate::schema::Column; PARTS.column_count()] = PARTS.columns();
 const KEYS: [crate::schema::Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
 
 /// The table in the statements' tests.
-pub(super) static TABLE: Table =
-    Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &KEYS, companions: true };
+pub(super) static TABLE: Table = Table {
+    kind: "Widget",
+    name: Ident::new("widget"),
+    was: None,
+    columns: &COLUMNS,
+    many: &[],
+    keys: &KEYS,
+    companions: true,
+};
+
+/// A list of texts.
+pub(super) static LIST: Many =
+    Many::derived(Ident::new("tags"), None, Form::List, SqlType::VarChar(128), None, false, 0);
+
+/// A map of integers.
+pub(super) static MAP: Many = Many::derived(Ident::new("limits"), None, Form::Map, SqlType::BigInt, None, false, 1);
+
+/// The same table with columns of many values.
+static OF_MANY: Table = TABLE.with_many(&[LIST, MAP]).without_companions();
 
 const STAYING_PARTS: TableParts =
     TableParts { fields: [&[FIELDS[0].stays(Stays::Keep), FIELDS[1].stays(Stays::First)], &[], &[]], keys: &[] };
@@ -30,6 +47,7 @@ pub(super) static STAYING: Table = Table {
     name: Ident::new("widget"),
     was: None,
     columns: &STAYING_COLUMNS,
+    many: &[],
     keys: &KEYS,
     companions: true,
 };
@@ -108,6 +126,20 @@ fn definitions_read_well() {
         });
     }
     assert_eq!(COLUMNS.len(), base::JSON + 3);
+}
+
+#[test]
+fn tables_of_many_values_read_well() {
+    let mut text = String::new();
+    for dialect in Dialect::ALL {
+        let tables = TableDef::all(&OF_MANY).split_off(1);
+        text.push_str(&format!("-- {dialect}\n"));
+        text.push_str(&dialect.script(&dialect.create_all(&Schema { tables, views: Vec::new() })));
+        text.push('\n');
+    }
+    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("definitions_of_many_values", text);
+    });
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::model::{Filter, Order, Query, States, Test};
 use super::time::parse_time;
 use crate::nearest::nearest;
-use crate::schema::{Companion, SqlType, Table, base};
+use crate::schema::{Companion, Form, Many, SqlType, Table, base};
 use crate::value::{Micros, Value};
 
 /// The most terms of a query: names, uids, namespaces, tests and the values of lists. More would be refused by some database.
@@ -33,7 +33,7 @@ impl Checked {
     /// [`QueryError::NoSuchField`] without one.
     pub fn place(&self, field: &str) -> Result<usize, QueryError> {
         let context = Context { table: self.table, scan: false };
-        context.place(field).ok_or_else(|| context.no_such_field(field))
+        context.place_of_one(field, "shown")
     }
 
     /// What must hold of a row.
@@ -138,12 +138,12 @@ pub enum Condition {
         /// NULL passes as well.
         or_null: bool,
     },
-    /// The object has such a label or annotation, or has none.
+    /// The object has such a label, annotation, or value in a column of many, or has none.
     Pair {
-        /// Labels or annotations.
+        /// Which companion has it.
         companion: Companion,
-        /// The key.
-        key: String,
+        /// The key; `None` for any, and for the values of a list.
+        key: Option<String>,
         /// What is tested of the value.
         test: PairTest,
         /// Whether there is one that passes.
@@ -153,14 +153,14 @@ pub enum Condition {
     States(States),
 }
 
-/// What is tested of the value of a label or an annotation.
+/// What is tested of the value of a label, of an annotation, or in a column of many values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PairTest {
-    /// Nothing: the key is there.
+    /// Nothing: it is there.
     Any,
-    /// It is one of these texts.
+    /// It is one of these.
     In(Vec<Value>),
-    /// It compares with this text.
+    /// It compares with this one.
     Compare(Comparison, Value),
     /// It is a whole number of 63 bits, without a sign, and compares with this one.
     Number(Comparison, i64),
@@ -349,7 +349,49 @@ impl Context {
         pair(companion, key, test, holds)
     }
 
+    /// The condition that one of many values passes a test, or that none does.
+    fn values(
+        &self,
+        field: &str,
+        (many, key): (&'static Many, Option<String>),
+        test: &Test,
+        holds: bool,
+    ) -> Result<Condition, QueryError> {
+        let ty = many.ty();
+        let wrong = |how: &'static str, why: &'static str| QueryError::WrongTest { field: field.into(), how, why };
+        if many.form == Form::Map && key.is_none() && !matches!(test, Test::Exists | Test::Empty) {
+            return Err(wrong(
+                "compared",
+                "it is a map: name one of its keys behind it, as in `limits.cpu` or `limits[\"cpu\"]`",
+            ));
+        }
+        // As they are stored.
+        let value = |value: &Value| match converted(field, ty, value)? {
+            Value::Text(text) if text.ends_with(' ') => Ok(Value::text(text.trim_end_matches(' '))),
+            value => Ok(value),
+        };
+        let compare = |comparison: Comparison, of: &Value| value(of).map(|value| PairTest::Compare(comparison, value));
+        let (test, has) = match test {
+            Test::Exists => (PairTest::Any, holds),
+            Test::Equal(of) => (PairTest::In(vec![value(of)?]), holds),
+            Test::In(values) => (PairTest::In(values.iter().map(value).collect::<Result<_, _>>()?), holds),
+            Test::Less(of) => (compare(Comparison::Less, of)?, holds),
+            Test::LessOrEqual(of) => (compare(Comparison::LessOrEqual, of)?, holds),
+            Test::Greater(of) => (compare(Comparison::Greater, of)?, holds),
+            Test::GreaterOrEqual(of) => (compare(Comparison::GreaterOrEqual, of)?, holds),
+            Test::Like(pattern) if is_text(ty) => (PairTest::Like(Pattern::new(pattern)), holds),
+            Test::Like(_) => return Err(wrong("compared with a pattern", "its values are no texts")),
+            // No value, or only empty ones.
+            Test::Empty if is_text(ty) => (PairTest::Compare(Comparison::NotEqual, Value::text("")), !holds),
+            Test::Empty => (PairTest::Any, !holds),
+        };
+        Ok(Condition::Pair { companion: Companion::Values(many), key, test, has })
+    }
+
     fn field(&self, field: &str, test: &Test, holds: bool) -> Result<Condition, QueryError> {
+        if let Some(many) = self.many(field) {
+            return self.values(field, many, test, holds);
+        }
         let (operand, ty, nullable) = self.operand(field)?;
         let or_null = nullable && !holds;
         let compare = |comparison: Comparison, value: &Value| {
@@ -413,10 +455,44 @@ impl Context {
         self.table.by_name(field).or_else(|| self.table.by_path(field))
     }
 
+    /// The place of a column of one value, for what cannot be done with many.
+    fn place_of_one(&self, field: &str, how: &'static str) -> Result<usize, QueryError> {
+        let many = || QueryError::WrongTest { field: field.into(), how, why: "it has many values" };
+        let none = || if self.many(field).is_some() { many() } else { self.no_such_field(field) };
+        self.place(field).ok_or_else(none)
+    }
+
+    /// The column of many values that a field is: all of them, or what a map has for a key, as in `spec.limits.cpu` and
+    /// `limits["cpu"]`.
+    fn many(&self, field: &str) -> Option<(&'static Many, Option<String>)> {
+        if self.table.many.is_empty() || self.place(field).is_some() {
+            return None;
+        }
+        let field = field.strip_suffix("[*]").unwrap_or(field);
+        if let Some(many) = self.table.many_by(field) {
+            return Some((many, None));
+        }
+        let map = |field: &str| self.table.many_by(field).filter(|many| many.form == Form::Map);
+        if let Some((before, key)) = field.strip_suffix(']').and_then(|field| field.split_once('['))
+            && let Some(many) = map(before)
+        {
+            let quoted = |quote: char| key.strip_prefix(quote).and_then(|key| key.strip_suffix(quote));
+            let key = quoted('"').or_else(|| quoted('\'')).unwrap_or(key);
+            return Some((many, Some(stored_key(key))));
+        }
+        // A key may have dots, too.
+        let mut dots = field.match_indices('.').map(|(at, _)| at);
+        dots.find_map(|at| map(&field[..at]).map(|many| (many, Some(stored_key(&field[at + 1..])))))
+    }
+
     fn no_such_field(&self, field: &str) -> QueryError {
         let paths: Vec<String> =
             self.table.columns.iter().filter_map(|column| column.path).map(|path| path.to_string()).collect();
+        let many: Vec<String> =
+            self.table.many.iter().filter_map(|many| many.path).map(|path| path.to_string()).collect();
+        let paths = [paths, many].concat();
         let names = self.table.columns.iter().map(|column| column.name.as_str());
+        let names = names.chain(self.table.many.iter().map(|many| many.name.as_str()));
         let known: Vec<&str> = names.chain(paths.iter().map(String::as_str)).collect();
         let hint = match nearest(field, &known) {
             Some(near) => format!("; did you mean `{near}`?"),
@@ -434,7 +510,7 @@ impl Context {
         let asked = if query.order.is_empty() { &[NAMESPACE, NAME][..] } else { &query.order };
         let mut order: Vec<SortKey> = Vec::new();
         for Order { field, descending } in asked {
-            let place = self.place(field).ok_or_else(|| self.no_such_field(field))?;
+            let place = self.place_of_one(field, "sorted by")?;
             let column = &self.table.columns[place];
             if matches!(column.ty, SqlType::LongBlob | SqlType::Json | SqlType::MediumText | SqlType::Text) {
                 let why = "it may hold more than a database compares";
@@ -459,6 +535,11 @@ impl Context {
         }
         Ok(order)
     }
+}
+
+/// A key as it is stored.
+fn stored_key(key: &str) -> String {
+    key.trim_end_matches(' ').to_owned()
 }
 
 const NAMESPACE: Order = Order { field: std::borrow::Cow::Borrowed("namespace"), descending: false };
@@ -560,7 +641,7 @@ fn pair(companion: Companion, key: &str, test: &Test, holds: bool) -> Result<Con
         Value::Int(number) => Ok(PairTest::Number(comparison, *number)),
         value => text(value).map(|value| PairTest::Compare(comparison, value)),
     };
-    let has = |test: PairTest| Condition::Pair { companion, key: key.to_owned(), test, has: holds };
+    let has = |test: PairTest| Condition::Pair { companion, key: Some(key.to_owned()), test, has: holds };
     Ok(match test {
         Test::Exists => has(PairTest::Any),
         Test::Equal(value) => has(PairTest::In(vec![text(value)?])),
@@ -573,7 +654,7 @@ fn pair(companion: Companion, key: &str, test: &Test, holds: bool) -> Result<Con
         // No such label, or an empty one: not that there is one that is not empty.
         Test::Empty => Condition::Pair {
             companion,
-            key: key.to_owned(),
+            key: Some(key.to_owned()),
             test: PairTest::Compare(Comparison::NotEqual, Value::text("")),
             has: !holds,
         },

@@ -35,7 +35,7 @@
 use super::{Filter, Order, Test};
 use crate::schema::Ident;
 use crate::value::class::{Anything, Textual};
-use crate::value::{Literal, Scalar, value_of};
+use crate::value::{Elements, Entries, Literal, Scalar, Several, value_of};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -69,6 +69,22 @@ pub enum Dynamic {}
 
 impl Scalar for Dynamic {
     type Class = Anything;
+}
+
+impl Several for Dynamic {}
+
+impl Elements for Dynamic {
+    type Class = Anything;
+}
+
+impl Entries for Dynamic {
+    type Class = Anything;
+}
+
+/// What a map in a column of many values of `S` has for one key; its values are those of `V`.
+pub struct Entry<S, V> {
+    field: String,
+    of: PhantomData<fn() -> (S, V)>,
 }
 
 /// A struct whose columns are in the table of `R`: the type of a kind's objects itself, and the struct of its status. Derived:
@@ -234,6 +250,93 @@ impl<S, V> Handle<S, V> {
         V: Scalar,
     {
         self.order(true)
+    }
+}
+
+/// The conditions on a column of many values (`#[index(many)]`).
+impl<S, V: Several> Handle<S, V> {
+    /// One of the values is this one.
+    pub fn contains(self, value: impl Literal<V::Class>) -> Predicate<S>
+    where
+        V: Elements,
+    {
+        self.predicate(Test::Equal(value_of(&value)))
+    }
+
+    /// One of the values is one of these.
+    pub fn contains_any<L: Literal<V::Class>>(self, values: impl IntoIterator<Item = L>) -> Predicate<S>
+    where
+        V: Elements,
+    {
+        self.predicate(Test::In(values.into_iter().map(|value| value_of(&value)).collect()))
+    }
+
+    /// One of the values is a text like this pattern, see [`Handle::like`].
+    pub fn contains_like(self, pattern: impl Into<String>) -> Predicate<S>
+    where
+        V: Elements<Class: Textual>,
+    {
+        self.predicate(Test::Like(pattern.into()))
+    }
+
+    /// There is no value.
+    pub fn has_none(self) -> Predicate<S> {
+        !self.has_some()
+    }
+
+    /// There is a value at least.
+    pub fn has_some(self) -> Predicate<S> {
+        self.predicate(Test::Exists)
+    }
+
+    /// What a map has for this key.
+    pub fn at(self, key: &str) -> Entry<S, V>
+    where
+        V: Entries,
+    {
+        Entry { field: format!("{}[\"{key}\"]", self.column()), of: PhantomData }
+    }
+}
+
+/// The conditions on what a map has for a key. A comparison with what is not there never holds, so its negation does.
+impl<S, V: Entries> Entry<S, V> {
+    fn predicate(self, test: Test) -> Predicate<S> {
+        Predicate::new(Filter::field(self.field, test))
+    }
+
+    /// The value is this one.
+    pub fn eq(self, value: impl Literal<V::Class>) -> Predicate<S> {
+        self.predicate(Test::Equal(value_of(&value)))
+    }
+
+    /// The value is not this one, or there is none.
+    pub fn ne(self, value: impl Literal<V::Class>) -> Predicate<S> {
+        !self.eq(value)
+    }
+
+    /// The value is less.
+    pub fn lt(self, value: impl Literal<V::Class>) -> Predicate<S> {
+        self.predicate(Test::Less(value_of(&value)))
+    }
+
+    /// The value is greater.
+    pub fn gt(self, value: impl Literal<V::Class>) -> Predicate<S> {
+        self.predicate(Test::Greater(value_of(&value)))
+    }
+
+    /// The value is one of these.
+    pub fn is_in<L: Literal<V::Class>>(self, values: impl IntoIterator<Item = L>) -> Predicate<S> {
+        self.predicate(Test::In(values.into_iter().map(|value| value_of(&value)).collect()))
+    }
+
+    /// The key is not there.
+    pub fn is_absent(self) -> Predicate<S> {
+        !self.is_present()
+    }
+
+    /// The key is there.
+    pub fn is_present(self) -> Predicate<S> {
+        self.predicate(Test::Exists)
     }
 }
 
@@ -454,6 +557,21 @@ mod tests {
         let (of_red, of_on) = (filter(red.clone()), filter(on.clone().of()));
         assert_eq!(filter(red.clone().and(on.clone())), of_red.clone().and(of_on.clone()));
         assert_eq!(filter(red.or(!on)), of_red.or(of_on.negated()));
+    }
+
+    #[test]
+    fn conditions_on_many_values_are_tests_of_the_column_or_of_a_key() {
+        let names: Handle<Widget, Option<Vec<String>>> = Handle::named("names");
+        let limits: Handle<Widget, std::collections::BTreeMap<String, i64>> = Handle::named("limits");
+        is(names.contains("a"), "names", Test::Equal(Value::text("a")));
+        is(names.contains_any(["a", "b"]), "names", Test::In(vec![Value::text("a"), Value::text("b")]));
+        is(names.contains_like("a%"), "names", Test::Like("a%".into()));
+        is(names.has_some(), "names", Test::Exists);
+        is_not(names.has_none(), "names", Test::Exists);
+        is(limits.at("cpu").eq(4), "limits[\"cpu\"]", Test::Equal(Value::Int(4)));
+        is_not(limits.at("cpu").is_absent(), "limits[\"cpu\"]", Test::Exists);
+        let any: Handle<Widget, Dynamic> = Handle::named("any");
+        is(any.contains("a"), "any", Test::Equal(Value::text("a")));
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod time;
 mod token;
 
 pub use check::{Checked, Comparison, Condition, Operand, PairTest, Pattern, QueryError, SortKey};
-pub use handle::{Dynamic, Handle, PartOf, Parts, Predicate, Sort};
+pub use handle::{Dynamic, Entry, Handle, PartOf, Parts, Predicate, Sort};
 pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Filter, Order, Query, States, Test};
 pub use order::{OrderError, parse_order};

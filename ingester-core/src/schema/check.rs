@@ -6,7 +6,7 @@
 use super::field::{Field, PartKey};
 use super::ident::joined;
 use super::limits;
-use super::table::{BASE_COLUMNS, BASE_KEYS, Companion, Table, TableParts, composite_name};
+use super::table::{BASE_COLUMNS, BASE_KEYS, Companion, Form, Table, TableParts, composite_name};
 use super::text::{Text, assert_identifier};
 use super::{Ident, SqlType};
 
@@ -158,6 +158,118 @@ const fn check_key_of_part(field: &Field, first: usize) {
     }
 }
 
+/// Fails if the values of a column of many values cannot be in a key. Those of a nested struct are checked there.
+///
+/// # Panics
+/// With the mistake and how to fix it; in a constant that is a compile error.
+pub const fn check_many(field: &Field) {
+    let mut p = 0;
+    while p < field.shape.parts.len() {
+        if let Some(form) = field.shape.parts[p].many
+            && field.suffix(p).is_empty()
+        {
+            check_many_values(field, p, form);
+        }
+        p += 1;
+    }
+}
+
+const fn check_many_values(field: &Field, p: usize, form: Form) {
+    let name = field.name(p);
+    let about = Text::new("column `").str(name.as_str()).str("` of many values: ");
+    let ty = field.part_type(p);
+    let bytes = match (ty, ty.key_bytes()) {
+        (SqlType::Json, _) => about
+            .str("each of them is several columns: make a list or map of texts with `many, with = function`")
+            .fail(),
+        (SqlType::Boolean | SqlType::Double, _) => about
+            .str("they may be texts, integers or times: make a list or map of these with `many, with = function`")
+            .fail(),
+        (_, None) => {
+            about.str("they are in a key, and their type has no bounded length: use `type = \"VARCHAR(n)\"`").fail()
+        }
+        (_, Some(bytes)) => bytes,
+    };
+    // With the uid, or with the key of a map.
+    let (beside, most) = match form {
+        Form::List => (256, MOST_OF_LIST),
+        Form::Map => (limits::LABEL_KEY_CHARACTERS as u32 * limits::CHARACTER_BYTES, MOST_OF_MAP),
+    };
+    if bytes + beside > limits::KEY_BYTES {
+        about
+            .str("their key takes ")
+            .number((bytes + beside) as u64)
+            .str(" bytes (4 a character), InnoDB allows 3072: use a shorter type (VARCHAR(")
+            .number(most as u64)
+            .str(") is the longest)")
+            .fail()
+    }
+}
+
+/// The longest VARCHAR that a list may have: its key has the uid beside it, of 64 characters.
+pub(crate) const MOST_OF_LIST: u32 = limits::KEY_BYTES / limits::CHARACTER_BYTES - 64;
+
+/// The longest VARCHAR that a map may have: its key has the map's key beside it.
+pub(crate) const MOST_OF_MAP: u32 = limits::KEY_BYTES / limits::CHARACTER_BYTES - limits::LABEL_KEY_CHARACTERS as u32;
+
+/// The most bytes in the name of a table of many values: the names of keys contain it on SQLite, and must not be cut.
+pub(crate) const MANY_TABLE_BYTES: usize = limits::IDENTIFIER_BYTES - "__key_value".len();
+
+/// Fails if the table of a column of many values cannot have its name.
+///
+/// # Panics
+/// With the name; in a constant that is a compile error.
+pub const fn check_many_tables(table: &Table) {
+    let mut m = 0;
+    while m < table.many.len() {
+        let name = table.many[m].name;
+        if name.same_as(Companion::Labels.suffix()) || name.same_as(Companion::Annotations.suffix()) {
+            Text::new("column `")
+                .str(name.as_str())
+                .str("` of many values would have the table of the object's ")
+                .str(name.as_str())
+                .str(": give it another name with `column = \"...\"`")
+                .fail()
+        }
+        let whole = joined(table.name.as_str(), name.as_str());
+        if whole.as_str().len() > MANY_TABLE_BYTES {
+            Text::new("column `")
+                .str(name.as_str())
+                .str("` of many values has the table `")
+                .str(whole.as_str())
+                .str("`, a name of ")
+                .number(whole.as_str().len() as u64)
+                .str(" bytes, and it may have ")
+                .number(MANY_TABLE_BYTES as u64)
+                .str(": give a shorter one with `column = \"...\"` or `table = \"...\"`")
+                .fail()
+        }
+        if is_own_table(whole.as_str()) {
+            Text::new("column `")
+                .str(name.as_str())
+                .str("` of many values has the table `")
+                .str(whole.as_str())
+                .str("`, which is one of the ingester's own: give another name with `column = \"...\"` or `table = \"...\"`")
+                .fail()
+        }
+        m += 1;
+    }
+}
+
+/// Whether a table of this name is one of the ingester's own.
+pub(crate) const fn is_own_table(name: &str) -> bool {
+    let mut i = 0;
+    while i < OWN_TABLES.len() {
+        if OWN_TABLES[i].eq_ignore_ascii_case(name) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const OWN_TABLES: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingester_settings", "_sqlx_migrations"];
+
 /// Fails if `was = "..."` cannot have been the field's name.
 ///
 /// # Panics
@@ -253,6 +365,12 @@ const fn byte((head, tail): (&str, &str), i: usize) -> u8 {
 /// # Panics
 /// With the name; in a constant that is a compile error.
 pub const fn check_key_column(parts: &TableParts, name: &str) {
+    if has_many(parts, name) {
+        Text::new("column `")
+            .str(name)
+            .str("` cannot stand in a key: its many values are in a table of their own, which has keys already; leave it out")
+            .fail()
+    }
     match column_type(parts, name) {
         Some(ty) if ty.key_bytes().is_some() => {}
         Some(_) => Text::new("column `")
@@ -337,6 +455,28 @@ const fn is_earlier_key(parts: &TableParts, k: usize, name: &Ident) -> bool {
             return true;
         }
         i += 1;
+    }
+    false
+}
+
+/// Whether the column of this name has many values.
+const fn has_many(parts: &TableParts, name: &str) -> bool {
+    let mut group = 0;
+    while group < parts.fields.len() {
+        let mut i = 0;
+        while i < parts.fields[group].len() {
+            let field = &parts.fields[group][i];
+            let mut p = 0;
+            while p < field.shape.parts.len() {
+                let many = field.shape.parts[p].many.is_some();
+                if many && same_joined((field.column, field.suffix(p)), (name, "")) {
+                    return true;
+                }
+                p += 1;
+            }
+            i += 1;
+        }
+        group += 1;
     }
     false
 }

@@ -2,7 +2,7 @@
 
 use super::check::{check_base, check_name, check_type, check_was};
 use super::text::Text;
-use super::{Fingerprint, Ident, Path, SqlType, Stays};
+use super::{Fingerprint, Form, Ident, Path, SqlType, Stays};
 
 /// How a column takes part in keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +35,18 @@ pub struct Part {
     pub computed: bool,
     /// Which stored values stay.
     pub stays: Stays,
+    /// Whether it has many values, those of a list or a map, which are in a table of their own.
+    pub many: Option<Form>,
 }
 
 impl Part {
+    /// The one part of a list or a map of values of this shape. Several columns cannot be such a value: a type says so that none can have
+    /// (see [`check_many`](super::check::check_many)).
+    pub const fn many(form: Form, values: Shape) -> Self {
+        let ty = if values.is_scalar() && values.parts[0].many.is_none() { values.parts[0].ty } else { SqlType::Json };
+        Part { key: PartKey::None, many: Some(form), ..Part::scalar(ty) }
+    }
+
     /// The one part of a scalar.
     const fn scalar(ty: SqlType) -> Self {
         Part {
@@ -49,6 +58,7 @@ impl Part {
             path: Some(Path::HERE),
             computed: false,
             stays: Stays::None,
+            many: None,
         }
     }
 }
@@ -327,6 +337,11 @@ impl Field {
         };
         let column = Fingerprint::NONE.text(self.name(i).as_str()).text(self.part_type(i).word()).number(length);
         let column = column.and(self.part_source(i));
+        let column = match self.shape.parts[i].many {
+            None => column,
+            Some(Form::List) => column.text("list"),
+            Some(Form::Map) => column.text("map"),
+        };
         match self.part_stays(i) {
             Stays::None => column,
             stays => column.text(stays.word()),
@@ -336,6 +351,18 @@ impl Field {
     /// How part `i`'s column takes part in keys.
     pub(super) const fn part_key(&self, i: usize) -> PartKey {
         if self.key { self.shape.parts[i].key } else { PartKey::None }
+    }
+
+    /// How many of the parts before part `i` are columns of the main table.
+    pub(super) const fn columns_before(&self, i: usize) -> usize {
+        let (mut p, mut count) = (0, 0);
+        while p < i {
+            if self.shape.parts[p].many.is_none() {
+                count += 1;
+            }
+            p += 1;
+        }
+        count
     }
 
     /// The name of the key that part `i` is in; the column's name for a key of its own.
@@ -369,7 +396,18 @@ impl Field {
         !matches!(self.part_key(i), PartKey::None)
     }
 
-    /// How many columns these fields have.
+    /// How many of their columns have many values.
+    pub(super) const fn count_many(fields: &[Field]) -> usize {
+        let (mut i, mut count) = (0, 0);
+        while i < fields.len() {
+            let parts = fields[i].shape.parts.len();
+            count += parts - fields[i].columns_before(parts);
+            i += 1;
+        }
+        count
+    }
+
+    /// How many columns these fields have, those of many values among them.
     pub const fn count(fields: &[Field]) -> usize {
         let (mut i, mut count) = (0, 0);
         while i < fields.len() {
@@ -416,6 +454,7 @@ impl Field {
                     path: fields[i].part_path(p, ""),
                     computed: fields[i].part_computed(p),
                     stays: fields[i].part_stays(p),
+                    many: fields[i].shape.parts[p].many,
                 };
                 n += 1;
                 p += 1;

@@ -1,7 +1,8 @@
-//! A kind's three tables: the main one and its companions for labels and annotations.
+//! A kind's tables: the main one and its companions, for labels, for annotations, and for each column of many values.
 
 use super::field::Field;
 use super::fingerprint::Fingerprint;
+use super::ident::joined;
 use super::limits;
 use super::text::Text;
 use super::{Ident, Path, SqlType, Stays};
@@ -67,7 +68,7 @@ impl Key {
     }
 }
 
-/// The three tables of one kind.
+/// The tables of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
     /// The kind whose tables they are.
@@ -78,46 +79,128 @@ pub struct Table {
     pub was: Option<Ident>,
     /// Its columns: [`BASE_COLUMNS`] first, then the indexed ones.
     pub columns: &'static [Column],
+    /// Its columns of many values, each a [companion](Companion).
+    pub many: &'static [Many],
     /// Its secondary keys; the primary key is `uid`.
     pub keys: &'static [Key],
-    /// Whether it has [companions](Companion). Without them, labels and annotations are in `json` alone.
+    /// Whether it has companions for labels and annotations. Without them, both are in `json` alone.
     pub companions: bool,
 }
 
-/// A companion table, which has an object's labels or annotations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A companion table: it has any number of rows for each object, which are written together with the object's row.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Companion {
     /// `<table>_labels`
     Labels,
     /// `<table>_annotations`
     Annotations,
+    /// `<table>_<column>`: the values of a column of many values.
+    Values(&'static Many),
 }
 
 impl Companion {
-    /// Both, in the order in which they are created and written.
-    pub const ALL: [Companion; 2] = [Companion::Labels, Companion::Annotations];
+    /// Labels and annotations, in the order in which they are created and written.
+    pub const OF_METADATA: [Companion; 2] = [Companion::Labels, Companion::Annotations];
 
     /// The end of the table's name.
-    pub(crate) const fn suffix(self) -> &'static str {
+    pub const fn suffix(self) -> &'static str {
         match self {
             Companion::Labels => "labels",
             Companion::Annotations => "annotations",
+            Companion::Values(many) => many.name.as_str(),
         }
     }
 
-    /// Its columns: `obj_uid`, `key` and `value`; the first two are the primary key.
-    pub const fn columns(self) -> &'static [Column; 3] {
+    /// Its columns: `obj_uid`, `key` and `value`, without `key` for the values of a list. The first two are the primary key.
+    pub const fn columns(self) -> &'static [Column] {
         match self {
             Companion::Labels => &LABEL_COLUMNS,
             Companion::Annotations => &ANNOTATION_COLUMNS,
+            Companion::Values(many) => many.columns(),
         }
     }
 
-    /// Its secondary keys: for labels `key_value`, over key and value.
+    /// The columns of its primary key: the uid, and what tells the rows of one object apart.
+    pub(crate) fn key_columns(self) -> &'static [Column] {
+        &self.columns()[..2]
+    }
+
+    /// Their names.
+    pub(crate) const fn primary_key(self) -> &'static [&'static str] {
+        match self {
+            Companion::Values(Many { form: Form::List, .. }) => &["obj_uid", "value"],
+            Companion::Values(_) | Companion::Labels | Companion::Annotations => &["obj_uid", "key"],
+        }
+    }
+
+    /// Its secondary keys: of labels and maps `key_value`, over key and value; of lists `value`, over value and uid.
     pub const fn keys(self) -> &'static [Key] {
         match self {
             Companion::Labels => &LABEL_KEYS,
             Companion::Annotations => &[],
+            Companion::Values(Many { form: Form::List, .. }) => &LIST_KEYS,
+            Companion::Values(_) => &LABEL_KEYS,
+        }
+    }
+}
+
+/// What a column of many values is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// A list: each value once.
+    List,
+    /// A map: a value for each key.
+    Map,
+}
+
+/// A column of many values (`#[index(many)]`): those of a list or a map, each in a row of the table `<table>_<column>`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Many {
+    /// Its name, with which the table's ends.
+    pub name: Ident,
+    /// Its former name (`was = "..."`).
+    pub was: Option<Ident>,
+    /// Whether it is a list or a map.
+    pub form: Form,
+    /// Where the list or map is in the JSON of the object; `None` if it is not there, or nobody knows where.
+    pub path: Option<Path>,
+    /// Whether a function makes it from what is at the path (`with = function`).
+    pub computed: bool,
+    /// Its place in [`Table::many`], and in those of each row.
+    pub place: usize,
+    /// `obj_uid`, `key` and `value`; of a list without `key`, and the last one does not count.
+    columns: [Column; 3],
+}
+
+impl Many {
+    /// A column of many values of type `ty`, without checks.
+    pub const fn derived(
+        name: Ident,
+        was: Option<Ident>,
+        form: Form,
+        ty: SqlType,
+        path: Option<Path>,
+        computed: bool,
+        place: usize,
+    ) -> Self {
+        let value = column("value", ty, false);
+        let key = match form {
+            Form::List => value,
+            Form::Map => column("key", SqlType::VarChar(limits::LABEL_KEY_CHARACTERS), false),
+        };
+        Many { name, was, form, path, computed, place, columns: [LABEL_COLUMNS[0], key, value] }
+    }
+
+    /// The type of its values.
+    pub const fn ty(&self) -> SqlType {
+        self.columns[2].ty
+    }
+
+    /// The columns of its table: `obj_uid`, `key` and `value`; of a list without `key`.
+    pub const fn columns(&self) -> &[Column] {
+        match self.form {
+            Form::List => self.columns.split_at(2).0,
+            Form::Map => &self.columns,
         }
     }
 }
@@ -141,6 +224,8 @@ const LABEL_COLUMNS: [Column; 3] = [
 ];
 
 const LABEL_KEYS: [Key; 1] = [Key::new(Ident::new("key_value"), &[1, 2])];
+
+const LIST_KEYS: [Key; 1] = [Key::new(Ident::new("value"), &[1, 0])];
 
 /// The columns of every annotations table. A value may have 256 KiB, more than TEXT holds.
 const ANNOTATION_COLUMNS: [Column; 3] = [
@@ -224,7 +309,50 @@ impl TableParts {
 
     /// How many columns the table has.
     pub const fn column_count(&self) -> usize {
-        BASE_COLUMNS.len() + Field::count(self.fields[0]) + Field::count(self.fields[1]) + Field::count(self.fields[2])
+        let parts = Field::count(self.fields[0]) + Field::count(self.fields[1]) + Field::count(self.fields[2]);
+        BASE_COLUMNS.len() + parts - self.many_count()
+    }
+
+    /// How many columns of many values it has.
+    pub const fn many_count(&self) -> usize {
+        Field::count_many(self.fields[0]) + Field::count_many(self.fields[1]) + Field::count_many(self.fields[2])
+    }
+
+    /// The table's columns of many values.
+    ///
+    /// # Panics
+    /// If `N` is not [`TableParts::many_count`]; the derive passes it.
+    pub const fn many<const N: usize>(&self) -> [Many; N] {
+        let none = Many::derived(Ident::new("value"), None, Form::List, SqlType::VarChar(255), None, false, 0);
+        let mut all = [none; N];
+        let mut n = 0;
+        let mut group = 0;
+        while group < self.fields.len() {
+            let mut i = 0;
+            while i < self.fields[group].len() {
+                let field = &self.fields[group][i];
+                let mut p = 0;
+                while p < field.shape.parts.len() {
+                    if let Some(form) = field.shape.parts[p].many {
+                        all[n] = Many::derived(
+                            field.name(p),
+                            field.former_name(p),
+                            form,
+                            field.part_type(p),
+                            field.part_path(p, ROOTS[group]),
+                            field.part_computed(p),
+                            n,
+                        );
+                        n += 1;
+                    }
+                    p += 1;
+                }
+                i += 1;
+            }
+            group += 1;
+        }
+        assert!(n == N);
+        all
     }
 
     /// How many secondary keys the table has.
@@ -287,6 +415,10 @@ impl TableParts {
                 let field = &self.fields[group][i];
                 let mut p = 0;
                 while p < field.shape.parts.len() {
+                    if field.shape.parts[p].many.is_some() {
+                        p += 1;
+                        continue;
+                    }
                     columns[n] = Column {
                         name: field.name(p),
                         ty: field.part_type(p),
@@ -333,7 +465,7 @@ impl TableParts {
                         let mut other = p;
                         while other < field.shape.parts.len() {
                             if field.same_key(p, other) {
-                                keys[n] = keys[n].and((place + other) as u16);
+                                keys[n] = keys[n].and((place + field.columns_before(other)) as u16);
                             }
                             other += 1;
                         }
@@ -341,7 +473,7 @@ impl TableParts {
                     }
                     p += 1;
                 }
-                place += field.shape.parts.len();
+                place += field.columns_before(field.shape.parts.len());
                 i += 1;
             }
             group += 1;
@@ -394,19 +526,61 @@ pub(crate) const fn composite_name(names: &[&str]) -> Ident {
 impl Table {
     /// The tables of a derived kind: nothing is checked, as in [`Field::derived`].
     pub const fn derived(kind: &'static str, name: &str, columns: &'static [Column], keys: &'static [Key]) -> Self {
-        Table { kind, name: Ident::tolerant(name, ""), was: None, columns, keys, companions: true }
+        Table { kind, name: Ident::tolerant(name, ""), was: None, columns, many: &[], keys, companions: true }
     }
 
-    /// The table alone, without companions.
+    /// The same tables with columns of many values.
+    #[must_use]
+    pub const fn with_many(mut self, many: &'static [Many]) -> Self {
+        self.many = many;
+        self
+    }
+
+    /// The same without companions for labels and annotations.
     #[must_use]
     pub const fn without_companions(mut self) -> Self {
         self.companions = false;
         self
     }
 
-    /// Its companions, in the order in which they are created and written.
-    pub const fn companions(&self) -> &'static [Companion] {
-        if self.companions { &Companion::ALL } else { &[] }
+    /// Its companions, in the order in which they are created and written: labels, annotations, and the columns of many values.
+    pub fn companions(&self) -> impl Iterator<Item = Companion> + use<> {
+        let of_metadata = if self.companions { &Companion::OF_METADATA[..] } else { &[] };
+        of_metadata.iter().copied().chain(self.many.iter().map(Companion::Values))
+    }
+
+    /// How many companions it has.
+    pub(crate) const fn companion_count(&self) -> usize {
+        self.many.len() + if self.companions { Companion::OF_METADATA.len() } else { 0 }
+    }
+
+    /// The companion at a place among [`Table::companions`], for constant evaluation.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub(crate) const fn companion_at(&self, place: usize) -> Companion {
+        let of_metadata = if self.companions { Companion::OF_METADATA.len() } else { 0 };
+        if place < of_metadata {
+            Companion::OF_METADATA[place]
+        } else {
+            Companion::Values(&self.many[place - of_metadata])
+        }
+    }
+
+    /// Whether the main table or a companion, or one for labels or annotations that is not there, has this name.
+    pub(crate) const fn has_table(&self, name: &str) -> bool {
+        let mut is = self.name.same_as(name);
+        let mut c = 0;
+        while c < Companion::OF_METADATA.len() {
+            is |= self.companion(Companion::OF_METADATA[c]).same_as(name);
+            c += 1;
+        }
+        let mut m = 0;
+        while m < self.many.len() {
+            is |= joined(self.name.as_str(), self.many[m].name.as_str()).as_str().eq_ignore_ascii_case(name);
+            m += 1;
+        }
+        is
     }
 
     /// The same tables with a former name, without checks.
@@ -417,15 +591,27 @@ impl Table {
 
     /// The name of a companion table.
     pub const fn companion(&self, companion: Companion) -> Ident {
-        Ident::join(self.name.as_str(), companion.suffix())
+        match companion {
+            Companion::Labels | Companion::Annotations => Ident::join(self.name.as_str(), companion.suffix()),
+            // A name that is too long is reported by its check.
+            Companion::Values(_) => Ident::tolerant(self.name.as_str(), companion.suffix()),
+        }
     }
 
-    /// The former name of a companion table.
-    pub(crate) const fn companion_was(&self, companion: Companion) -> Option<Ident> {
-        match self.was {
-            Some(was) => Some(Ident::join(was.as_str(), companion.suffix())),
-            None => None,
+    /// The former names that a companion table may have: that of the kind's table may have changed, the column's, or both.
+    pub(crate) fn companion_was(&self, companion: Companion) -> Vec<Ident> {
+        let suffix_was = match companion {
+            Companion::Values(many) => many.was,
+            Companion::Labels | Companion::Annotations => None,
+        };
+        let suffix = Ident::new(companion.suffix());
+        let mut formers = Vec::new();
+        for (table, suffix) in [(self.was, suffix_was), (Some(self.name), suffix_was), (self.was, Some(suffix))] {
+            if let (Some(table), Some(suffix)) = (table, suffix) {
+                formers.push(Ident::tolerant(table.as_str(), suffix.as_str()));
+            }
         }
+        formers
     }
 
     /// The most bytes of a row by MySQL's rules, without the contents of TEXT, BLOB and JSON.
@@ -443,6 +629,14 @@ impl Table {
     pub fn indexed(&self) -> &'static [Column] {
         &self.columns[BASE_COLUMNS.len()..]
     }
+
+    /// The column of many values of this name, or whose list or map is in the JSON at this path.
+    pub fn many_by(&self, field: &str) -> Option<&'static Many> {
+        let at = |many: &&Many| !many.computed && many.path.is_some_and(|path| path.is(field));
+        let mut all = self.many.iter();
+        all.clone().find(|many| many.name.same_as(field)).or_else(|| all.find(at))
+    }
+
     /// The place of the column of this name in [`Table::columns`]. Upper and lower case are the same, as in SQL.
     pub fn by_name(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.same_as(name))

@@ -15,6 +15,7 @@ use crate::value::{Micros, Value, Values};
     message = "`{Self}` cannot be stored in a column",
     label = "no SQL type is known for `{Self}`",
     note = "pick a field of it with `#[index(path = \"...\")]`, convert it with `#[index(with = function)]`,",
+    note = "take all values of a list or a map, in a table of their own, with `#[index(many)]`,",
     note = "or derive `ColumnValue` for it when it is yours (a unit enum, or a struct whose fields are columns);",
     note = "a struct of your own may have another type for the field: a time is `ingester_core::wire::Time`, a duration \
             `wire::Duration`, an integer of 64 bits that may be text `wire::Int64`, any name of an enum a `String`"
@@ -26,11 +27,9 @@ pub trait ColumnValue {
     /// Adds exactly one value for each part of [`ColumnValue::SHAPE`].
     fn write(&self, out: &mut Values);
 
-    /// Adds the values of an absent value: NULL for each part.
+    /// Adds the values of an absent value: NULL for each part, and none for one that has many.
     fn write_absent(out: &mut Values) {
-        for _ in Self::SHAPE.parts {
-            out.push(Value::Null);
-        }
+        out.push_absent(Self::SHAPE);
     }
 }
 

@@ -1,10 +1,15 @@
 //! For the code of the derives only, which has to reach values whose types it does not know. Exported in `__private`.
 
 use crate::schema::Shape;
-use crate::value::{ColumnValue, Value, Values};
+use crate::value::{ColumnValue, ManyValues, Value, Values};
 
 /// The shape of what a function returns. With it, the derives name the shape of a path without knowing its type.
 pub const fn shape_of<'a, S: 'a + ?Sized, V: ColumnValue>(_: fn(&'a S) -> V) -> Option<Shape> {
+    Some(V::SHAPE)
+}
+
+/// As [`shape_of`], for a function that returns a list or a map of many values.
+pub const fn shape_of_many<'a, S: 'a + ?Sized, V: ManyValues>(_: fn(&'a S) -> V) -> Option<Shape> {
     Some(V::SHAPE)
 }
 
@@ -31,6 +36,17 @@ pub trait NoLayout {
 }
 
 impl<T: ?Sized> NoLayout for Layout<T> {}
+
+/// As [`Layout`], for a list or a map of many values.
+#[derive(Debug)]
+pub struct LayoutOfMany<T: ?Sized>(std::marker::PhantomData<T>);
+
+impl<T: ManyValues + ?Sized> LayoutOfMany<T> {
+    /// The type's shape.
+    pub const SHAPE: Option<Shape> = Some(T::SHAPE);
+}
+
+impl<T: ?Sized> NoLayout for LayoutOfMany<T> {}
 
 /// One step of a path: opens an `Option`, also an `Option` in an `Option`, and returns any other value as it is.
 ///

@@ -115,6 +115,78 @@ impl<E> Literal<NamesOf<E>> for str {}
 impl<E> Literal<NamesOf<E>> for String {}
 impl<E> Literal<NamesOf<E>> for std::borrow::Cow<'_, str> {}
 
+/// A list or a map: a column of many values (`#[index(many)]`).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no list and no map of values",
+    label = "a single value",
+    note = "a single value is there or not: `is_not_null()`, `is_null()`"
+)]
+pub trait Several {}
+
+/// A list of [`Scalar`]s: a column of many values, which [`Literal`]s of their class can be compared with.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no list of values that could be compared",
+    label = "no list of values, each of which is one column",
+    note = "`contains` is for a list in a column of many values (`#[index(many)]`); of a map take the value of a key with `at(\"key\")`, \
+            and compare a single value with `eq`"
+)]
+pub trait Elements: Several {
+    /// That of its values.
+    type Class;
+}
+
+/// A map of [`Scalar`]s: a column of many values, each of which has a key.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no keys",
+    label = "no map of values",
+    note = "`at` is for a map in a column of many values (`#[index(many)]`); ask a list whether it `contains` a value"
+)]
+pub trait Entries: Several {
+    /// That of its values.
+    type Class;
+}
+
+macro_rules! several {
+    ($($trait:ident: [$($parameter:tt)*] $type:ty;)*) => { $(
+        impl<T: Scalar, $($parameter)*> Several for $type {}
+
+        impl<T: Scalar, $($parameter)*> $trait for $type {
+            type Class = T::Class;
+        }
+    )* };
+}
+
+several! {
+    Elements: [] [T];
+    Elements: [const N: usize] [T; N];
+    Elements: [] Vec<T>;
+    Elements: [] std::collections::VecDeque<T>;
+    Elements: [] std::collections::BTreeSet<T>;
+    Elements: [S] std::collections::HashSet<T, S>;
+    Entries: [K] std::collections::BTreeMap<K, T>;
+    Entries: [K, S] std::collections::HashMap<K, T, S>;
+}
+
+macro_rules! around {
+    ($($type:ty $(: $sized:ident)?;)*) => { $(
+        impl<T: Several $(+ ?$sized)?> Several for $type {}
+
+        impl<T: Elements $(+ ?$sized)?> Elements for $type {
+            type Class = T::Class;
+        }
+
+        impl<T: Entries $(+ ?$sized)?> Entries for $type {
+            type Class = T::Class;
+        }
+    )* };
+}
+
+around! {
+    &T: Sized;
+    Box<T>: Sized;
+    Option<T>;
+}
+
 /// The value of a literal, which is one.
 pub(crate) fn value_of(literal: &(impl ColumnValue + ?Sized)) -> Value {
     let mut values = Values::default();

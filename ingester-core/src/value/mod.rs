@@ -6,12 +6,18 @@
 mod column_value;
 pub(crate) mod derived;
 mod literal;
+mod many_values;
 
 pub use column_value::ColumnValue;
 pub(crate) use literal::value_of;
-pub use literal::{Literal, Scalar, class};
+pub use literal::{Elements, Entries, Literal, Scalar, Several, class};
+pub use many_values::{ManyKey, ManyValues};
 
+use crate::schema::Shape;
 use std::sync::Arc;
+
+/// Texts with a value each, sorted by their bytes: the rows of a companion table for one object. Those of a list have no value.
+pub(crate) type Pairs = Arc<[(Box<str>, Box<str>)]>;
 
 /// A point in time: microseconds since 1970-01-01T00:00:00Z, the precision of `DATETIME(6)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -148,24 +154,88 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// The values of a table's indexed columns, in their order.
+/// The values of a table's indexed columns, in their order; and those of its columns of many values, in theirs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Values(Vec<Value>);
+pub struct Values {
+    columns: Vec<Value>,
+    many: Vec<Pairs>,
+}
 
 impl Values {
     /// No values yet, with room for `n`.
     pub(crate) fn with_capacity(n: usize) -> Self {
-        Values(Vec::with_capacity(n))
+        Values { columns: Vec::with_capacity(n), many: Vec::new() }
     }
 
     /// Adds the value of the next column.
     pub fn push(&mut self, value: Value) {
-        self.0.push(value);
+        self.columns.push(value);
     }
 
-    /// The values.
+    /// Adds an absent value of this shape.
+    pub(crate) fn push_absent(&mut self, shape: Shape) {
+        for part in shape.parts {
+            match part.many {
+                None => self.columns.push(Value::Null),
+                Some(_) => self.push_many(Vec::new()),
+            }
+        }
+    }
+
+    /// Adds the values of a list as those of the next column of many values.
+    pub fn push_list<T: ColumnValue>(&mut self, list: impl IntoIterator<Item = T>) {
+        self.push_texts(list.into_iter().map(|value| (Box::default(), value)), |_, value| (value, Box::default()));
+    }
+
+    /// Adds the values of a map as those of the next column of many values.
+    pub fn push_map<'k, T: ColumnValue>(&mut self, map: impl IntoIterator<Item = (&'k str, T)>) {
+        let entries = map.into_iter().map(|(key, value)| (key.trim_end_matches(' ').into(), value));
+        self.push_texts(entries, |key, value| (key, value));
+    }
+
+    fn push_texts<T: ColumnValue>(
+        &mut self,
+        values: impl Iterator<Item = (Box<str>, T)>,
+        pair: impl Fn(Box<str>, Box<str>) -> (Box<str>, Box<str>),
+    ) {
+        let mut one = Values::default();
+        let mut pairs = Vec::with_capacity(values.size_hint().0);
+        for (key, value) in values {
+            value.write(&mut one);
+            // A value of several columns is refused by the checks.
+            let text = one.columns.pop().as_ref().and_then(stored_text);
+            one.columns.clear();
+            pairs.extend(text.map(|text| pair(key, text)));
+        }
+        self.push_many(pairs);
+    }
+
+    /// Adds the rows of the next column of many values: those of a list have no value. Of several with one key the first one counts.
+    pub(crate) fn push_many(&mut self, mut pairs: Vec<(Box<str>, Box<str>)>) {
+        pairs.sort_by(|a, b| a.0.cmp(&b.0));
+        pairs.dedup_by(|a, b| a.0 == b.0);
+        self.many.push(pairs.into());
+    }
+
+    /// The values of the columns.
     pub(crate) fn into_vec(self) -> Vec<Value> {
-        self.0
+        self.columns
+    }
+
+    /// The values of the columns, and those of the columns of many values.
+    pub(crate) fn into_parts(self) -> (Vec<Value>, Vec<Pairs>) {
+        (self.columns, self.many)
+    }
+}
+
+/// A value as the text that every database gives back for it; `None` for NULL, and for what no column of many values has.
+pub(crate) fn stored_text(value: &Value) -> Option<Box<str>> {
+    match value {
+        Value::Text(text) => Some(text.trim_end_matches(' ').into()),
+        Value::Int(number) => Some(number.to_string().into()),
+        Value::UInt(number) => Some(number.to_string().into()),
+        Value::Time(time) => Some(time.sql().into()),
+        Value::Null | Value::Bool(_) | Value::Double(_) | Value::Bytes(_) => None,
     }
 }
 

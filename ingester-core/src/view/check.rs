@@ -2,8 +2,9 @@
 
 use super::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
 use crate::kind::Kind;
+use crate::schema::check::is_own_table;
 use crate::schema::limits::{IDENTIFIER_BYTES, SETTING_NAME_BYTES, VIEW_NAME_BYTES, VIEW_TABLES};
-use crate::schema::{Companion, SqlType, Table, Text, is_identifier_byte, same};
+use crate::schema::{SqlType, Table, Text, is_identifier_byte, same};
 
 /// Checks views of a registry in a constant, and returns them.
 ///
@@ -133,24 +134,12 @@ const fn unfit(name: &str, most: usize) -> Option<Text> {
 
 /// Whose table has this name.
 const fn table_of_name(kinds: &[Kind], name: &str) -> Option<Text> {
-    const OWN: [&str; 4] = ["ingester_rejects", "ingester_backfills", "ingester_settings", "_sqlx_migrations"];
-    let mut o = 0;
-    while o < OWN.len() {
-        if OWN[o].eq_ignore_ascii_case(name) {
-            return Some(Text::new("of the ingester's own"));
-        }
-        o += 1;
+    if is_own_table(name) {
+        return Some(Text::new("of the ingester's own"));
     }
     let mut k = 0;
     while k < kinds.len() {
-        let table = kinds[k].table();
-        let mut is = table.name.same_as(name);
-        let mut c = 0;
-        while c < Companion::ALL.len() {
-            is |= table.companion(Companion::ALL[c]).same_as(name);
-            c += 1;
-        }
-        if is {
+        if kinds[k].table().has_table(name) {
             return Some(kinds[k].named(Text::new("of kind ")));
         }
         k += 1;

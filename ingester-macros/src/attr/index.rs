@@ -22,6 +22,7 @@ pub(crate) struct Index {
     pub(crate) revision: Option<u32>,
     pub(crate) keep: Option<bool>,
     pub(crate) first: Option<bool>,
+    pub(crate) many: Option<bool>,
     /// Whether a part of it could not be read. Then nothing else of it is checked.
     pub(crate) broken: bool,
 }
@@ -34,7 +35,7 @@ pub(crate) struct Path {
 
 impl Index {
     const OPTIONS: &'static [&'static str] =
-        &["column", "type", "path", "with", "was", "key", "json", "revision", "keep", "first"];
+        &["column", "type", "path", "with", "was", "key", "json", "revision", "keep", "first", "many"];
 
     pub(super) fn read_all(context: &Context, attributes: &[Attribute]) -> Vec<Self> {
         named(attributes, "index").map(|attribute| Self::read(context, attribute)).collect()
@@ -54,6 +55,7 @@ impl Index {
             revision: None,
             keep: None,
             first: None,
+            many: None,
             broken: false,
         }
     }
@@ -73,7 +75,27 @@ impl Index {
                 "`keep` and `first` exclude each other: either the last value that is not NULL stays, or the first one",
             );
         }
+        if index.many == Some(true) {
+            index.check_many(context);
+        }
         index
+    }
+
+    /// Options that say nothing of many values.
+    fn check_many(&self, context: &Context) {
+        if self.keep == Some(true) || self.first == Some(true) {
+            context.error_at(
+                self.span,
+                "`many` excludes `keep` and `first`: which of many values would stay is not defined; index a single value for that, \
+                 with `with = function`",
+            );
+        }
+        if self.key.is_some() {
+            context.error_at(
+                self.span,
+                "`many` and `key` exclude each other: the table of the values is there for its keys, over the object and over the value",
+            );
+        }
     }
 
     /// Sets what one option says; false where it cannot be read.
@@ -86,6 +108,7 @@ impl Index {
             "revision" => setting.store(context, &mut self.revision, setting.revision(context)),
             "keep" => setting.store(context, &mut self.keep, setting.switch(context)),
             "first" => setting.store(context, &mut self.first, setting.switch(context)),
+            "many" => setting.store(context, &mut self.many, setting.switch(context)),
             "path" => {
                 let path = setting.string(context).and_then(|literal| Path::read(context, literal));
                 setting.store(context, &mut self.path, path)

@@ -293,6 +293,7 @@ fn declaration(
         origin,
         ty: index.ty.clone(),
         key: index.key.unwrap_or(true),
+        many: index.many.unwrap_or(false),
         stays: match (index.keep, index.first) {
             (Some(true), _) => Some("Keep"),
             (_, Some(true)) => Some("First"),

@@ -104,8 +104,14 @@ impl Column<'_> {
         let (constant, function, name) = (&self.constant, &self.function, &self.declared.name);
         let shape = match &self.declared.source {
             // On the type's own tokens: a type that cannot be stored is reported there.
-            Source::Field { ty, .. } => quote_spanned!(at(ty.span())=> __ingester::Layout::<#ty>::SHAPE),
-            Source::Computed { .. } => placed(self.value_span(), quote!(__ingester::shape_of(#function))),
+            Source::Field { ty, .. } => {
+                let layout = self.either("Layout", "LayoutOfMany");
+                quote_spanned!(at(ty.span())=> __ingester::#layout::<#ty>::SHAPE)
+            }
+            Source::Computed { .. } => {
+                let shape_of = self.either("shape_of", "shape_of_many");
+                placed(self.value_span(), quote!(__ingester::#shape_of(#function)))
+            }
             Source::Unknown => {
                 return quote!(const #constant: __ingester::Field = __ingester::Field::unknown(#name););
             }
@@ -140,23 +146,29 @@ impl Column<'_> {
             [field] => apply(with.as_ref(), placed(with_span, quote!(&__this.#field))),
             _ => along(fields, with.as_ref(), span),
         };
-        let ty = placed(with_span, quote!(impl __ingester::ColumnValue));
+        let value = self.either("ColumnValue", "ManyValues");
+        let ty = placed(with_span, quote!(impl __ingester::#value));
         Some(quote_spanned!(with_span=> fn #function(__this: &#owner) -> #ty { #body }))
     }
 
     /// The statement that writes the value.
     fn write(&self, this: &TokenStream) -> Option<TokenStream> {
-        let function = &self.function;
+        let (function, value) = (&self.function, self.either("ColumnValue", "ManyValues"));
         match &self.declared.source {
             Source::Field { ident, ty } => {
-                Some(placed(ty.span(), quote!(__ingester::ColumnValue::write(&#this.#ident, __out);)))
+                Some(placed(ty.span(), quote!(__ingester::#value::write(&#this.#ident, __out);)))
             }
             Source::Computed { .. } => {
                 let span = self.value_span();
-                Some(placed(span, quote!(__ingester::ColumnValue::write(&#function(#this), __out);)))
+                Some(placed(span, quote!(__ingester::#value::write(&#function(#this), __out);)))
             }
             Source::Unknown => None,
         }
+    }
+
+    /// What the library has for one value, or for many.
+    fn either(&self, one: &str, many: &str) -> Ident {
+        Ident::new(if self.declared.many { many } else { one }, Span::call_site())
     }
 
     /// Where a value that cannot be stored is reported: on the function that returns it, else on the path or type.
@@ -178,6 +190,11 @@ impl Column<'_> {
         }
         if let Some(was) = &self.declared.was {
             checks.extend(placed(was.span(), quote!(const _: () = __ingester::check_was(&#constant);)));
+        }
+        if self.declared.many {
+            // On the type that was given, as that is what makes a key too long.
+            let span = self.declared.ty.as_ref().map_or(self.declared.name_span, |ty| ty.span());
+            checks.extend(placed(span, quote!(const _: () = __ingester::check_many(&#constant);)));
         }
         checks
     }

@@ -75,7 +75,9 @@ fn table(record: &Record, kind: &KindDeclaration, metadata: &Columns<'_>) -> Tok
         };
         const __COLUMNS: [__ingester::Column; __PARTS.column_count()] = __PARTS.columns();
         const __KEYS: [__ingester::Key; __PARTS.key_count()] = __PARTS.keys(&__COLUMNS);
-        const __TABLE: __ingester::Table = __ingester::Table::derived(#name, #table, &__COLUMNS, &__KEYS) #was #companions;
+        const __MANY: [__ingester::Many; __PARTS.many_count()] = __PARTS.many();
+        const __TABLE: __ingester::Table =
+            __ingester::Table::derived(#name, #table, &__COLUMNS, &__KEYS).with_many(&__MANY) #was #companions;
     }
 }
 
@@ -185,6 +187,7 @@ fn table_checks(kind: &KindDeclaration) -> TokenStream {
             const _: () = __ingester::check_column_count(&__TABLE);
             const _: () = __ingester::check_key_count(&__TABLE);
             const _: () = __ingester::check_row_size(&__TABLE);
+            const _: () = __ingester::check_many_tables(&__TABLE);
         },
     );
     if let Some(was) = &kind.table_was {

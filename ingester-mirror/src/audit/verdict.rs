@@ -301,6 +301,7 @@ mod tests {
         name: Ident::new("widget"),
         was: None,
         columns: &BASE_COLUMNS,
+        many: &[],
         keys: &[],
         companions: true,
     };
@@ -322,6 +323,7 @@ mod tests {
             values: values.into(),
             labels: Default::default(),
             annotations: Default::default(),
+            many: Default::default(),
         }
     }
 
@@ -333,13 +335,23 @@ mod tests {
     }
 
     fn stored(version: u64, state: As) -> StoredRow {
-        let Row { uid, values, labels, annotations, .. } = row(version);
+        let Row { uid, values, labels, annotations, many, .. } = row(version);
         let (delete_time, evict_time) = match state {
             As::Live => (None, None),
             As::Tombstone => (Some(Micros(1)), None),
             As::Evicted => (None, Some(Micros(1))),
         };
-        StoredRow { uid, res_version: version, ingest_version: 0, delete_time, evict_time, values, labels, annotations }
+        StoredRow {
+            uid,
+            res_version: version,
+            ingest_version: 0,
+            delete_time,
+            evict_time,
+            values,
+            labels,
+            annotations,
+            many,
+        }
     }
 
     fn live(row: &Row) -> Wanted<'_> {

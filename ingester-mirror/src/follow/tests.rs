@@ -193,11 +193,13 @@ impl Scene {
 }
 
 fn kept(row: Row) -> StoredRow {
-    let Row { uid, res_version, ingest_version, delete_time, evict_time, mut values, labels, annotations, .. } = row;
+    let Row {
+        uid, res_version, ingest_version, delete_time, evict_time, mut values, labels, annotations, many, ..
+    } = row;
     let time = |time: Option<Micros>| time.map_or(Value::Null, Value::Time);
     values[ingester_core::schema::base::DELETE_TIME] = time(delete_time);
     values[ingester_core::schema::base::EVICT_TIME] = time(evict_time);
-    StoredRow { uid, res_version, ingest_version, delete_time, evict_time, values, labels, annotations }
+    StoredRow { uid, res_version, ingest_version, delete_time, evict_time, values, labels, annotations, many }
 }
 
 fn version_of(row: &StoredRow) -> Version {

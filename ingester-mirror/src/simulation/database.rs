@@ -165,7 +165,16 @@ impl World {
         let row = match change {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => {
                 let Row {
-                    uid, res_version, ingest_version, delete_time, evict_time, values, labels, annotations, ..
+                    uid,
+                    res_version,
+                    ingest_version,
+                    delete_time,
+                    evict_time,
+                    values,
+                    labels,
+                    annotations,
+                    many,
+                    ..
                 } = row;
                 // A writer leaves columns alone that it does not know.
                 let mut values = values.into_vec();
@@ -178,7 +187,17 @@ impl World {
                 // A tombstone keeps its time.
                 let delete_time =
                     delete_time.map(|new| old.as_ref().and_then(|old| old.row.delete_time).unwrap_or(new));
-                StoredRow { uid, res_version, ingest_version, delete_time, evict_time, values, labels, annotations }
+                StoredRow {
+                    uid,
+                    res_version,
+                    ingest_version,
+                    delete_time,
+                    evict_time,
+                    values,
+                    labels,
+                    annotations,
+                    many,
+                }
             }
             RowChange::Tombstone { res_version, delete_time, .. } => {
                 let Some(Kept { mut row, .. }) = old.clone() else { return };

@@ -36,8 +36,15 @@ pub(super) const MODEL: Kind = {
     const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[] };
     const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
     const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-    const TABLE: Table =
-        Table { kind: "Model", name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS, companions: true };
+    const TABLE: Table = Table {
+        kind: "Model",
+        name: Ident::new("model"),
+        was: None,
+        columns: &COLUMNS,
+        many: &[],
+        keys: &KEYS,
+        companions: true,
+    };
     const FUNCTIONS: Functions =
         Functions { plural: Plural::Literal("models"), decode: Decode::Function(decode), crd: None };
     Kind::new(definition(&TABLE, PARTS.fingerprint()), FUNCTIONS).versioned(IngestVersion { number: 1, of_unmarked: 1 })
@@ -49,8 +56,15 @@ pub(super) const NEWER: Kind = {
     const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[] };
     const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
     const KEYS: [Key; PARTS.key_count()] = PARTS.keys(&COLUMNS);
-    const TABLE: Table =
-        Table { kind: "Model", name: Ident::new("model"), was: None, columns: &COLUMNS, keys: &KEYS, companions: true };
+    const TABLE: Table = Table {
+        kind: "Model",
+        name: Ident::new("model"),
+        was: None,
+        columns: &COLUMNS,
+        many: &[],
+        keys: &KEYS,
+        companions: true,
+    };
     const FUNCTIONS: Functions =
         Functions { plural: Plural::Literal("models"), decode: Decode::Function(decode_newer), crd: None };
     Kind::new(definition(&TABLE, PARTS.fingerprint()), FUNCTIONS).versioned(IngestVersion { number: 2, of_unmarked: 1 })

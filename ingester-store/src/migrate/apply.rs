@@ -324,13 +324,13 @@ pub(super) fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dial
 /// indexed columns.
 pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema {
     let mut tables = Vec::new();
-    let names = wanted.tables.iter().flat_map(|table| [Some(table.name), table.was]).flatten();
+    let names = wanted.tables.iter().flat_map(|table| std::iter::once(table.name).chain(table.was.iter().copied()));
     for name in names {
         let Some(found) = catalog.tables.get(name.as_str()) else { continue };
         if tables.iter().any(|table: &ingester_core::ddl::TableDef| table.name == name) {
             continue;
         }
-        let like = wanted.tables.iter().find(|table| table.name == name || table.was == Some(name));
+        let like = wanted.tables.iter().find(|table| table.name == name || table.was.contains(&name));
         let columns: Vec<ColumnDef> = found
             .columns
             .iter()
@@ -366,7 +366,7 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
             .collect();
         tables.push(ingester_core::ddl::TableDef {
             name,
-            was: None,
+            was: Vec::new(),
             columns,
             primary_key: idents(&found.primary_key),
             keys,

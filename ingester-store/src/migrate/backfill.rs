@@ -13,7 +13,7 @@ use ingester_core::dialect::statements::BackfillRow;
 use ingester_core::kind::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
-use ingester_core::schema::{Column, base};
+use ingester_core::schema::{Ident, base};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,9 +37,9 @@ pub struct Backfill {
     scope: Scope,
     /// The places of the columns in the kind's table.
     places: Vec<usize>,
-    /// Those whose progress is noted.
-    noted: Vec<usize>,
-    /// Whether the labels and annotations are filled, too.
+    /// The names of those whose progress is noted.
+    noted: Vec<Ident>,
+    /// Whether the rows of companion tables are filled, too.
     companions: bool,
 }
 
@@ -93,22 +93,29 @@ impl Backfill {
     /// If a name is not one of these columns.
     pub fn of(kind: &Kind, columns: &[String]) -> Result<Self, UnknownColumn> {
         let table = kind.table();
-        let (proto, indexed) = (kind.protobuf().map(|_| base::PROTO), base::JSON + 1..table.columns.len());
         if columns.is_empty() {
-            let companions = table.companions;
-            return Ok(Backfill { scope: Scope::Asked, noted: computed(kind), companions, ..Backfill::older(kind) });
+            let companions = table.companions().next().is_some();
+            let older = Backfill::older(kind);
+            return Ok(Backfill { scope: Scope::Asked, noted: all(kind), companions, ..older });
         }
-        let name_of = |place: usize| table.columns[place].name;
-        let place = |name: &String| {
-            let mut all = indexed.clone().chain(proto);
-            all.find(|place| name_of(*place).same_as(name)).ok_or_else(|| UnknownColumn {
-                kind: kind.name().to_owned(),
-                column: name.clone(),
-                columns: indexed.clone().chain(proto).map(|place| name_of(place).to_string()).collect(),
-            })
-        };
-        let places: Vec<usize> = columns.iter().map(place).collect::<Result<_, _>>()?;
-        Ok(Backfill { kind: *kind, scope: Scope::Asked, noted: places.clone(), places, companions: false })
+        let (mut places, mut noted, mut companions) = (Vec::new(), Vec::new(), false);
+        for asked in columns {
+            let place = computed(kind).into_iter().find(|place| table.columns[*place].name.same_as(asked));
+            if let Some(place) = place {
+                places.push(place);
+                noted.push(table.columns[place].name);
+            } else if let Some(many) = table.many.iter().find(|many| many.name.same_as(asked)) {
+                companions = true;
+                noted.push(many.name);
+            } else {
+                return Err(UnknownColumn {
+                    kind: kind.name().to_owned(),
+                    column: asked.clone(),
+                    columns: all(kind).iter().map(ToString::to_string).collect(),
+                });
+            }
+        }
+        Ok(Backfill { kind: *kind, scope: Scope::Asked, places, noted, companions })
     }
 
     /// All computed columns of the rows that older definitions of the kind wrote.
@@ -119,22 +126,14 @@ impl Backfill {
     /// Columns that were added, in all rows. A kind that knows its definition fills all computed columns of them, so that the rows are
     /// of this definition afterwards.
     fn added(kind: &Kind, columns: &[String]) -> Result<Self, UnknownColumn> {
-        let Backfill { places, noted, .. } = Backfill::of(kind, columns)?;
+        let Backfill { places, noted, companions, .. } = Backfill::of(kind, columns)?;
         let places = if kind.ingest_version() > 0 { computed(kind) } else { places };
-        Ok(Backfill { kind: *kind, scope: Scope::Added, places, noted, companions: false })
+        Ok(Backfill { kind: *kind, scope: Scope::Added, places, noted, companions })
     }
 
-    /// The columns that were added or asked for; all computed ones for rows of older definitions.
-    pub fn columns(&self) -> impl Iterator<Item = &'static Column> {
-        let table = self.kind.table();
-        let places = if self.noted.is_empty() { &self.places } else { &self.noted };
-        places.iter().map(|place| &table.columns[*place])
-    }
-
-    /// The columns whose progress is noted.
-    fn noted(&self) -> impl Iterator<Item = &'static Column> {
-        let table = self.kind.table();
-        self.noted.iter().map(|place| &table.columns[*place])
+    /// The names of the columns that were added or asked for; of all computed ones for rows of older definitions.
+    pub fn columns(&self) -> Vec<Ident> {
+        if self.noted.is_empty() { all(&self.kind) } else { self.noted.clone() }
     }
 }
 
@@ -159,7 +158,7 @@ impl Store {
     pub async fn column_backfills(&self, kinds: &[Kind]) -> Result<Vec<ColumnBackfill>, StoreError> {
         let known = |row: &BackfillRow| {
             let of = |kind: &&Kind| kind.table().name.as_str() == row.table;
-            kinds.iter().find(of).is_some_and(|kind| kind.table().columns.iter().any(|c| c.name.same_as(&row.column)))
+            kinds.iter().find(of).is_some_and(|kind| all(kind).iter().any(|column| column.same_as(&row.column)))
         };
         let progress = |row: BackfillRow| ColumnBackfill {
             table: row.table,
@@ -203,7 +202,9 @@ impl Store {
             };
             // What no lock file counts may have been without these tables before.
             let companions = released.is_some_and(|released| released.lock_file().has_later_companions(kind))
-                || (kind.record().is_some() && kind.table().companions);
+                || (kind.record().is_some() && kind.table().companions)
+                // What makes them may have changed.
+                || !kind.table().many.is_empty();
             incomplete.extend(backfill.map(|backfill| Backfill { companions, ..backfill }));
         }
         Ok(incomplete)
@@ -227,15 +228,14 @@ impl Store {
         let table = backfill.kind.table().name.to_string();
         self.create_own().await?;
         let begun = self.backfills().await?;
-        let row = |column: &Column| begun.iter().find(|row| row.table == table && column.name.same_as(&row.column));
-        let to_begin: Vec<(String, String, i64)> = backfill
-            .noted()
+        let row = |column: &Ident| begun.iter().find(|row| row.table == table && column.same_as(&row.column));
+        let to_begin: Vec<(String, String, i64)> = (backfill.noted.iter())
             .filter(|column| row(column).is_none_or(|row| row.complete))
-            .map(|column| (table.clone(), column.name.to_string(), row(column).map_or(0, |row| row.migration)))
+            .map(|column| (table.clone(), column.to_string(), row(column).map_or(0, |row| row.migration)))
             .collect();
         self.begin_backfill(&to_begin).await?;
         // Columns with different positions continue together from the lowest one.
-        let positions = backfill.noted().map(|column| match row(column) {
+        let positions = backfill.noted.iter().map(|column| match row(column) {
             Some(row) if !row.complete => row.position.clone(),
             _ => String::new(),
         });
@@ -262,8 +262,7 @@ impl Store {
                 );
             }
             let Some(last) = page.last else {
-                let columns: Vec<&Column> = backfill.noted().collect();
-                self.end_backfill(&table, &columns).await?;
+                self.end_backfill(&table, &backfill.noted).await?;
                 progress.complete = true;
                 break;
             };
@@ -291,6 +290,13 @@ impl Store {
 fn computed(kind: &Kind) -> Vec<usize> {
     let proto = kind.protobuf().map(|_| base::PROTO);
     proto.into_iter().chain(base::JSON + 1..kind.table().columns.len()).collect()
+}
+
+/// The names of the columns that are computed from an object, those of many values among them.
+fn all(kind: &Kind) -> Vec<Ident> {
+    let table = kind.table();
+    let columns = computed(kind).into_iter().map(|place| table.columns[place].name);
+    columns.chain(table.many.iter().map(|many| many.name)).collect()
 }
 
 /// The row that a stored object has today.

@@ -375,6 +375,7 @@ mod tests {
                 name: Ident::new($table),
                 was: None,
                 columns: &COLUMNS,
+                many: &[],
                 keys: &KEYS,
                 companions: true,
             };

@@ -2,7 +2,7 @@
 
 use ingester_core::ddl::{Schema, SchemaChange, TableDef, ViewDef};
 use ingester_core::kind::{IngestVersion, Kind, ProtobufError};
-use ingester_core::schema::{BASE_COLUMNS, Fingerprint, Ident, Stays, base};
+use ingester_core::schema::{BASE_COLUMNS, Companion, Fingerprint, Ident, Stays, base};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -156,8 +156,7 @@ impl LockFile {
         Ok(lines)
     }
 
-    /// Whether the kind's companion tables were made later than its main table, so that older rows may not have their labels and
-    /// annotations in them.
+    /// Whether the kind's companion tables were made later than its main table, so that older rows may not have all of theirs in them.
     pub(super) fn has_later_companions(&self, kind: &Kind) -> bool {
         let made = |table: Ident| {
             let makes = |change: &SchemaChange| matches!(change, SchemaChange::CreateTable(made) if made.name == table);
@@ -165,7 +164,7 @@ impl LockFile {
         };
         let table = kind.table();
         let main = made(table.name);
-        table.companions().iter().any(|companion| made(table.companion(*companion)) > main)
+        table.companions().any(|companion| made(table.companion(companion)) > main)
     }
 
     /// Notes which values stay, which is no change of any table.
@@ -180,9 +179,11 @@ impl LockFile {
     }
 
     /// The columns that the migrations in `applied` added to tables, by their current names, without those that were dropped
-    /// later.
+    /// later. Those of many values are tables that were made after the main one.
     pub(super) fn added(&self, applied: impl Fn(u32) -> bool) -> Vec<AddedColumn> {
         let mut added: Vec<AddedColumn> = Vec::new();
+        // The tables that there are, with the migration that made each.
+        let mut made: Vec<(Ident, u32)> = Vec::new();
         for migration in self.migrations.iter().filter(|migration| applied(migration.version)) {
             for change in &migration.changes {
                 match change {
@@ -196,15 +197,43 @@ impl LockFile {
                         .iter_mut()
                         .filter(|added| (added.table, added.column) == (*table, column.name))
                         .for_each(|added| added.column = *to),
-                    SchemaChange::DropTable(table) => added.retain(|added| added.table != table.name),
+                    SchemaChange::CreateTable(table) => made.push((table.name, migration.version)),
+                    SchemaChange::DropTable(table) => {
+                        added.retain(|added| added.table != table.name);
+                        made.retain(|(made, _)| *made != table.name);
+                    }
                     SchemaChange::RenameTable { from, to } => {
+                        made.iter_mut().filter(|(made, _)| made == from).for_each(|(made, _)| *made = *to);
                         added.iter_mut().filter(|added| added.table == *from).for_each(|added| added.table = *to);
                     }
                     _ => {}
                 }
             }
         }
+        let later = |(table, version): &(Ident, u32)| {
+            let (main, column) = self.many_of(*table)?;
+            let main_version = made.iter().find(|(made, _)| *made == main)?.1;
+            (*version > main_version).then_some(AddedColumn { table: main, column, version: *version })
+        };
+        added.extend(made.iter().filter_map(later));
         added
+    }
+
+    /// The main table and the column of many values whose table this is.
+    fn many_of(&self, table: Ident) -> Option<(Ident, Ident)> {
+        let tables = &self.tables.tables;
+        if !tables.iter().any(|other| other.name == table && other.is_companion()) {
+            return None;
+        }
+        let mains = tables.iter().filter(|other| !other.is_companion());
+        let parts = mains.filter_map(|main| {
+            let column = table.as_str().strip_prefix(main.name.as_str())?.strip_prefix('_')?;
+            Some((main.name, Ident::parse(column).ok()?))
+        });
+        // The longest one: no main table begins with the name of another's companion.
+        let (main, column) = parts.max_by_key(|(main, _)| main.as_str().len())?;
+        let of_metadata = Companion::OF_METADATA.iter().any(|companion| column.same_as(companion.suffix()));
+        (!of_metadata).then_some((main, column))
     }
 }
 

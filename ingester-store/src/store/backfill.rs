@@ -13,8 +13,9 @@ use ingester_core::dialect::statements::{
 use ingester_core::kind::Kind;
 use ingester_core::protobuf::Lost;
 use ingester_core::row::Row;
-use ingester_core::schema::{Column, Table};
+use ingester_core::schema::{Ident, Table};
 use ingester_core::value::{Micros, Value};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The name of the table with the progress of each column.
@@ -55,9 +56,9 @@ pub(crate) struct Target<'a> {
     pub(crate) places: &'a [usize],
     /// Whether they are all columns that are computed from the object. Then the rows are of the kind's definition afterwards.
     pub(crate) whole: bool,
-    /// Those whose progress is noted.
-    pub(crate) noted: &'a [usize],
-    /// Whether the labels and annotations of the rows are filled, too.
+    /// The names of those whose progress is noted.
+    pub(crate) noted: &'a [Ident],
+    /// Whether the rows of companion tables are filled, too.
     pub(crate) companions: bool,
 }
 
@@ -100,7 +101,7 @@ impl Store {
     }
 
     /// Notes that columns of a table are complete.
-    pub(crate) async fn end_backfill(&self, table: &str, columns: &[&Column]) -> Result<(), StoreError> {
+    pub(crate) async fn end_backfill(&self, table: &str, columns: &[Ident]) -> Result<(), StoreError> {
         self.with_retries(
             || format!("writing {BACKFILLS}"),
             || async {
@@ -108,7 +109,7 @@ impl Store {
                 let written = async {
                     for column in columns {
                         let complete_time = Micros::now();
-                        tx.execute(&EndBackfill { table, column: column.name.as_str(), complete_time }).await?;
+                        tx.execute(&EndBackfill { table, column: column.as_str(), complete_time }).await?;
                     }
                     Ok(())
                 }
@@ -190,7 +191,7 @@ struct Changes {
     gone: Vec<(String, u64)>,
     /// Rows that can be filled, with their versions.
     good: Vec<(String, String)>,
-    /// Rows whose labels and annotations are to be filled, too, without their columns.
+    /// Rows whose rows in companion tables are to be filled, too, without their columns.
     pairs: Vec<Row>,
 }
 
@@ -280,8 +281,7 @@ async fn page(
             reason,
         });
     }
-    page.filled = (changes.write.len() + changes.gone.len()) as u64;
-    write(tx, target, &changes, max_packet).await?;
+    page.filled = write(tx, target, &changes, max_packet).await?;
     note(tx, table, noted, &page).await?;
     let rejected: Vec<_> = page.failed.iter().map(rejects::row).collect();
     for rejects in rejected.chunks(100) {
@@ -296,13 +296,14 @@ async fn page(
     Ok(page)
 }
 
-/// The labels and annotations of a row, under the uid by which it is stored.
+/// The rows of companion tables, under the uid by which the row is stored.
 fn pairs_of(uid: &str, row: &Row) -> Row {
     Row {
         uid: uid.into(),
         values: Box::default(),
         labels: row.labels.clone(),
         annotations: row.annotations.clone(),
+        many: row.many.clone(),
         lost: Lost::default(),
         ..*row
     }
@@ -314,13 +315,13 @@ fn has(table: &Table, place: usize, stored: &Value, new: &Row) -> bool {
     new == stored || table.columns[place].stays.holds(*stored == Value::Null, *new == Value::Null)
 }
 
-/// Writes what a page changes.
+/// Writes what a page changes. Returns how many rows got other values.
 async fn write(
     tx: &mut Transaction,
     target: Target<'_>,
     changes: &Changes,
     max_packet: usize,
-) -> Result<(), sqlx::Error> {
+) -> Result<u64, sqlx::Error> {
     let Target { kind, places, .. } = target;
     let table = kind.table();
     let rows: Vec<&Backfilled> = changes.write.iter().collect();
@@ -328,13 +329,15 @@ async fn write(
         tx.execute(&WriteBackfilled { table, places, rows }).await?;
     }
     let now = Micros::now();
+    let mut filled: HashSet<Box<str>> = changes.write.iter().map(|write| write.uid.as_str().into()).collect();
     if !changes.pairs.is_empty() {
         let batch = Batch { table, changes: &[], now, max_packet, clear_rejects: false, trusting: false };
         let rows: Vec<&Row> = changes.pairs.iter().collect();
         for companion in table.companions() {
-            batch.write_companions(tx, *companion, &[], &rows).await?;
+            batch.write_companions(tx, companion, &[], &rows, Some(&mut filled)).await?;
         }
     }
+    let gone_rows = changes.gone.len();
     let gone = changes.gone.iter();
     let gone: Vec<Gone<'_>> =
         gone.map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
@@ -345,16 +348,16 @@ async fn write(
     for uids in chunks(&uids, MOST_ROWS) {
         tx.execute(&MarkRows { table, ingest_version: kind.ingest_version(), uids }).await?;
     }
-    Ok(())
+    Ok((filled.len() + gone_rows) as u64)
 }
 
 /// Notes the progress of columns.
-async fn note(tx: &mut Transaction, table: &Table, noted: &[usize], page: &Page) -> Result<(), sqlx::Error> {
+async fn note(tx: &mut Transaction, table: &Table, noted: &[Ident], page: &Page) -> Result<(), sqlx::Error> {
     let Some(position) = &page.last else { return Ok(()) };
-    for place in noted {
+    for column in noted {
         let step = StepBackfill {
             table: table.name.as_str(),
-            column: table.columns[*place].name.as_str(),
+            column: column.as_str(),
             position,
             read: page.read,
             filled: page.filled,

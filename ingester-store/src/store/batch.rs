@@ -1,8 +1,8 @@
 //! One batch: many objects of one table in one transaction, with statements of many rows. Rows are locked in the order of their
 //! uids.
 //!
-//! Locking the main row covers labels and annotations, because every writer of an object locks its main row first. So once the
-//! main rows are written, no other transaction writes their labels and annotations.
+//! Locking the main row covers the rows of companion tables, because every writer of an object locks its main row first. So once the
+//! main rows are written, no other transaction writes their labels, annotations and many values.
 
 use super::companions::CompanionChanges;
 use super::guard::{Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
@@ -14,7 +14,7 @@ use ingester_core::dialect::statements::{
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
 use ingester_core::value::Micros;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most rows in one statement. Statements are prepared once for each number of rows, so numbers above [`EXACT`] are powers
 /// of two: a dozen prepared texts per statement instead of hundreds.
@@ -47,7 +47,7 @@ impl Batch<'_> {
         let stored = self.versions(tx, &asked).await?;
 
         let (mut absent, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-        // Rows that exist and have the right labels and annotations already.
+        // Rows that exist and have the right rows in the companion tables already.
         let mut alike = Vec::new();
         for change in self.changes {
             let old = stored.get(change.uid()).copied();
@@ -106,8 +106,8 @@ impl Batch<'_> {
         }
         let (changed, winners) = (present.len(), [present, alike].concat());
         self.overwrite(tx, &winners).await?;
-        for &companion in self.table.companions() {
-            self.write_companions(tx, companion, &inserted, &winners[..changed]).await?;
+        for companion in self.table.companions() {
+            self.write_companions(tx, companion, &inserted, &winners[..changed], None).await?;
         }
         self.tombstones(tx, &gone).await?;
         report.written += inserted.len() + winners.len() + gone.len();
@@ -160,13 +160,15 @@ impl Batch<'_> {
         self.packets(rows, most, |row| row.bytes())
     }
 
-    /// Makes the stored labels or annotations equal to those of the rows. `inserted` have none stored yet, `present` may.
+    /// Makes the stored rows of a companion equal to those of the rows. `inserted` have none stored yet, `present` may. Adds the uids of
+    /// those `present` that had others to `changed`, if somebody wants to know.
     pub(super) async fn write_companions(
         &self,
         tx: &mut Transaction,
         companion: Companion,
         inserted: &[&Row],
         present: &[&Row],
+        changed: Option<&mut HashSet<Box<str>>>,
     ) -> Result<(), sqlx::Error> {
         let table = self.table;
         let mut stored = Vec::new();
@@ -175,6 +177,9 @@ impl Batch<'_> {
             stored.extend(tx.fetch(&ReadCompanion { table, companion, uids }).await?);
         }
         let mut changes = CompanionChanges::between(companion, &stored, present);
+        if let Some(changed) = changed {
+            changed.extend(changes.uids().map(Box::from));
+        }
         for row in inserted {
             changes.write_all(companion, row);
         }
@@ -259,12 +264,13 @@ fn as_gone(row: &Row) -> Option<Gone<'_>> {
     row.delete_time.map(|delete_time| Gone { uid: &row.uid, res_version: row.res_version, delete_time })
 }
 
-/// Whether the stored row is the expected one and already has the labels and annotations of `row`. The version of the main row
-/// vouches for its labels and annotations, because they are only written together.
+/// Whether the stored row is the expected one and already has the rows of `row` in its companion tables. The version of the main row
+/// vouches for them, because all are only written together.
 pub(super) fn has_its_companions(row: &Row, stored: Version) -> bool {
     let Some(Expected::Stored { res_version, companions }) = row.expected else { return false };
-    // Labels and annotations do not depend on the definition.
-    let live = Version { res_version, ingest_version: stored.ingest_version, deleted: false, evicted: false };
+    // Labels and annotations do not depend on the definition, many values do.
+    let ingest_version = if row.many.is_empty() { stored.ingest_version } else { row.ingest_version };
+    let live = Version { res_version, ingest_version, deleted: false, evicted: false };
     res_version > 0 && stored == live && companions == row.companions_hash()
 }
 

@@ -1,10 +1,10 @@
-//! What has to change in a companion table, which holds labels or annotations. Pure.
+//! What has to change in a companion table, which holds labels, annotations or many values. Pure.
 
 use ingester_core::row::Row;
 use ingester_core::schema::Companion;
 use std::collections::HashMap;
 
-/// A stored label or annotation: uid, key, value.
+/// A stored row: uid, key, value; of a list's values the value as the key.
 pub(super) type CompanionRow = (String, String, String);
 
 /// Rows of a companion table to delete and to write; borrowed from the stored and the new rows.
@@ -39,7 +39,13 @@ impl<'a> CompanionChanges<'a> {
         changes
     }
 
-    /// Adds all labels or annotations of a row that has none stored yet.
+    /// The objects that have changes, some of them several times.
+    pub(super) fn uids(&self) -> impl Iterator<Item = &'a str> {
+        let written = self.write.iter().map(|(uid, ..)| *uid);
+        self.delete.iter().map(|(uid, _)| *uid).chain(written)
+    }
+
+    /// Adds all of a row that has none stored yet.
     pub(super) fn write_all(&mut self, companion: Companion, row: &'a Row) {
         self.write.extend(
             row.companion(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref())),

@@ -94,8 +94,8 @@ impl Store {
         if effect == Effect::Written {
             let batch = self.batch(table);
             batch.overwrite(tx, &[&row]).await?;
-            for &companion in table.companions() {
-                batch.write_companions(tx, companion, &[], &[&row]).await?;
+            for companion in table.companions() {
+                batch.write_companions(tx, companion, &[], &[&row], None).await?;
             }
         }
         Ok(Changed::Done(row))

@@ -14,7 +14,7 @@ use ingester_core::value::Micros;
 /// What a batch of [`Store::purge`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Purged {
-    /// How many rows are gone, with their labels and annotations.
+    /// How many rows are gone, with those of companion tables.
     pub rows: u64,
     /// There may be more.
     pub more: bool,
@@ -68,7 +68,7 @@ async fn purge_locked(tx: &mut Transaction, kind: &Kind, uids: &[&str], before: 
     let mut purged = 0;
     for uids in chunks(&uids, MOST_ROWS) {
         for companion in table.companions() {
-            tx.execute(&Purge { table, companion: Some(*companion), uids }).await?;
+            tx.execute(&Purge { table, companion: Some(companion), uids }).await?;
         }
         purged += tx.execute(&Purge { table, companion: None, uids }).await?;
     }

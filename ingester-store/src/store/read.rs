@@ -11,12 +11,12 @@ use ingester_core::Kind;
 use ingester_core::dialect::statements::{Live, LiveByNamespace, Names, Newest, Peek, Read, ReadCompanion, Versions};
 use ingester_core::dialect::{Access, OfGroup};
 use ingester_core::object::StringMap;
-use ingester_core::schema::{Table, base};
+use ingester_core::schema::{Companion, Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// One object's rows in its three tables. [`differences`](super::compare::differences) compares them with a row that was to be
+/// One object's rows in its tables. [`differences`](super::compare::differences) compares them with a row that was to be
 /// written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRow {
@@ -37,6 +37,8 @@ pub struct StoredRow {
     pub labels: StringMap,
     /// The rows of the annotations table, sorted by key.
     pub annotations: StringMap,
+    /// The rows of each table of many values, as in [`Row::many`](ingester_core::row::Row::many).
+    pub many: Box<[StringMap]>,
 }
 
 /// A row whose object is not deleted.
@@ -209,17 +211,16 @@ pub(super) async fn read_rows(
     uids: &[&str],
 ) -> Result<Vec<StoredRow>, sqlx::Error> {
     let mut rows = Vec::with_capacity(uids.len());
-    let mut companions = [HashMap::new(), HashMap::new()];
+    let mut companions: Vec<(Companion, HashMap<String, Vec<_>>)> =
+        table.companions().map(|companion| (companion, HashMap::new())).collect();
     for uids in chunks(uids, MOST_ROWS) {
         rows.extend(tx.fetch(&Read { table, uids }).await?);
-        for (companion, of_uids) in table.companions().iter().zip(&mut companions) {
+        for (companion, of_uids) in &mut companions {
             for (uid, key, value) in tx.fetch(&ReadCompanion { table, companion: *companion, uids }).await? {
-                let of_uid: &mut Vec<_> = of_uids.entry(uid).or_default();
-                of_uid.push((key.into_boxed_str(), value.into_boxed_str()));
+                of_uids.entry(uid).or_default().push((key.into_boxed_str(), value.into_boxed_str()));
             }
         }
     }
-    let [mut labels, mut annotations] = companions;
     rows.into_iter()
         .map(|values| {
             let (Some(Value::Text(uid)), Some(Value::UInt(res_version))) =
@@ -227,14 +228,24 @@ pub(super) async fn read_rows(
             else {
                 return Err(sqlx::Error::Decode("a row without uid or res_version".into()));
             };
+            let (mut labels, mut annotations, mut many) = (StringMap::default(), StringMap::default(), Vec::new());
+            for (companion, of_uids) in &mut companions {
+                let pairs = sorted(of_uids.remove(uid.as_ref()));
+                match companion {
+                    Companion::Labels => labels = pairs,
+                    Companion::Annotations => annotations = pairs,
+                    Companion::Values(_) => many.push(pairs),
+                }
+            }
             Ok(StoredRow {
                 uid: (&**uid).into(),
                 res_version: *res_version,
                 ingest_version: number(values.get(base::INGEST_VERSION)),
                 delete_time: time(values.get(base::DELETE_TIME)),
                 evict_time: time(values.get(base::EVICT_TIME)),
-                labels: sorted(labels.remove(uid.as_ref())),
-                annotations: sorted(annotations.remove(uid.as_ref())),
+                labels,
+                annotations,
+                many: many.into(),
                 values,
             })
         })

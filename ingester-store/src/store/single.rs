@@ -17,9 +17,9 @@ const LARGEST: usize = 64 << 10;
 
 /// What one round trip can write.
 enum OneTrip<'a> {
-    /// A new row with its labels and annotations: a whole transaction as one text.
+    /// A new row with those of companion tables: a whole transaction as one text.
     Insert(&'a Row),
-    /// A stored row whose labels and annotations stay the same: one statement, which is a transaction by itself.
+    /// A stored row whose rows in companion tables stay the same: one statement, which is a transaction by itself.
     Update(Update<'a>),
 }
 
@@ -53,7 +53,7 @@ impl Batch<'_> {
                 row.companion(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref()));
             (companion, rows.collect::<Vec<_>>())
         };
-        let companions: Vec<_> = self.table.companions().iter().map(|companion| of(*companion)).collect();
+        let companions: Vec<_> = self.table.companions().map(of).collect();
         let insert = Insert { table: self.table, rows: &[row], update_time: self.now };
         let companions = companions.iter();
         let companions: Vec<_> = companions

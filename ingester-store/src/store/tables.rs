@@ -118,7 +118,7 @@ pub(crate) fn own_schema(dialect: Dialect) -> Schema {
     let ident = |name: &str| Ident::new(name);
     let table = |name: &str, columns: &[(&str, SqlType)], primary_key: usize| TableDef {
         name: ident(name),
-        was: None,
+        was: Vec::new(),
         columns: columns
             .iter()
             .map(|(name, ty)| ColumnDef {

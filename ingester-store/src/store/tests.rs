@@ -18,6 +18,7 @@ fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
         values: Box::default(),
         labels: labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
         annotations: Default::default(),
+        many: Box::default(),
     }
 }
 

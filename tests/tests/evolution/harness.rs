@@ -153,6 +153,8 @@ async fn is_filled(
                 (kind.table().columns[place].name, &fresh.values[place], &stored.values[place]);
             ensure!(expected == found, "{}: {column} should be {expected:?} and is {found:?}", object.meta().name);
         }
+        let (name, expected, found) = (&object.meta().name, &fresh.many, &stored.many);
+        ensure!(expected == found, "{name}: the many values should be {expected:?} and are {found:?}");
     }
     // Not all of them need to fail: a widened column is not backfilled.
     ensure!(failed <= undecodable, "{failed} rows failed, {undecodable} have a reason to");

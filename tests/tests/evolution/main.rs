@@ -57,6 +57,7 @@ cases! {
     add_composite_key
     add_key
     add_kind
+    add_many
     add_status
     add_status_column
     change_composite_key
@@ -65,15 +66,19 @@ cases! {
     drop_column_of_composite_key
     drop_composite
     drop_key
+    drop_many
     everything_at_once
     integer_to_text
+    map_to_list_of_many
     narrow_bigint
+    narrow_many
     narrow_varchar
     remove_kind
     rename_and_widen
     rename_chain
     rename_column
     rename_composite
+    rename_many
     rename_part_of_composite
     rename_table
     rename_table_and_column
@@ -82,6 +87,7 @@ cases! {
     text_to_time
     unchanged_but_renamed_field
     widen_int
+    widen_many
     widen_short_varchar
     widen_to_text
     widen_varchar

@@ -9,6 +9,7 @@ mod doubts;
 mod evicted;
 mod failover;
 mod guard;
+mod many;
 mod plans;
 mod purge;
 mod query;

@@ -31,7 +31,7 @@ fn live(uid: &str, version: u64) -> RowChange {
 async fn left(store: &Store, world: &World, uids: &[&str]) -> Result<Vec<String>> {
     let left: Vec<String> =
         store.stored(kind("Model").table(), uids).await?.iter().map(|row| row.uid.to_string()).collect();
-    for companion in Companion::ALL {
+    for companion in Companion::OF_METADATA {
         let table = kind("Model").table().companion(companion);
         let rows = world.count(&format!("{table} WHERE obj_uid NOT IN (SELECT uid FROM model)")).await?;
         assert_eq!(rows, 0, "{table}");
@@ -106,7 +106,7 @@ async fn writers_and_purging_leave_each_other_whole(world: World) -> Result<()> 
     tokio::try_join!(writing, purging)?;
     let uids: Vec<&str> = uids.iter().map(String::as_str).collect();
     assert_eq!(left(&store, &world, &uids).await?.len(), 200);
-    for companion in Companion::ALL {
+    for companion in Companion::OF_METADATA {
         let table = kind("Model").table().companion(companion);
         let rows = world.count(table.as_str()).await?;
         assert_eq!(rows, if companion == Companion::Labels { 600 } else { 200 }, "{table}");

@@ -1,22 +1,22 @@
-//! Labels or annotations, deleted.
+//! Rows of companion tables, deleted.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use crate::schema::{Companion, Table};
 use askama::Template;
 
-/// Deletes labels or annotations.
+/// Deletes rows of a companion table.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"DELETE FROM {{ table.companion(*companion)|ident }}
-WHERE ("obj_uid", "key") IN ({{ rows.len()|row_values(2) }})"#
+WHERE ({{ companion.key_columns()|names }}) IN ({{ rows.len()|row_values(2) }})"#
 )]
 pub struct DeleteCompanion<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Labels or annotations.
+    /// Which companion.
     pub companion: Companion,
-    /// uid and key of each.
+    /// uid and key of each; of a list's values the value as the key.
     pub rows: &'a [(&'a str, &'a str)],
 }
 
@@ -26,7 +26,8 @@ impl Statement for DeleteCompanion<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        self.rows.iter().flat_map(|(uid, key)| [Param::Text(uid), Param::Text(key)]).collect()
+        let key = self.companion.columns()[1].ty;
+        self.rows.iter().flat_map(|(uid, text)| [Param::Text(uid), Param::stored(key, text)]).collect()
     }
 }
 
@@ -37,6 +38,10 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&DeleteCompanion { table: &TABLE, companion: Companion::Annotations, rows: &[("a", "k"); 2] });
+        let annotations = DeleteCompanion { table: &TABLE, companion: Companion::Annotations, rows: &[("a", "k"); 2] };
+        snapshot_of(
+            "DeleteCompanion",
+            &[&annotations, &DeleteCompanion { companion: Companion::Values(&LIST), ..annotations }],
+        );
     }
 }

@@ -14,7 +14,7 @@ WHERE {{ self.of().1|ident }} IN ({{ uids.len()|parameters }})"#
 pub struct Purge<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// The labels or the annotations; `None` for the rows themselves.
+    /// Those of a companion; `None` for the rows themselves.
     pub companion: Option<Companion>,
     /// The uids.
     pub uids: &'a [&'a str],

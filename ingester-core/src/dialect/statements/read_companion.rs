@@ -1,22 +1,22 @@
-//! Labels or annotations of objects.
+//! Rows of companion tables.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
 use crate::schema::{Companion, Table};
 use askama::Template;
 
-/// Reads the labels or annotations of some objects.
+/// Reads the rows of some objects in a companion table.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "obj_uid", "key", "value"
+    source = r#"SELECT {{ companion.columns()|texts_of }}
 FROM {{ table.companion(*companion)|ident }}
 WHERE "obj_uid" IN ({{ uids.len()|parameters }})
-ORDER BY "obj_uid", "key""#
+ORDER BY {{ companion.key_columns()|names }}"#
 )]
 pub struct ReadCompanion<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Labels or annotations.
+    /// Which companion.
     pub companion: Companion,
     /// The uids.
     pub uids: &'a [&'a str],
@@ -36,7 +36,9 @@ impl Query for ReadCompanion<'_> {
     type Row = (String, String, String);
 
     fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
-        Ok((row.text(0)?, row.text(1)?, row.text(2)?))
+        // The values of a list are keys.
+        let value = if self.companion.columns().len() > 2 { row.text(2)? } else { String::new() };
+        Ok((row.text(0)?, row.text(1)?, value))
     }
 }
 
@@ -47,6 +49,11 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&ReadCompanion { table: &TABLE, companion: Companion::Labels, uids: UIDS });
+        let labels = ReadCompanion { table: &TABLE, companion: Companion::Labels, uids: UIDS };
+        let list = ReadCompanion { companion: Companion::Values(&LIST), ..labels };
+        snapshot_of(
+            "ReadCompanion",
+            &[&labels, &list, &ReadCompanion { companion: Companion::Values(&MAP), ..labels }],
+        );
     }
 }

@@ -1,23 +1,23 @@
-//! Labels or annotations, written.
+//! Rows of a companion table, written.
 
 use crate::dialect::{Dialect, Param, Sql, Statement, filters};
 use crate::schema::{Companion, Table};
 use askama::Template;
 
-/// Writes labels or annotations, and replaces those with the same keys.
+/// Writes rows of a companion table, and replaces those with the same keys.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"INSERT INTO {{ table.companion(*companion)|ident }} ("obj_uid", "key", "value")
-VALUES {{ rows.len()|rows_of(3) }}
-{{ ["obj_uid", "key"]|on_conflict }} {{ "value"|write_inserted }}"#
+    source = r#"INSERT INTO {{ table.companion(*companion)|ident }} ({{ companion.columns()|names }})
+VALUES {{ rows.len()|rows_of(companion.columns().len()) }}
+{{ companion.primary_key()|on_conflict }} {{ "value"|write_inserted }}"#
 )]
 pub struct WriteCompanion<'a> {
     /// The kind's tables.
     pub table: &'a Table,
-    /// Labels or annotations.
+    /// Which companion.
     pub companion: Companion,
-    /// uid, key and value of each.
+    /// uid, key and value of each; of a list's values the value as the key.
     pub rows: &'a [(&'a str, &'a str, &'a str)],
 }
 
@@ -27,7 +27,13 @@ impl Statement for WriteCompanion<'_> {
     }
 
     fn params(&self) -> Vec<Param<'_>> {
-        self.rows.iter().flat_map(|(uid, key, value)| [uid, key, value].map(|text| Param::Text(text))).collect()
+        let columns = self.companion.columns();
+        let mut params = Vec::with_capacity(self.rows.len() * columns.len());
+        for (uid, key, value) in self.rows {
+            let texts = [*uid, *key, *value];
+            params.extend(columns.iter().zip(texts).map(|(column, text)| Param::stored(column.ty, text)));
+        }
+        params
     }
 }
 
@@ -38,6 +44,11 @@ mod tests {
 
     #[test]
     fn reads_well() {
-        snapshot(&WriteCompanion { table: &TABLE, companion: Companion::Labels, rows: &[("a", "k", "v"); 2] });
+        let labels = WriteCompanion { table: &TABLE, companion: Companion::Labels, rows: &[("a", "k", "v"); 2] };
+        let list = WriteCompanion { companion: Companion::Values(&LIST), ..labels };
+        snapshot_of(
+            "WriteCompanion",
+            &[&labels, &list, &WriteCompanion { companion: Companion::Values(&MAP), ..labels }],
+        );
     }
 }

@@ -9,14 +9,15 @@ mod tests;
 use super::StoredRow;
 use ingester_core::object::StringMap;
 use ingester_core::row::Row;
-use ingester_core::schema::{SqlType, Table, base};
+use ingester_core::schema::{Form, SqlType, Table, base};
 use ingester_core::value::{Micros, Value};
 use std::collections::BTreeMap;
 
 /// One difference between a stored row and the row that was to be stored.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Difference {
-    /// Where: a column (`owner`), a path in `json` (`json spec.owner.name`), `label "k"` or `annotation "k"`.
+    /// Where: a column (`owner`), a path in `json` (`json spec.owner.name`), `label "k"`, `annotation "k"`, or a value of many
+    /// (`tags "v"`) or what is at a key of a map (`limits "k"`).
     pub what: String,
     /// What was to be stored, for people: of long values the part around their first difference.
     pub wanted: String,
@@ -45,8 +46,11 @@ const NULL: &str = "NULL";
 /// How a missing value is shown.
 const NONE: &str = "(none)";
 
-/// Every difference between a row that was to be written and the stored row, in the order of the columns, then labels and
-/// annotations.
+/// How a value of a list is shown that is there.
+const THERE: &str = "(there)";
+
+/// Every difference between a row that was to be written and the stored row, in the order of the columns, then labels,
+/// annotations and columns of many values.
 ///
 /// - `update_time` is the time of writing, so it is not compared. Nor is `ingest_version`: what it stands for are the other columns.
 /// - `delete_time` and `evict_time` are compared as set or not set, because each writer sets its own time.
@@ -75,8 +79,19 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
             },
         }
     }
-    in_companion("label", &wanted.labels, &stored.labels, &mut differences);
-    in_companion("annotation", &wanted.annotations, &stored.annotations, &mut differences);
+    in_companion("label", false, &wanted.labels, &stored.labels, &mut differences);
+    in_companion("annotation", false, &wanted.annotations, &stored.annotations, &mut differences);
+    for (place, column) in table.many.iter().enumerate() {
+        let none = StringMap::default();
+        let of = |many: &'_ [StringMap]| many.get(place).unwrap_or(&none).clone();
+        in_companion(
+            column.name.as_str(),
+            column.form == Form::List,
+            &of(&wanted.many),
+            &of(&stored.many),
+            &mut differences,
+        );
+    }
     differences
 }
 
@@ -130,7 +145,7 @@ fn in_json(name: &str, wanted: &str, stored: &str) -> Vec<Difference> {
     differences
 }
 
-fn in_companion(what: &str, wanted: &StringMap, stored: &StringMap, differences: &mut Vec<Difference>) {
+fn in_companion(what: &str, list: bool, wanted: &StringMap, stored: &StringMap, differences: &mut Vec<Difference>) {
     let mut both: BTreeMap<&str, [Option<&str>; 2]> = BTreeMap::new();
     for (side, rows) in [wanted, stored].into_iter().enumerate() {
         for (key, value) in rows.iter() {
@@ -144,7 +159,9 @@ fn in_companion(what: &str, wanted: &StringMap, stored: &StringMap, differences:
         let (wanted, stored) = match (wanted, stored) {
             (Some(wanted), Some(stored)) => quoted(wanted, stored),
             (wanted, stored) => {
-                let alone = |text: Option<&str>| text.map_or_else(|| NONE.to_owned(), |text| quoted(text, text).0);
+                // The values of a list are keys, and nothing is behind them.
+                let shown = |text: &str| if text.is_empty() && list { THERE.to_owned() } else { quoted(text, text).0 };
+                let alone = |text: Option<&str>| text.map_or_else(|| NONE.to_owned(), shown);
                 (alone(wanted), alone(stored))
             }
         };

@@ -16,8 +16,15 @@ const FIELDS: &[Field] = &[
 ];
 const PARTS: TableParts = TableParts { fields: [FIELDS, &[], &[]], keys: &[] };
 const COLUMNS: [Column; PARTS.column_count()] = PARTS.columns();
-static TABLE: Table =
-    Table { kind: "Widget", name: Ident::new("widget"), was: None, columns: &COLUMNS, keys: &[], companions: true };
+static TABLE: Table = Table {
+    kind: "Widget",
+    name: Ident::new("widget"),
+    was: None,
+    columns: &COLUMNS,
+    many: &[],
+    keys: &[],
+    companions: true,
+};
 
 const OWNER: usize = base::JSON + 1;
 const COUNT: usize = base::JSON + 2;
@@ -55,6 +62,7 @@ fn both() -> (Row, StoredRow) {
         values: values.clone().into(),
         labels: companion(&[("tier", "one"), ("zone", "b")]),
         annotations: companion(&[("note", "text")]),
+        many: Box::default(),
     };
     values[base::UPDATE_TIME] = Value::Time(Micros(1));
     let stored = StoredRow {
@@ -64,6 +72,7 @@ fn both() -> (Row, StoredRow) {
         delete_time: None,
         evict_time: None,
         values: values.into(),
+        many: row.many.clone(),
         labels: row.labels.clone(),
         annotations: row.annotations.clone(),
     };

@@ -1,0 +1,18 @@
+//! Only `limits` are left.
+
+use ingester_core::{Ingestable, Kind};
+use kube::CustomResource;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, Clone, Debug, Default)]
+#[kube(group = "example.com", version = "v1", kind = "Job", plural = "jobs", namespaced, schema = "disabled")]
+#[serde(rename_all = "camelCase", default)]
+pub struct JobSpec {
+    #[index]
+    pub queue: String,
+    #[index(many, type = "VARCHAR(63)")]
+    pub limits: BTreeMap<String, String>,
+}
+
+pub const KINDS: &[Kind] = &[Kind::of::<Job>()];

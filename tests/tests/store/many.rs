@@ -1,0 +1,419 @@
+//! Columns of many values (`#[index(many)]`): their tables follow the row, however it is written, and queries ask them by their keys.
+
+#![allow(unreachable_pub, reason = "structs are written as a user writes them")]
+
+use crate::world::{On, Stores as _, World};
+use anyhow::{Context as _, Result, ensure};
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::query::{Filter, Query, parse_field_selector};
+use ingester_core::row::{Expected, Row};
+use ingester_core::value::{Micros, Value};
+use ingester_core::wire::Time;
+use ingester_core::{Indexed, Ingestable, Kind};
+use ingester_store::compare::differences;
+use ingester_store::migrate::Backfill;
+use ingester_store::query::{Limits, Wanted};
+use ingester_store::{Changed, ConnectOptions, Effect, Report, RowChange, Store, StoredRow};
+use ingester_tests::on_every_database;
+use kube::CustomResource;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use tokio_util::sync::CancellationToken;
+
+on_every_database! {
+    values_are_written_changed_and_cleared_with_their_row
+    objects_written_one_by_one_have_the_values_of_a_batch
+    a_stale_write_changes_no_values
+    values_go_with_a_purged_row_and_stay_with_a_tombstone
+    values_that_somebody_changed_are_found_and_repaired
+    an_evicted_row_is_replaced_with_its_values
+    values_that_are_asked_for_are_filled_again
+    selectors_and_handles_find_the_objects_that_have_a_value
+    a_value_is_found_by_its_key
+}
+
+/// What it is for.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, Clone, Debug, Default)]
+#[kube(group = "example.com", version = "v1", kind = "Certificate", plural = "certificates", namespaced)]
+#[kube(status = "CertificateStatus", schema = "disabled")]
+#[serde(rename_all = "camelCase", default)]
+#[index(column = "words", many, with = CertificateSpec::words)]
+pub struct CertificateSpec {
+    #[index]
+    pub issuer: String,
+    #[index(many)]
+    pub dns_names: Vec<String>,
+    #[index(many, type = "VARCHAR(20)")]
+    pub limits: Option<BTreeMap<String, Option<String>>>,
+    #[index(many)]
+    pub ports: Vec<u16>,
+    #[index(many)]
+    pub renewals: Vec<Option<Time>>,
+}
+
+/// What is the case.
+#[derive(Indexed, Serialize, Deserialize, Clone, Debug, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CertificateStatus {
+    #[index(many, column = "types", with = types)]
+    pub conditions: Vec<Condition>,
+}
+
+#[derive(Serialize, Deserialize, Clone, Debug, Default)]
+pub struct Condition {
+    #[serde(rename = "type")]
+    pub ty: String,
+}
+
+impl CertificateSpec {
+    fn words(&self) -> Vec<&str> {
+        self.issuer.split(' ').collect()
+    }
+}
+
+#[allow(clippy::ptr_arg, reason = "a function of a field takes a reference to its type")]
+fn types(conditions: &Vec<Condition>) -> Vec<&str> {
+    conditions.iter().map(|condition| condition.ty.as_str()).collect()
+}
+
+const KIND: Kind = Kind::of::<Certificate>();
+
+fn certificate(uid: &str, version: u64, spec: Json) -> Json {
+    json!({
+        "apiVersion": "example.com/v1", "kind": "Certificate", "spec": spec, "status": { "conditions": [{ "type": "Ready" }] },
+        "metadata": { "name": uid, "namespace": "ml", "uid": uid, "resourceVersion": version.to_string() },
+    })
+}
+
+/// Texts that a database may take for others, or for something else than text.
+fn odd() -> Json {
+    json!({
+        "issuer": "one two one",
+        "dnsNames": ["b", "a", "B", "a ", "ä", "", "'; DROP TABLE certificate; --", "`\"\\%_?", "a", null, "日本 👩‍💻"],
+        "limits": { "cpu": "4", "example.com/gpu": "", "none": null, "CPU": "'" },
+        "ports": [443, 80, 443, 65535],
+        "renewals": ["2026-03-09T20:36:46.123456Z", null, "1999-12-31T23:59:59Z"],
+    })
+}
+
+fn row(object: &Json) -> Row {
+    let object = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
+    KIND.row(&object).unwrap().unwrap()
+}
+
+fn change(object: &Json) -> RowChange {
+    RowChange::Row(row(object))
+}
+
+async fn store(world: &World) -> Result<Store> {
+    let store = world.connect(ConnectOptions::default()).await?;
+    store.create_missing(&[KIND]).await?;
+    Ok(store)
+}
+
+async fn stored(store: &Store, uid: &str) -> Result<StoredRow> {
+    store.stored(KIND.table(), &[uid]).await?.pop().context("a row")
+}
+
+/// All rows of the tables of values, of objects whose uid begins with this; the uids without that.
+async fn values(world: &World, prefix: &str) -> Result<Vec<Vec<Option<String>>>> {
+    let mut all = Vec::new();
+    let uid = format!("SUBSTR(obj_uid, {})", prefix.len() + 1);
+    for (table, columns) in
+        [("dns_names", "value"), ("limits", "`key`, value"), ("ports", "value"), ("types", "value"), ("words", "value")]
+    {
+        let sql = format!(
+            "SELECT '{table}', {uid}, {columns} FROM certificate_{table} WHERE obj_uid LIKE '{prefix}%' ORDER BY obj_uid, {columns}"
+        );
+        all.extend(world.sql(&sql).await?);
+    }
+    all.extend(
+        world
+            .sql(&format!(
+                "SELECT 'renewals', {uid}, CAST(value AS CHAR) FROM certificate_renewals WHERE obj_uid LIKE '{prefix}%' ORDER BY 2, 3"
+            ))
+            .await?,
+    );
+    Ok(all)
+}
+
+#[test]
+fn a_row_has_each_value_once_and_an_object_with_one_too_long_has_none() {
+    let row = row(&certificate("a", 1, odd()));
+    let keys = |name: &str| -> Vec<&str> {
+        let many = KIND.table().many.iter().find(|many| many.name.as_str() == name).unwrap();
+        row.many[many.place].iter().map(|(key, _)| &**key).collect()
+    };
+    assert_eq!(keys("dns_names"), ["", "'; DROP TABLE certificate; --", "B", "`\"\\%_?", "a", "b", "ä", "日本 👩‍💻"]);
+    assert_eq!(keys("ports"), ["443", "65535", "80"]);
+    assert_eq!(keys("renewals"), ["1999-12-31 23:59:59.000000", "2026-03-09 20:36:46.123456"]);
+    assert_eq!(keys("limits"), ["CPU", "cpu", "example.com/gpu"]);
+    assert_eq!((keys("words"), keys("types")), (vec!["one", "two"], vec!["Ready"]));
+
+    let error = |spec: Json| {
+        let object = Object::parse(certificate("a", 1, spec).to_string(), ManagedFields::Prune).unwrap();
+        KIND.row(&object).unwrap_err().to_string()
+    };
+    let long = error(json!({ "dnsNames": ["fits", "x".repeat(256)] }));
+    assert!(long.starts_with("column `dns_names`: the value `xxxxx"), "{long}");
+    assert!(long.contains("has 256 characters, which do not fit VARCHAR(255); shorten it, or widen the column with #[index(many, type"));
+    let long = error(json!({ "limits": { "x".repeat(318): "1" } }));
+    assert!(long.starts_with("column `limits`: the key `xxx") && long.ends_with("do not fit VARCHAR(317)"), "{long}");
+    let early = error(json!({ "renewals": ["0999-01-01T00:00:00Z"] }));
+    assert_eq!(early, "column `renewals`: 0999-01-01 00:00:00.000000 does not fit DATETIME(6)");
+}
+
+async fn values_are_written_changed_and_cleared_with_their_row(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let objects = |version: u64, spec: Json| ["a", "b"].map(|uid| certificate(uid, version, spec.clone()));
+    let other = json!({
+        "issuer": "three", "dnsNames": ["c", "a"], "limits": { "cpu": "5", "memory": "1Gi" }, "ports": [8080],
+        "renewals": ["2026-03-09T20:36:46.123457Z"],
+    });
+    for (version, spec) in [(1, odd()), (2, other), (3, json!({})), (4, odd())] {
+        let objects = objects(version, spec);
+        let report = store.write(KIND.table(), objects.iter().map(change).collect()).await?;
+        ensure!(report.written == 2, "{report:?}");
+        for object in &objects {
+            let wanted = row(object);
+            let stored = stored(&store, &wanted.uid).await?;
+            ensure!(stored.many == wanted.many, "{:?} is stored, not {:?}", stored.many, wanted.many);
+            let found = differences(KIND.table(), &wanted, &stored);
+            ensure!(found.is_empty(), "an audit finds {found:?}");
+        }
+    }
+    ensure!(world.count("certificate_dns_names").await? == 16 && world.count("certificate_types").await? == 2);
+    Ok(())
+}
+
+async fn objects_written_one_by_one_have_the_values_of_a_batch(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    // The second version has the same values, the third has others.
+    for (version, spec) in [(1, odd()), (2, odd()), (3, json!({ "dnsNames": ["z"] }))] {
+        let batch: Vec<Json> = (0..3).map(|n| certificate(&format!("t{n}"), version, spec.clone())).collect();
+        store.write(KIND.table(), batch.iter().map(change).collect()).await?;
+        for n in 0..3 {
+            let row = row(&certificate(&format!("s{n}"), version, spec.clone()));
+            let expected = match version {
+                1 => Expected::Absent,
+                // Of the third, the writer believes that nothing has changed: the row tells that this is wrong.
+                _ => Expected::Stored { res_version: version - 1, companions: row.companions_hash() },
+            };
+            let expected = (version < 3).then_some(expected);
+            let report = store.write(KIND.table(), vec![RowChange::Row(Row { expected, ..row })]).await?;
+            ensure!(report == Report { written: 1, ..Report::default() }, "{report:?}");
+        }
+        let (batch, single) = (values(&world, "t").await?, values(&world, "s").await?);
+        ensure!(batch == single && !batch.is_empty(), "{batch:?}\n{single:?}");
+    }
+    Ok(())
+}
+
+async fn a_stale_write_changes_no_values(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    store.write(KIND.table(), vec![change(&certificate("a", 9, odd()))]).await?;
+    let before = values(&world, "").await?;
+    let late = certificate("a", 8, json!({ "dnsNames": ["late"], "limits": { "late": "1" }, "ports": [1] }));
+    let report = store.write(KIND.table(), vec![change(&late)]).await?;
+    ensure!(report == Report { stale: vec!["a".into()], ..Report::default() }, "{report:?}");
+    ensure!(values(&world, "").await? == before);
+    // Whoever expects a new row finds the one that is there.
+    let new = Row { expected: Some(Expected::Absent), ..row(&late) };
+    store.write(KIND.table(), vec![RowChange::Row(new)]).await?;
+    ensure!(values(&world, "").await? == before);
+    Ok(())
+}
+
+async fn values_go_with_a_purged_row_and_stay_with_a_tombstone(world: World) -> Result<()> {
+    const LONG_AGO: Micros = Micros(1_700_000_000_000_000);
+    let store = store(&world).await?;
+    let gone = |uid: &str| RowChange::Row(Row { delete_time: Some(LONG_AGO), ..row(&certificate(uid, 1, odd())) });
+    store.write(KIND.table(), vec![gone("a"), gone("b"), change(&certificate("c", 1, odd()))]).await?;
+    let tombstone = RowChange::Tombstone { uid: "c".into(), res_version: 2, delete_time: Micros::now() };
+    store.write(KIND.table(), vec![tombstone]).await?;
+    let before = values(&world, "c").await?;
+    ensure!(store.purge(&KIND, Micros(LONG_AGO.0 + 1)).await?.rows == 2);
+    ensure!(values(&world, "").await?.len() == before.len() && values(&world, "c").await? == before);
+    Ok(())
+}
+
+async fn values_that_somebody_changed_are_found_and_repaired(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let spec = json!({ "dnsNames": ["a", "b"], "limits": { "cpu": "4", "memory": "1" }, "ports": [80] });
+    let wanted = row(&certificate("a", 3, spec));
+    store.write(KIND.table(), vec![RowChange::Row(wanted.clone())]).await?;
+    world.sql("UPDATE certificate_dns_names SET value = 'c' WHERE value = 'b'").await?;
+    world.sql("UPDATE certificate_limits SET value = '5' WHERE value = '4'").await?;
+    world.sql("DELETE FROM certificate_ports").await?;
+    let stored = stored(&store, "a").await?;
+    let found: Vec<String> = differences(KIND.table(), &wanted, &stored).iter().map(ToString::to_string).collect();
+    ensure!(
+        found
+            == [
+                "dns_names \"b\": (none) is stored, not (there)",
+                "dns_names \"c\": (there) is stored, not (none)",
+                "limits \"cpu\": \"5\" is stored, not \"4\"",
+                "ports \"80\": (none) is stored, not (there)",
+            ],
+        "{found:#?}"
+    );
+    // As a repair writes it.
+    let repair = RowChange::Replacement { row: wanted.clone(), seen: wanted.version() };
+    ensure!(store.write(KIND.table(), vec![repair]).await?.written == 1);
+    let stored = self::stored(&store, "a").await?;
+    ensure!(differences(KIND.table(), &wanted, &stored).is_empty() && stored.many == wanted.many);
+    Ok(())
+}
+
+async fn an_evicted_row_is_replaced_with_its_values(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let evicted = Row { evict_time: Some(Micros::now()), ..row(&certificate("a", 1, odd())) };
+    store.write(KIND.table(), vec![RowChange::Row(evicted)]).await?;
+    let next = row(&certificate("a", 2, json!({ "dnsNames": ["z"] })));
+    let edit = |_: &StoredRow| Ok::<_, Infallible>(Some(next.clone()));
+    let changed = store.change_evicted(&KIND, "a", Effect::Written, edit).await?;
+    ensure!(matches!(changed, Changed::Done(_)), "{changed:?}");
+    ensure!(stored(&store, "a").await?.many == next.many);
+    Ok(())
+}
+
+async fn values_that_are_asked_for_are_filled_again(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    store.write(KIND.table(), ["a", "b"].iter().map(|uid| change(&certificate(uid, 1, odd()))).collect()).await?;
+    let before = values(&world, "").await?;
+    world.sql("DELETE FROM certificate_dns_names WHERE obj_uid = 'a'").await?;
+    world.sql("UPDATE certificate_limits SET value = 'x'").await?;
+    let backfill = Backfill::of(&KIND, &["dns_names".to_owned()])?;
+    let filled = store.backfill(&backfill, None, &CancellationToken::new(), |_| {}).await?;
+    ensure!(filled.complete && filled.read == 2 && filled.filled == 2, "{filled:?}");
+    ensure!(values(&world, "").await? == before);
+    let again = store.backfill(&Backfill::of(&KIND, &[])?, None, &CancellationToken::new(), |_| {}).await?;
+    ensure!(again.filled == 0, "{again:?}");
+    let unknown = Backfill::of(&KIND, &["names".to_owned()]).unwrap_err().to_string();
+    ensure!(unknown.contains("dns_names"), "{unknown}");
+    Ok(())
+}
+
+async fn selectors_and_handles_find_the_objects_that_have_a_value(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let spec = |names: &[&str], limits: Json, ports: &[u16], renewals: &[&str]| json!({ "dnsNames": names, "limits": limits, "ports": ports, "renewals": renewals });
+    let objects = [
+        ("a", spec(&["a.example.com", "b.example.com"], json!({ "cpu": "4", "example.com/gpu": "1" }), &[80, 443], &["2026-01-01T00:00:00Z"])),
+        ("b", spec(&["b.example.com", ""], json!({ "cpu": "8" }), &[8080], &["2027-01-01T00:00:00Z", "2020-01-01T00:00:00Z"])),
+        ("c", spec(&[""], json!({ "memory": "4" }), &[], &[])),
+        ("d", spec(&[], json!({}), &[80], &[])),
+    ];
+    let changes = objects.iter().map(|(uid, spec)| change(&certificate(uid, 1, spec.clone()))).collect();
+    store.write(KIND.table(), changes).await?;
+    let limits = Limits::default();
+    let found = async |filters: Vec<Filter>| -> Result<String> {
+        let query = Query { filters, ..Query::default() };
+        let page = store.ask_about(&KIND, &query, limits)?.page(&Wanted::object(), 10, None).await?;
+        Ok(page.rows.iter().map(|row| row.uid().to_owned()).collect())
+    };
+    for (selector, uids) in [
+        ("spec.dnsNames=a.example.com", "a"),
+        ("dns_names=b.example.com", "ab"),
+        ("spec.dnsNames[*]=b.example.com", "ab"),
+        ("spec.dnsNames=b.example.com ", "ab"),
+        ("spec.dnsNames!=b.example.com", "cd"),
+        ("spec.dnsNames=b.example.com,spec.dnsNames!=a.example.com", "b"),
+        ("spec.dnsNames=A.example.com", ""),
+        // Empty, as of a field: no value, or none that is not empty.
+        ("spec.dnsNames=", "cd"),
+        ("spec.dnsNames!=", "ab"),
+        ("spec.limits.cpu=4", "a"),
+        ("spec.limits[\"cpu\"]=4", "a"),
+        ("limits[cpu]=8", "b"),
+        ("spec.limits.cpu!=4", "bcd"),
+        ("spec.limits.example.com/gpu=1", "a"),
+        ("spec.limits.memory=4", "c"),
+        ("spec.limits=", "d"),
+        ("spec.ports=80", "ad"),
+        ("spec.ports!=80", "bc"),
+        ("spec.ports=", "c"),
+        ("spec.renewals=2027-01-01T00:00:00Z", "b"),
+        ("types=Ready,metadata.name=a", "a"),
+    ] {
+        let said = found(parse_field_selector(selector)?).await?;
+        ensure!(said == uids, "`{selector}` finds {said:?}, not {uids:?}");
+    }
+    let time = Micros(1_767_225_600_000_000);
+    for (name, filter, uids) in [
+        ("contains", Certificate::dns_names().contains("b.example.com").into(), "ab"),
+        ("not contains", (!Certificate::dns_names().contains("b.example.com")).into(), "cd"),
+        ("contains_any", Certificate::dns_names().contains_any(["a.example.com", "x"]).into(), "a"),
+        ("contains_any of nothing", Certificate::dns_names().contains_any([""; 0]).into(), ""),
+        ("contains_like", Certificate::dns_names().contains_like("%.example.com").into(), "ab"),
+        ("not contains_like", (!Certificate::dns_names().contains_like("a%")).into(), "bcd"),
+        ("has_some", Certificate::ports().has_some().into(), "abd"),
+        ("has_none", Certificate::ports().has_none().into(), "c"),
+        ("a number", Certificate::ports().contains(8080).into(), "b"),
+        ("a time", Certificate::renewals().contains(time).into(), "a"),
+        ("at", Certificate::limits().at("cpu").eq("4").into(), "a"),
+        ("at, not", Certificate::limits().at("cpu").ne("4").into(), "bcd"),
+        ("at, greater", Certificate::limits().at("cpu").gt("4").into(), "b"),
+        ("at, in", Certificate::limits().at("cpu").is_in(["4", "8"]).into(), "ab"),
+        ("at, present", Certificate::limits().at("example.com/gpu").is_present().into(), "a"),
+        ("at, absent", Certificate::limits().at("cpu").is_absent().into(), "cd"),
+        ("of a function", Certificate::words().contains("").into(), "abcd"),
+        ("of the status", CertificateStatus::types().contains("Ready").of::<Certificate>().into(), "abcd"),
+        ("less", Filter::field("ports", ingester_core::query::Test::Less(Value::Int(100))), "ad"),
+        ("not less", Filter::field("ports", ingester_core::query::Test::Less(Value::Int(100))).negated(), "bc"),
+    ] {
+        let said = found(vec![filter]).await?;
+        ensure!(said == uids, "{name}: {said:?}, not {uids:?}");
+    }
+    for (selector, error) in [
+        ("spec.limits=4", "`spec.limits` cannot be compared: it is a map: name one of its keys behind it"),
+        ("spec.ports=x", "`spec.ports` is INT: `x` is not a whole number"),
+        ("spec.dnsName=a", "did you mean `spec.dnsNames`?"),
+    ] {
+        let query = Query { filters: parse_field_selector(selector)?, ..Query::default() };
+        let said = query.check(KIND.table()).map(drop).unwrap_err().to_string();
+        ensure!(said.contains(error), "{selector}: {said}");
+    }
+    let order = vec![ingester_core::query::Order { field: "spec.dnsNames".into(), descending: false }];
+    let said = Query { order, ..Query::default() }.check(KIND.table()).map(drop).unwrap_err().to_string();
+    ensure!(said == "`spec.dnsNames` cannot be sorted by: it has many values", "{said}");
+    Ok(())
+}
+
+async fn a_value_is_found_by_its_key(world: World) -> Result<()> {
+    let store = store(&world).await?;
+    let object = |n: usize| {
+        let names: Vec<String> = (0..3).map(|name| format!("{}.example.com", n * 3 + name)).collect();
+        let limits = json!({ "cpu": n.to_string(), "memory": n.to_string() });
+        certificate(&format!("uid-{n:05}"), 1, json!({ "dnsNames": names, "limits": limits, "ports": [n] }))
+    };
+    for chunk in (0..3_000).collect::<Vec<_>>().chunks(500) {
+        store.write(KIND.table(), chunk.iter().map(|n| change(&object(*n))).collect()).await?;
+    }
+    world
+        .sql(match world.on {
+            On::Sqlite => "ANALYZE",
+            _ => "ANALYZE TABLE certificate, certificate_dns_names, certificate_limits, certificate_ports",
+        })
+        .await?;
+    let limits = Limits::default();
+    for (selector, table, key) in [
+        ("spec.dnsNames=4711.example.com", "dns_names", "value"),
+        ("spec.limits.cpu=1571", "limits", "key_value"),
+        ("spec.ports=1571", "ports", "value"),
+    ] {
+        let query = Query { filters: parse_field_selector(selector)?, ..Query::default() };
+        let asked = store.ask_about(&KIND, &query, limits)?;
+        let page = asked.page(&Wanted::object(), 10, None).await?;
+        ensure!(page.rows.len() == 1, "{selector}");
+        let explained = asked.explain(&Wanted::object(), 10).await?;
+        let plan = explained.plan.join("\n");
+        let (used, scanned) = match world.on {
+            On::Sqlite => (format!("certificate_{table}__{key} ("), "SCAN certificate"),
+            _ => (format!("\"key\": \"{key}\""), "\"access_type\": \"ALL\""),
+        };
+        ensure!(plan.contains(&used) && !plan.contains(scanned), "{selector}: {}\n{plan}", explained.sql);
+    }
+    Ok(())
+}
