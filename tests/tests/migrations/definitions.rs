@@ -15,6 +15,7 @@ on_every_database! {
     a_changed_filter_reaches_objects_that_have_not_changed
     large_values_are_filled_and_one_too_large_stops_nothing
     labels_are_filled_once_their_tables_are_made
+    many_values_are_filled_once_their_table_or_their_function_is_new
 }
 
 fn shout(text: &str) -> String {
@@ -80,13 +81,51 @@ variant!(even, [filter = Job::is_even], [path = "owner"], String);
 variant!(odd, [filter = Job::is_odd], [path = "owner"], String);
 variant!(large, [], [path = "owner", with = blown_up, type = "MEDIUMTEXT"], String);
 
+/// The same kind with what a function makes of the owner as many values.
+macro_rules! of_many {
+    ($name:ident, $function:ident) => {
+        mod $name {
+            use super::*;
+            use ingester_core::Ingestable;
+            use serde::Deserialize;
+
+            #[derive(Ingestable, Deserialize)]
+            #[ingest(group = "example.com", version = "v1", kind = "Job", plural = "jobs", namespaced)]
+            pub struct Job {
+                #[index(path = "owner", column = "owner", key = false)]
+                #[index(path = "owner", column = "words", many, with = $function)]
+                pub spec: Spec,
+            }
+
+            #[derive(Deserialize)]
+            pub struct Spec {
+                pub owner: String,
+            }
+
+            pub(super) const KIND: Kind = Kind::of::<Job>();
+        }
+    };
+}
+
+fn words(owner: &String) -> Vec<&str> {
+    owner.split('-').collect()
+}
+
+fn loud_words(owner: &String) -> Vec<String> {
+    words(owner).into_iter().map(str::to_uppercase).collect()
+}
+
+of_many!(worded, words);
+of_many!(shouted_words, loud_words);
+
 #[test]
 fn whatever_may_change_a_value_is_another_definition() {
     let of = |kind: Kind| kind.fingerprint().unwrap();
     assert_eq!(of(plain::KIND), of(key::KIND), "a key changes no value");
     let all =
         [plain::KIND, alone::KIND, revised::KIND, kind_revised::KIND, other_path::KIND, shouted::KIND, longer::KIND];
-    let all: Vec<_> = all.into_iter().chain([even::KIND, odd::KIND]).map(of).collect();
+    let others = [even::KIND, odd::KIND, worded::KIND, shouted_words::KIND];
+    let all: Vec<_> = all.into_iter().chain(others).map(of).collect();
     for (place, one) in all.iter().enumerate() {
         assert!(!all[..place].contains(one), "the {place}th");
     }
@@ -250,7 +289,7 @@ async fn labels_are_filled_once_their_tables_are_made(database: Database) -> Res
     let incomplete = store.incomplete_backfills(&[kind], Some(&released)).await?;
     let [backfill] = &incomplete[..] else { anyhow::bail!("{incomplete:?}") };
     let done = store.backfill(backfill, None, &CancellationToken::new(), |_| {}).await?;
-    ensure!((done.read, done.filled, done.failed) == (20, 0, 0), "{done:?}");
+    ensure!((done.read, done.filled, done.failed) == (20, 20, 0), "{done:?}");
     for object in &objects {
         let row = row(&kind, object);
         let stored = store.stored(kind.table(), &[&row.uid]).await?;
@@ -262,5 +301,55 @@ async fn labels_are_filled_once_their_tables_are_made(database: Database) -> Res
     // Back again: the tables would be dropped.
     let error = folder.generate(&[alone::KIND], &GenerateOptions::default()).unwrap_err().to_string();
     ensure!(error.contains("all rows of `job_labels`"), "{error}");
+    Ok(())
+}
+
+async fn many_values_are_filled_once_their_table_or_their_function_is_new(database: Database) -> Result<()> {
+    let root = tempfile::tempdir()?;
+    let folder = Folder::new(root.path());
+    folder.generate(&[plain::KIND], &GenerateOptions::default())?;
+    let (store, first) = (connect(&database).await?, folder.released()?);
+    apply(&first, &store).await?;
+    let old = first.versioned(&[plain::KIND])?[0];
+    write(&store, &old, (0..4).map(|number| job(number, 10))).await?;
+
+    let outcome = folder.generate(&[worded::KIND], &GenerateOptions::default())?;
+    ensure!(outcome.summary.contains("create table `job_words`"), "{outcome:?}");
+    ensure!(outcome.summary.contains("filled from the stored objects afterwards"), "{outcome:?}");
+    let released = folder.released()?;
+    apply(&released, &store).await?;
+    let kind = released.versioned(&[worded::KIND])?[0];
+    ensure!(fill(&store, kind).await?.is_some_and(|filled| filled.complete && (filled.read, filled.filled) == (4, 4)));
+    ensure!(database.count("job_words WHERE value = 'owner'").await? == 4);
+    ensure!(database.count("job_words").await? == 4 * 3 && fill(&store, kind).await?.is_none());
+
+    // The old release is still there, and knows nothing of the table.
+    write(&store, &old, [job(0, 11)]).await?;
+    ensure!(database.count("job_words WHERE value = '11'").await? == 0, "the values are stale");
+    ensure!(fill(&store, kind).await?.is_some_and(|filled| (filled.read, filled.filled) == (1, 1)));
+    ensure!(database.count("job_words WHERE value = '11'").await? == 1);
+
+    // Back and forward again: the rows say the definition, and the table is empty.
+    released.revert(&store, 1, &mut |_| {}).await?;
+    ensure!(database.sql("SELECT * FROM job_words").await.is_err(), "there is no such table");
+    apply(&released, &store).await?;
+    let incomplete = store.incomplete_backfills(&[kind], Some(&released)).await?;
+    let [backfill] = &incomplete[..] else { anyhow::bail!("{incomplete:?}") };
+    ensure!(backfill.columns().iter().map(|column| column.as_str()).eq(["words"]), "{backfill:?}");
+    let progress = store.column_backfills(&[kind]).await?;
+    ensure!(progress.iter().any(|column| column.column == "words" && !column.complete), "{progress:?}");
+    let filled = store.backfill(backfill, None, &CancellationToken::new(), |_| {}).await?;
+    ensure!(filled.complete && filled.filled == 4 && database.count("job_words").await? == 12, "{filled:?}");
+    ensure!(store.incomplete_backfills(&[kind], Some(&released)).await?.is_empty());
+
+    // Another function: no table changes.
+    let outcome = folder.generate(&[shouted_words::KIND], &GenerateOptions::default())?;
+    ensure!(outcome.migrations.is_empty() && outcome.summary.contains("filled again"), "{outcome:?}");
+    let loud = folder.released()?.versioned(&[shouted_words::KIND])?[0];
+    ensure!(fill(&store, loud).await?.is_some_and(|filled| (filled.read, filled.filled) == (4, 4)));
+    ensure!(database.count("job_words WHERE value = 'OWNER'").await? == 4 && database.count("job_words").await? == 12);
+    // To drop it is to lose it, until it is said.
+    let error = folder.generate(&[plain::KIND], &GenerateOptions::default()).unwrap_err().to_string();
+    ensure!(error.contains("all rows of `job_words`; the objects keep theirs in `json`"), "{error}");
     Ok(())
 }

@@ -151,8 +151,10 @@ fn look(plan: &Json, told: &mut Told) {
     match plan {
         Json::Object(members) => {
             for (key, value) in members {
-                told.scans |= key == "access_type" && value == "ALL";
+                // MariaDB's form, and that of MySQL from 8.3 on.
+                told.scans |= key == "access_type" && (value == "ALL" || value == "table");
                 told.sorts |= key == "using_filesort" && value == true || key == "filesort";
+                told.sorts |= key == "access_type" && value == "sort";
                 look(value, told);
             }
         }
