@@ -98,6 +98,19 @@ fn items(schema: &JSONSchemaProps) -> Option<&JSONSchemaProps> {
     }
 }
 
+/// The schema of the values of a map.
+///
+/// # Errors
+/// Why it is no map, and the remedy.
+pub(super) fn values(schema: &JSONSchemaProps) -> Result<Option<&JSONSchemaProps>, String> {
+    match (&schema.additional_properties, schema.type_.as_deref()) {
+        (Some(JSONSchemaPropsOrBool::Schema(values)), _) => Ok(Some(values)),
+        (_, Some("array")) => Err("by the CRD, it is a list: write `[*]` behind it".into()),
+        (_, Some("object") | None) => Ok(None),
+        (_, Some(_)) => Err("by the CRD, it is a single value: leave `many` out".into()),
+    }
+}
+
 /// The type of a column with such values; `None` if they are no single values.
 pub(super) fn column_type(schema: &JSONSchemaProps) -> Option<SqlType> {
     if schema.x_kubernetes_int_or_string == Some(true) {

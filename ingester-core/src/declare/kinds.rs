@@ -11,7 +11,7 @@ use crate::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protob
 use crate::nearest::nearest;
 use crate::protobuf::DescriptorSet;
 use crate::registry::check_registry;
-use crate::schema::{self, Fingerprint, SqlType, Stays};
+use crate::schema::{self, Fingerprint, Form, SqlType, Stays};
 use crate::value::{Micros, Value};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
 use std::sync::OnceLock;
@@ -231,7 +231,11 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         );
     }
     for column in &columns {
-        recipe.column(&column.paths, column.ty.unwrap_or(SqlType::VarChar(255)), column.default.clone());
+        let ty = column.ty.unwrap_or(SqlType::VarChar(255));
+        match column.many {
+            None => recipe.column(&column.paths, ty, column.default.clone()),
+            Some(_) => recipe.many(&column.paths, ty),
+        }
         fingerprint = fingerprint.beside(column.fingerprint());
     }
     for condition in filter.iter().flat_map(Node::one_or_more) {
@@ -330,6 +334,7 @@ struct Column<'t> {
     was: Option<(Node<'t>, &'t str)>,
     revision: u64,
     stays: Stays,
+    many: Option<Form>,
 }
 
 impl Column<'_> {
@@ -341,12 +346,20 @@ impl Column<'_> {
                 fingerprint = fingerprint.text("if").text(&guard.to_string());
             }
         }
-        fingerprint.text(&self.default_text).number(self.revision).text(self.stays.word())
+        let fingerprint = fingerprint.text(&self.default_text).number(self.revision).text(self.stays.word());
+        match self.many {
+            None => fingerprint,
+            Some(Form::List) => fingerprint.text("list"),
+            Some(Form::Map) => fingerprint.text("map"),
+        }
     }
 
     fn declared(&self) -> DeclaredColumn<'_> {
         let names = match &self.paths[..] {
-            [Guarded { path, guards }] if guards.is_empty() && self.default == Value::Null => path.names(),
+            [Guarded { path, guards }] if guards.is_empty() && self.default == Value::Null => match self.many {
+                None => path.names(),
+                Some(_) => path.names_of_many(),
+            },
             _ => None,
         };
         DeclaredColumn {
@@ -356,14 +369,26 @@ impl Column<'_> {
             was: self.was.as_ref().map(|(_, was)| *was),
             computed: names.is_none(),
             stays: self.stays,
+            many: self.many,
             path: names.map(|names| schema::Path::new(leaked(&names.join(".")))),
         }
     }
 }
 
 fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &mut Faults) -> Option<Column<'t>> {
-    let [name, path, ty, default, key, was, revision, keep, first] =
-        node.fields(["column", "path", "type", "default", "key", "was", "revision", "keep", "first"], faults)?;
+    let [name, path, ty, default, key, was, revision, keep, first, many] =
+        node.fields(["column", "path", "type", "default", "key", "was", "revision", "keep", "first", "many"], faults)?;
+    let of_many = many.as_ref().and_then(|at| at.truth(faults)).unwrap_or(false);
+    if of_many {
+        for (at, what) in [
+            (&default, "no value is none of many: leave the default out"),
+            (&key, "the table of many values is there for its keys: leave `key` out"),
+            (&keep, "which of many values would stay is not defined: leave `keep` out"),
+            (&first, "which of many values would stay is not defined: leave `first` out"),
+        ] {
+            faults.extend(at.as_ref().map(|at| at.fault(what)));
+        }
+    }
     let name = required(node, name, "column", "the column's name", faults).map(|(_, name)| name);
     let mut paths = Vec::new();
     match &path {
@@ -376,7 +401,7 @@ fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &m
                 faults.push(path.fault("there is no path in this list"));
             }
             for at in nodes {
-                paths.extend(read_path(at, schema, faults));
+                paths.extend(read_path(at, of_many, schema, faults));
             }
         }
     }
@@ -398,6 +423,15 @@ fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &m
                 in_schema = false;
                 faults.push(at.fault(what));
             }
+            // The type is that of the values of a map.
+            Some(Ok(Some(map))) if of_many && !path.has_each() => match crd::values(map) {
+                Ok(found) if by_schema.is_none() => by_schema = found,
+                Ok(_) => {}
+                Err(what) => {
+                    in_schema = false;
+                    faults.push(at.fault(what));
+                }
+            },
             Some(Ok(found)) if by_schema.is_none() => by_schema = found,
             _ => {}
         }
@@ -452,7 +486,7 @@ fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &m
         }
         _ => Value::Null,
     };
-    let key = key.and_then(|at| at.truth(faults)).unwrap_or(true);
+    let key = key.and_then(|at| at.truth(faults)).unwrap_or(!of_many) && !of_many;
     let was = was.and_then(|at| at.text(faults).map(|text| (at, text)));
     let revision = match revision {
         None => 1,
@@ -464,15 +498,27 @@ fn read_column<'t>(node: &Node<'t>, schema: Option<&JSONSchemaProps>, faults: &m
             }
         },
     };
-    let stays = read_stays(keep, first, always, faults);
+    let stays = if of_many { Stays::None } else { read_stays(keep, first, always, faults) };
+    let is_list = paths.first().is_some_and(|(_, path)| path.path.has_each());
+    let many = of_many.then_some(if is_list { Form::List } else { Form::Map });
+    if let Some((other, _)) = paths.iter().find(|(_, path)| of_many && path.path.has_each() != is_list) {
+        faults
+            .push(other.fault("some of these paths give a list, others a map: write `[*]` in all of them, or in none"));
+    }
     let paths = paths.into_iter().map(|(_, path)| path).collect();
-    Some(Column { node: node.clone(), name: name?, paths, ty, default, default_text, key, was, revision, stays })
+    Some(Column { node: node.clone(), name: name?, paths, ty, default, default_text, key, was, revision, stays, many })
 }
 
 /// Reads a path: a text, or a map of a path and its guard. `None` after a fault.
-fn read_path<'t>(at: Node<'t>, schema: Option<&JSONSchemaProps>, faults: &mut Faults) -> Option<(Node<'t>, Guarded)> {
+fn read_path<'t>(
+    at: Node<'t>,
+    of_many: bool,
+    schema: Option<&JSONSchemaProps>,
+    faults: &mut Faults,
+) -> Option<(Node<'t>, Guarded)> {
+    let parse = if of_many { Path::parse_many } else { Path::parse };
     if !matches!(at.tree(), Tree::Map(_)) {
-        return match Path::parse(at.text(faults)?) {
+        return match parse(at.text(faults)?) {
             Ok(path) => Some((at, Guarded { path, guards: Vec::new() })),
             Err(what) => {
                 faults.push(at.fault(what));
@@ -482,7 +528,7 @@ fn read_path<'t>(at: Node<'t>, schema: Option<&JSONSchemaProps>, faults: &mut Fa
     }
     let [path, conditions] = at.fields(["path", "if"], faults)?;
     let path = required(&at, path, "path", "where the value is in the object, such as `.spec.owner.name`", faults)
-        .and_then(|(at, text)| Some((at.clone(), Path::parse(text).map_err(|what| faults.push(at.fault(what))).ok()?)));
+        .and_then(|(at, text)| Some((at.clone(), parse(text).map_err(|what| faults.push(at.fault(what))).ok()?)));
     let mut guards = Vec::new();
     match &conditions {
         None => faults.push(at.fault("`if` is missing: the condition under which this path counts, such as `.spec.type = Batch`; a path that always counts is written as a text")),

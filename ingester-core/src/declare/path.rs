@@ -103,6 +103,18 @@ impl Path {
     /// # Errors
     /// What is wrong, with the remedy.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_as(text, false)
+    }
+
+    /// As [`Path::parse`], for a column of many values: all that `[*]` passes, or those of a map.
+    ///
+    /// # Errors
+    /// What is wrong, with the remedy.
+    pub(super) fn parse_many(text: &str) -> Result<Self, String> {
+        Self::parse_as(text, true)
+    }
+
+    fn parse_as(text: &str, of_many: bool) -> Result<Self, String> {
         let mut scanner = Scanner { text, rest: text };
         let path = scanner.path()?;
         scanner.blanks();
@@ -119,7 +131,7 @@ impl Path {
                 _ => format!("`{}` stands behind the path: functions follow after `|`", scanner.rest),
             });
         }
-        path.check()?;
+        path.check(of_many)?;
         Ok(path)
     }
 
@@ -127,7 +139,7 @@ impl Path {
     pub(super) fn parse_front(text: &str) -> Result<(Self, &str), String> {
         let mut scanner = Scanner { text, rest: text };
         let path = scanner.path()?;
-        path.check()?;
+        path.check(false)?;
         scanner.blanks();
         Ok((path, scanner.rest))
     }
@@ -146,16 +158,23 @@ impl Path {
 
     /// The names, where it is names alone and no function: what a field selector writes.
     pub(super) fn names(&self) -> Option<Vec<&str>> {
-        if !self.functions.is_empty() {
-            return None;
-        }
-        self.steps
+        Self::names_in(&self.steps).filter(|_| self.functions.is_empty())
+    }
+
+    fn names_in(steps: &[Step]) -> Option<Vec<&str>> {
+        steps
             .iter()
             .map(|step| match step {
                 Step::Name(name) if !name.contains('.') => Some(name.as_str()),
                 _ => None,
             })
             .collect()
+    }
+
+    /// As [`Path::names`], for a path of many values: those of the list or map.
+    pub(super) fn names_of_many(&self) -> Option<Vec<&str>> {
+        let steps = self.steps.strip_suffix(&[Step::Each]).unwrap_or(&self.steps);
+        Self::names_in(steps).filter(|_| self.functions.is_empty())
     }
 
     /// The first member of the object that it reads.
@@ -167,11 +186,11 @@ impl Path {
     }
 
     /// Whether it passes several values.
-    fn has_each(&self) -> bool {
+    pub(super) fn has_each(&self) -> bool {
         self.steps.contains(&Step::Each)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self, of_many: bool) -> Result<(), String> {
         if self.member().is_none() {
             return Err("an object has members: a path begins with a name, such as `.spec`".into());
         }
@@ -183,7 +202,20 @@ impl Path {
         if let ["metadata", which @ ("labels" | "annotations"), key, next, ..] = names[..] {
             return Err(format!("what is in `{which}` is text and has no `{next}`: is the name [\"{key}.{next}\"]?"));
         }
-        let mut many = self.has_each();
+        if of_many {
+            if let Some(folded) = self.functions.iter().find(|function| function.folds()) {
+                return Err(format!(
+                    "`many` takes all values, and `{}` makes one of them: leave one of both out",
+                    folded.name()
+                ));
+            }
+            if !self.has_each() && !self.functions.is_empty() {
+                return Err(
+                    "`many` and a path without `[*]` take a map as it is: leave the functions out, or say `[*]`".into(),
+                );
+            }
+        }
+        let mut many = self.has_each() && !of_many;
         let mut before: Option<&Function> = None;
         for function in &self.functions {
             let name = function.name();
@@ -230,7 +262,7 @@ impl Path {
             before = Some(function);
         }
         if many {
-            return Err("`[*]` gives many values, and a column has one: end the path with `| count`, `| sum`, `| join(\", \")` or `| exists`".into());
+            return Err("`[*]` gives many values, and a column has one: end the path with `| count`, `| sum`, `| join(\", \")` or `| exists`, or take all of them with `many: true`".into());
         }
         Ok(())
     }

@@ -8,8 +8,8 @@ use super::recipe::{Element, Node, Recipe, Slot, Target};
 use crate::json::{self, Reader, TokenKind};
 use crate::kind::Declared;
 use crate::object::Object;
-use crate::schema::SqlType;
-use crate::value::{Value, Values};
+use crate::schema::{Form, SqlType};
+use crate::value::{Value, Values, stored_text};
 use crate::wire::{Time, quantity, resources};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -24,6 +24,8 @@ enum Found {
     Count(i64),
     Sum(i128),
     Text(String),
+    /// Keys and values of many, see [`Target::Many`].
+    Many(Vec<(Box<str>, Box<str>)>),
     /// For a condition: it holds.
     Holds,
     /// Something of another type, which is a mistake of the object if the path counts.
@@ -74,6 +76,12 @@ impl Declared for Recipe {
                 }
             });
             out.push(first.unwrap_or_else(|| column.default.clone()));
+        }
+        for column in &self.many {
+            let mut slots = column.slots.clone().filter(|slot| all_hold(&values, &self.slots[*slot].guards));
+            let first = slots.find(|slot| matches!(&values[*slot], Found::Many(many) if !many.is_empty()));
+            let found = first.map(|slot| std::mem::take(&mut values[slot]));
+            out.push_many(if let Some(Found::Many(many)) = found { many } else { Vec::new() });
         }
         Ok(true)
     }
@@ -411,6 +419,35 @@ fn keep(item: Item<'_>, target: &Target, found: &mut Found) -> Result<(), json::
                 *found = Found::Value(value);
             }
         }
+        Target::Many(form, ty) => {
+            let mut many = if let Found::Many(many) = std::mem::take(found) { many } else { Vec::new() };
+            match (form, item) {
+                (Form::Map, Item::Json(mut reader)) => {
+                    if reader.peek()? != TokenKind::Object {
+                        return Err(reader.mismatch("an object"));
+                    }
+                    reader.begin_object()?;
+                    while let Some(key) = reader.next_key()? {
+                        if reader.peek()? == TokenKind::Null {
+                            reader.null()?;
+                            continue;
+                        }
+                        let value = stored_text(&typed(&mut reader, *ty)?);
+                        many.extend(value.map(|value| (key.trim_end_matches(' ').into(), value)));
+                    }
+                }
+                (_, Item::Json(mut reader)) => {
+                    many.extend(stored_text(&typed(&mut reader, *ty)?).map(|value| (value, Box::default())));
+                }
+                (_, Item::Text(text)) => {
+                    many.extend(stored_text(&Value::text(text)).map(|value| (value, Box::default())))
+                }
+                (_, Item::Number(number)) => {
+                    many.extend(stored_text(&numeric(number, *ty)).map(|value| (value, Box::default())));
+                }
+            }
+            *found = Found::Many(many);
+        }
         Target::Condition(literals) => {
             let holds = literals.is_empty()
                 || match item {
@@ -433,7 +470,7 @@ fn end(found: Found, functions: &[Function], ty: SqlType) -> Value {
     match found {
         Found::Value(value) => value,
         Found::Holds => Value::Bool(true),
-        Found::Wrong(_) | Found::Nothing => match functions.iter().find(|function| function.folds()) {
+        Found::Wrong(_) | Found::Nothing | Found::Many(_) => match functions.iter().find(|function| function.folds()) {
             Some(Function::Exists) => Value::Bool(false),
             Some(Function::Count) => whole(0, ty),
             _ => Value::Null,

@@ -1,7 +1,7 @@
 //! What a declared kind reads of an object: all its paths joined into one tree, so that an object's text is passed once.
 
 use super::path::{Condition, Function, Guarded, Path, Step};
-use crate::schema::SqlType;
+use crate::schema::{Form, SqlType};
 use crate::value::Value;
 
 /// The paths of a kind, and what becomes of what they find.
@@ -12,6 +12,8 @@ pub(super) struct Recipe {
     /// What is found ends in these.
     pub(super) slots: Vec<Slot>,
     pub(super) columns: Vec<Column>,
+    /// Those of many values.
+    pub(super) many: Vec<Column>,
     /// The slots of the conditions, all of which must hold.
     pub(super) filter: Vec<usize>,
     /// The conditions alone.
@@ -61,6 +63,8 @@ pub(super) struct Slot {
 pub(super) enum Target {
     /// A value of this type.
     Column(SqlType),
+    /// All values of this type: of a list each once, of a map with their keys.
+    Many(Form, SqlType),
     /// Whether it is there; with literals, whether it is one of these.
     Condition(Box<[String]>),
 }
@@ -78,13 +82,25 @@ impl Recipe {
     }
 
     pub(super) fn column(&mut self, paths: &[Guarded], ty: SqlType, default: Value) {
+        let slots = self.slots(paths, |_| Target::Column(ty));
+        self.columns.push(Column { slots, default });
+    }
+
+    /// A column of many values: those of the first path that has some.
+    pub(super) fn many(&mut self, paths: &[Guarded], ty: SqlType) {
+        let form = |path: &Path| if path.has_each() { Form::List } else { Form::Map };
+        let slots = self.slots(paths, |path| Target::Many(form(path), ty));
+        self.many.push(Column { slots, default: Value::Null });
+    }
+
+    fn slots(&mut self, paths: &[Guarded], target: impl Fn(&Path) -> Target) -> std::ops::Range<usize> {
         let guards: Vec<Box<[usize]>> =
             paths.iter().map(|path| path.guards.iter().map(|guard| self.guard(guard)).collect()).collect();
         let first = self.slots.len();
         for (path, guards) in paths.iter().zip(guards) {
-            self.slot(&path.path, Target::Column(ty), guards);
+            self.slot(&path.path, target(&path.path), guards);
         }
-        self.columns.push(Column { slots: first..self.slots.len(), default });
+        first..self.slots.len()
     }
 
     pub(super) fn condition(&mut self, condition: &Condition) {

@@ -2,7 +2,8 @@
 
 use crate::nearest::nearest;
 use crate::schema::{
-    BASE_COLUMNS, BASE_KEYS, Column, Companion, Ident, Key, Path, SqlType, Stays, Table, composite_name, limits,
+    BASE_COLUMNS, BASE_KEYS, Column, Companion, Form, Ident, Key, Many, Path, SqlType, Stays, Table, check,
+    composite_name, limits,
 };
 
 /// A table as somebody declares it.
@@ -29,6 +30,8 @@ pub(super) struct DeclaredColumn<'a> {
     pub(super) path: Option<Path>,
     pub(super) computed: bool,
     pub(super) stays: Stays,
+    /// Whether it has many values, in a table of its own.
+    pub(super) many: Option<Form>,
 }
 
 /// Which part of a declaration a mistake is about.
@@ -57,7 +60,10 @@ impl Declaration<'_> {
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
-        let columns: Vec<Column> = BASE_COLUMNS.iter().copied().chain(self.columns.iter().filter_map(column)).collect();
+        let (many, single): (Vec<_>, Vec<_>) = self.columns.iter().partition(|column| column.many.is_some());
+        let columns: Vec<Column> = BASE_COLUMNS.iter().copied().chain(single.into_iter().filter_map(column)).collect();
+        let many: Vec<Many> =
+            many.into_iter().enumerate().filter_map(|(place, declared)| of_many(declared, place)).collect();
         let place = |name: &str| {
             columns.iter().position(|column| column.name.same_as(name)).and_then(|place| u16::try_from(place).ok())
         };
@@ -69,7 +75,8 @@ impl Declaration<'_> {
             let places: Vec<u16> = names.iter().filter_map(|name| place(name)).collect();
             keys.push(Key::new(composite_name(names), &places));
         }
-        let table = Table::derived(Box::leak(self.kind.into()), self.name, columns.leak(), keys.leak());
+        let table =
+            Table::derived(Box::leak(self.kind.into()), self.name, columns.leak(), keys.leak()).with_many(many.leak());
         let table = match self.was {
             Some(was) => table.was_unchecked(was),
             None => table,
@@ -127,12 +134,53 @@ impl Declaration<'_> {
                     "key `{name}` is one of the keys that every table has: give the column another name, or `key: false`"
                 ));
             }
+            if let Some(what) = column.many.and_then(|form| self.many_mistake(column, form)) {
+                found(what);
+            }
             if let Some(what) = column.ty.filter(|_| column.key).and_then(|ty| own_key(name, ty)) {
                 found(what);
             }
             if let Some(what) = column.was.and_then(|was| self.was_mistake(place, was)) {
                 mistakes.push((About::ColumnWas(place), what));
             }
+        }
+    }
+
+    /// What is wrong with the table of a column of many values.
+    fn many_mistake(&self, column: &DeclaredColumn<'_>, form: Form) -> Option<String> {
+        let name = column.name;
+        let of_metadata = Companion::OF_METADATA.iter().find(|companion| companion.suffix().eq_ignore_ascii_case(name));
+        if let Some(companion) = of_metadata {
+            return Some(format!(
+                "column `{name}` of many values would have the table of the object's {}: give it another name",
+                companion.suffix()
+            ));
+        }
+        let whole = format!("{}_{name}", self.name);
+        if whole.len() > check::MANY_TABLE_BYTES {
+            return Some(format!(
+                "column `{name}` of many values has the table `{whole}`, a name of {} bytes, and it may have {}: give a shorter one here or with `table`",
+                whole.len(),
+                check::MANY_TABLE_BYTES
+            ));
+        }
+        let ty = column.ty?;
+        let (beside, most) = match form {
+            Form::List => (64, check::MOST_OF_LIST),
+            Form::Map => (u32::from(limits::LABEL_KEY_CHARACTERS), check::MOST_OF_MAP),
+        };
+        match ty.key_bytes() {
+            _ if matches!(ty, SqlType::Boolean | SqlType::Double) => Some(format!(
+                "column `{name}` of many values: they may be texts, integers or times: use VARCHAR(n), with `| text` behind the path, INT, BIGINT or DATETIME(6)"
+            )),
+            None => Some(format!(
+                "column `{name}` of many values: they are in a key, and their type has no bounded length: use `type: VARCHAR(n)`"
+            )),
+            Some(bytes) if bytes + beside * limits::CHARACTER_BYTES > limits::KEY_BYTES => Some(format!(
+                "column `{name}` of many values: their key takes {} bytes (4 a character), InnoDB allows 3072: use a shorter type (VARCHAR({most}) is the longest)",
+                bytes + beside * limits::CHARACTER_BYTES
+            )),
+            Some(_) => None,
         }
     }
 
@@ -164,6 +212,12 @@ impl Declaration<'_> {
             for (i, name) in names.iter().enumerate() {
                 if names[..i].iter().any(|other| other.eq_ignore_ascii_case(name)) {
                     found(format!("column `{name}` is in this key twice"));
+                    continue;
+                }
+                if self.columns.iter().any(|column| column.many.is_some() && column.name.eq_ignore_ascii_case(name)) {
+                    found(format!(
+                        "column `{name}` cannot stand in a key: its many values are in a table of their own, which has keys already; leave it out"
+                    ));
                     continue;
                 }
                 match self.type_of(name) {
@@ -234,6 +288,12 @@ fn column(declared: &DeclaredColumn<'_>) -> Option<Column> {
         computed: declared.computed,
         stays: declared.stays,
     })
+}
+
+/// A column of many values.
+fn of_many(declared: &DeclaredColumn<'_>, place: usize) -> Option<Many> {
+    let (name, was) = (Ident::new(declared.name), declared.was.map(Ident::new));
+    Some(Many::derived(name, was, declared.many?, declared.ty?, declared.path, declared.computed, place))
 }
 
 /// What is wrong with the key of a column alone.

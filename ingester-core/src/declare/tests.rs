@@ -458,3 +458,58 @@ spec:
         .unwrap_err()
     );
 }
+
+/// The rows of the columns of many values, `key=value` of a map; or why there are none.
+fn many(columns: &str, members: &str) -> Result<Vec<Vec<String>>, String> {
+    let object = object(members);
+    let mut values = crate::value::Values::default();
+    one(columns).functions().decode.decode(&object, &mut values).map_err(|error| error.to_string())?;
+    let shown =
+        |(key, value): &(Box<str>, Box<str>)| if value.is_empty() { key.to_string() } else { format!("{key}={value}") };
+    Ok(values.into_parts().1.iter().map(|pairs| pairs.iter().map(shown).collect()).collect())
+}
+
+#[test]
+fn a_column_of_many_values_has_all_that_its_path_passes() {
+    let members = r#""spec": {"tags": ["b", null, "a", "b", "a "], "limits": {"cpu": "4", "none": null, "memory": "1Gi"},
+        "ports": [443, 80, "80"], "pods": [{"name": "x", "uses": ["B"]}, {}, {"name": "y", "uses": ["C", "B"]}],
+        "times": ["2026-03-09T20:36:46.25Z"], "other": {}}"#;
+    let both = |path: &str, ty: &str| {
+        let columns = format!("  - {{column: c, path: {path}, many: true, type: {ty}}}\n");
+        many(&columns, members).map(|mut all| all.remove(0))
+    };
+    let texts = |texts: &[&str]| Ok(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+    for (path, ty, wanted) in [
+        ("'.spec.tags[*]'", "VARCHAR(20)", texts(&["a", "b"])),
+        ("'.spec.ports[*]'", "INT", texts(&["443", "80"])),
+        ("'.spec.ports[*] | text'", "VARCHAR(9)", texts(&["443", "80"])),
+        ("'.spec.times[*]'", "DATETIME(6)", texts(&["2026-03-09 20:36:46.250000"])),
+        ("'.spec.pods[*].uses[*] | lower'", "VARCHAR(9)", texts(&["b", "c"])),
+        ("'.spec.limits[*]'", "VARCHAR(9)", texts(&["1Gi", "4"])),
+        (".spec.limits", "VARCHAR(9)", texts(&["cpu=4", "memory=1Gi"])),
+        (".spec.other", "VARCHAR(9)", texts(&[])),
+        (".spec.nothing", "VARCHAR(9)", texts(&[])),
+        ("[.spec.other, .spec.limits]", "VARCHAR(9)", texts(&["cpu=4", "memory=1Gi"])),
+        ("[{path: .spec.limits, if: .spec.absent}, .spec.other]", "VARCHAR(9)", texts(&[])),
+    ] {
+        assert_eq!(both(path, ty), wanted, "{path}");
+    }
+    for (path, ty, wrong) in [
+        (".spec.tags", "VARCHAR(9)", "spec.tags: expected an object"),
+        ("'.spec.ports[*]'", "VARCHAR(9)", "spec.ports[0]: "),
+        ("'.spec.tags[*]'", "INT", "spec.tags[0]: "),
+    ] {
+        let said = both(path, ty).unwrap_err();
+        assert!(said.starts_with(wrong), "{path}: {said}");
+    }
+    let kind = one(
+        "  - {column: tags, path: '.spec.tags[*]', many: true, type: VARCHAR(20)}\n  - {column: n, path: .spec.n, type: INT}\n  \
+                    - {column: limits, path: .spec.limits, many: true, type: VARCHAR(20), was: old}\n",
+    );
+    let table = kind.table();
+    assert_eq!((table.indexed().len(), table.many.len()), (1, 2));
+    assert_eq!(table.many_by("spec.tags").map(|many| many.form), Some(crate::schema::Form::List));
+    assert_eq!(table.many_by("spec.limits").map(|many| (many.form, many.place)), Some((crate::schema::Form::Map, 1)));
+    let row = kind.row(&object(members)).unwrap().unwrap();
+    assert_eq!(row.many.iter().map(|pairs| pairs.len()).collect::<Vec<_>>(), [2, 2]);
+}

@@ -18,6 +18,7 @@ on_every_database! {
     programs_that_start_together_make_the_tables_once
     a_table_is_that_of_one_kind_and_a_renamed_one_has_definitions_of_its_own
     labels_are_filled_once_they_have_a_table
+    many_values_have_a_table_that_is_made_and_filled
 }
 
 const QUEUE: &str = "column: queue, path: .spec.queue, type: VARCHAR(20)";
@@ -197,6 +198,46 @@ async fn labels_are_filled_once_they_have_a_table(database: Database) -> Result<
     store.make_declared(&[with], May::Add).await?;
     ensure!(fill(&store, with).await?.is_some_and(|filled| filled.complete));
     ensure!(database.count("job_labels WHERE value = 'a'").await? == 1);
+    Ok(())
+}
+
+async fn many_values_have_a_table_that_is_made_and_filled(database: Database) -> Result<()> {
+    const TAGS: &str = "column: tags, path: '.spec.tags[*]', many: true, type: VARCHAR(20)";
+    const LIMITS: &str = "column: limits, path: .spec.limits, many: true, type: VARCHAR(20)";
+    let store = connect(&database).await?;
+    let first = declared(&[QUEUE], "")?;
+    store.make_declared(&[first], May::Add).await?;
+    let tagged = |number, tags: &[&str]| {
+        let mut job = job(number, 10);
+        job["spec"]["tags"] = serde_json::json!(tags);
+        job["spec"]["limits"] = serde_json::json!({ "cpu": number.to_string() });
+        job
+    };
+    write(&store, &first, [tagged(0, &["a", "b"]), tagged(1, &[])]).await?;
+    let second = declared(&[QUEUE, TAGS, LIMITS], "")?;
+    let made = store.make_declared(&[second], May::Add).await?;
+    ensure!(made.made == ["create table `job_tags`", "create table `job_limits`"], "{made:?}");
+    ensure!(fill(&store, second).await?.is_some_and(|filled| filled.complete && filled.filled == 2));
+    ensure!(database.count("job_tags").await? == 2 && database.count("job_limits WHERE value = '1'").await? == 1);
+    ensure!(fill(&store, second).await?.is_none(), "nothing is left to do");
+    write(&store, &second, [tagged(2, &["c"])]).await?;
+    ensure!(database.count("job_tags WHERE value = 'c'").await? == 1);
+    // Another type of values is more than an addition.
+    let other = declared(&[QUEUE, &TAGS.replace("20", "10"), LIMITS], "")?;
+    let refused = store.make_declared(&[other], May::Add).await;
+    ensure!(
+        matches!(&refused, Err(DeclaredError::MoreThanAdded(what)) if what[0] == "drop table `job_tags`"),
+        "{refused:?}"
+    );
+    let refused = store.make_declared(&[other], May::Change).await;
+    ensure!(matches!(&refused, Err(DeclaredError::Destructive(_))), "{refused:?}");
+    store.make_declared(&[other], May::Drop).await?;
+    ensure!(database.count("job_tags").await? == 0 && fill(&store, other).await?.is_some());
+    ensure!(database.count("job_tags").await? == 3);
+    // One that has left the file stays.
+    let without = declared(&[QUEUE], "")?;
+    ensure!(store.make_declared(&[without], May::Add).await?.made.is_empty());
+    ensure!(database.count("job_tags").await? == 3);
     Ok(())
 }
 
