@@ -231,5 +231,22 @@ pub fn questions(changes: &[SchemaChange]) -> Vec<String> {
         let sole = added.next().is_none() && changes.iter().filter(dropped).count() == 1;
         sole.then(|| format!("is `{name}` the new name of `{}`? Then say so there with `was = \"{0}\"`", column.name))
     };
-    changes.iter().filter_map(question).collect()
+    changes
+        .iter()
+        .filter_map(question)
+        .chain(changes.iter().filter_map(|change| question_of_many(change, changes)))
+        .collect()
+}
+
+/// The same of a table of many values, which is a column of its kind.
+fn question_of_many(change: &SchemaChange, changes: &[SchemaChange]) -> Option<String> {
+    let dropped_table = dropped(change).filter(|table| table.is_companion())?;
+    let alike = |table: &&TableDef| table.is_companion() && table.columns == dropped_table.columns;
+    let mut gone = changes.iter().filter_map(dropped).filter(alike);
+    let mut new = changes.iter().filter_map(created).filter(alike);
+    let (name, was) = (new.next()?.name, gone.next()?.name);
+    let sole = name != was && new.next().is_none() && gone.next().is_none();
+    sole.then(|| {
+        format!("is `{name}` the new name of `{was}`? Then say so at the column with `was = \"...\"`, its former name")
+    })
 }

@@ -265,6 +265,7 @@ fn row(kind: &Kind, stored: &StoredRow, text: String) -> Result<Row, Status> {
     }
     let mut row = kind.bare_row(&object).map_err(|error| Status::invalid(error.to_string(), Vec::new()))?;
     row.ingest_version = stored.ingest_version;
+    row.many.clone_from(&stored.many);
     let from = base::JSON + 1;
     for place in std::iter::once(base::INGEST_VERSION).chain(from..kind.table().columns.len()) {
         if let (Some(value), Some(stored)) = (row.values.get_mut(place), stored.values.get(place)) {

@@ -5,7 +5,7 @@
 use crate::world::{On, Stores as _, World};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::query::{Filter, Query, parse_field_selector};
+use ingester_core::query::{Filter, Order, Query, Test, parse_field_selector};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::{Micros, Value};
 use ingester_core::wire::Time;
@@ -137,6 +137,45 @@ async fn values(world: &World, prefix: &str) -> Result<Vec<Vec<Option<String>>>>
             .await?,
     );
     Ok(all)
+}
+
+/// Many values in a struct that may be absent, and what is in the metadata.
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "example.com", version = "v1", kind = "Gateway", plural = "gateways", namespaced)]
+#[index(path = "metadata.finalizers", column = "finalizers", many)]
+pub struct Gateway {
+    #[index]
+    pub spec: Option<GatewaySpec>,
+}
+
+#[derive(Indexed, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GatewaySpec {
+    #[index]
+    pub class: String,
+    #[index(many)]
+    pub host_names: Option<Vec<String>>,
+}
+
+#[test]
+fn many_values_may_be_in_a_struct_that_is_absent() {
+    let table = Kind::of::<Gateway>().table();
+    assert!(table.many_by("spec.hostNames").is_some_and(|many| many.name.as_str() == "spec_host_names"));
+    let columns: Vec<&str> = table.indexed().iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(columns, ["spec_class"]);
+    let row = |members: &str| {
+        let text =
+            format!("apiVersion: example.com/v1\nkind: Gateway\nmetadata: {{name: a, finalizers: [x, y]}}\n{members}");
+        ingester_core::testing::row::<Gateway>(&text).unwrap()
+    };
+    let full = row("spec: {class: a, hostNames: [b, a]}");
+    assert_eq!((full.many("spec_host_names"), full.many("finalizers")), (vec!["a", "b"], vec!["x", "y"]));
+    assert!(full.to_string().contains("spec_host_names: [\"a\", \"b\"]"), "{full}");
+    for members in ["", "spec: {class: a}", "spec: null"] {
+        assert_eq!((row(members).many("spec_host_names"), row(members).many("finalizers").len()), (vec![], 2));
+    }
+    let names = Gateway::spec().part(GatewaySpec::host_names());
+    assert_eq!(Filter::from(names.contains("a")), Filter::field("spec_host_names", Test::Equal(Value::text("a"))));
 }
 
 #[test]
@@ -378,8 +417,8 @@ async fn selectors_and_handles_find_the_objects_that_have_a_value(world: World) 
         ("at, absent", Certificate::limits().at("cpu").is_absent().into(), "cd"),
         ("of a function", Certificate::words().contains("").into(), "abcd"),
         ("of the status", CertificateStatus::types().contains("Ready").of::<Certificate>().into(), "abcd"),
-        ("less", Filter::field("ports", ingester_core::query::Test::Less(Value::Int(100))), "ad"),
-        ("not less", Filter::field("ports", ingester_core::query::Test::Less(Value::Int(100))).negated(), "bc"),
+        ("less", Filter::field("ports", Test::Less(Value::Int(100))), "ad"),
+        ("not less", Filter::field("ports", Test::Less(Value::Int(100))).negated(), "bc"),
     ] {
         let said = found(vec![filter]).await?;
         ensure!(said == uids, "{name}: {said:?}, not {uids:?}");
@@ -393,7 +432,7 @@ async fn selectors_and_handles_find_the_objects_that_have_a_value(world: World) 
         let said = query.check(KIND.table()).map(drop).unwrap_err().to_string();
         ensure!(said.contains(error), "{selector}: {said}");
     }
-    let order = vec![ingester_core::query::Order { field: "spec.dnsNames".into(), descending: false }];
+    let order = vec![Order { field: "spec.dnsNames".into(), descending: false }];
     let said = Query { order, ..Query::default() }.check(KIND.table()).map(drop).unwrap_err().to_string();
     ensure!(said == "`spec.dnsNames` cannot be sorted by: it has many values", "{said}");
     Ok(())
