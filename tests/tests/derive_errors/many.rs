@@ -26,7 +26,7 @@ struct Widget {
     #[index(many)]
     g: Vec<Part>,
     //~^ ERROR `Part` cannot be stored in a column
-    #[index(many, with = first)] //~ ERROR `Option<String>` is no list and no map of values
+    #[index(many, with = first)] //~ ERROR `String` is no list and no map of values
     h: Vec<String>,
     #[index(many)]
     i: BTreeMap<i32, String>, //~ ERROR the trait bound `i32: ManyKey` is not satisfied
@@ -58,18 +58,18 @@ struct Gadget {
     text: Vec<String>,
     #[index(many, type = "INT")] //~ ERROR `type` on `wrong` does not fit the field
     wrong: Vec<String>,
-    #[index(many)] //~ ERROR column `ratios` of many values: they may be texts, integers or times
-    ratios: Vec<f64>,
-    #[index(many)] //~ ERROR column `nested` of many values: each of them is several columns
-    nested: Vec<Both>,
+    #[index(many)]
+    ratios: Vec<f64>, //~ ERROR column `ratios` of many values: they may be texts, integers or times
+    #[index(many)]
+    nested: Vec<Both>, //~ ERROR column `nested` of many values: each of them is several columns
     #[index(many, was = "tags")] //~ ERROR `tags` is the name of another column now
     was: Vec<String>,
     #[index(column = "twice")]
     one: String,
     #[index(many, column = "twice")] //~ ERROR column `twice` is made by field `one` already
     two: Vec<String>,
-    #[index(many)] //~ ERROR column `uid` is one of the columns that every table has
-    uid: Vec<String>,
+    #[index(many)]
+    uid: Vec<String>, //~ ERROR column `uid` is one of the columns that every table has
 }
 
 #[derive(Indexed, Deserialize)]
@@ -81,8 +81,8 @@ struct Both {
 }
 
 #[derive(Ingestable, Deserialize)]
-#[ingest(group = "", version = "v1", kind = "Labelled", namespaced)]
-struct Labelled { //~ ERROR column `labels` of many values would have the table of the object's labels: give it another name with `column = "..."`
+#[ingest(group = "", version = "v1", kind = "Labelled", namespaced)] //~ ERROR column `labels` of many values would have the table of the object's labels: give it another name with `column = "..."`
+struct Labelled {
     #[index(many)]
     labels: BTreeMap<String, String>,
 }

@@ -24,7 +24,7 @@ async fn changes_of_base_columns_and_primary_keys_are_migrated(database: Databas
         |name: &str, ty, nullable| ColumnDef { name: ident(name), was: None, ty, nullable, stays: Stays::None };
     let uid = column("uid", SqlType::VarChar(64), false);
     let table = |columns, primary_key, keys| Schema {
-        tables: vec![TableDef { name: ident("thing"), was: None, columns, primary_key, keys }],
+        tables: vec![TableDef { name: ident("thing"), was: Vec::new(), columns, primary_key, keys }],
         views: Vec::new(),
     };
     let key = |name: &str| KeyDef { name: ident(name), columns: vec![ident(name)] };
