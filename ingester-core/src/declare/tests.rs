@@ -155,10 +155,7 @@ fn a_path_with_a_guard_counts_if_all_of_its_conditions_hold() {
     let wanted = vec![Value::text("Mixed"), Value::Null, Value::Bool(false), Value::Bool(true)];
     assert_eq!(values(kind, STATUS), Ok(wanted));
     let other = STATUS.replace(r#""name": "ann""#, r#""name": "bob""#);
-    assert_eq!(
-        values(kind, &other),
-        Ok(vec![Value::text("7"), Value::Int(2), Value::Bool(true), Value::Bool(false)])
-    );
+    assert_eq!(values(kind, &other), Ok(vec![Value::text("7"), Value::Int(2), Value::Bool(true), Value::Bool(false)]));
     let nobody = STATUS.replace(r#""owner": {"name": "ann"}"#, r#""owner": null"#);
     assert_eq!(values(kind, &nobody), Ok(vec![Value::Null, Value::Null, Value::Bool(true), Value::Bool(true)]));
     // What the guard says is a part of what the column is.
@@ -213,9 +210,8 @@ fn what_pods_ask_for_is_a_text_and_can_be_read_on() {
             {"name": "side", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}}}]}}}, "Master": {}},
         "text": "{\"containers\": []}", "wrong": {"containers": [{"resources": {"limits": {"cpu": "a lot"}}}]}, "size": "7"}"#;
     let asked = r#"{"limits":{"nvidia.com/gpu":"1"},"requests":{"cpu":"3","memory":"576Mi"}}"#;
-    let roles = format!(
-        r#"{{"Master":{{"resources":{{}},"replicas":0}},"Worker":{{"resources":{asked},"replicas":2}}}}"#
-    );
+    let roles =
+        format!(r#"{{"Master":{{"resources":{{}},"replicas":0}},"Worker":{{"resources":{asked},"replicas":2}}}}"#);
     let text = |text: &str| Ok(Value::text(text));
     for (path, ty, wanted) in [
         (".spec.roles.Worker.template.spec | resources", "TEXT", text(asked)),

@@ -65,11 +65,10 @@ fn read_view(node: &Node<'_>, kinds: &[Kind], faults: &mut Faults) -> Option<Vie
         let ty = ty.and_then(|at| read_type(&at, faults));
         declared.push((ViewColumn { name: leaked(called), ty }, value));
     }
-    let chosen: Vec<Kind> =
-        match of {
-            None => kinds.to_vec(),
-            Some(of) => read_kinds(&of, kinds, ": each of its rows would be there twice", faults),
-        };
+    let chosen: Vec<Kind> = match of {
+        None => kinds.to_vec(),
+        Some(of) => read_kinds(&of, kinds, ": each of its rows would be there twice", faults),
+    };
     let columns_of: Vec<&str> = declared.iter().map(|(column, _)| column.name).collect();
     let overrides = read_overrides(overrides.as_ref(), &chosen, &columns_of, faults);
     let mut sources = Vec::new();
@@ -301,8 +300,7 @@ fn literal(key: &str, value: &Node<'_>, faults: &mut Faults) -> Option<Literal> 
     }
 }
 
-const CONDITIONS: &str =
-    "live, evicted, deleted, {isNull: VALUE}, {value: VALUE, in: [...]}, {value: VALUE, stored: [KIND, ...]}, {not: ...}, {all: [...]} or {any: [...]}";
+const CONDITIONS: &str = "live, evicted, deleted, {isNull: VALUE}, {value: VALUE, in: [...]}, {value: VALUE, stored: [KIND, ...]}, {not: ...}, {all: [...]} or {any: [...]}";
 
 /// Reads a condition. `None` after a fault.
 fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) -> Option<Condition> {
@@ -336,7 +334,9 @@ fn condition(node: &Node<'_>, of: &Of<'_>, depth: usize, faults: &mut Faults) ->
         Tree::Map(entries) if entries.iter().any(|(key, _)| key == "stored") => {
             let [value, kinds] = node.fields(["value", "stored"], faults)?;
             let (Some(value), Some(kinds)) = (value, kinds) else {
-                faults.push(node.fault("`stored` needs a value that is a uid, and kinds: {value: owner_uid, stored: [Job]}"));
+                faults.push(
+                    node.fault("`stored` needs a value that is a uid, and kinds: {value: owner_uid, stored: [Job]}"),
+                );
                 return None;
             };
             let before = faults.len();

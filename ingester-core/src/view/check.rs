@@ -603,11 +603,12 @@ mod tests {
         columns: &[ViewColumn::new("name"), ViewColumn::new("size"), ViewColumn::new("none").ty(ViewType::Time)],
         sources: &[
             Source::of(MODEL, &[("name", Column("NAME")), ("size", Expression::integer(1)), ("none", Null)]),
-            Source::of(OTHER, &[("none", Null), ("name", Setting("region")), ("size", Column("res_version"))])
-                .filter(Condition::Any(&[
+            Source::of(OTHER, &[("none", Null), ("name", Setting("region")), ("size", Column("res_version"))]).filter(
+                Condition::Any(&[
                     Condition::OneOf(Column("name"), &[Literal::Text("a")]),
                     Condition::Stored(Concat(&[Column("name"), Expression::text("\n")]), &[MODEL]),
-                ])),
+                ]),
+            ),
         ],
     };
 
@@ -639,10 +640,7 @@ mod tests {
                 Setting(""),
                 "`` cannot be the name of a setting: it has 1 to 64 bytes, no backslashes and no control characters",
             ),
-            (
-                Expression::text("a\\b"),
-                "a text may have no backslashes, and no control characters but line breaks",
-            ),
+            (Expression::text("a\\b"), "a text may have no backslashes, and no control characters but line breaks"),
             (Expression::text("a\tb"), "a text may have no backslashes, and no control characters but line breaks"),
             (Concat(&[]), "there is nothing to put together"),
             (

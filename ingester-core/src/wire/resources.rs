@@ -385,7 +385,8 @@ mod tests {
             "containers[0].resources.limits.cpu: expected a quantity such as 500m or 2Gi, found string \"much\""
         );
         assert!(of(r#"{"containers": [{"resources": {"limits": {"cpu": true}}}]}"#).is_err());
-        let other: PodSpec = serde_json::from_str(r#"{"containers": [{"resources": {"limits": {"cpu": 2}}}]}"#).unwrap();
+        let other: PodSpec =
+            serde_json::from_str(r#"{"containers": [{"resources": {"limits": {"cpu": 2}}}]}"#).unwrap();
         assert_eq!(other.resources().to_string(), r#"{"limits":{"cpu":"2"}}"#);
     }
 
@@ -394,7 +395,8 @@ mod tests {
         let of = |text: &str| from_str::<BTreeMap<String, ReplicaSpec>>(text).map(|roles| replicas(&roles));
         let roles = r#"{"Worker": {"replicas": 2, "template": {"spec": {"containers": [{"resources": {"limits": {"gpu": 1}}}]}}},
             "Master": {"replicas": null}, "None": null}"#;
-        let wanted = r#"{"Master":{"resources":{},"replicas":0},"Worker":{"resources":{"limits":{"gpu":"1"}},"replicas":2}}"#;
+        let wanted =
+            r#"{"Master":{"resources":{},"replicas":0},"Worker":{"resources":{"limits":{"gpu":"1"}},"replicas":2}}"#;
         assert_eq!(of(roles), Ok(wanted.into()));
         assert_eq!(of("{}"), Ok("{}".into()));
         assert!(of(r#"{"Worker": []}"#).is_err());

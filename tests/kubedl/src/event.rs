@@ -79,17 +79,8 @@ pub struct Source {
 }
 
 fn is_wanted(event: &Event) -> bool {
-    const WANTED: [&str; 9] = [
-        "TFJob",
-        "PyTorchJob",
-        "XGBoostJob",
-        "XDLJob",
-        "ElasticBatchJob",
-        "MarsJob",
-        "ElasticDLJob",
-        "MPIJob",
-        "Pod",
-    ];
+    const WANTED: [&str; 9] =
+        ["TFJob", "PyTorchJob", "XGBoostJob", "XDLJob", "ElasticBatchJob", "MarsJob", "ElasticDLJob", "MPIJob", "Pod"];
     event.involved_object.kind.as_deref().is_some_and(|kind| WANTED.contains(&kind))
 }
 

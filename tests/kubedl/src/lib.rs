@@ -27,7 +27,5 @@ pub const KINDS: &[Kind] = registry![&[
 ]];
 
 /// The views: the tables of KubeDL's code, and those of its manual.
-pub const VIEWS: &[View] = view::checked(
-    KINDS,
-    &[views::JOB_INFO, views::REPLICA_INFO, views::EVENT_INFO, views::JOB, views::POD],
-);
+pub const VIEWS: &[View] =
+    view::checked(KINDS, &[views::JOB_INFO, views::REPLICA_INFO, views::EVENT_INFO, views::JOB, views::POD]);

@@ -171,7 +171,9 @@ fn is_replica(pod: &Pod) -> bool {
         matches!(owner.api_version.as_deref(), Some("training.kubedl.io/v1alpha1" | "inference.kubedl.io/v1alpha1"))
     };
     let controller = pod.metadata.controller();
-    pod.metadata.labels.contains_key("group-name") && controller.is_some_and(of_kubedl) && pod.main_container().is_some()
+    pod.metadata.labels.contains_key("group-name")
+        && controller.is_some_and(of_kubedl)
+        && pod.main_container().is_some()
 }
 
 impl PodMetadata {

@@ -4,10 +4,10 @@
 use crate::event::Event;
 use crate::job::{ElasticBatchJob, ElasticDLJob, MPIJob, MarsJob, PyTorchJob, TFJob, XDLJob, XGBoostJob};
 use crate::pod::Pod;
-use ingester_core::Kind;
-use ingester_core::view::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
 use Condition::{All, Deleted, Live, Not, Null, OneOf};
 use Expression::{Case, Cast, Coalesce, Column, Concat, Setting};
+use ingester_core::Kind;
+use ingester_core::view::{Condition, Expression, Literal, Source, View, ViewColumn, ViewType};
 
 /// The process's region.
 const HERE: Expression = Setting("deploy_region");
