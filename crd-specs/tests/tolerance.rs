@@ -128,7 +128,9 @@ fn within(found: &str, wanted: &str) -> bool {
 /// Whether a value at `place` can cause `error`: the column of the error is read from it, or from a part of it.
 fn feeds(kind: &Kind, place: &str, error: &RowError) -> bool {
     let column = match error {
-        RowError::TooLong { column, .. } | RowError::OutOfRange { column, .. } => column,
+        RowError::TooLong { column, .. }
+        | RowError::ValueTooLong { column, .. }
+        | RowError::OutOfRange { column, .. } => column,
         RowError::Metadata { what, .. } => {
             let from = if what.contains("label") { "metadata.labels" } else { "metadata.annotations" };
             return within(place, from) || within(from, place);
