@@ -249,11 +249,11 @@ async fn is_gone(world: &World, what: &str, before: &Row, since: &str) -> Result
     if wanted.status == "Stopped" {
         // Kubernetes says to the second when a deletion was asked for.
         let (finished, now) = (seen.finished.clone().unwrap_or_default(), now(world).await?);
-        ensure!(&finished[..19] >= &since[..19] && finished <= now, "{since} <= {finished} <= {now}: {seen:?}");
+        ensure!(finished[..19] >= since[..19] && finished <= now, "{since} <= {finished} <= {now}: {seen:?}");
         wanted.finished = Some(finished);
     }
     ensure!(seen == wanted, "{what}, it is {seen:?}");
-    ensure!(&modified[..19] >= &since[..19], "{what}, written at {modified}");
+    ensure!(modified[..19] >= since[..19], "{what}, written at {modified}");
     Ok(())
 }
 
