@@ -503,7 +503,7 @@ fn a_column_of_many_values_has_all_that_its_path_passes() {
         assert!(said.starts_with(wrong), "{path}: {said}");
     }
     let kind = one(
-        "  - {column: tags, path: '.spec.tags[*]', many: true, type: VARCHAR(20)}\n  - {column: n, path: .spec.n, type: INT}\n  \
+        "  - {column: tags, path: '.spec.tags[*]', many: true, type: VARCHAR(20)}\n  - {column: size, path: .spec.size, type: INT}\n  \
                     - {column: limits, path: .spec.limits, many: true, type: VARCHAR(20), was: old}\n",
     );
     let table = kind.table();

@@ -16,7 +16,6 @@ pub struct Pod {
     /// What was asked for.
     #[index(column = "node", path = "node_name")]
     #[index(column = "image", with = first_image)]
-    #[index(column = "images", many, with = images)]
     pub spec: PodSpec,
     /// What became of it.
     #[index(column = "phase", path = "phase")]
@@ -83,11 +82,6 @@ fn has_owner(pod: &Pod) -> bool {
 fn owner_uid(metadata: &PodMetadata) -> Option<&str> {
     let owners = &metadata.owner_references;
     owners.iter().find(|owner| owner.controller).or(owners.first()).map(|owner| owner.uid.as_str())
-}
-
-/// Those of all containers, in a table of their own.
-fn images(spec: &PodSpec) -> Vec<&str> {
-    spec.containers.iter().map(|container| container.image.as_str()).collect()
 }
 
 fn first_image(spec: &PodSpec) -> Option<&str> {
