@@ -8,7 +8,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, Container, Namespace, PodSpec, Probe, Secret, Service, ServiceAccount};
 use k8s_openapi::api::networking::v1::{NetworkPolicy, NetworkPolicyPort};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
-use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, RoleBinding};
+use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
@@ -143,7 +143,20 @@ fn every_object_fits_its_type_and_is_in_the_namespace() {
     }
     let spec = deployment.spec;
     assert_eq!(spec.selector.match_labels, spec.template.metadata.as_ref().unwrap().labels);
-    assert_eq!(spec.replicas, Some(1));
+    assert_eq!(spec.replicas, Some(2));
+    // Two that do not share the work would both do all of it.
+    let (config, _) = config();
+    assert!(config.ingester.replicas.enabled && config.ingester.replicas.namespace.is_none());
+    let role: Role = typed("role.yaml");
+    let binding: RoleBinding = typed("rolebinding.yaml");
+    assert_eq!((Some(binding.role_ref.name), role.metadata.namespace), (role.metadata.name, namespace.metadata.name.clone()));
+    assert_eq!(binding.metadata.namespace, namespace.metadata.name);
+    let subjects = serde_json::to_value(binding.subjects).unwrap();
+    assert_eq!(subjects, json!([{"kind": "ServiceAccount", "name": account.metadata.name, "namespace": "ingester"}]));
+    let of_leases = json!([{
+        "apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["list", "watch", "create", "update", "delete"],
+    }]);
+    assert_eq!(serde_json::to_value(role.rules).unwrap(), of_leases);
     // The schema job's pods are not the Deployment's.
     assert_ne!(job.spec.unwrap().template.metadata.unwrap().labels, spec.selector.match_labels);
 }

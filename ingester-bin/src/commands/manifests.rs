@@ -10,10 +10,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The manifests of this repository, in the order of their creation. The role is made from the kinds.
-const BASE: [(&str, &str); 7] = [
+const BASE: [(&str, &str); 9] = [
     ("namespace.yaml", include_str!("../../../deploy/namespace.yaml")),
     ("serviceaccount.yaml", include_str!("../../../deploy/serviceaccount.yaml")),
     ("clusterrolebinding.yaml", include_str!("../../../deploy/clusterrolebinding.yaml")),
+    ("role.yaml", include_str!("../../../deploy/role.yaml")),
+    ("rolebinding.yaml", include_str!("../../../deploy/rolebinding.yaml")),
     ("configmap.yaml", include_str!("../../../deploy/configmap.yaml")),
     ("secret.yaml", include_str!("../../../deploy/secret.yaml")),
     ("schema-job.yaml", include_str!("../../../deploy/schema-job.yaml")),

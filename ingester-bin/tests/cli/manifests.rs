@@ -5,11 +5,13 @@ use ingester_tests::{kubectl, skipped_without_kubectl};
 use serde_json::Value as Json;
 use std::process::Command;
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 10] = [
     "namespace.yaml",
     "serviceaccount.yaml",
     "clusterrole.yaml",
     "clusterrolebinding.yaml",
+    "role.yaml",
+    "rolebinding.yaml",
     "configmap.yaml",
     "secret.yaml",
     "schema-job.yaml",
@@ -77,7 +79,7 @@ kinds:
         let found = objects.iter().find(|object| object["kind"] == kind && object["metadata"]["name"] == name);
         found.unwrap_or_else(|| panic!("no {kind} {name} in {objects:#?}"))
     };
-    assert_eq!(objects.len(), 9);
+    assert_eq!(objects.len(), 11);
     find("Namespace", "mirrors");
     let rules = find("ClusterRole", "certificates")["rules"].clone();
     assert_eq!((&rules[0]["resources"][0], &rules[0]["verbs"]), (&"certificates".into(), &serde_json::json!(["list", "watch"])));

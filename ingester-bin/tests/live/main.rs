@@ -14,6 +14,7 @@
 //! | `rejects` | objects that cannot be stored |
 //! | `selectors` | label and field selectors, compared with the API server's answers |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
+//! | `replicas` | several ingesters that share the work |
 //! | `reload`, `suspend` | a configuration file that changes, and kinds that are suspended |
 //! | `declared`, `kubedl` | kinds of a file: one of a CRD in the cluster; KubeDL's jobs and the view over them |
 //! | `backup` | a database that was restored from a backup |
@@ -50,6 +51,7 @@ mod program;
 mod rbac;
 mod rejects;
 mod reload;
+mod replicas;
 mod report;
 mod restore;
 mod secrets;

@@ -12,8 +12,9 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// How names begin under which the ingester keeps something in `ingester_settings`.
 const OWN_SETTINGS: [&str; 3] = ["view:", "definition/", "stays/"];
-/// One more such name, as a whole.
-const OWN_CLUSTER: &str = "cluster";
+
+/// More such names, as a whole.
+const OWN_NAMES: [&str; 2] = ["cluster", "members"];
 
 /// A text. An empty text counts as no value.
 pub(super) fn text(text: &str) -> Result<Option<String>, String> {
@@ -100,7 +101,7 @@ pub(super) fn kind(kinds: &KindNames) -> impl Fn(&str) -> Result<String, String>
 
 /// The name of a setting that views read. Some names in `ingester_settings` are the ingester's own.
 pub(super) fn setting_name(text: &str) -> Result<String, String> {
-    if OWN_SETTINGS.iter().any(|own| text.starts_with(own)) || text == OWN_CLUSTER {
+    if OWN_SETTINGS.iter().any(|own| text.starts_with(own)) || OWN_NAMES.contains(&text) {
         return Err("the ingester itself keeps a value of this name; give the view's setting another one".into());
     }
     if text.is_empty() || text.len() > 64 || text.contains(|c: char| c == '\\' || c.is_control()) {

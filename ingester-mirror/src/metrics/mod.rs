@@ -66,6 +66,7 @@ impl Metrics {
         families.connection_waits.of([]);
         families.connection_wait_seconds.of([]);
         families.build_info.of([env!("CARGO_PKG_VERSION")]).set(1);
+        ReplicaMetrics::of(&families);
         let events = EventCounters {
             published: families.events.of(["published"]),
             failed: families.events.of(["failed"]),
@@ -95,20 +96,10 @@ impl Metrics {
         AuditMetrics(self.kind(kind))
     }
 
-    /// The metrics of a member that shares the work. Their series exist from then on.
+    /// The metrics of a member that shares the work.
     pub fn replicas(&self) -> ReplicaMetrics {
-        let families = &self.0.families;
-        ReplicaMetrics {
-            units: families.replica_units.of([]),
-            members: families.replica_members.of([]),
-            taken: families.replica_handovers.of(["taken"]),
-            given: families.replica_handovers.of(["given"]),
-            renewed: families.lease_renewals.of(["success"]),
-            failed: families.lease_renewals.of(["failed"]),
-            lost: families.leases_lost.of([]),
-        }
+        ReplicaMetrics::of(&self.0.families)
     }
-
     /// Whether a kind is suspended.
     pub(crate) fn suspended(&self, kind: &str, suspended: bool) {
         self.kind(kind).suspended.set(suspended.into());
@@ -197,6 +188,19 @@ pub struct ReplicaMetrics {
 }
 
 impl ReplicaMetrics {
+    /// The series exist from then on.
+    fn of(families: &Families) -> Self {
+        ReplicaMetrics {
+            units: families.replica_units.of([]),
+            members: families.replica_members.of([]),
+            taken: families.replica_handovers.of(["taken"]),
+            given: families.replica_handovers.of(["given"]),
+            renewed: families.lease_renewals.of(["success"]),
+            failed: families.lease_renewals.of(["failed"]),
+            lost: families.leases_lost.of([]),
+        }
+    }
+
     pub(crate) fn units(&self, held: usize) {
         self.units.set(held as i64);
     }

@@ -14,7 +14,7 @@ pub(super) const SETTINGS: &str = "ingester_settings";
 const CLUSTER: &str = "cluster";
 
 /// The setting with the name of the database, by chance, which its ingesters have in common.
-const NAME: &str = "name";
+const NAME: &str = "members";
 
 impl Store {
     /// The uid of the cluster that the database belongs to: the recorded one, else `uid`, which is recorded then. Of several ingesters that
