@@ -105,6 +105,7 @@ async fn on(name: &str, url: &str, arguments: &Retention) -> Result<()> {
                     kinds,
                     live: Live::fixed(config),
                     suspension,
+                    share: ingester_mirror::replicas::Share::alone(),
                     metrics: metrics.clone(),
                 };
                 let run = purging.run(stop.clone());

@@ -70,7 +70,9 @@ impl Program {
         let (declared, declared_views) = (file.kinds.leak(), file.views);
         match file.built_in {
             true => Program { declared, declared_views, ..self }.with_built_in(self.built_in),
-            false => Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], sql: None, ..self },
+            false => {
+                Program { kinds: declared, built_in: &[], declared, declared_views, views: &[], sql: None, ..self }
+            }
         }
     }
 

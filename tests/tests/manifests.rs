@@ -145,11 +145,14 @@ fn every_object_fits_its_type_and_is_in_the_namespace() {
     assert_eq!(spec.selector.match_labels, spec.template.metadata.as_ref().unwrap().labels);
     assert_eq!(spec.replicas, Some(2));
     // Two that do not share the work would both do all of it.
-    let (config, _) = config();
+    let (config, _) = self::config();
     assert!(config.ingester.replicas.enabled && config.ingester.replicas.namespace.is_none());
     let role: Role = typed("role.yaml");
     let binding: RoleBinding = typed("rolebinding.yaml");
-    assert_eq!((Some(binding.role_ref.name), role.metadata.namespace), (role.metadata.name, namespace.metadata.name.clone()));
+    assert_eq!(
+        (Some(binding.role_ref.name), role.metadata.namespace),
+        (role.metadata.name, namespace.metadata.name.clone())
+    );
     assert_eq!(binding.metadata.namespace, namespace.metadata.name);
     let subjects = serde_json::to_value(binding.subjects).unwrap();
     assert_eq!(subjects, json!([{"kind": "ServiceAccount", "name": account.metadata.name, "namespace": "ingester"}]));

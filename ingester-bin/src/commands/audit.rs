@@ -34,8 +34,14 @@ pub(crate) async fn run(arguments: &Audit, config: Config, program: Program) -> 
     })?;
     super::warn_unchecked(&identity);
     let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
-    let context =
-        Context { client, store: Arc::new(store), metrics, health: Health::new([]), publisher: Publisher::off(), share: Share::alone() };
+    let context = Context {
+        client,
+        store: Arc::new(store),
+        metrics,
+        health: Health::new([]),
+        publisher: Publisher::off(),
+        share: Share::alone(),
+    };
     let mut report = AuditReport::new(arguments.limit);
     let bar = progress::spinner("{spinner} {msg}");
     let progress = |kind: &Kind, progress: AuditProgress| bar.set_message(format!("{}: {progress}", kind.name()));

@@ -154,7 +154,9 @@ resources:
 ",
     );
     let (before, after) = BASE.split_at(2);
-    for name in before.iter().map(|(name, _)| *name).chain(["clusterrole.yaml"]).chain(after.iter().map(|(name, _)| *name)) {
+    for name in
+        before.iter().map(|(name, _)| *name).chain(["clusterrole.yaml"]).chain(after.iter().map(|(name, _)| *name))
+    {
         let _ = writeln!(text, "- {name}");
     }
     text + mounted

@@ -35,6 +35,7 @@ pub(crate) async fn run(arguments: Members, kinds: &'static [Kind]) -> Result<En
     let namespace = arguments.namespace.or(replicas.namespace).unwrap_or_else(|| client.default_namespace().to_owned());
     let members = KubeLeases::members(client, &namespace, &replicas.name).await;
     let mut members = members.map_err(|error| anyhow!("cannot list the Leases in namespace {namespace}: {error}"))?;
+    members.retain(|(_, record)| !record.has_left());
     members.sort_by(|(group, a), (other, b)| (group, &a.holder, &a.name).cmp(&(other, &b.holder, &b.name)));
     let time = |time: &Option<Timestamp>| time.map(|time| time.to_string());
     let printed: Vec<Member<'_>> = members
@@ -69,7 +70,13 @@ fn table(members: &[(String, Record)]) -> String {
     let since = |time: &Option<Timestamp>| age(time.map(|time| Micros(time.as_microsecond())), now);
     for (_, record) in members {
         let row = |unit: &str| {
-            [record.holder.clone(), record.name.clone(), since(&record.acquired), since(&record.renewed), unit.to_owned()]
+            [
+                record.holder.clone(),
+                record.name.clone(),
+                since(&record.acquired),
+                since(&record.renewed),
+                unit.to_owned(),
+            ]
         };
         if record.claims.is_empty() {
             table.row(row("<none>"));

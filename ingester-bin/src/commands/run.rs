@@ -114,7 +114,11 @@ async fn member(
     let namespace = replicas.namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
     let group = Group { namespace, name: format!("{}-{name}", replicas.name) };
     let serves = sync::names(kinds, config).into_iter().collect();
-    tracing::info!(namespace = group.namespace, group = group.name, "The work is shared with the other members of the group");
+    tracing::info!(
+        namespace = group.namespace,
+        group = group.name,
+        "The work is shared with the other members of the group"
+    );
     let leases = KubeLeases::new(client.clone(), group.clone());
     Ok(Membership::new(leases, &group, name_of_pod(), serves, replicas, share.clone(), metrics.replicas()))
 }
@@ -209,7 +213,13 @@ async fn mirror(
             let left = CancellationToken::new();
             let taking_part = match config.ingester.replicas.enabled && !stop.is_cancelled() {
                 true => {
-                    let member = member(&client, &store, &config, &tables.kinds, &share, &metrics).await?;
+                    let member = match member(&client, &store, &config, &tables.kinds, &share, &metrics).await {
+                        Ok(member) => member,
+                        Err(error) => {
+                            stop.cancel();
+                            return Err(error);
+                        }
+                    };
                     let taking_part = without_error(member.run(left.clone()));
                     Some(Part::spawn("membership", Until::Stop, &health, stop, taking_part))
                 }

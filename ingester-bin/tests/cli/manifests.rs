@@ -82,11 +82,15 @@ kinds:
     assert_eq!(objects.len(), 11);
     find("Namespace", "mirrors");
     let rules = find("ClusterRole", "certificates")["rules"].clone();
-    assert_eq!((&rules[0]["resources"][0], &rules[0]["verbs"]), (&"certificates".into(), &serde_json::json!(["list", "watch"])));
+    assert_eq!(
+        (&rules[0]["resources"][0], &rules[0]["verbs"]),
+        (&"certificates".into(), &serde_json::json!(["list", "watch"]))
+    );
     assert_eq!(find("ClusterRoleBinding", "certificates")["subjects"][0]["namespace"], "mirrors");
     let config = &find("ConfigMap", "certificates")["data"]["ingester.yaml"];
     assert_eq!(config, "metadataStorage:\n  enableMetadataStorage: true\n\nlog: {level: debug}\n");
-    let kinds = objects.iter().find(|object| object["metadata"]["name"].as_str().unwrap().starts_with("certificates-kinds-"));
+    let kinds =
+        objects.iter().find(|object| object["metadata"]["name"].as_str().unwrap().starts_with("certificates-kinds-"));
     let kinds = kinds.expect("a ConfigMap whose name changes with the file");
     for (kind, name, args) in [
         ("Deployment", "certificates", vec!["run", "--config", "/etc/ingester/ingester.yaml"]),

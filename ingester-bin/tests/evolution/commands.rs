@@ -56,7 +56,12 @@ fn changes_are_generated_applied_and_reverted() {
     files.generate(before::KINDS, &GenerateOptions::default()).unwrap();
     let sql = ["--sql", "sql"];
     schema(&folder, &[&["apply"], &sql[..]].concat()).exits(0).says(&["ran: 0001_create_tables"]);
-    files.generate(after::KINDS, &GenerateOptions { name: Some("change"), allow_destructive: true, ..GenerateOptions::default() }).unwrap();
+    files
+        .generate(
+            after::KINDS,
+            &GenerateOptions { name: Some("change"), allow_destructive: true, ..GenerateOptions::default() },
+        )
+        .unwrap();
     let ran = schema(&folder, &[&["verify"], &sql[..]].concat()).exits(1).says(&["schema apply"]);
     assert!(ran.out.starts_with("migration 0002_change has not been run\n"), "{}", ran.out);
     let ran = schema(&folder, &[&["apply"], &sql[..]].concat()).exits(0);

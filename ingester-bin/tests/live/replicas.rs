@@ -17,7 +17,8 @@ crate::on_both_databases! { crate::world::Own::NOTHING =>
 }
 
 /// Shorter than the default, so that nobody waits long for the dead.
-const REPLICAS: &str = "replicas: {enabled: true, namespace: ingester, leaseDuration: 5s, renewDeadline: 4s, retryPeriod: 500ms}";
+const REPLICAS: &str =
+    "replicas: {enabled: true, namespace: ingester, leaseDuration: 5s, renewDeadline: 4s, retryPeriod: 500ms}";
 
 const SHARDS: &str = "replicas: {enabled: true, namespace: ingester, leaseDuration: 5s, renewDeadline: 4s, retryPeriod: 500ms, shardsMap: {Project: 3}}";
 
@@ -62,7 +63,8 @@ fn held(ingester: &Ingester) -> Result<f64> {
 
 async fn members_take_over_what_others_leave_behind(world: &mut World) -> Result<()> {
     let units = kinds().count();
-    let settings = Settings { deletion_delay: "200ms", ingester: vec!["finalizerRate: 1000", REPLICAS], ..world.settings() };
+    let settings =
+        Settings { deletion_delay: "200ms", ingester: vec!["finalizerRate: 1000", REPLICAS], ..world.settings() };
     world.start_with(&settings)?;
     let (killed, frozen) = (world.another(&settings)?, world.another(&settings)?);
     // One without units would be ready, too.
@@ -85,7 +87,10 @@ async fn members_take_over_what_others_leave_behind(world: &mut World) -> Result
     // It has lost its Lease, and takes part as another member.
     let took = shared(world, 2, units).await?;
     ensure!(took < Duration::from_secs(20), "who woke up took part after {took:?}");
-    ensure!(frozen.logs()?.contains("could not be renewed in time") || frozen.logs()?.contains("is gone"), "it noticed");
+    ensure!(
+        frozen.logs()?.contains("could not be renewed in time") || frozen.logs()?.contains("is gone"),
+        "it noticed"
+    );
 
     killed.restart()?;
     shared(world, 3, units).await?;

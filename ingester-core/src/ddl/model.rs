@@ -88,7 +88,11 @@ impl Schema {
                 }
                 within => {
                     let its = within.within();
-                    schema.tables.iter_mut().filter(|table| Some(table.name) == its).for_each(|table| within.apply(table));
+                    schema
+                        .tables
+                        .iter_mut()
+                        .filter(|table| Some(table.name) == its)
+                        .for_each(|table| within.apply(table));
                 }
             }
         }

@@ -103,7 +103,13 @@ async fn one(context: &Context, kind: Kind, live: &Live) {
         Ok(metrics) => metrics,
         Err(error) => return tracing::warn!(kind = name, %error, "Not audited"),
     };
-    let own = Context { metrics, health: Health::new([]), publisher: Publisher::off(), share: Share::alone(), ..context.clone() };
+    let own = Context {
+        metrics,
+        health: Health::new([]),
+        publisher: Publisher::off(),
+        share: Share::alone(),
+        ..context.clone()
+    };
     let mut report = AuditReport::new(NAMED);
     if let Err(error) = audit(&own, &[kind], &live.now(), false, &mut report, &|_, _| {}).await {
         counted.failed();

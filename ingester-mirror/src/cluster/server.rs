@@ -441,10 +441,10 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::replicas::shard::Shard;
     use super::{ApiError, ApiErrorKind, Cluster as _, Listed, Page, Server, StreamedLists, is_path_segment, split};
     use crate::cluster::error::kind_of;
     use crate::fixture::MODEL;
+    use crate::replicas::shard::Shard;
     use futures::TryStreamExt as _;
     use http::{Request, Response};
     use kube::Client;
@@ -471,8 +471,9 @@ mod tests {
             let answer = Response::builder().status(code).body(Body::from(text.into_bytes())).unwrap();
             async move { Ok::<_, Infallible>(answer) }
         });
-        let page =
-            Server::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default()).list(2, None).await;
+        let page = Server::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default())
+            .list(2, None)
+            .await;
         assert!(left.lock().unwrap().is_empty(), "requests that were not made: {left:?}");
         page.map_err(|error| error.kind())
     }

@@ -65,7 +65,11 @@ impl Config {
         // Contradictions are only looked for if every single value is correct.
         match config.mysql.tls.check() {
             Err(mistake) => Err(ConfigError::of(mistake.to_string())),
-            Ok(()) => config.gate().and_then(|_| config.check_serve()).and_then(|()| config.ingester.replicas.check()).map(|()| config),
+            Ok(()) => config
+                .gate()
+                .and_then(|_| config.check_serve())
+                .and_then(|()| config.ingester.replicas.check())
+                .map(|()| config),
         }
     }
 }

@@ -178,7 +178,7 @@ impl Scene {
         let unit = Unit {
             kind: MODEL,
             namespace: None,
-        shard: Shard::WHOLE,
+            shard: Shard::WHOLE,
             cluster: self.clone(),
             rows: self.clone(),
             clock: Arc::new(SystemClock),

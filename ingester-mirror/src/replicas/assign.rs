@@ -15,7 +15,10 @@ pub(super) fn assign<'a>(living: &BTreeMap<&'a str, &'a BTreeSet<String>>) -> BT
         candidates.sort_by_key(|member| (std::cmp::Reverse(rank(member, unit)), *member));
         let load = |member: &&str| loads.get(member).copied().unwrap_or_default();
         // Where not everybody serves everything, all who could may have their part already.
-        let chosen = candidates.iter().find(|member| load(member) < part).or_else(|| candidates.iter().min_by_key(|member| load(member)));
+        let chosen = candidates
+            .iter()
+            .find(|member| load(member) < part)
+            .or_else(|| candidates.iter().min_by_key(|member| load(member)));
         if let Some(member) = chosen.copied() {
             *loads.entry(member).or_default() += 1;
             owners.insert(unit, member);
@@ -55,7 +58,11 @@ mod tests {
                 let owners = owners(members, &units);
                 assert_eq!(owners.len(), count, "each unit has an owner");
                 let loads = members.iter().map(|member| owners.values().filter(|owner| owner == member).count());
-                assert!(loads.clone().all(|load| load <= count.div_ceil(members.len())), "{:?}", loads.collect::<Vec<_>>());
+                assert!(
+                    loads.clone().all(|load| load <= count.div_ceil(members.len())),
+                    "{:?}",
+                    loads.collect::<Vec<_>>()
+                );
             }
         }
         assert!(owners(&[], &units(3)).is_empty());

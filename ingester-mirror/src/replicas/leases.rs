@@ -162,10 +162,8 @@ impl Leases for KubeLeases {
 
     fn delete<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<(), LeaseError>> {
         async move {
-            let preconditions = Preconditions {
-                uid: Some(record.uid.clone()),
-                resource_version: Some(record.version.clone()),
-            };
+            let preconditions =
+                Preconditions { uid: Some(record.uid.clone()), resource_version: Some(record.version.clone()) };
             let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
             self.api.delete(&record.name, &parameters).await.map(drop).map_err(failed)
         }

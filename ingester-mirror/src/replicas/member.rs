@@ -191,7 +191,11 @@ mod tests {
         for (second, free) in [(2, false), (15, false), (16, true)] {
             member.listed(vec![], at(second), at(second));
             let plan = member.plan(&BTreeSet::new(), at(second));
-            assert_eq!((plan.may_run.contains("A"), plan.may_run.contains("B"), plan.living), (free, true, 1), "{second}");
+            assert_eq!(
+                (plan.may_run.contains("A"), plan.may_run.contains("B"), plan.living),
+                (free, true, 1),
+                "{second}"
+            );
         }
         // One that has left claims nothing, so nobody waits.
         let mut member = self::member(at(0));
@@ -233,6 +237,10 @@ mod tests {
         // It was slow, not dead: it gets back what is its own, which is stopped here.
         member.listed(vec![lease("other", 3, &["A", "B"])], at(26), at(26));
         let plan = member.plan(&units(&["A", "B"]), at(26));
-        assert_eq!((plan.may_run.len(), plan.claims.len(), plan.living), (1, 2, 2), "what is being stopped is still claimed");
+        assert_eq!(
+            (plan.may_run.len(), plan.claims.len(), plan.living),
+            (1, 2, 2),
+            "what is being stopped is still claimed"
+        );
     }
 }

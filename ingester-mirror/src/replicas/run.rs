@@ -81,7 +81,10 @@ impl Membership {
             let round = Instant::now();
             self.round(&mut own).await;
             if own.gone {
-                tracing::warn!(lease = own.record.name, "The Lease of this member is gone: it begins anew, as another member");
+                tracing::warn!(
+                    lease = own.record.name,
+                    "The Lease of this member is gone: it begins anew, as another member"
+                );
                 self.stop_all(&mut own);
                 while !self.share.running().is_empty() {
                     self.share.stopped().await;
@@ -201,7 +204,9 @@ impl Membership {
             Err(LeaseError::Gone) => own.gone = true,
             // The answer to an earlier attempt was lost: the next list has the version.
             Err(LeaseError::Conflict) => {}
-            Err(error) => tracing::warn!(lease = own.record.name, %error, "The Lease of this member was not renewed, trying again"),
+            Err(error) => {
+                tracing::warn!(lease = own.record.name, %error, "The Lease of this member was not renewed, trying again")
+            }
         }
     }
 
@@ -213,7 +218,9 @@ impl Membership {
                 None if !own.record.version.is_empty() => own.gone = true,
                 None => {}
             },
-            Err(error) => tracing::warn!(lease = own.record.name, %error, "The Leases of the group were not listed, trying again"),
+            Err(error) => {
+                tracing::warn!(lease = own.record.name, %error, "The Leases of the group were not listed, trying again")
+            }
         }
     }
 
@@ -252,7 +259,11 @@ impl Membership {
                 // Others have to see that nobody claims anything here. They remove the Lease, if there are any.
                 let done = match is_last {
                     true => self.leases.delete(&own.record).await,
-                    false => self.leases.replace(&Record { version: own.record.version.clone(), ..left.clone() }).await.map(drop),
+                    false => self
+                        .leases
+                        .replace(&Record { version: own.record.version.clone(), ..left.clone() })
+                        .await
+                        .map(drop),
                 };
                 if done.is_ok() {
                     break;

@@ -58,7 +58,10 @@ mod tests {
     #[test]
     fn the_hash_is_fnv_1a() {
         // From the test vectors of its authors.
-        assert_eq!((fnv1a(""), fnv1a("a"), fnv1a("foobar")), (0xcbf2_9ce4_8422_2325, 0xaf63_dc4c_8601_ec8c, 0x8594_4171_f739_67e8));
+        assert_eq!(
+            (fnv1a(""), fnv1a("a"), fnv1a("foobar")),
+            (0xcbf2_9ce4_8422_2325, 0xaf63_dc4c_8601_ec8c, 0x8594_4171_f739_67e8)
+        );
     }
 
     #[test]
@@ -78,7 +81,14 @@ mod tests {
 
     fn uuid_of(number: u128) -> String {
         let hash = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-        format!("{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}", hash as u32, (hash >> 32) as u16, hash >> 48 & 0xfff, hash >> 60 & 0xfff, hash >> 80 & 0xffff_ffff_ffff)
+        format!(
+            "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
+            hash as u32,
+            (hash >> 32) as u16,
+            hash >> 48 & 0xfff,
+            hash >> 60 & 0xfff,
+            hash >> 80 & 0xffff_ffff_ffff
+        )
     }
 
     #[test]

@@ -356,10 +356,10 @@ async fn trouble(world: &World) {
 /// What is not as it must be at rest.
 fn wrong(world: &World) -> Option<String> {
     let state = world.state();
-    let living: Vec<&Node> =
-        state.members.iter().filter(|node| node.lives && !node.stop.is_cancelled()).collect();
+    let living: Vec<&Node> = state.members.iter().filter(|node| node.lives && !node.stop.is_cancelled()).collect();
     for unit in units() {
-        let holders = living.iter().filter(|node| node.share.is_valid() && node.share.running().contains(&unit)).count();
+        let holders =
+            living.iter().filter(|node| node.share.is_valid() && node.share.running().contains(&unit)).count();
         if holders != 1 {
             return Some(format!("{unit} has {holders} holders"));
         }

@@ -121,7 +121,9 @@ impl Released {
                 (true, true) => migrating.settle(migration.version, true).await?,
                 (true, false) => migrating.skip(&migration).await?,
                 (false, _) => {
-                    Run { released, migration: &migration, dialect, up: true, behind, recorded }.run(&mut migrating).await?;
+                    Run { released, migration: &migration, dialect, up: true, behind, recorded }
+                        .run(&mut migrating)
+                        .await?;
                     made.extend(created_views(&released.changes));
                 }
             }

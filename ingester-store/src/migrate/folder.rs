@@ -572,7 +572,11 @@ mod tests {
         // A migration that drops a table, widens a column and adds another; then it is only to widen and add; then nothing.
         sql.generate(&[SECOND_WIDER], &GenerateOptions { allow_destructive: true, ..NO }).unwrap();
         let outcome = sql.generate(&[FIRST, SECOND_WIDER], &GenerateOptions { name: Some("wider"), ..amend }).unwrap();
-        assert_eq!((&outcome.migrations[..], outcome.deleted.len()), (&["0002_wider".to_owned()][..], 4), "{outcome:?}");
+        assert_eq!(
+            (&outcome.migrations[..], outcome.deleted.len()),
+            (&["0002_wider".to_owned()][..], 4),
+            "{outcome:?}"
+        );
         assert!(!outcome.summary.contains("DESTRUCTIVE"), "{}", outcome.summary);
         other.generate(&[FIRST, SECOND], &NO).unwrap();
         other.generate(&[FIRST, SECOND_WIDER], &GenerateOptions { name: Some("wider"), ..NO }).unwrap();
@@ -587,7 +591,10 @@ mod tests {
         let (mut found, mut expected) = (files(folder.path()), released);
         let locks = [lock(&mut found), lock(&mut expected)];
         assert_eq!((found, &locks[0].tables, &locks[0].migrations), (expected, &locks[1].tables, &locks[1].migrations));
-        assert!(locks[0].definitions[&Ident::new("second")].fingerprints.len() > 1, "numbers that were given stay given");
+        assert!(
+            locks[0].definitions[&Ident::new("second")].fingerprints.len() > 1,
+            "numbers that were given stay given"
+        );
         assert_eq!(sql.check(&[FIRST, SECOND]).unwrap(), Outcome::default());
     }
 

@@ -140,16 +140,17 @@ fn effects(change: &SchemaChange) -> Vec<Effect<'_>> {
 fn is(name: Name, state: State<'_>, catalog: &Catalog, dialect: Dialect) -> bool {
     let table = |name: Ident| catalog.tables.get(name.as_str());
     let within = |of: Ident, is: &dyn Fn(&FoundTable) -> bool| table(of).is_some_and(is);
-    let has_name = |of: Ident, key: Ident| within(of, &|found| found.keys.contains_key(dialect.key_name(of, key).as_str()));
+    let has_name =
+        |of: Ident, key: Ident| within(of, &|found| found.keys.contains_key(dialect.key_name(of, key).as_str()));
     match (name, state) {
         (_, State::Any) => true,
         (Name::Table(name), State::Absent) => table(name).is_none(),
         (Name::Table(name), _) => table(name).is_some(),
         (Name::View(name), State::Absent) => !catalog.views.contains_key(name.as_str()),
         (Name::View(name), _) => catalog.views.contains_key(name.as_str()),
-        (Name::Column(of, name), State::Column(column)) => within(of, &|found| {
-            found.column(name.as_str()).is_some_and(|found| is_column(dialect, column, found))
-        }),
+        (Name::Column(of, name), State::Column(column)) => {
+            within(of, &|found| found.column(name.as_str()).is_some_and(|found| is_column(dialect, column, found)))
+        }
         (Name::Column(of, name), State::Exists) => within(of, &|found| found.column(name.as_str()).is_some()),
         (Name::Column(of, name), _) => within(of, &|found| found.column(name.as_str()).is_none()),
         (Name::Key(of, name), State::Key(columns)) => {

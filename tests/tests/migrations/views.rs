@@ -274,7 +274,8 @@ async fn views_follow_their_tables_there_and_back(database: Database) -> Result<
     let mut ends = Vec::new();
     for (place, (kinds, views)) in releases().iter().enumerate() {
         let registry = Registry { kinds, views };
-        let outcome = folder.generate(registry, &GenerateOptions { allow_destructive: true, ..GenerateOptions::default() })?;
+        let outcome =
+            folder.generate(registry, &GenerateOptions { allow_destructive: true, ..GenerateOptions::default() })?;
         ensure!(folder.check(registry)?.changed.is_empty());
         ensure!(outcome.summary.contains("view `jobs`"), "{}", outcome.summary);
         if place == 1 {

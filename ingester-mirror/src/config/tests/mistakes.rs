@@ -163,11 +163,15 @@ fn times_of_replicas_that_do_not_fit_together_are_refused() {
     let of = |text: &str| mistakes(&format!("ingester: {{replicas: {{{text}}}}}"));
     let expected = "`ingester.replicas`: `renewDeadline` must be shorter than `leaseDuration`: a member has to stop before others take over";
     assert_eq!(of("leaseDuration: 10s, renewDeadline: 10s"), [expected]);
-    let expected = "`ingester.replicas`: `retryPeriod` must be at most half of `renewDeadline`, so that one renewal may fail";
+    let expected =
+        "`ingester.replicas`: `retryPeriod` must be at most half of `renewDeadline`, so that one renewal may fail";
     assert_eq!(of("retryPeriod: 6s"), [expected]);
     assert_eq!(of("leaseDuration: 12500ms").len(), 1);
     assert_eq!(of("shards: 0, shardsMap: {Modle: 2}").len(), 2);
-    assert_eq!(of("name: A_b"), ["line 1: `ingester.replicas.name` is `A_b`; use up to 40 lower-case letters, digits and hyphens"]);
+    assert_eq!(
+        of("name: A_b"),
+        ["line 1: `ingester.replicas.name` is `A_b`; use up to 40 lower-case letters, digits and hyphens"]
+    );
 }
 
 #[test]
