@@ -62,7 +62,7 @@ impl Cluster for PartOfCluster {
         async {
             let stream = self.whole.stream().await?;
             let shard = self.shard;
-            Ok(stream.map(|stream| of_part(stream, move |text: &Box<str>| Self::has(shard, text))))
+            Ok(stream.map(|stream| of_part::<Box<str>>(stream, move |text| Self::has(shard, text))))
         }
         .boxed()
     }

@@ -62,7 +62,7 @@ pub(crate) struct Manifests {
     #[arg(long, value_name = "NAME", default_value = "ingester", value_parser = name)]
     pub(crate) name: String,
     /// The namespace of the objects; the name, if it is not given.
-    #[arg(long, value_name = "NAMESPACE", value_parser = name)]
+    #[arg(short, long, value_name = "NAMESPACE", value_parser = name)]
     pub(crate) namespace: Option<String>,
     /// The configuration of `ingester run`, in place of the default one.
     #[arg(long, value_name = "FILE")]

@@ -341,6 +341,12 @@ fn a_view_is_read_back_from_a_lock_file_as_written() {
     )];
     let written = serde_json::to_string(&view).unwrap();
     assert_eq!(serde_json::from_str::<ViewDef>(&written).unwrap(), view, "{written}");
-    let change = serde_json::to_string(&SchemaChange::DropView(view)).unwrap();
-    assert_eq!(change, r#"{"drop_view":"jobs"}"#);
+    let made = serde_json::to_string(&SchemaChange::CreateView(view.clone())).unwrap();
+    assert_eq!(made, r#"{"create_view":"jobs"}"#, "the lock file has it elsewhere");
+    // What is dropped is nowhere else. Lock files of earlier releases have its name alone.
+    let dropped = SchemaChange::DropView(view);
+    let written = serde_json::to_string(&dropped).unwrap();
+    assert_eq!(serde_json::from_str::<SchemaChange>(&written).unwrap(), dropped, "{written}");
+    let SchemaChange::DropView(earlier) = serde_json::from_str(r#"{"drop_view":"jobs"}"#).unwrap() else { panic!() };
+    assert_eq!((earlier.name, earlier.columns.len()), (Ident::new("jobs"), 0));
 }

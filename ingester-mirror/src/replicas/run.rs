@@ -124,6 +124,10 @@ impl Membership {
     /// Renews, looks, decides.
     async fn round(&self, own: &mut Own) {
         self.check_time(own);
+        if own.renewed.is_none() && !self.share.running().is_empty() {
+            // With a new Lease, what still ends would be allowed to write again.
+            return;
+        }
         let plan = own.member.plan(&self.share.running(), Instant::now());
         self.follow(own, &plan);
         let claims_change = plan.claims != own.record.claims;

@@ -110,6 +110,12 @@ impl Share {
         self.0.until.store(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Release);
     }
 
+    /// For how long this process may write, as far as nobody renews.
+    #[cfg(test)]
+    pub(super) fn valid_for(&self) -> Duration {
+        Duration::from_millis(self.0.until.load(Ordering::Acquire)).saturating_sub(self.0.begin.elapsed())
+    }
+
     /// Allows these units and no others.
     pub(super) fn allow(&self, units: BTreeSet<String>) {
         let mut state = self.state();
