@@ -300,7 +300,7 @@ async fn compare(
         let read = tokio::task::block_in_place(|| handle.block_on(read));
         assert!(read.is_ok(), "{read:?}");
     };
-    let candidates = asked.iter().map(|(name, sql)| Candidate { name: *name, run: Box::new(|| run(sql)) }).collect();
+    let candidates = asked.iter().map(|(name, sql)| Candidate { name, run: Box::new(|| run(sql)) }).collect();
     println!("{}", question.name);
     for (took, plan) in measure(candidates, rounds).iter().zip(plans) {
         println!(

@@ -107,6 +107,7 @@ macro_rules! of_many {
     };
 }
 
+#[allow(clippy::ptr_arg, reason = "the function gets the field as it is")]
 fn words(owner: &String) -> Vec<&str> {
     owner.split('-').collect()
 }
