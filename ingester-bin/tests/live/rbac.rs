@@ -53,7 +53,9 @@ async fn create(objects: &Objects, name: &str) -> Result<()> {
 
 async fn the_ingester_uses_exactly_the_rights_that_deploy_grants(world: &mut World) -> Result<()> {
     let granted = granted()?;
-    let settings = Settings { ingester: vec!["resyncPeriod: 1s"], deletion_delay: "200ms", ..world.settings() };
+    // As `deploy/` has it, in the namespace of its Role. The last member of a group removes its Lease.
+    let ingester = vec!["resyncPeriod: 1s", "replicas: {enabled: true, namespace: ingester}"];
+    let settings = Settings { ingester, deletion_delay: "200ms", ..world.settings() };
     for name in ["finalized", "swept", "audited"] {
         create(&world.objects, name).await?;
     }

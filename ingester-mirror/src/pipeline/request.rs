@@ -116,9 +116,11 @@ impl Pipeline {
 
     /// Looks the object up. `seen` was read before.
     async fn look(&self, object: ObjectRef, why: Why, seen: Option<Version>, trail: Trail) -> Result<Item, Box<str>> {
-        let permit = match self.looks.clone().acquire_owned().await {
-            Ok(permit) => Held::Look { _permit: permit },
-            Err(_) => Held::Nothing,
+        // Objects that were looked up hold their permits until they are written, which nothing is any more once the unit stops.
+        let permit = match self.unit.stop.run_until_cancelled(self.looks.clone().acquire_owned()).await {
+            Some(Ok(permit)) => Held::Look { _permit: permit },
+            Some(Err(_)) => Held::Nothing,
+            None => return Err(object.uid),
         };
         let text = match self.unit.cluster.look(&object.namespace, &object.name).await {
             Ok(text) => text,

@@ -59,7 +59,7 @@ impl Member {
         for (name, peer) in &mut self.peers {
             peer.there = others.iter().any(|other| other.name == *name);
         }
-        self.peers.retain(|_, peer| peer.there || lives(peer, now) && !peer.record.claims.is_empty());
+        self.peers.retain(|_, peer| peer.there || lives(peer, asked) && !peer.record.claims.is_empty());
         for record in others {
             match self.peers.get_mut(&record.name) {
                 Some(peer) if peer.record.version == record.version && peer.record.uid == record.uid => {}
@@ -86,6 +86,8 @@ impl Member {
 
     /// What follows at `now`, with these units being worked on.
     pub(super) fn plan(&mut self, running: &BTreeSet<String>, now: Instant) -> Plan {
+        // Who has not looked for long knows nothing of the others.
+        let now = self.listed.unwrap_or(now);
         let lives = |peer: &&Peer| lives(peer, now);
         let members = self.peers.values().filter(lives).filter(|peer| peer.there && !peer.record.has_left());
         let mut living: BTreeMap<&str, &BTreeSet<String>> =

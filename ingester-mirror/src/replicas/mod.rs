@@ -23,8 +23,8 @@
 //!
 //! # Who gets what
 //! Every member computes the same from the same Leases: a unit goes to the living member that is highest for it by a hash of both
-//! (rendezvous hashing), passing over those that have their part already. So the parts differ by one unit at most, and a member that comes or
-//! goes moves few units.
+//! (rendezvous hashing), passing over those that have their part already. So nobody has more than an equal part, rounded up, and a
+//! member that comes or goes moves few units.
 
 mod assign;
 mod leases;
