@@ -20,6 +20,8 @@ struct HealthState {
     database: bool,
     looked_up: bool,
     cluster: Option<ClusterCheck>,
+    /// Whether this process takes part in its group, or why not; `None` if it shares the work with nobody.
+    member: Option<Result<(), String>>,
     kinds: Vec<KindHealth>,
     dead: Vec<(String, String)>,
 }
@@ -115,6 +117,11 @@ impl Health {
         self.state().cluster = unknown.map(|reason| ClusterCheck::Unchecked(reason.to_owned()));
     }
 
+    /// This process takes part in the group of those who share the work; or it cannot, for a reason.
+    pub(crate) fn member(&self, not: Option<&str>) {
+        self.state().member = Some(not.map_or(Ok(()), |reason| Err(reason.to_owned())));
+    }
+
     /// The list of the cluster's kinds was read.
     pub fn kinds_looked_up(&self) {
         self.state().looked_up = true;
@@ -181,6 +188,10 @@ impl Health {
             ClusterCheck::Unchecked(reason) => {
                 Check::new(true, format!("not checked whether the database belongs to this cluster: {reason}"))
             }
+        }));
+        checks.extend(state.member.as_ref().map(|member| match member {
+            Ok(()) => Check::new(true, "shares the work by its Lease".to_owned()),
+            Err(reason) => Check::new(false, format!("takes no part in the work: {reason}")),
         }));
         checks.extend(state.kinds.iter().map(|kind| {
             let (ok, text) = match &kind.state {
@@ -280,6 +291,17 @@ mod tests {
     #[test]
     fn what_another_member_mirrors_does_not_make_the_process_unready() {
         let health = started();
+        // Who is no member must not count on others.
+        health.member(Some("forbidden"));
+        lacks(
+            &health,
+            &[
+                "takes no part in the work: forbidden",
+                "Model not known yet whether its CRD is installed",
+                "Project not known yet whether its CRD is installed",
+            ],
+        );
+        health.member(None);
         health.kind("Model", KindState::Elsewhere);
         health.kind("Project", KindState::Elsewhere);
         lacks(&health, &[]);

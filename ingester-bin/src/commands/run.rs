@@ -220,7 +220,7 @@ async fn mirror(
                             return Err(error);
                         }
                     };
-                    let taking_part = without_error(member.run(left.clone()));
+                    let taking_part = without_error(member.reporting(health.clone()).run(left.clone()));
                     Some(Part::spawn("membership", Until::Stop, &health, stop, taking_part))
                 }
                 false => None,

@@ -146,7 +146,10 @@ impl Leases for KubeLeases {
     fn create<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>> {
         async move {
             let made = self.api.create(&PostParams::default(), &record.lease(&self.group.name)).await;
-            made.map(Record::of).map_err(failed)
+            made.map(Record::of).map_err(|error| match failed(error) {
+                LeaseError::Gone => LeaseError::Failed(format!("there is no namespace {}", self.group.namespace)),
+                error => error,
+            })
         }
         .boxed()
     }

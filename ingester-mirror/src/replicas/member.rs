@@ -67,7 +67,11 @@ impl Member {
             }
         }
         self.listed = Some(asked);
-        own.into_iter().next()
+        let own = own.into_iter().next();
+        if let Some(own) = &own {
+            self.stored.retain(|claim, _| own.claims.contains(claim));
+        }
+        own
     }
 
     /// The own Lease is stored with these claims, as is known at `now`.

@@ -5,6 +5,7 @@ use super::member::{Member, Plan};
 use super::record::Record;
 use super::share::Share;
 use crate::config::Replicas;
+use crate::health::Health;
 use crate::metrics::ReplicaMetrics;
 use k8s_openapi::jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -31,6 +32,7 @@ pub struct Membership {
     pub(super) config: Replicas,
     pub(super) share: Share,
     pub(super) metrics: ReplicaMetrics,
+    pub(super) health: Health,
     /// The time of day, which Leases tell to people.
     pub(super) time_of_day: fn() -> Timestamp,
     /// Names that nobody else will ever have.
@@ -67,9 +69,17 @@ impl Membership {
             config,
             share,
             metrics,
+            health: Health::new([]),
             time_of_day: Timestamp::now,
             names: random_name,
         }
+    }
+
+    /// Says here whether it takes part: who counts on others without being one of them is not ready.
+    #[must_use]
+    pub fn reporting(self, health: Health) -> Self {
+        health.member(Some("it has no Lease yet"));
+        Membership { health, ..self }
     }
 
     /// Takes part until `stop` is cancelled; then waits until every unit is stopped, and takes its Lease away, so that nobody waits
@@ -90,6 +100,8 @@ impl Membership {
                     self.share.stopped().await;
                 }
                 own = self.begin();
+                // Whatever takes Leases away must not be asked without a pause.
+                let _ = stop.run_until_cancelled(tokio::time::sleep(self.config.retry_period)).await;
                 continue;
             }
             let next = round + self.config.retry_period;
@@ -203,13 +215,17 @@ impl Membership {
                 (own.record.uid, own.record.version) = (stored.uid, stored.version);
                 own.member.stored(&own.record.claims, Instant::now());
                 own.renewed = Some(begun);
+                self.health.member(None);
                 self.share.valid_until(begun + self.config.renew_deadline);
             }
             Err(LeaseError::Gone) => own.gone = true,
             // The answer to an earlier attempt was lost: the next list has the version.
             Err(LeaseError::Conflict) => {}
             Err(error) => {
-                tracing::warn!(lease = own.record.name, %error, "The Lease of this member was not renewed, trying again")
+                if own.renewed.is_none() {
+                    self.health.member(Some(&error.to_string()));
+                }
+                tracing::warn!(lease = own.record.name, %error, "The Lease of this member was not renewed, trying again");
             }
         }
     }
@@ -218,7 +234,10 @@ impl Membership {
         let asked = Instant::now();
         match self.in_time(own, self.leases.list()).await {
             Ok(leases) => match own.member.listed(leases, asked, Instant::now()) {
-                Some(stored) => (own.record.uid, own.record.version) = (stored.uid, stored.version),
+                // The answer to a renewal may have been lost: what is stored counts.
+                Some(Record { uid, version, claims, .. }) => {
+                    (own.record.uid, own.record.version, own.record.claims) = (uid, version, claims);
+                }
                 None if !own.record.version.is_empty() => own.gone = true,
                 None => {}
             },

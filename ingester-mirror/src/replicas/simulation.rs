@@ -10,6 +10,7 @@ use super::record::Record;
 use super::run::Membership;
 use super::share::Share;
 use crate::config::Replicas;
+use crate::health::Health;
 use crate::metrics::Metrics;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -244,6 +245,7 @@ fn start(world: &World) {
         config: Replicas { enabled: true, ..Replicas::default() },
         share: share.clone(),
         metrics: Metrics::new().unwrap().replicas(),
+        health: Health::new([]),
         // Five seconds off, one way or the other: nothing may depend on it.
         time_of_day: || {
             let off = SignedDuration::from_millis((NAMES.load(Ordering::Relaxed) % 10_001) as i64 - 5000);

@@ -112,7 +112,7 @@ impl Released {
             let behind = match current {
                 true => steps,
                 false if unknown || recorded => {
-                    progress(&released.changes, &migrating.catalog().await?, dialect).unwrap_or(0)
+                    progress(&released.changes, &migrating.catalog().await?, dialect, true).unwrap_or(0)
                 }
                 false => 0,
             };
@@ -193,7 +193,7 @@ impl Released {
             let steps = steps_of(&released.changes).len();
             let interrupted = entries.get(&migration.version).is_some_and(|entry| entry.interrupted);
             let behind = match interrupted {
-                true => progress(&released.changes, &migrating.catalog().await?, dialect).unwrap_or(steps),
+                true => progress(&released.changes, &migrating.catalog().await?, dialect, false).unwrap_or(steps),
                 false => steps,
             };
             if behind == 0 {
@@ -286,7 +286,7 @@ impl Run<'_> {
             // the error, for example if the connection was lost afterwards. If the catalog cannot be read either, the next run finds
             // out.
             let Ok(catalog) = migrating.catalog().await else { return Err(error) };
-            self.behind = progress(&self.released.changes, &catalog, self.dialect).unwrap_or(self.behind);
+            self.behind = progress(&self.released.changes, &catalog, self.dialect, self.up).unwrap_or(self.behind);
             if self.behind == if self.up { steps } else { 0 } {
                 return migrating.settle(self.migration.version, self.up).await;
             }

@@ -11,7 +11,10 @@ use ingester_core::schema::Ident;
 
 /// How many steps of these changes a database has behind it, from none to all. `None` if it is at none of these places, because it was
 /// changed by something else.
-pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> Option<usize> {
+///
+/// A table or view that is dropped and made again looks alike before and after, so there may be several places. Then it is that of the
+/// least done on the way up, and of the most done on the way down (`up` is false): what runs once more can be repeated.
+pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect, up: bool) -> Option<usize> {
     let steps = steps_of(changes);
     let mut things: Vec<Thing<'_>> = Vec::new();
     for (number, step) in steps.iter().enumerate() {
@@ -37,12 +40,17 @@ pub(super) fn progress(changes: &[SchemaChange], catalog: &Catalog, dialect: Dia
     let is_at = |place: usize| {
         things.iter().all(|thing| waits(thing.name, place) || is(thing.name, thing.at(place), catalog, dialect))
     };
-    (0..=steps.len()).rev().find(|place| is_at(*place))
+    let made_again = |thing: &Thing<'_>| thing.states.len() > 1 && thing.states[0].1 == State::Any;
+    let mut places = 0..=steps.len();
+    match up && things.iter().any(made_again) {
+        true => places.find(|place| is_at(*place)),
+        false => places.rev().find(|place| is_at(*place)),
+    }
 }
 
 /// Whether a database has the effect of all of these changes.
 pub(super) fn is_done(changes: &[SchemaChange], catalog: &Catalog, dialect: Dialect) -> bool {
-    progress(changes, catalog, dialect) == Some(steps_of(changes).len())
+    progress(changes, catalog, dialect, true) == Some(steps_of(changes).len())
 }
 
 /// What a catalog has.
@@ -159,5 +167,36 @@ fn is(name: Name, state: State<'_>, catalog: &Catalog, dialect: Dialect) -> bool
         (Name::Key(of, name), _) => within(of, &|_| true) && !has_name(of, name),
         (Name::PrimaryKey(of), State::Key(columns)) => within(of, &|found| same_names(columns, &found.primary_key)),
         (Name::PrimaryKey(_), _) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_done, progress};
+    use crate::store::catalog::{Catalog, FoundTable};
+    use ingester_core::ddl::{SchemaChange, TableDef};
+    use ingester_core::dialect::Dialect;
+    use ingester_core::schema::Ident;
+
+    #[test]
+    fn a_table_that_is_made_again_is_made_once_more_if_nobody_knows() {
+        let table = || TableDef {
+            name: Ident::new("job_limits"),
+            was: Vec::new(),
+            columns: Vec::new(),
+            primary_key: Vec::new(),
+            keys: Vec::new(),
+        };
+        let again = [SchemaChange::CreateTable(table()), SchemaChange::DropTable(table())];
+        let made = [SchemaChange::CreateTable(table())];
+        let there = Catalog { tables: [("job_limits".to_owned(), FoundTable::default())].into(), ..Catalog::default() };
+        let at = |changes: &[SchemaChange], catalog: &Catalog, up| progress(changes, catalog, Dialect::MySql, up);
+        let remade = [again[1].clone(), again[0].clone()];
+        // It may be the old one.
+        assert_eq!(at(&remade, &there, true), Some(0));
+        assert_eq!(at(&remade, &there, false), Some(2));
+        assert!(!is_done(&remade, &there, Dialect::MySql));
+        // One that was only made is there.
+        assert_eq!((at(&made, &there, true), at(&made, &Catalog::default(), true)), (Some(1), Some(0)));
     }
 }
