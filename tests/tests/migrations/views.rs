@@ -379,8 +379,8 @@ async fn an_interrupted_migration_of_views_is_resumed(database: Database) -> Res
         }
         database.sql("UPDATE _sqlx_migrations SET success = FALSE WHERE version = 2").await?;
         let applied = released.apply(&store, &mut |_| {}).await?;
-        ensure!(applied.recorded.len() == usize::from(view_is_there) && applied.drift.is_empty(), "{applied:?}");
-        ensure!(applied.run.len() == usize::from(!view_is_there), "{applied:?}");
+        // The view that is there may be the one of before, so it is made once more.
+        ensure!(applied.run.len() == 1 && applied.recorded.is_empty() && applied.drift.is_empty(), "{applied:?}");
         ensure!(is_at(&store, registry).await?);
     }
     Ok(())
