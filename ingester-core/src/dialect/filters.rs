@@ -72,22 +72,34 @@ pub(super) fn number<N: Borrow<usize>>(number: N, _: &dyn Values) -> Result<Safe
 pub(super) fn names(columns: &[Column], _: &dyn Values) -> Result<Safe<String>> {
     let mut names = String::with_capacity(columns.len() * 16);
     for (place, column) in columns.iter().enumerate() {
-        names.push_str(if place == 0 { "\"" } else { ", \"" });
-        names.push_str(column.name.as_str());
-        names.push('"');
+        if place > 0 {
+            names.push_str(", ");
+        }
+        push_name(&mut names, column);
     }
     Ok(Safe(names))
+}
+
+fn push_name(sql: &mut String, column: &Column) {
+    sql.push('"');
+    sql.push_str(column.name.as_str());
+    sql.push('"');
 }
 
 /// The columns of a companion table, each read as text.
 #[askama::filter_fn]
 pub(super) fn texts_of(columns: &[Column], values: &dyn Values) -> Result<Safe<String>> {
-    let rules = rules(values)?;
-    let text = |column: &Column| match column.ty {
-        SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => format!("\"{}\"", column.name),
-        _ => rules.shown(column.name.as_str()),
-    };
-    Ok(Safe(columns.iter().map(text).collect::<Vec<_>>().join(", ")))
+    let mut texts = String::with_capacity(columns.len() * 16);
+    for (place, column) in columns.iter().enumerate() {
+        if place > 0 {
+            texts.push_str(", ");
+        }
+        match column.ty {
+            SqlType::VarChar(_) | SqlType::Text | SqlType::MediumText => push_name(&mut texts, column),
+            _ => texts.push_str(&rules(values)?.shown(column.name.as_str())),
+        }
+    }
+    Ok(Safe(texts))
 }
 
 /// This number of parameters: `?, ?, ?`.
@@ -103,13 +115,8 @@ pub(super) fn rows_of<N: Borrow<usize>>(rows: N, _: &dyn Values, columns: usize)
 }
 
 fn repeated(text: &str, count: usize) -> String {
-    let mut all = String::with_capacity(count * (text.len() + 2));
-    for place in 0..count {
-        if place > 0 {
-            all.push_str(", ");
-        }
-        all.push_str(text);
-    }
+    let mut all = [text, ", "].concat().repeat(count);
+    all.truncate(all.len().saturating_sub(", ".len()));
     all
 }
 

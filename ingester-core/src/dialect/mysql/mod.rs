@@ -55,7 +55,7 @@ impl Rules for MySql {
     }
 
     fn write_inserted(&self, column: &str) -> String {
-        format!("\"{column}\" = VALUES(\"{column}\")")
+        ["\"", column, "\" = VALUES(\"", column, "\")"].concat()
     }
 
     fn write_first_inserted(&self, column: &str) -> String {
