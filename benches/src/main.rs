@@ -8,6 +8,8 @@
 //!     cargo run --release -p ingester-bench -- live
 //!     cargo run --release -p ingester-bench -- serve
 //!     cargo run --release -p ingester-bench -- synthetic
+//!     cargo run --release -p ingester-bench -- members
+//!     cargo run --release -p ingester-bench -- scale
 //!     cargo run --release -p ingester-bench -- derive
 //!
 //! Machines are noisy. So the candidates take turns in rounds, and the output shows medians, and ratios to the baseline
@@ -17,6 +19,7 @@
 
 mod bare;
 mod by_hand;
+mod delay;
 mod derive;
 mod etcd;
 mod kubedl;
@@ -29,6 +32,7 @@ mod reference;
 mod report;
 mod retention;
 mod rounds;
+mod scale;
 mod serve;
 mod store;
 mod synthetic;
@@ -62,6 +66,10 @@ enum What {
     Serve(serve::Serve),
     /// The whole mirror with a source that costs almost nothing: first fill, a burst of updates, memory.
     Synthetic(synthetic::Synthetic),
+    /// The first fill by several members beside one, with the source of `synthetic`; their memory.
+    Members(synthetic::members::Members),
+    /// What an installation of a given size needs and reaches, by a model with measured constants; measures nothing.
+    Scale(scale::Scale),
     /// The cost of our derives for the compiler, in ms a kind, beside the other derives of a kind.
     Derive(derive::Derive),
     /// Runs the pure paths once, so that `tests/instructions.rs` can count their instructions.
@@ -96,6 +104,8 @@ fn measure() -> anyhow::Result<()> {
         What::Live(arguments) => live::run(&arguments),
         What::Serve(arguments) => serve::run(&arguments),
         What::Synthetic(arguments) => synthetic::run(&arguments),
+        What::Members(arguments) => synthetic::members::run(&arguments),
+        What::Scale(arguments) => scale::run(&arguments),
         What::Derive(arguments) => derive::run(&arguments),
         What::Count => pure::count(),
     }

@@ -3,6 +3,8 @@
 //! A kube-apiserver spends more time on an object than everything after it. The source is this same program in a process of its own,
 //! so that its CPU time is not counted as the ingester's.
 
+mod leases;
+pub(crate) mod members;
 mod source;
 
 pub(crate) use source::serve;
@@ -106,7 +108,7 @@ struct Times {
 async fn with_objects(server: &SqlServer, arguments: &Synthetic, objects: usize) -> Result<[f64; 2]> {
     let (kind, events) = (live::kind()?, arguments.events.min(objects));
     let speed = arguments.speed.map(|megabytes| megabytes * 1_000_000);
-    let mut source = Running::start(&kind, Parameters { objects, bytes: arguments.bytes, speed })?;
+    let mut source = Running::start(&kind, Parameters { objects, bytes: arguments.bytes, speed, shards: false })?;
     let folder = tempfile::tempdir().context("making a folder for the kubeconfig")?;
     let kubeconfig = folder.path().join("kubeconfig");
     std::fs::write(&kubeconfig, source.kubeconfig()).context("writing the kubeconfig")?;
@@ -244,7 +246,7 @@ impl Times {
 }
 
 /// The process of the source, and the number of updates that it was asked for.
-struct Running {
+pub(crate) struct Running {
     process: Child,
     client: Client,
     url: String,

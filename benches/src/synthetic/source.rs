@@ -2,6 +2,7 @@
 //!
 //! Its objects are a few thousand templates, again and again, with the number's own name, uid and version.
 
+use super::leases::Leases;
 use crate::live::{kind, name, object};
 use crate::objects::{Dice, updated};
 use anyhow::{Context as _, Result};
@@ -32,12 +33,14 @@ pub(super) struct Parameters {
     pub(super) bytes: Option<usize>,
     /// Bytes that it sends in a second for each request, at most.
     pub(super) speed: Option<u64>,
+    /// Whether it sends only the objects of a `shardSelector`, as API servers do that have server-side shards.
+    pub(super) shards: bool,
 }
 
 impl Parameters {
     /// As the value of a variable.
     pub(super) fn text(self) -> String {
-        json!({"objects": self.objects, "bytes": self.bytes, "speed": self.speed}).to_string()
+        json!({"objects": self.objects, "bytes": self.bytes, "speed": self.speed, "shards": self.shards}).to_string()
     }
 
     fn parse(text: &str) -> Result<Self> {
@@ -47,6 +50,7 @@ impl Parameters {
             objects: number("objects")?.context("the number of objects")?,
             bytes: number("bytes")?,
             speed: value["speed"].as_u64(),
+            shards: value["shards"].as_bool().unwrap_or_default(),
         })
     }
 }
@@ -96,6 +100,50 @@ fn text(status: StatusCode, text: impl Into<Body>) -> Response {
 fn parameter<'u>(uri: &'u Uri, name: &str) -> Option<&'u str> {
     let mut pairs = uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
     pairs.find(|(key, value)| *key == name && !value.is_empty()).map(|(_, value)| value)
+}
+
+/// The value of a parameter without its percent signs.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let code = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The uids of a shard: those whose hash is from the first number to before the second one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range(u128, u128);
+
+impl Range {
+    const ALL: Range = Range(0, 1 << 64);
+
+    /// Of `shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')`.
+    fn parse(selector: &str) -> Option<Self> {
+        let mut bounds =
+            selector.split('\'').filter_map(|part| u128::from_str_radix(part.strip_prefix("0x")?, 16).ok());
+        Some(Range(bounds.next()?, bounds.next()?))
+    }
+
+    fn has(self, place: usize) -> bool {
+        // FNV-1a, as the API server has it.
+        let fnv = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        self == Range::ALL || {
+            let hash = u128::from(uid(place).bytes().fold(0xcbf2_9ce4_8422_2325, fnv));
+            (self.0..self.1).contains(&hash)
+        }
+    }
 }
 
 /// What differs between the objects of a template.
@@ -177,7 +225,10 @@ struct Source {
     templates: Vec<[Rendered; 2]>,
     objects: usize,
     speed: Option<u64>,
+    /// Whether it has server-side shards.
+    shards: bool,
     sent: watch::Sender<usize>,
+    leases: Arc<Leases>,
 }
 
 /// Where a watch is.
@@ -190,7 +241,7 @@ enum Next {
 }
 
 impl Source {
-    fn new(kind: Kind, Parameters { objects, bytes, speed }: Parameters) -> Result<Self> {
+    fn new(kind: Kind, Parameters { objects, bytes, speed, shards }: Parameters) -> Result<Self> {
         let mut dice = Dice::new(3);
         let mut templates = Vec::new();
         for place in 0..objects.min(TEMPLATES) {
@@ -198,7 +249,8 @@ impl Source {
             let update = updated(&mut dice, &object);
             templates.push([object, update].map(Rendered::new));
         }
-        Ok(Source { kind, templates, objects, speed, sent: watch::Sender::new(0) })
+        let leases = Arc::new(Leases::new());
+        Ok(Source { kind, templates, objects, speed, shards, sent: watch::Sender::new(0), leases })
     }
 
     fn answer(self: Arc<Self>, method: &Method, uri: &Uri, headers: &HeaderMap, body: Bytes) -> Option<Response> {
@@ -207,7 +259,30 @@ impl Source {
         let metadata = accept.contains("as=PartialObjectMetadata");
         let plural = self.kind.plural();
         let sent = *self.sent.borrow();
+        let range = match parameter(uri, "shardSelector").filter(|_| self.shards) {
+            Some(selector) => Range::parse(&decoded(selector))?,
+            None => Range::ALL,
+        };
+        let seconds = parameter(uri, "timeoutSeconds").and_then(|seconds| seconds.parse().ok()).unwrap_or(300);
+        let lasting = Duration::from_secs(seconds);
+        let label = parameter(uri, "labelSelector").map(decoded);
         let response = match (method.as_str(), &*path) {
+            ("GET", ["apis", "coordination.k8s.io", .., "leases"]) if parameter(uri, "watch").is_some() => {
+                let version = parameter(uri, "resourceVersion")?.parse().ok()?;
+                text(StatusCode::OK, self.leases.watch(label, version, lasting))
+            }
+            ("GET", ["apis", "coordination.k8s.io", .., "leases"]) => {
+                text(StatusCode::OK, self.leases.list(label.as_deref()))
+            }
+            (verb @ ("POST" | "PUT" | "DELETE"), ["apis", "coordination.k8s.io", _, _, _, "leases", name @ ..]) => {
+                let (code, answer) = match (verb, name) {
+                    ("POST", []) => self.leases.put(None, &body),
+                    ("PUT", [name]) => self.leases.put(Some(name), &body),
+                    ("DELETE", [name]) => self.leases.delete(name),
+                    _ => return None,
+                };
+                text(code, answer)
+            }
             ("GET", ["readyz"]) => "ok".into_response(),
             ("POST", ["burst"]) => {
                 let events: usize = parameter(uri, "events")?.parse().ok()?;
@@ -223,12 +298,11 @@ impl Source {
                         Next::Update(version.saturating_sub(self.objects))
                     }
                 };
-                let seconds = parameter(uri, "timeoutSeconds").and_then(|seconds| seconds.parse().ok()).unwrap_or(300);
                 let speed = self.speed;
-                text(StatusCode::OK, paced(self.watch(next, metadata, Duration::from_secs(seconds)), speed))
+                text(StatusCode::OK, paced(self.watch(next, range, metadata, lasting), speed))
             }
             ("GET", ["apis", .., last]) if *last == plural => {
-                let page = self.list(uri, sent, metadata)?;
+                let page = self.list(uri, range, sent, metadata)?;
                 text(StatusCode::OK, paced(stream::iter([page]), self.speed))
             }
             // Every object has the finalizer, so there is nothing to patch.
@@ -265,7 +339,7 @@ impl Source {
     }
 
     /// One page. Its continue token has the version of the first page, and the start of the next one.
-    fn list(&self, uri: &Uri, sent: usize, metadata: bool) -> Option<String> {
+    fn list(&self, uri: &Uri, range: Range, sent: usize, metadata: bool) -> Option<String> {
         let (sent, begin) = match parameter(uri, "continue") {
             Some(token) => {
                 let (sent, begin) = token.split_once('-')?;
@@ -278,8 +352,8 @@ impl Source {
         let end = objects.min(begin + limit);
         let (api_version, kind) = self.types(metadata);
         let mut page = format!(r#"{{"apiVersion":"{api_version}","items":["#);
-        for place in begin..end {
-            if place > begin {
+        for (number, place) in (begin..end).filter(|place| range.has(*place)).enumerate() {
+            if number > 0 {
                 page.push(',');
             }
             self.item(&mut page, place, sent, metadata);
@@ -294,7 +368,13 @@ impl Source {
     }
 
     /// The events from there on, as soon as they exist, until the time is over.
-    fn watch(self: Arc<Self>, next: Next, metadata: bool, lasting: Duration) -> impl Stream<Item = String> + use<> {
+    fn watch(
+        self: Arc<Self>,
+        next: Next,
+        range: Range,
+        metadata: bool,
+        lasting: Duration,
+    ) -> impl Stream<Item = String> + use<> {
         let end = Instant::now() + lasting;
         let sent = self.sent.subscribe();
         stream::unfold((self, next, sent), move |(source, next, mut sent)| async move {
@@ -303,20 +383,22 @@ impl Source {
                 there.ok()?.ok()?;
             }
             let now = *sent.borrow();
-            let (chunk, next) = source.chunk(next, now, metadata);
+            let (chunk, next) = source.chunk(next, range, now, metadata);
             Some((chunk, (source, next, sent)))
         })
     }
 
     /// Events that exist after `now` updates, as many as are sent at once. Returns what comes after them.
-    fn chunk(&self, mut next: Next, now: usize, metadata: bool) -> (String, Next) {
+    fn chunk(&self, mut next: Next, range: Range, now: usize, metadata: bool) -> (String, Next) {
         let mut chunk = String::with_capacity(CHUNK + CHUNK / 4);
         while chunk.len() < CHUNK {
             match &mut next {
                 Next::Initial { place, sent } if *place < self.objects => {
-                    chunk.push_str(r#"{"type":"ADDED","object":"#);
-                    self.item(&mut chunk, *place, *sent, metadata);
-                    chunk.push_str("}\n");
+                    if range.has(*place) {
+                        chunk.push_str(r#"{"type":"ADDED","object":"#);
+                        self.item(&mut chunk, *place, *sent, metadata);
+                        chunk.push_str("}\n");
+                    }
                     *place += 1;
                 }
                 Next::Initial { sent, .. } => {
@@ -331,9 +413,11 @@ impl Source {
                     break;
                 }
                 Next::Update(number) if *number < now => {
-                    chunk.push_str(r#"{"type":"MODIFIED","object":"#);
-                    self.object(&mut chunk, *number % self.objects, *number / self.objects + 1, metadata);
-                    chunk.push_str("}\n");
+                    if range.has(*number % self.objects) {
+                        chunk.push_str(r#"{"type":"MODIFIED","object":"#);
+                        self.object(&mut chunk, *number % self.objects, *number / self.objects + 1, metadata);
+                        chunk.push_str("}\n");
+                    }
                     *number += 1;
                 }
                 Next::Update(_) => break,
@@ -378,7 +462,7 @@ mod tests {
     #[tokio::test]
     async fn the_source_streams_lists_as_a_kube_apiserver_1_36_does() -> Result<()> {
         const OBJECTS: usize = TEMPLATES + 10;
-        let parameters = Parameters { objects: OBJECTS, bytes: Some(600), speed: Some(1 << 40) };
+        let parameters = Parameters { objects: OBJECTS, bytes: Some(600), speed: Some(1 << 40), shards: true };
         let source = Arc::new(Source::new(kind()?, Parameters::parse(&parameters.text())?)?);
         source.sent.send_replace(3);
         let stream = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
@@ -423,6 +507,25 @@ mod tests {
             .map(|line| Ok(serde_json::from_str::<Value>(line)?["object"]["metadata"]["resourceVersion"].clone()))
             .collect::<Result<_>>()?;
         assert_eq!(versions, [OBJECTS + 2, OBJECTS + 3].map(|version| json!(version.to_string())));
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn the_source_sends_the_objects_of_a_shard() -> Result<()> {
+        let parameters = Parameters { objects: 100, bytes: Some(600), speed: None, shards: true };
+        let source = Arc::new(Source::new(kind()?, parameters)?);
+        let half =
+            |from: &str, to: &str| format!("shardSelector=shardRange(object.metadata.uid,%27{from}%27,%27{to}%27)");
+        let mut uids = Vec::new();
+        for (from, to) in [("0x0000000000000000", "0x8000000000000000"), ("0x8000000000000000", "0x10000000000000000")]
+        {
+            let list: Value = serde_json::from_str(&get(&source, &half(from, to), "application/json").await?)?;
+            let items = list["items"].as_array().context("items")?;
+            assert!(items.len() > 30, "{}", items.len());
+            uids.extend(items.iter().map(|item| item["metadata"]["uid"].to_string()));
+        }
+        assert_eq!(uids.len(), 100);
+        assert_eq!(uids.into_iter().collect::<BTreeSet<_>>().len(), 100);
         Ok(())
     }
 

@@ -14,7 +14,7 @@
 //! | `rejects` | objects that cannot be stored |
 //! | `selectors` | label and field selectors, compared with the API server's answers |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
-//! | `replicas` | several ingesters that share the work |
+//! | `replicas`, `events` | several ingesters that share the work; sixty events at random among them |
 //! | `reload`, `suspend` | a configuration file that changes, and kinds that are suspended |
 //! | `declared`, `kubedl` | kinds of a file: one of a CRD in the cluster; KubeDL's jobs and the view over them |
 //! | `backup` | a database that was restored from a backup |
@@ -35,6 +35,7 @@ mod cost;
 mod database;
 mod declared;
 mod endpoints;
+mod events;
 mod eventually;
 mod evolution;
 mod identity;

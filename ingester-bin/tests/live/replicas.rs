@@ -41,7 +41,7 @@ fn members(world: &World) -> Result<BTreeMap<String, BTreeSet<String>>> {
 }
 
 /// Waits until so many members have all units, each of them one, in parts that are alike. Returns how long that took.
-async fn shared(world: &World, count: usize, units: usize) -> Result<Duration> {
+pub(crate) async fn shared(world: &World, count: usize, units: usize) -> Result<Duration> {
     let begin = Instant::now();
     let what = format!("{count} members to share {units} units");
     let is_shared = |members: &BTreeMap<String, BTreeSet<String>>| {

@@ -1,4 +1,4 @@
-//! Reading objects: what a [`Query`] asks for, in pages, as a stream, as counts.
+//! Reading objects: what a [`Query`](ingester_core::query::Query) asks for, in pages, as a stream, as counts.
 //!
 //! | file | what it has |
 //! |---|---|

@@ -10,6 +10,7 @@ mod evicted;
 mod failover;
 mod guard;
 mod many;
+mod partitions;
 mod plans;
 mod purge;
 mod query;

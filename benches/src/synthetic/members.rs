@@ -1,0 +1,175 @@
+//! One ingester beside several that share the work: the first fill of the same objects, and the memory of each.
+
+use super::Running;
+use super::source::Parameters;
+use crate::delay::delayed;
+use crate::live::{self, AS_INGESTER, Which};
+use crate::progress::{DEADLINE, WRITTEN, cpu, memory, value};
+use crate::report::{Report, median};
+use anyhow::{Context as _, Result, ensure};
+use clap::Args;
+use ingester_core::Kind;
+use ingester_tests::{Ingester, SqlServer};
+use sqlx::{Connection as _, MySqlConnection};
+use std::time::{Duration, Instant};
+
+#[derive(Args)]
+pub(crate) struct Members {
+    /// Which database.
+    #[arg(long, value_enum, default_value = "mariadb")]
+    database: Which,
+    /// Objects in the source.
+    #[arg(long, default_value_t = 100_000)]
+    objects: u32,
+    /// Bytes of JSON of an object, about; 4.9 KB by default.
+    #[arg(long)]
+    bytes: Option<usize>,
+    /// How many members share the work. One without replicas is the baseline.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(2..))]
+    members: u16,
+    /// Shards of the kind; as many as members by default.
+    #[arg(long)]
+    shards: Option<u16>,
+    /// By how many milliseconds every answer of the database is late.
+    #[arg(long, default_value_t = 0)]
+    delay: u64,
+    /// Connections of each member to the database, at most.
+    #[arg(long, default_value_t = 25)]
+    connections: u16,
+    /// The API server sends only the objects of a shard; without it, each unit reads all objects and drops those of others.
+    #[arg(long)]
+    server_shards: bool,
+    /// Rounds, each with a database of its own for each candidate.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+    /// InnoDB's buffer pool, such as `2G`; the server's default without it.
+    #[arg(long)]
+    pool: Option<String>,
+}
+
+/// Who fills the database.
+#[derive(Clone, Copy)]
+struct Candidate {
+    members: u16,
+    shards: u16,
+}
+
+/// How a fill went.
+#[derive(Default)]
+struct Fill {
+    took: Vec<Duration>,
+    /// The most memory of a member in MB, of the one that had most and of the one that had least.
+    memory: Vec<[f64; 2]>,
+    /// CPU time of all members, and of the source.
+    cpu: Vec<[Duration; 2]>,
+}
+
+pub(crate) fn run(arguments: &Members) -> Result<()> {
+    live::with_database(arguments.database, arguments.pool.as_deref(), async |server| {
+        let kind = live::kind()?;
+        let shards = arguments.shards.unwrap_or(arguments.members);
+        let candidates = [
+            Candidate { members: 1, shards: 1 },
+            Candidate { members: 1, shards },
+            Candidate { members: arguments.members, shards },
+        ];
+        let mut fills: [Fill; 3] = Default::default();
+        for round in 0..arguments.rounds {
+            for (place, (candidate, fill)) in candidates.iter().zip(&mut fills).enumerate() {
+                one(server, arguments, &kind, *candidate, fill, &format!("members_{round}_{place}")).await?;
+            }
+        }
+        println!(
+            "{} objects of {:?} bytes, answers of the database {} ms late, {} connections each, {} rounds",
+            arguments.objects, arguments.bytes, arguments.delay, arguments.connections, arguments.rounds
+        );
+        let mut report = Report::default();
+        for (Candidate { members, shards }, fill) in candidates.iter().zip(&fills) {
+            let name = format!("{members} with {shards} shards");
+            report.beside(&format!("first fill, {name}"), "s", &fill.took, &fills[0].took);
+            let seconds = median(&fill.took).as_secs_f64();
+            report.alone("  rows", "/s", f64::from(arguments.objects) / seconds);
+            let most = |place: usize| fill.memory.iter().map(|memory| memory[place]).fold(0.0, f64::max);
+            report.alone("  memory of the largest member", "MB", most(0));
+            report.alone("  memory of the smallest member", "MB", most(1));
+            report.seconds("  CPU time of the members", &fill.cpu.iter().map(|cpu| cpu[0]).collect::<Vec<_>>());
+            report.seconds("  CPU time of the source", &fill.cpu.iter().map(|cpu| cpu[1]).collect::<Vec<_>>());
+        }
+        report.print();
+        Ok(())
+    })
+}
+
+async fn one(
+    server: &SqlServer,
+    arguments: &Members,
+    kind: &Kind,
+    Candidate { members, shards }: Candidate,
+    fill: &mut Fill,
+    database: &str,
+) -> Result<()> {
+    let objects = arguments.objects as usize;
+    let source = Running::start(
+        kind,
+        Parameters { objects, bytes: arguments.bytes, speed: None, shards: arguments.server_shards },
+    )?;
+    let folder = tempfile::tempdir().context("making a folder for the kubeconfig")?;
+    let kubeconfig = folder.path().join("kubeconfig");
+    std::fs::write(&kubeconfig, source.kubeconfig()).context("writing the kubeconfig")?;
+    let url = crate::store::url(server, database).await?;
+    let near = server.port().context("a server with a port")?;
+    let through = match arguments.delay {
+        0 => near,
+        delay => delayed(near, Duration::from_millis(delay)).await?,
+    };
+    let far = url.replace(&format!(":{near}/"), &format!(":{through}/"));
+    ensure!(through == near || far != url, "the URL has no port");
+    let mut config = live::configuration(&far, std::slice::from_ref(kind));
+    if members > 1 || shards > 1 {
+        let replicas = format!("replicas: {{enabled: true, namespace: default, shards: {shards}}}");
+        config = config.replace("ingester: {", &format!("ingester: {{{replicas}, "));
+    }
+    config.push_str(&format!("mysql: {{maxOpenConns: {}}}\n", arguments.connections));
+
+    let program = std::env::current_exe()?;
+    let start = Instant::now();
+    let started: Vec<Ingester> = (0..members)
+        .map(|_| Ingester::start(&program, &config, &kubeconfig, &[(AS_INGESTER, "1")]))
+        .collect::<Result<_>>()?;
+    let mut connection = MySqlConnection::connect(&url).await?;
+    loop {
+        // What was written is cheap to ask for; the rows are counted only when it may be all.
+        let mut written = 0;
+        for member in &started {
+            let ended = member.process().exit_status()?;
+            ensure!(ended.is_none(), "a member has ended: {}", member.logs()?);
+            written += value(member, WRITTEN).unwrap_or_default();
+        }
+        if written >= objects {
+            let sql = format!("SELECT COUNT(*) FROM {}", kind.table().name);
+            let rows: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&mut connection).await?;
+            if rows.unsigned_abs() == objects as u64 {
+                break;
+            }
+        }
+        ensure!(start.elapsed() < DEADLINE, "{written} of {objects} rows were written");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    fill.took.push(start.elapsed());
+    let mut of_members = Vec::new();
+    let mut all = Duration::ZERO;
+    for member in &started {
+        of_members.push(memory(member.process())?[1]);
+        all += cpu(member.process().id())?;
+    }
+    fill.memory.push([
+        of_members.iter().copied().fold(0.0, f64::max),
+        of_members.iter().copied().fold(f64::INFINITY, f64::min),
+    ]);
+    fill.cpu.push([all, cpu(Some(source.process.id()))?]);
+    for member in &started {
+        member.stop()?;
+    }
+    sqlx::query(sqlx::AssertSqlSafe(format!("DROP DATABASE {database}"))).execute(&mut connection).await?;
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! Sixty events at random over three members: one dies, stops or freezes, a server is killed, while objects of all kinds change.
+
+use anyhow::{Context as _, Result, ensure};
+use ingester_tests::Ingester;
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::Duration;
+use tokio::time::sleep;
+
+use crate::churn::Churn;
+use crate::eventually::DEADLINE;
+use crate::objects::{kinds, table};
+use crate::replicas::shared;
+use crate::settings::Settings;
+use crate::world::{Own, Servers, World, run};
+
+/// By hand, for it takes half an hour: `cargo test --workspace --test live sixty_events -- --ignored --nocapture`. The usual tests of
+/// replicas have one event of each kind.
+#[test]
+#[ignore = "by hand: it takes half an hour"]
+fn sixty_events_are_not_noticed() -> Result<()> {
+    run(module_path!(), Servers::MARIADB, Own::BOTH, sixty_events)
+}
+
+const OBJECTS: usize = 4_000;
+
+/// How long a frozen member is away: longer than its Lease lives.
+const FROZEN: Duration = Duration::from_secs(30);
+
+/// How long units may be without a holder.
+const MOST: Duration = Duration::from_secs(25);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Kill,
+    Terminate,
+    Freeze,
+    ApiServer,
+    Database,
+}
+
+const EVENTS: [(Event, usize); 5] =
+    [(Event::Kill, 18), (Event::Terminate, 14), (Event::Freeze, 10), (Event::ApiServer, 9), (Event::Database, 9)];
+
+/// The events come in another order and at other moments in each run. A failure's message lists them.
+fn random(below: usize) -> usize {
+    (RandomState::new().hash_one(0) % below as u64) as usize
+}
+
+/// All events in an order by chance.
+fn shuffled() -> Vec<Event> {
+    let mut events: Vec<Event> = EVENTS.into_iter().flat_map(|(event, count)| vec![event; count]).collect();
+    for last in (1..events.len()).rev() {
+        events.swap(last, random(last + 1));
+    }
+    events
+}
+
+async fn sixty_events(world: &mut World) -> Result<()> {
+    let units = kinds().count();
+    let settings = Settings {
+        deletion_delay: "200ms",
+        log_format: "json",
+        ingester: vec!["finalizerRate: 1000", "replicas: {enabled: true, namespace: ingester}"],
+        ..world.settings()
+    };
+    world.start_with(&settings)?;
+    let others = [world.another(&settings)?, world.another(&settings)?];
+    for other in &others {
+        other.wait_ready(DEADLINE)?;
+    }
+    shared(world, 3, units).await?;
+    count_writes(world).await?;
+
+    let mut churn = Churn::new(&world.objects, OBJECTS);
+    let events = shuffled();
+    let slice = churn.steps / (events.len() + 1);
+    // When members ended or froze, by their place.
+    let mut ends: [Vec<Timestamp>; 3] = Default::default();
+    for (number, event) in events.iter().copied().enumerate() {
+        let so_far = || format!("{event:?} after {:?}", &events[..number]);
+        churn.allow(slice);
+        churn.reached(number * slice + random(slice)).await.with_context(so_far)?;
+        let victim = random(3);
+        let member = [world.ingester(), &others[0], &others[1]][victim];
+        match event {
+            Event::Kill => {
+                ends[victim].push(Timestamp::now());
+                member.kill()?;
+                // Now and then it is back before its Lease has run out.
+                sleep(Duration::from_secs(random(30) as u64)).await;
+                member.restart()?;
+            }
+            Event::Terminate => {
+                ends[victim].push(Timestamp::now());
+                let stopped = member.stop()?;
+                ensure!(stopped.status.success(), "{stopped:?}, {}", so_far());
+                member.restart()?;
+            }
+            Event::Freeze => {
+                ends[victim].push(Timestamp::now());
+                member.process().freeze();
+                sleep(FROZEN).await;
+                member.process().thaw();
+            }
+            Event::ApiServer => {
+                world.cluster.kill()?;
+                world.cluster.restart()?;
+            }
+            Event::Database => {
+                world.database.kill()?;
+                world.database.restart()?;
+            }
+        }
+        // At rest every unit has one holder.
+        shared(world, 3, units).await.with_context(so_far)?;
+    }
+    churn.finish().await?;
+    world.settled_within(Duration::from_secs(300)).await.with_context(|| format!("{events:?}"))?;
+    world.audit_is_clean()?;
+
+    let members = [world.ingester(), &others[0], &others[1]];
+    report(&holders(&members, &ends)?)?;
+    let (all, twice) = writes(world).await?;
+    eprintln!("rows written: {all}, of these as they were: {twice} ({:.3} %)", 100.0 * twice as f64 / all as f64);
+    ensure!(all > 0 && twice * 1000 < all, "of {all} writes of rows {twice} changed nothing");
+    Ok(())
+}
+
+/// From now on the database itself counts what is written, and what of that changes nothing but `update_time`.
+async fn count_writes(world: &World) -> Result<()> {
+    world
+        .database
+        .sql("CREATE TABLE test_writes (id BIGINT AUTO_INCREMENT PRIMARY KEY, same BOOLEAN NOT NULL)")
+        .await?;
+    for kind in kinds() {
+        let table = table(kind);
+        let columns = world
+            .database
+            .sql(&format!(
+                "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '{table}' AND column_name <> 'update_time'"
+            ))
+            .await?;
+        let same: Vec<String> =
+            columns.iter().flatten().flatten().map(|column| format!("OLD.`{column}` <=> NEW.`{column}`")).collect();
+        ensure!(same.len() > 5, "{table} has columns");
+        let (after, values) =
+            (format!("ON `{table}` FOR EACH ROW INSERT INTO test_writes (same) VALUES"), same.join(" AND "));
+        world.database.sql(&format!("CREATE TRIGGER `{table}_inserted` AFTER INSERT {after} (FALSE)")).await?;
+        world.database.sql(&format!("CREATE TRIGGER `{table}_updated` AFTER UPDATE {after} ({values})")).await?;
+    }
+    Ok(())
+}
+
+async fn writes(world: &World) -> Result<(u64, u64)> {
+    Ok((world.database.count("test_writes").await?, world.database.count("test_writes WHERE same").await?))
+}
+
+/// When somebody worked on a unit: from and to.
+type Spans = Vec<(Timestamp, Timestamp)>;
+
+/// What the members' logs say of who worked on each unit when. Who ended or froze says nothing more.
+fn holders(members: &[&Ingester; 3], ends: &[Vec<Timestamp>; 3]) -> Result<BTreeMap<String, Spans>> {
+    let now = Timestamp::now();
+    let mut all: BTreeMap<String, Spans> = BTreeMap::new();
+    for (member, ends) in members.iter().zip(ends) {
+        let mut holds: BTreeMap<String, Timestamp> = BTreeMap::new();
+        let mut ends = ends.iter().copied().peekable();
+        let mut end_all = |holds: &mut BTreeMap<String, Timestamp>, end: Timestamp| {
+            for (unit, begin) in std::mem::take(holds) {
+                all.entry(unit).or_default().push((begin, end));
+            }
+        };
+        for line in member.logs()?.lines() {
+            // The last line before a kill may be cut off.
+            let Ok(line) = serde_json::from_str::<Json>(line) else { continue };
+            let (Some(time), Some(message)) = (line["timestamp"].as_str(), line["message"].as_str()) else { continue };
+            let time: Timestamp = time.parse().context("the time of a line of the log")?;
+            while let Some(end) = ends.next_if(|end| *end <= time) {
+                end_all(&mut holds, end);
+            }
+            let unit = || line["unit"].as_str().map(str::to_owned).context("a unit");
+            if message.contains("takes a unit over") {
+                holds.insert(unit()?, time);
+            } else if message.contains("gives a unit away") {
+                let unit = unit()?;
+                if let Some(begin) = holds.remove(&unit) {
+                    end_all(&mut BTreeMap::from([(unit, begin)]), time);
+                }
+            } else if message.contains("could not be renewed in time") || message.contains("is gone: it begins anew") {
+                end_all(&mut holds, time);
+            }
+        }
+        end_all(&mut holds, now);
+    }
+    for spans in all.values_mut() {
+        spans.sort();
+    }
+    Ok(all)
+}
+
+/// Prints how long units were without a holder. Fails if it was too long, or if a unit had two.
+fn report(holders: &BTreeMap<String, Spans>) -> Result<()> {
+    ensure!(holders.len() == kinds().count(), "{:?}", holders.keys());
+    let (mut gaps, mut overlaps) = (Vec::new(), Vec::new());
+    for (unit, spans) in holders {
+        let mut until = spans.first().context("a span")?.1;
+        for (begin, end) in &spans[1..] {
+            let seconds = begin.duration_since(until).as_secs_f64();
+            if seconds >= 0.0 {
+                gaps.push((seconds, unit))
+            } else {
+                overlaps.push((-seconds, unit))
+            }
+            until = until.max(*end);
+        }
+    }
+    gaps.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let at = |part: f64| gaps.get(((gaps.len() as f64 * part) as usize).min(gaps.len().saturating_sub(1)));
+    let most = at(1.0).context("a unit changed hands")?;
+    eprintln!(
+        "{} changes of hands, without a holder: p50 {:.2} s, p90 {:.2} s, p99 {:.2} s, max {:.2} s ({}); with two: {overlaps:?}",
+        gaps.len() + overlaps.len(),
+        at(0.5).map_or(0.0, |gap| gap.0),
+        at(0.9).map_or(0.0, |gap| gap.0),
+        at(0.99).map_or(0.0, |gap| gap.0),
+        most.0,
+        most.1
+    );
+    ensure!(most.0 < MOST.as_secs_f64(), "{} was without a holder for {} s", most.1, most.0);
+    ensure!(overlaps.is_empty(), "units with two holders: {overlaps:?}");
+    Ok(())
+}
