@@ -140,6 +140,9 @@ async fn mirror(
     stop: &CancellationToken,
 ) -> Result<Ending, Failure> {
     let config = live.now();
+    if config.ingester.replicas.enabled {
+        metrics.replicas().group_units(sync::names(&tables.kinds, &config).len());
+    }
     let client = arguments.cluster.client().await?;
     let options = config.mysql.connect_options();
     let store = tokio::select! {

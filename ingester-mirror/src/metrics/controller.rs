@@ -116,6 +116,8 @@ pub struct ControllerMetrics {
 /// The gauges of one controller.
 #[derive(Default)]
 struct Own {
+    /// Another member has the unit.
+    elsewhere: AtomicBool,
     depth: AtomicUsize,
     waiting_bytes: AtomicUsize,
     max_concurrent: AtomicUsize,
@@ -305,7 +307,8 @@ impl KindMetrics {
     pub(super) fn update(&self) {
         let controllers: Vec<Arc<Own>> = {
             let controllers = self.controllers.lock().unwrap_or_else(PoisonError::into_inner);
-            controllers.iter().filter_map(Weak::upgrade).collect()
+            // What another member has is shown by that one alone.
+            controllers.iter().filter_map(Weak::upgrade).filter(|own| !own.elsewhere.load(Relaxed)).collect()
         };
         let sum = |of: fn(&Own) -> &AtomicUsize| gauge(controllers.iter().map(|own| of(own).load(Relaxed)).sum());
         self.depth.set(sum(|own| &own.depth));
@@ -323,7 +326,7 @@ impl KindMetrics {
             oldest.as_ref().and_then(|oldest| oldest())
         });
         self.oldest_waiting.set(oldest.max().unwrap_or_default().as_secs_f64());
-        // True of the kind once it is true in every namespace.
+        // True of the kind once it is true of all that this process has of it.
         let all = |of: fn(&Own) -> &AtomicBool| {
             !controllers.is_empty() && controllers.iter().all(|own| of(own).load(Relaxed))
         };
@@ -610,6 +613,22 @@ impl ControllerMetrics {
         self.own.last_list.forget();
         self.own.last_event.forget();
         self.own.synced.store(false, Relaxed);
+    }
+
+    /// Another member has the unit from now on: what this one knew of it says nothing any more.
+    pub(crate) fn given_away(&self) {
+        self.stopped();
+        self.own.elsewhere.store(true, Relaxed);
+        for gauge in [&self.own.objects, &self.own.rejected_objects] {
+            gauge.store(0, Relaxed);
+        }
+        self.own.installed.store(false, Relaxed);
+        *self.own.oldest.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The unit is this process's own.
+    pub(crate) fn taken_over(&self) {
+        self.own.elsewhere.store(false, Relaxed);
     }
 
     /// Whether the first list is in SQL.

@@ -46,6 +46,8 @@ pub(super) struct Plan {
     pub(super) stale: Vec<Record>,
     /// How many members live, this one among them.
     pub(super) living: usize,
+    /// How many units they share.
+    pub(super) units: usize,
 }
 
 impl Member {
@@ -112,9 +114,9 @@ impl Member {
             .collect();
         let stale = self.peers.values().filter(|peer| !lives(peer)).map(|peer| peer.record.clone()).collect();
         let claims = own.into_iter().chain(running.iter()).cloned().collect();
-        let living = living.len();
+        let (living, units) = (living.len(), owners.len());
         self.begun.clone_from(&may_run);
-        Plan { claims, may_run, stale, living }
+        Plan { claims, may_run, stale, living, units }
     }
 
     /// Whether the last list was asked for when the claim was stored.
@@ -163,7 +165,7 @@ mod tests {
         let mut alone = Member::new("m".into(), units(&["A", "B"]));
         let plan = |member: &mut Member, now| member.plan(&BTreeSet::new(), now);
         alone.listed(vec![lease("m", 1, &[])], at(0), at(1));
-        let expected = Plan { claims: units(&["A", "B"]), living: 1, ..Plan::default() };
+        let expected = Plan { claims: units(&["A", "B"]), living: 1, units: 2, ..Plan::default() };
         assert_eq!(plan(&mut alone, at(1)), expected, "nothing is claimed yet");
         alone.stored(&units(&["A", "B"]), at(3));
         // It was asked for before the claims were stored.

@@ -198,6 +198,7 @@ impl Membership {
         }
         self.metrics.units(may_run.len());
         self.metrics.members(plan.living);
+        self.metrics.group_units(plan.units);
         self.share.allow(may_run);
     }
 

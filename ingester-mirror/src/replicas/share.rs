@@ -40,6 +40,19 @@ pub struct Held {
     allowed: watch::Receiver<u64>,
 }
 
+/// Changes of what a process may work on. None is missed, however late somebody waits for it.
+#[derive(Debug)]
+pub struct Changes(watch::Receiver<u64>);
+
+impl Changes {
+    /// Waits until other units may be worked on than when this was asked for, or was waited for last.
+    pub async fn next(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending().await
+        }
+    }
+}
+
 impl Share {
     /// Everything: there are no others.
     pub fn alone() -> Self {
@@ -90,12 +103,9 @@ impl Share {
         self.0.alone || self.state().allowed.contains(unit)
     }
 
-    /// Waits until other units may be worked on than before.
-    pub async fn changed(&self) {
-        let mut allowed = self.0.allowed.subscribe();
-        if allowed.changed().await.is_err() {
-            std::future::pending().await
-        }
+    /// Changes of what may be worked on from now on.
+    pub fn changes(&self) -> Changes {
+        Changes(self.0.allowed.subscribe())
     }
 
     /// Whether this process may write now: nobody can have taken its units over. It is asked before every write, because a process that
@@ -117,7 +127,7 @@ impl Share {
     }
 
     /// Allows these units and no others.
-    pub(super) fn allow(&self, units: BTreeSet<String>) {
+    pub(crate) fn allow(&self, units: BTreeSet<String>) {
         let mut state = self.state();
         if state.allowed != units {
             state.allowed = units;
@@ -182,6 +192,16 @@ mod tests {
         drop(held);
         assert!(share.running().is_empty() && !waits(share.stopped()).await);
         assert!(!waits(share.hold("Project")).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_is_seen_however_late_it_is_waited_for() {
+        let share = Share::of_members();
+        let mut changes = share.changes();
+        share.allow(["Model".to_owned()].into());
+        assert!(!waits(changes.next()).await && waits(changes.next()).await);
+        share.allow(["Model".to_owned()].into());
+        assert!(waits(changes.next()).await, "nothing has changed");
     }
 
     #[tokio::test(start_paused = true)]
