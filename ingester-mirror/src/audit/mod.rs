@@ -410,7 +410,9 @@ mod tests {
     async fn missing(shards: Vec<Shard>) -> (Vec<String>, u64) {
         let service = tower::service_fn(|_: Request<Body>| async {
             let item = |uid: &str| {
-                format!(r#"{{"metadata":{{"uid":"{uid}","namespace":"ns","name":"{uid}","resourceVersion":"3"}},"spec":{{}}}}"#)
+                format!(
+                    r#"{{"metadata":{{"uid":"{uid}","namespace":"ns","name":"{uid}","resourceVersion":"3"}},"spec":{{}}}}"#
+                )
             };
             let items = UIDS.map(item).join(",");
             let text = format!(r#"{{"metadata":{{"resourceVersion":"9"}},"items":[{items}]}}"#);

@@ -39,4 +39,4 @@ mod simulation;
 pub use leases::{Group, KubeLeases, LeaseError};
 pub use record::Record;
 pub use run::{Membership, name_of_pod, random_name};
-pub use share::{Held, Share};
+pub use share::{Changes, Held, Share};
