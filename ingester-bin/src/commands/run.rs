@@ -106,22 +106,23 @@ async fn member(
     client: &kube::Client,
     store: &Store,
     config: &Config,
-    kinds: &[Kind],
+    tables: &Tables,
     share: &Share,
     metrics: &Metrics,
 ) -> Result<Membership, Failure> {
     let replicas = config.ingester.replicas.clone();
     let name = store.claim_name(&random_name()).await?;
     let namespace = replicas.namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
-    let group = Group { namespace, name: format!("{}-{name}", replicas.name) };
-    let serves = sync::names(kinds, config).into_iter().collect();
+    let group = Group::of_database(namespace, &replicas.name, &name, &tables.address.database());
+    let serves = sync::names(&tables.kinds, config).into_iter().collect();
     tracing::info!(
         namespace = group.namespace,
         group = group.name,
         "The work is shared with the other members of the group"
     );
     let leases = KubeLeases::new(client.clone(), group.clone());
-    Ok(Membership::new(leases, &group, name_of_pod(), serves, replicas, share.clone(), metrics.replicas()))
+    let member = Membership::new(leases, &group, name_of_pod(), serves, replicas, share.clone(), metrics.replicas());
+    member.map_err(|error| Failure::Usage(error.into()))
 }
 
 /// There is nothing to do: waits for the stop, alive and ready, without a database or a cluster.
@@ -135,7 +136,7 @@ async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result
 async fn mirror(
     arguments: &Run,
     live: &Live,
-    tables: Tables,
+    mut tables: Tables,
     metrics: Metrics,
     health: Health,
     stop: &CancellationToken,
@@ -175,7 +176,7 @@ async fn mirror(
     let filling = Filling {
         store: store.clone(),
         leading: Leading::new(tables.kinds.clone(), live.clone(), share.clone()),
-        released: tables.released,
+        released: tables.released.take(),
         live: live.clone(),
         suspension: suspension.clone(),
         metrics: metrics.clone(),
@@ -216,7 +217,7 @@ async fn mirror(
             let left = CancellationToken::new();
             let taking_part = match config.ingester.replicas.enabled && !stop.is_cancelled() {
                 true => {
-                    let member = match member(&client, &store, &config, &tables.kinds, &share, &metrics).await {
+                    let member = match member(&client, &store, &config, &tables, &share, &metrics).await {
                         Ok(member) => member,
                         Err(error) => {
                             stop.cancel();

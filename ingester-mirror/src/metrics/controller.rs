@@ -98,7 +98,7 @@ impl Restart {
 
 /// Codes whose series exist from the start, at 0, so that an alert sees the first error of each: `rate` sees no increase in a
 /// series that did not exist before.
-const API_CODES: [&str; 11] = [NETWORK, "401", "403", "404", "409", "410", "422", "429", "500", "503", "504"];
+const API_CODES: [&str; 12] = [NETWORK, "lease", "401", "403", "404", "409", "410", "422", "429", "500", "503", "504"];
 
 /// The code of an error without a readable answer of the API server.
 const NETWORK: &str = "network";
@@ -195,7 +195,7 @@ pub(super) struct KindMetrics {
     incomplete_columns: IntGauge,
     orphans_swept: IntCounter,
     purged: IntCounter,
-    database_errors: [IntCounter; 4],
+    database_errors: [IntCounter; CLASSES.len()],
     /// Not bound: the codes are not known in advance, and errors are rare.
     api_errors: Counters<2>,
     finalizers_added: IntCounter,
@@ -544,7 +544,8 @@ impl ControllerMetrics {
         }
     }
 
-    /// A request to the API server failed with this HTTP status code, or with `network` if it gave no readable answer.
+    /// A request to the API server failed with this HTTP status code, with `network` if it gave no readable answer, or with `lease` if it
+    /// was not sent.
     pub(crate) fn api_error(&self, code: &str) {
         self.kind.api_errors.of([&self.kind.kind, code]).inc();
     }
@@ -674,7 +675,8 @@ impl Drop for BusyWorker {
 }
 
 /// The classes of database errors.
-const CLASSES: [ErrorClass; 4] = [ErrorClass::Transient, ErrorClass::Object, ErrorClass::Operator, ErrorClass::Unknown];
+const CLASSES: [ErrorClass; 5] =
+    [ErrorClass::Transient, ErrorClass::Object, ErrorClass::Operator, ErrorClass::Lease, ErrorClass::Unknown];
 
 fn count(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)

@@ -289,7 +289,7 @@ impl Families {
             )?,
             api_errors: on.counters(
                 "ingester_api_errors_total",
-                "Errors of the API server, by HTTP code; `network` where it gave no answer that can be read",
+                "Errors of the API server, by HTTP code; `network` where it gave no answer that can be read, `lease` where it was not asked",
                 ["kind", "code"],
             )?,
             finalizers_added: on.counters("ingester_finalizers_added_total", "Finalizers added to objects", BY_KIND)?,

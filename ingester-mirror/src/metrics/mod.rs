@@ -246,6 +246,7 @@ fn class_label(class: ErrorClass) -> &'static str {
         ErrorClass::Transient => "transient",
         ErrorClass::Object => "object",
         ErrorClass::Operator => "operator",
+        ErrorClass::Lease => "lease",
         ErrorClass::Unknown => "unknown",
     }
 }

@@ -90,7 +90,7 @@ fn every_series_exists_from_the_start() {
             rendered.value(&format!("{name}{{{labels}=\"{value}\"}}"));
         }
     }
-    for class in ["transient", "object", "operator", "unknown"] {
+    for class in ["transient", "object", "operator", "lease", "unknown"] {
         rendered.value(&format!("ingester_database_errors_total{{class=\"{class}\",kind=\"Model\"}}"));
     }
     for code in ["network", "403", "409", "429", "500"] {
@@ -387,6 +387,7 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.database_error(ErrorClass::Transient), &[("ingester_database_errors_total transient", 1.0)]),
         (|m| m.database_error(ErrorClass::Object), &[("ingester_database_errors_total object", 1.0)]),
         (|m| m.database_error(ErrorClass::Operator), &[("ingester_database_errors_total operator", 1.0)]),
+        (|m| m.database_error(ErrorClass::Lease), &[("ingester_database_errors_total lease", 1.0)]),
         (|m| m.database_error(ErrorClass::Unknown), &[("ingester_database_errors_total unknown", 1.0)]),
         (|m| m.finalizers_added(2), &[("ingester_finalizers_added_total", 2.0)]),
         (|m| m.finalizers_removed(2), &[("ingester_finalizers_removed_total", 2.0)]),

@@ -11,7 +11,6 @@ use kube::api::{Api, DeleteParams, ListParams, PostParams, Preconditions, WatchE
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// Which members share the work: those of one group, in one namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
