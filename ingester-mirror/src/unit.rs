@@ -180,7 +180,7 @@ pub(crate) fn scopes(kinds: &[Kind], config: &Config) -> Vec<Scope> {
 }
 
 /// Whether this process does for a kind what is done once for all of its units: it holds the first of them.
-pub fn leads(kind: &Kind, config: &Config, share: &Share) -> bool {
+pub(crate) fn leads(kind: &Kind, config: &Config, share: &Share) -> bool {
     scopes(std::slice::from_ref(kind), config).first().is_none_or(|first| share.holds(&first.name()))
 }
 

@@ -2,6 +2,7 @@
 
 use super::assign::assign;
 use super::record::Record;
+use crate::mistakes::{self, Mistake};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 
@@ -102,8 +103,10 @@ impl Member {
         let owners = assign(&living);
         let own: BTreeSet<&String> =
             self.serves.iter().filter(|unit| owners.get(unit.as_str()) == Some(&self.name.as_str())).collect();
-        let claimed_elsewhere =
-            |unit: &String| self.peers.values().filter(lives).any(|peer| peer.record.claims.contains(unit));
+        let claimed_elsewhere = |unit: &String| {
+            let claims = |peer: &Peer| peer.record.claims.contains(unit);
+            self.peers.values().filter(lives).any(claims) && !mistakes::made(Mistake::ClaimIgnored)
+        };
         let may_run: BTreeSet<String> = own
             .iter()
             .filter(|unit| {

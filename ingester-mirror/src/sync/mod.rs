@@ -20,7 +20,6 @@ use crate::part::{PartOfCluster, PartOfRows};
 use crate::replicas::{Held, Share};
 use crate::rows::StoreRows;
 use crate::suspend::Suspension;
-pub use crate::unit::leads;
 use crate::unit::{Scope, Unit, scopes};
 use ingester_core::kind::Kind;
 use ingester_store::Store;
