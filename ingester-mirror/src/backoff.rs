@@ -16,6 +16,9 @@ pub(crate) const API_SERVER: ExponentialBuilder =
 /// For the database. Short: when it is back, every write waits for this pause.
 pub(crate) const DATABASE: ExponentialBuilder = endless(Duration::from_millis(200), Duration::from_secs(3));
 
+/// For the watch of Leases, which only makes things faster: the Leases are listed anyway.
+pub(crate) const LEASES: ExponentialBuilder = endless(Duration::from_secs(1), Duration::from_secs(60));
+
 /// For a controller that panicked.
 pub(crate) const RESTART: ExponentialBuilder = endless(Duration::from_secs(1), RESTART_LONGEST);
 

@@ -150,13 +150,14 @@ impl Health {
         state.kinds.iter().any(|known| known.name == kind && known.state != KindState::Elsewhere)
     }
 
-    /// Whether what the cluster has of a kind is yet to reach SQL.
+    /// Whether what the cluster has of a kind that this process mirrors is yet to reach SQL.
     pub(crate) fn is_pending(&self, kind: &str) -> bool {
         let state = self.state();
         state.kinds.iter().filter(|known| known.name == kind).any(|known| match known.state {
-            KindState::Unknown | KindState::Listing => true,
+            // One that was elsewhere is about to be begun here.
+            KindState::Unknown | KindState::Listing | KindState::Elsewhere => true,
             KindState::Failed(_) => !known.listed,
-            KindState::Waiting | KindState::Synced | KindState::Suspended | KindState::Elsewhere => false,
+            KindState::Waiting | KindState::Synced | KindState::Suspended => false,
         })
     }
 
@@ -318,7 +319,7 @@ mod tests {
             health.kind("Model", state);
             health.is_pending("Model")
         };
-        assert!(pending(KindState::Unknown) && pending(KindState::Listing));
+        assert!(pending(KindState::Unknown) && pending(KindState::Listing) && pending(KindState::Elsewhere));
         assert!(pending(KindState::Failed("forbidden".into())));
         assert!(!pending(KindState::Waiting) && !pending(KindState::Synced));
         assert!(!pending(KindState::Failed("forbidden".into())), "what it had is there");

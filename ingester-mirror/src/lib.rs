@@ -53,6 +53,7 @@ mod fixture;
 mod follow;
 pub mod health;
 pub mod identity;
+pub mod leading;
 mod lifecycle;
 pub mod metrics;
 mod mistakes;

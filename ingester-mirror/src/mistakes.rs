@@ -36,6 +36,10 @@ pub(crate) enum Mistake {
     SeenBefore,
     /// All objects are read as a stream, however often that was cut off.
     CutOffAgain,
+    /// Who was frozen writes on, whatever became of its Lease.
+    LeaseNotAsked,
+    /// A unit is begun although another member still claims it.
+    ClaimIgnored,
     /// Which definition of its kind wrote a row does not count, and a backfill that is complete is never repeated.
     #[cfg(test)]
     DefinitionIgnored,

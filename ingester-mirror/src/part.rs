@@ -3,7 +3,7 @@
 //! May use: ingester-core, ingester-store, cluster, replicas, rows.
 
 use crate::cluster::{
-    ApiError, ApiErrorKind, Cluster, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
+    ApiError, Cluster, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
 use crate::replicas::Share;
 use crate::replicas::shard::Shard;
@@ -16,7 +16,6 @@ use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, Stor
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The cluster, as the holder of a part sees it.
 pub(crate) struct PartOfCluster {
@@ -26,7 +25,7 @@ pub(crate) struct PartOfCluster {
 }
 
 impl PartOfCluster {
-    /// Whether an object is in the part. A text without a uid is in the first one, which reports it.
+    /// Whether an object is in the part. A text without a uid is in the one that an empty uid is in: somebody reports it.
     fn has(shard: Shard, text: &str) -> bool {
         shard.is_whole() || shard.has(Identity::probe(text).uid.as_deref().unwrap_or_default())
     }
@@ -34,7 +33,7 @@ impl PartOfCluster {
     fn may_write(&self, doing: &str) -> Result<(), ApiError> {
         match self.share.is_valid() {
             true => Ok(()),
-            false => Err(ApiError::new(doing, "the Lease of this member has run out", ApiErrorKind::Transient)),
+            false => Err(ApiError::without_lease(doing)),
         }
     }
 }
@@ -139,10 +138,10 @@ pub(crate) struct PartOfRows {
 }
 
 impl PartOfRows {
-    fn may_write(&self) -> Result<(), StoreError> {
+    fn may_write(&self, doing: &str) -> Result<(), StoreError> {
         match self.share.is_valid() {
             true => Ok(()),
-            false => Err(StoreError::silent("writing: the Lease of this member has run out", Duration::ZERO)),
+            false => Err(StoreError::without_lease(doing)),
         }
     }
 }
@@ -150,7 +149,7 @@ impl PartOfRows {
 impl Rows for PartOfRows {
     fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>> {
         async move {
-            self.may_write()?;
+            self.may_write("writing rows")?;
             self.whole.write(changes).await
         }
         .boxed()
@@ -202,7 +201,7 @@ impl Rows for PartOfRows {
 
     fn record_rejects<'a>(&'a self, rejects: &'a [Reject]) -> BoxFuture<'a, Result<(), StoreError>> {
         async move {
-            self.may_write()?;
+            self.may_write("recording rejects")?;
             self.whole.record_rejects(rejects).await
         }
         .boxed()
@@ -219,9 +218,61 @@ impl Rows for PartOfRows {
 
     fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
         async move {
-            self.may_write()?;
+            self.may_write("forgetting rejects")?;
             self.whole.forget_rejects(uids).await
         }
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PartOfCluster, PartOfRows};
+    use crate::cluster::{Cluster as _, Server, StreamedLists};
+    use crate::fixture::MODEL;
+    use crate::replicas::Share;
+    use crate::replicas::shard::Shard;
+    use crate::rows::{Rows as _, StoreRows};
+    use http::{Request, Response};
+    use ingester_store::{ErrorClass, Store};
+    use kube::Client;
+    use kube::client::Body;
+    use serde_json::json;
+    use std::convert::Infallible;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_text_without_a_uid_is_somebodys() {
+        for of in [1, 2, 3, 1024] {
+            for text in ["{}", "no JSON", r#"{"metadata":{"uid":""}}"#] {
+                let has = Shard::all(of).filter(|shard| PartOfCluster::has(*shard, text)).count();
+                assert_eq!(has, 1, "{text} in {of} parts");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn who_has_no_lease_writes_nothing_and_says_why() {
+        let service = tower::service_fn(|request: Request<Body>| {
+            assert_eq!(request.method(), "never", "nobody is asked");
+            std::future::ready(Ok::<_, Infallible>(Response::new(Body::empty())))
+        });
+        let (shard, share) = (Shard::WHOLE, Share::of_members());
+        let client = Client::new(service, "default");
+        let whole = Arc::new(Server::new(client, MODEL, None, shard, StreamedLists::default()));
+        let cluster = PartOfCluster { whole, shard, share: share.clone() };
+        let error = cluster.patch("ns", "a", &json!([])).await.unwrap_err();
+        assert_eq!(error.to_string(), "patching the finalizers of an object: the Lease of this member has run out");
+        assert_eq!(error.code(), "lease");
+        let store = Arc::new(Store::in_memory(&[MODEL]).await.unwrap());
+        let rows = PartOfRows { whole: Arc::new(StoreRows { store, kind: MODEL, namespace: None }), shard, share };
+        for error in [
+            rows.write(&[]).await.unwrap_err(),
+            rows.record_rejects(&[]).await.unwrap_err(),
+            rows.forget_rejects(&[]).await.unwrap_err(),
+        ] {
+            assert_eq!(error.class(), ErrorClass::Lease);
+            assert!(error.to_string().contains("the Lease of this member has run out"), "{error}");
+        }
     }
 }

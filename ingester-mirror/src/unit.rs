@@ -19,7 +19,7 @@ use futures::FutureExt as _;
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, ManagedFields, Object, ObjectError};
 use ingester_core::row::Row;
-use ingester_store::StoreError;
+use ingester_store::{ErrorClass, StoreError};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,7 +100,9 @@ impl Unit {
         let attempts = attempts.notify(|error: &StoreError, _| {
             self.metrics.database_error(error.class());
             // Every tenth error is logged: an outage of an hour is not worth ten thousand lines.
-            if attempt % 10 == 0 {
+            if attempt % 10 == 0 && error.class() == ErrorClass::Lease {
+                tracing::warn!(kind = self.kind.name(), %error, attempt, "Not written");
+            } else if attempt % 10 == 0 {
                 tracing::error!(kind = self.kind.name(), %error, attempt, doing, "Metadata storage failed, trying again");
             }
             attempt += 1;
@@ -178,7 +180,7 @@ pub(crate) fn scopes(kinds: &[Kind], config: &Config) -> Vec<Scope> {
 }
 
 /// Whether this process does for a kind what is done once for all of its units: it holds the first of them.
-pub fn leads(kind: &Kind, config: &Config, share: &Share) -> bool {
+pub(crate) fn leads(kind: &Kind, config: &Config, share: &Share) -> bool {
     scopes(std::slice::from_ref(kind), config).first().is_none_or(|first| share.holds(&first.name()))
 }
 

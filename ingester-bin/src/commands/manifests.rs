@@ -22,6 +22,13 @@ const BASE: [(&str, &str); 9] = [
     ("deployment.yaml", include_str!("../../../deploy/deployment.yaml")),
 ];
 
+/// Those that give the right to Leases: they are where the Leases are.
+const OF_LEASES: [&str; 2] = ["role.yaml", "rolebinding.yaml"];
+
+/// How many pods share the work, and how many there are if they do not.
+const SEVERAL: &str = "  # They share the work: each unit (a kind) is one pod's own, by its Lease. If one dies, the others take its units over.\n  replicas: 2\n";
+const ONE: &str = "  # `ingester.replicas.enabled` is not set: each pod would do all of the work.\n  replicas: 1\n";
+
 /// The image that they name.
 const IMAGE: &str = "image: ingester:0.1.0";
 
@@ -35,13 +42,22 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
             "there are no kinds: name some with --kinds FILE, or use the program that has yours built in"
         )));
     }
+    // Without a file of one's own, the base has one that shares the work.
+    let shared = arguments.config.is_none() || config.replicas.enabled;
+    let base: Vec<(&str, &str)> = BASE.into_iter().filter(|(name, _)| shared || !OF_LEASES.contains(name)).collect();
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
-    for (name, text) in BASE {
+    for (name, text) in &base {
+        let (name, text) = (*name, *text);
         let text = match (name, &arguments.config) {
             ("configmap.yaml", Some(file)) => with_configuration(text, &read(file)?)?,
+            ("deployment.yaml", _) if !shared => text.replace(SEVERAL, ONE),
             _ => text.to_owned(),
         };
-        files.push((name.to_owned(), named(&text, arguments).into_bytes()));
+        let mut text = named(&text, arguments);
+        if let (true, Some(namespace)) = (OF_LEASES.contains(&name), &config.replicas.namespace) {
+            text = in_namespace(&text, namespace);
+        }
+        files.push((name.to_owned(), text.into_bytes()));
     }
     let role = role(&arguments.name, &kinds, &config);
     files.push(("clusterrole.yaml".to_owned(), named(&role, arguments).into_bytes()));
@@ -50,7 +66,7 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         None => (String::new(), &[][..]),
     };
     files.extend(texts.iter().map(|(name, bytes)| (format!("kinds/{name}"), bytes.clone())));
-    files.push(("kustomization.yaml".to_owned(), kustomization(&mounted).into_bytes()));
+    files.push(("kustomization.yaml".to_owned(), kustomization(&base, &mounted).into_bytes()));
     if !program.built_in.is_empty() {
         files.push(("Dockerfile".to_owned(), dockerfile(arguments).into_bytes()));
     }
@@ -60,6 +76,11 @@ pub(crate) fn run(arguments: &Manifests, program: Program) -> Result<Ending, Fai
         std::fs::create_dir_all(folder).map_err(|error| anyhow!("cannot make {}: {error}", folder.display()))?;
         std::fs::write(&path, bytes).map_err(|error| anyhow!("cannot write {}: {error}", path.display()))?;
         note(&format!("wrote {}", path.display()));
+    }
+    if let (true, Some(namespace)) = (shared, &config.replicas.namespace) {
+        note(&format!(
+            "the Leases are in namespace {namespace}, as the configuration says: it must be there before these"
+        ));
     }
     note(&format!(
         "image, address and password of the database belong in an overlay, see kustomization.yaml; then `kubectl apply -k {}`",
@@ -90,6 +111,16 @@ fn named(text: &str, arguments: &Manifests) -> String {
         all.push_str(&line);
     }
     all
+}
+
+/// The manifest of an object in another namespace. Whom it speaks of stays where it is.
+fn in_namespace(manifest: &str, namespace: &str) -> String {
+    let is_its_own = |line: &str| line.starts_with("  namespace: ");
+    let mut lines: Vec<String> = manifest.split_inclusive('\n').map(str::to_owned).collect();
+    if let Some(line) = lines.iter_mut().find(|line| is_its_own(line)) {
+        *line = format!("  namespace: {namespace}\n");
+    }
+    lines.concat()
 }
 
 /// The ConfigMap with this configuration in place of the one that is there.
@@ -138,7 +169,7 @@ fn kinds_of_a_file(file: &KindsFile, arguments: &Manifests) -> String {
     text
 }
 
-fn kustomization(mounted: &str) -> String {
+fn kustomization(base: &[(&str, &str)], mounted: &str) -> String {
     let mut text = String::from(
         "# Written by `ingester manifests`. What is yours belongs in an overlay, in a folder beside this one:
 #
@@ -153,7 +184,7 @@ kind: Kustomization
 resources:
 ",
     );
-    let (before, after) = BASE.split_at(2);
+    let (before, after) = base.split_at(2);
     for name in
         before.iter().map(|(name, _)| *name).chain(["clusterrole.yaml"]).chain(after.iter().map(|(name, _)| *name))
     {

@@ -56,8 +56,15 @@ pub(crate) async fn run(arguments: Members, kinds: &'static [Kind]) -> Result<En
             replicas.name
         ));
     } else if arguments.output.output == Format::Table {
-        for unit in unclaimed(&members) {
-            note(&format!("nobody works on {unit}"));
+        let now = Timestamp::now();
+        for (_, record) in members.iter().filter(|(_, record)| record.is_overdue(now)) {
+            note(&format!(
+                "{} does not renew its Lease {}: others take its units over, unless the clocks of this machine and of that member differ",
+                record.holder, record.name
+            ));
+        }
+        for unit in unclaimed(&members, now) {
+            note(&format!("nobody claims {unit}"));
         }
     }
     Ok(Ending::Done)
@@ -88,31 +95,40 @@ fn table(members: &[(String, Record)]) -> String {
     table.to_string()
 }
 
-/// The units that somebody of a group could serve, and nobody claims.
-fn unclaimed(members: &[(String, Record)]) -> BTreeSet<&str> {
+/// The units that somebody of a group could serve, and that nobody claims who is alive at this time.
+fn unclaimed(members: &[(String, Record)], now: Timestamp) -> BTreeSet<&str> {
     let mut left = BTreeSet::new();
     for (group, _) in members {
         let of_group = || members.iter().filter(move |(other, _)| other == group).map(|(_, record)| record);
         let served = of_group().flat_map(|record| &record.serves);
-        left.extend(served.filter(|unit| !of_group().any(|record| record.claims.contains(*unit))).map(String::as_str));
+        let is_claimed =
+            |unit: &&String| of_group().any(|record| !record.is_overdue(now) && record.claims.contains(*unit));
+        left.extend(served.filter(|unit| !is_claimed(unit)).map(String::as_str));
     }
     left
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Record, unclaimed};
+    use super::{Record, Timestamp, unclaimed};
 
     #[test]
     fn a_unit_that_nobody_claims_is_named() {
-        let member = |group: &str, claims: &[&str]| {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let member = |group: &str, renewed: i64, claims: &[&str]| {
             let units = |units: &[&str]| units.iter().map(|unit| (*unit).to_owned()).collect();
             let serves = units(&["Model", "Project"]);
-            let record = Record::member("a", "pod", serves, units(claims));
+            let mut record = Record::member("a", "pod", serves, units(claims));
+            record.renewed = Some(at(renewed));
             (group.to_owned(), record)
         };
-        assert!(unclaimed(&[member("g", &["Model"]), member("g", &["Project"])]).is_empty());
-        let members = [member("g", &["Model"]), member("h", &["Project", "Model"])];
-        assert_eq!(unclaimed(&members).into_iter().collect::<Vec<_>>(), ["Project"]);
+        let unclaimed = |members: &[(String, Record)]| -> Vec<String> {
+            unclaimed(members, at(100)).into_iter().map(str::to_owned).collect()
+        };
+        assert!(unclaimed(&[member("g", 99, &["Model"]), member("g", 99, &["Project"])]).is_empty());
+        let members = [member("g", 99, &["Model"]), member("h", 99, &["Project", "Model"])];
+        assert_eq!(unclaimed(&members), ["Project"]);
+        // One that is dead claims nothing, although its Lease still says so.
+        assert_eq!(unclaimed(&[member("g", 99, &["Model"]), member("g", 50, &["Project"])]), ["Project"]);
     }
 }

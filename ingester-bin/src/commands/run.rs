@@ -18,11 +18,12 @@ use ingester_mirror::config::{Config, Environment, Gate, Ingester, Live, with_pa
 use ingester_mirror::events::Publisher;
 use ingester_mirror::health::Health;
 use ingester_mirror::identity::{Identity, IdentityError};
+use ingester_mirror::leading::Leading;
 use ingester_mirror::metrics::Metrics;
 use ingester_mirror::replicas::{Group, KubeLeases, Membership, Share, name_of_pod, random_name};
 use ingester_mirror::retention::Retention;
 use ingester_mirror::suspend::{Permit, Suspension};
-use ingester_mirror::sync::{self, Context, leads};
+use ingester_mirror::sync::{self, Context};
 use ingester_store::migrate::{Backfill, BackfillProgress, Released};
 use ingester_store::{Store, StoreError};
 use std::num::NonZeroU32;
@@ -105,22 +106,23 @@ async fn member(
     client: &kube::Client,
     store: &Store,
     config: &Config,
-    kinds: &[Kind],
+    tables: &Tables,
     share: &Share,
     metrics: &Metrics,
 ) -> Result<Membership, Failure> {
     let replicas = config.ingester.replicas.clone();
     let name = store.claim_name(&random_name()).await?;
     let namespace = replicas.namespace.clone().unwrap_or_else(|| client.default_namespace().to_owned());
-    let group = Group { namespace, name: format!("{}-{name}", replicas.name) };
-    let serves = sync::names(kinds, config).into_iter().collect();
+    let group = Group::of_database(namespace, &replicas.name, &name, &tables.address.database());
+    let serves = sync::names(&tables.kinds, config).into_iter().collect();
     tracing::info!(
         namespace = group.namespace,
         group = group.name,
         "The work is shared with the other members of the group"
     );
     let leases = KubeLeases::new(client.clone(), group.clone());
-    Ok(Membership::new(leases, &group, name_of_pod(), serves, replicas, share.clone(), metrics.replicas()))
+    let member = Membership::new(leases, &group, name_of_pod(), serves, replicas, share.clone(), metrics.replicas());
+    member.map_err(|error| Failure::Usage(error.into()))
 }
 
 /// There is nothing to do: waits for the stop, alive and ready, without a database or a cluster.
@@ -134,12 +136,15 @@ async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result
 async fn mirror(
     arguments: &Run,
     live: &Live,
-    tables: Tables,
+    mut tables: Tables,
     metrics: Metrics,
     health: Health,
     stop: &CancellationToken,
 ) -> Result<Ending, Failure> {
     let config = live.now();
+    if config.ingester.replicas.enabled {
+        metrics.replicas().group_units(sync::names(&tables.kinds, &config).len());
+    }
     let client = arguments.cluster.client().await?;
     let options = config.mysql.connect_options();
     let store = tokio::select! {
@@ -170,13 +175,12 @@ async fn mirror(
     let all = tables.program.kinds;
     let filling = Filling {
         store: store.clone(),
-        kinds: tables.kinds.clone(),
-        released: tables.released,
+        leading: Leading::new(tables.kinds.clone(), live.clone(), share.clone()),
+        released: tables.released.take(),
         live: live.clone(),
         suspension: suspension.clone(),
         metrics: metrics.clone(),
         health: health.clone(),
-        share: share.clone(),
         stop: stop.clone(),
     };
     let filling = filling.run();
@@ -213,7 +217,7 @@ async fn mirror(
             let left = CancellationToken::new();
             let taking_part = match config.ingester.replicas.enabled && !stop.is_cancelled() {
                 true => {
-                    let member = match member(&client, &store, &config, &tables.kinds, &share, &metrics).await {
+                    let member = match member(&client, &store, &config, &tables, &share, &metrics).await {
                         Ok(member) => member,
                         Err(error) => {
                             stop.cancel();
@@ -338,13 +342,12 @@ const PAGE: Duration = Duration::from_secs(60);
 /// Backfills columns that migrations added and rows of older definitions, one table after the other, while the mirror runs.
 struct Filling {
     store: Arc<Store>,
-    kinds: Vec<Kind>,
+    leading: Leading,
     released: Option<Released>,
     live: Live,
     suspension: Suspension,
     metrics: Metrics,
     health: Health,
-    share: Share,
     stop: CancellationToken,
 }
 
@@ -356,6 +359,8 @@ enum Filled {
     Stopped,
     /// The kind was suspended, or the rate changed: its place is stored.
     Interrupted,
+    /// Another member goes on with it.
+    Elsewhere,
 }
 
 impl Filling {
@@ -367,11 +372,13 @@ impl Filling {
             }
         };
         let _ = self.stop.run_until_cancelled(tokio::time::timeout(STARTING, ready)).await;
-        let mut pauses = AGAIN.into_iter().chain(std::iter::repeat(AGAIN[1]));
+        let pauses = || AGAIN.into_iter().chain(std::iter::repeat(AGAIN[1]));
+        let mut next = pauses();
         while !self.stop.is_cancelled() {
+            let kinds = self.leading.look();
             let attempts = async || match self.stop.is_cancelled() {
                 true => Ok(()),
-                false => self.all().await,
+                false => self.all(&kinds).await,
             };
             let token = self.stop.clone();
             let attempts = attempts
@@ -380,36 +387,39 @@ impl Filling {
                 .notify(|error: &StoreError, _| tracing::warn!(%error, "Filling columns failed, trying again"));
             // The attempts end only with a success.
             let _ = attempts.await;
-            let (pause, own) = (pauses.next().unwrap_or(AGAIN[1]), self.own().len());
-            let others = async {
-                // A kind that was taken over may have been left in the middle.
-                while self.own().len() <= own {
-                    self.share.changed().await;
-                }
-            };
-            let _ = self.stop.run_until_cancelled(tokio::time::timeout(pause, others)).await;
+            let pause = next.next().unwrap_or(AGAIN[1]);
+            // A kind that was taken over may have been left in the middle, or its former member may have been of an older release.
+            let gains = self.leading.gains();
+            if let Some(Ok(())) = self.stop.run_until_cancelled(tokio::time::timeout(pause, gains)).await {
+                next = pauses();
+            }
         }
     }
 
-    /// The kinds that are this process's own.
-    fn own(&self) -> Vec<Kind> {
-        let config = self.live.now();
-        self.kinds.iter().filter(|kind| leads(kind, &config, &self.share)).copied().collect()
-    }
-
-    /// Backfills all new columns. Those of suspended kinds wait until the kind goes on, and for all others.
-    async fn all(&self) -> Result<(), StoreError> {
-        let mut waiting = self.store.incomplete_backfills(&self.own(), self.released.as_ref()).await?;
+    /// Backfills all new columns of these kinds. Those of suspended kinds wait until the kind goes on, and for all others.
+    async fn all(&self, kinds: &[Kind]) -> Result<(), StoreError> {
+        let mut waiting = self.store.incomplete_backfills(kinds, self.released.as_ref()).await?;
         for backfill in &waiting {
             self.metrics.backfill(backfill.kind.name()).incomplete_columns(backfill.columns().len());
         }
         while !waiting.is_empty() {
             // The first whose kind is not suspended.
             let permits = waiting.iter().map(|backfill| Box::pin(self.suspension.permit(backfill.kind.name())));
-            let permit = self.stop.run_until_cancelled(select_all(permits)).await;
-            let Some((Some(permit), place, _)) = permit else { return Ok(()) };
+            let permit = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return Ok(()),
+                // What is new is looked at together with what waits.
+                () = self.leading.gains() => return Ok(()),
+                permit = select_all(permits) => permit,
+            };
+            let (Some(permit), place, _) = permit else { return Ok(()) };
             match self.one(&waiting[place], permit).await? {
                 Filled::Completely => drop(waiting.remove(place)),
+                Filled::Elsewhere => {
+                    let left = waiting.remove(place);
+                    self.leading.given_away(&left.kind);
+                    self.metrics.backfill(left.kind.name()).incomplete_columns(0);
+                }
                 Filled::Stopped => return Ok(()),
                 Filled::Interrupted => {}
             }
@@ -417,8 +427,12 @@ impl Filling {
         Ok(())
     }
 
-    /// Backfills one table. Stops after the current page if the program stops, the kind is to be suspended, or the rate changes.
+    /// Backfills one table. Stops after the current page if the program stops, the kind is to be suspended or goes to another member, or
+    /// the rate changes.
     async fn one(&self, backfill: &Backfill, mut permit: Permit) -> Result<Filled, StoreError> {
+        if !self.leading.leads(&backfill.kind) {
+            return Ok(Filled::Elsewhere);
+        }
         let kind = backfill.kind.name();
         let columns: Vec<String> = backfill.columns().iter().map(ToString::to_string).collect();
         let columns = columns.join(", ");
@@ -437,6 +451,7 @@ impl Filling {
             biased;
             filled = &mut filled => Some(filled?),
             () = permit.revoked() => None,
+            () = self.leading.loses(&backfill.kind) => None,
             () = self.live.changed(&rate, |config| config.ingester.backfill_rate) => None,
         };
         let filled = match ended {
@@ -457,7 +472,13 @@ impl Filling {
             tracing::info!(kind, columns, rows = read, "Filling columns interrupted, the next start goes on");
             return Ok(Filled::Stopped);
         }
-        Ok(Filled::Interrupted)
+        match self.leading.leads(&backfill.kind) {
+            true => Ok(Filled::Interrupted),
+            false => {
+                tracing::info!(kind, columns, rows = read, "Filling columns goes on at another member");
+                Ok(Filled::Elsewhere)
+            }
+        }
     }
 }
 

@@ -63,7 +63,9 @@ kinds:
   - {column: secret, path: .spec.secretName}
 ",
     );
-    folder.write("mine.yaml", "metadataStorage:\n  enableMetadataStorage: true\n\nlog: {level: debug}\n");
+    let mine =
+        "metadataStorage:\n  enableMetadataStorage: true\n\ningester: {replicas: {enabled: true, namespace: leases}}\n";
+    folder.write("mine.yaml", mine);
     let arguments = ["--kinds", "kinds.yaml", "--config", "mine.yaml", "--image", "registry.example.com/i:7"];
     let named = ["manifests", "--out", "base", "--name", "certificates", "--namespace", "mirrors"];
     folder.run(&[&named[..], &arguments[..]].concat()).exits(0).says(&["wrote base/kinds/crds/certificates.yaml"]);
@@ -93,7 +95,13 @@ kinds:
     );
     assert_eq!(find("ClusterRoleBinding", "certificates")["subjects"][0]["namespace"], "mirrors");
     let config = &find("ConfigMap", "certificates")["data"]["ingester.yaml"];
-    assert_eq!(config, "metadataStorage:\n  enableMetadataStorage: true\n\nlog: {level: debug}\n");
+    assert_eq!(config, mine);
+    // The right to Leases is given where they are, to the account of the pods.
+    for kind in ["Role", "RoleBinding"] {
+        assert_eq!(find(kind, "certificates")["metadata"]["namespace"], "leases");
+    }
+    assert_eq!(find("RoleBinding", "certificates")["subjects"][0]["namespace"], "mirrors");
+    assert_eq!(find("Deployment", "certificates")["spec"]["replicas"], 2);
     let kinds =
         objects.iter().find(|object| object["metadata"]["name"].as_str().unwrap().starts_with("certificates-kinds-"));
     let kinds = kinds.expect("a ConfigMap whose name changes with the file");
@@ -117,6 +125,22 @@ kinds:
         let mounts = container["volumeMounts"].as_array().unwrap();
         assert!(mounts.iter().any(|mount| mount["name"] == "kinds" && mount["mountPath"] == "/etc/ingester-kinds"));
     }
+}
+
+#[test]
+fn who_shares_with_nobody_has_one_pod_and_no_right_to_leases() {
+    let folder = Folder::new();
+    folder.write("mine.yaml", "metadataStorage: {enableMetadataStorage: true}\n");
+    folder.run(&["manifests", "--out", "base", "--config", "mine.yaml"]).exits(0);
+    let read = |file: &str| std::fs::read_to_string(folder.path().join("base").join(file)).ok();
+    assert_eq!((read("role.yaml"), read("rolebinding.yaml")), (None, None));
+    assert!(
+        !read("kustomization.yaml").unwrap().lines().any(|line| line == "- role.yaml" || line == "- rolebinding.yaml")
+    );
+    let deployment = read("deployment.yaml").unwrap();
+    assert!(deployment.contains("\n  replicas: 1\n") && !deployment.contains("replicas: 2"), "{deployment}");
+    let Some(objects) = built(&folder, "base") else { return };
+    assert_eq!(objects.len(), 8);
 }
 
 #[test]

@@ -16,12 +16,13 @@ use crate::cluster::{ApiError, ApiErrorKind};
 use crate::config::{Config, Live};
 use crate::lifecycle::{IMMUTABLE, is_leaving, is_released, is_true};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Why, uid_of};
+use crate::replicas::shard::Shard;
 use crate::sync::{Context, units};
-use crate::unit::Unit;
+use crate::unit::{Scope, Unit};
 use futures::StreamExt as _;
 use ingester_core::kind::Kind;
-use ingester_core::object::Object;
-use ingester_store::{Evicted, StoreError, StoredRow};
+use ingester_core::object::{Identity, Object};
+use ingester_store::{Evicted, LiveRow, StoreError, StoredRow};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,18 +109,39 @@ pub async fn audit(
     report: &mut AuditReport,
     progress: &(dyn Fn(&Kind, AuditProgress) + Send + Sync),
 ) -> Result<Repaired, AuditError> {
+    audit_parts(context, kinds, None, config, repair, report, progress).await
+}
+
+/// The same for some parts of the kinds: what is in the others is none of this process's business.
+async fn audit_parts(
+    context: &Context,
+    kinds: &[Kind],
+    parts: Option<&[Scope]>,
+    config: &Config,
+    repair: bool,
+    report: &mut AuditReport,
+    progress: &(dyn Fn(&Kind, AuditProgress) + Send + Sync),
+) -> Result<Repaired, AuditError> {
     let mut repaired = Repaired::default();
-    // Its shards are of no interest: it reads whole kinds.
+    // It reads whole kinds, once for all of their parts.
     let mut whole = config.clone();
     whole.ingester.replicas.enabled = false;
     // It is never cancelled: an audit ends by itself, or with the process.
     for unit in units(context, kinds, &Live::fixed(whole), &CancellationToken::new()) {
+        let is_of_it = |part: &&Scope| part.kind.name() == unit.kind.name() && part.namespace == unit.namespace;
+        let shards = match parts {
+            None => vec![Shard::WHOLE],
+            Some(parts) => parts.iter().filter(is_of_it).map(|part| part.shard).collect(),
+        };
+        if shards.is_empty() {
+            continue;
+        }
         let suspended = config.ingester.is_suspended(unit.kind.name());
         if repair && suspended {
             tracing::warn!(kind = unit.kind.name(), "Kind is suspended: what differs is not repaired");
         }
         let repair = repair && !suspended;
-        let mut auditor = Auditor::new(unit, progress).await?;
+        let mut auditor = Auditor::new(unit, shards, progress).await?;
         let suspects = auditor.suspects(report).await?;
         let findings = auditor.confirm(suspects).await?;
         let left = if repair { auditor.repair(&findings).await? } else { findings.len() };
@@ -140,15 +162,33 @@ pub async fn audit(
 
 struct Auditor<'a> {
     pipeline: Arc<Pipeline>,
+    /// The parts that are compared.
+    shards: Vec<Shard>,
     rejects: HashMap<Box<str>, String>,
     progress: &'a (dyn Fn(&Kind, AuditProgress) + Send + Sync),
 }
 
 impl<'a> Auditor<'a> {
-    async fn new(unit: Unit, progress: &'a (dyn Fn(&Kind, AuditProgress) + Send + Sync)) -> Result<Self, StoreError> {
-        let mut auditor = Auditor { pipeline: Arc::new(Pipeline::new(unit)), rejects: HashMap::new(), progress };
+    async fn new(
+        unit: Unit,
+        shards: Vec<Shard>,
+        progress: &'a (dyn Fn(&Kind, AuditProgress) + Send + Sync),
+    ) -> Result<Self, StoreError> {
+        let pipeline = Arc::new(Pipeline::new(unit));
+        let mut auditor = Auditor { pipeline, shards, rejects: HashMap::new(), progress };
         auditor.read_rejects().await?;
         Ok(auditor)
+    }
+
+    /// Whether an object of this uid is compared.
+    fn has(&self, uid: &str) -> bool {
+        self.shards.iter().any(|shard| shard.has(uid))
+    }
+
+    fn has_text(&self, text: &str) -> bool {
+        // The uid is not looked for where it does not matter.
+        self.shards.iter().any(|shard| shard.is_whole())
+            || self.has(Identity::probe(text).uid.as_deref().unwrap_or_default())
     }
 
     fn unit(&self) -> &Unit {
@@ -185,7 +225,7 @@ impl<'a> Auditor<'a> {
             };
             next = page.next;
             let mut objects = Vec::with_capacity(page.items.len());
-            for text in page.items {
+            for text in page.items.into_iter().filter(|text| self.has_text(text)) {
                 match self.unit().parse(text) {
                     Ok(object) if seen.insert(object.meta().uid.clone()) => objects.push(object),
                     Ok(_) => {}
@@ -224,6 +264,7 @@ impl<'a> Auditor<'a> {
             let page = rows.live(Evicted::Included, &after, ROWS).await?;
             let Some(last) = page.last() else { break };
             after = last.uid.clone();
+            let page: Vec<&LiveRow> = page.iter().filter(|row| self.has(&row.uid)).collect();
             counts.rows += page.len() as u64;
             let orphans: Vec<&str> = page
                 .iter()
@@ -341,5 +382,71 @@ impl<'a> Auditor<'a> {
                 .collect();
         }
         Ok(left.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AuditReport, Auditor};
+    use crate::config::{Config, Live};
+    use crate::events::Publisher;
+    use crate::fixture::MODEL;
+    use crate::health::Health;
+    use crate::metrics::Metrics;
+    use crate::replicas::Share;
+    use crate::replicas::shard::Shard;
+    use crate::sync::{Context, units};
+    use http::{Request, Response};
+    use ingester_store::Store;
+    use kube::Client;
+    use kube::client::Body;
+    use std::convert::Infallible;
+    use std::sync::Arc;
+    use tokio_util::sync::CancellationToken;
+
+    const UIDS: [&str; 3] = ["5e1f0000-0000-4000-8000-000000000001", "5e1f0000-0000-4000-8000-000000000002", "7"];
+
+    /// The uids that these parts find missing in an empty table, and how many objects they count.
+    async fn missing(shards: Vec<Shard>) -> (Vec<String>, u64) {
+        let service = tower::service_fn(|_: Request<Body>| async {
+            let item = |uid: &str| {
+                format!(
+                    r#"{{"metadata":{{"uid":"{uid}","namespace":"ns","name":"{uid}","resourceVersion":"3"}},"spec":{{}}}}"#
+                )
+            };
+            let items = UIDS.map(item).join(",");
+            let text = format!(r#"{{"metadata":{{"resourceVersion":"9"}},"items":[{items}]}}"#);
+            Ok::<_, Infallible>(Response::new(Body::from(text.into_bytes())))
+        });
+        let metrics = Metrics::new().unwrap();
+        let context = Context {
+            client: Client::new(service, "default"),
+            store: Arc::new(Store::in_memory(&[MODEL]).await.unwrap()),
+            metrics,
+            health: Health::new([]),
+            publisher: Publisher::off(),
+            share: Share::alone(),
+        };
+        let live = Live::fixed(Config::default());
+        let unit = units(&context, &[MODEL], &live, &CancellationToken::new()).remove(0);
+        let mut report = AuditReport::new(9);
+        let auditor = Auditor::new(unit, shards, &|_, _| {}).await.unwrap();
+        let suspects = auditor.suspects(&mut report).await.unwrap();
+        (suspects.into_iter().map(|suspect| suspect.uid.into()).collect(), report.kind("Model").objects)
+    }
+
+    #[tokio::test]
+    async fn what_is_in_parts_of_others_is_not_missing_here() {
+        assert_eq!(missing(vec![Shard::WHOLE]).await, (UIDS.map(str::to_owned).into(), 3));
+        let mut all = Vec::new();
+        for shard in Shard::all(3) {
+            let own: Vec<String> = UIDS.iter().filter(|uid| shard.has(uid)).map(|uid| (*uid).to_owned()).collect();
+            assert!(own.len() < UIDS.len(), "{UIDS:?} are all in {shard}");
+            let found = missing(vec![shard]).await;
+            assert_eq!(found, (own.clone(), own.len() as u64));
+            all.extend(own);
+        }
+        all.sort();
+        assert_eq!(all, UIDS);
     }
 }

@@ -1,16 +1,18 @@
 //! Audits from time to time, beside the mirror: what they find is a metric and a log line, and is not repaired.
 
-use super::{AuditReport, Counts, audit};
-use crate::config::Live;
+use super::{AuditReport, Counts, audit_parts};
+use crate::config::{Config, Live};
 use crate::events::Publisher;
 use crate::health::Health;
 use crate::metrics::{FINDINGS, Metrics};
 use crate::replicas::Share;
-use crate::sync::{Context, names};
-use crate::unit::leads;
+use crate::sync::Context;
+use crate::unit::{Scope, scopes};
 use ingester_core::kind::Kind;
 use std::collections::hash_map::RandomState;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher as _;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -24,21 +26,56 @@ const SHORTEST: Duration = Duration::from_secs(1);
 /// How many findings of a kind are named in the log.
 const NAMED: usize = 10;
 
+/// The units of a kind that are this process's own.
+fn held(kind: &Kind, config: &Config, share: &Share) -> Vec<Scope> {
+    let mut units = scopes(std::slice::from_ref(kind), config);
+    units.retain(|unit| share.holds(&unit.name()));
+    units
+}
+
+fn names(units: &[Scope]) -> BTreeSet<String> {
+    units.iter().map(Scope::name).collect()
+}
+
+/// Which units the findings that are shown are of, by kind.
+#[derive(Default)]
+struct Shown(Mutex<BTreeMap<Box<str>, BTreeSet<String>>>);
+
+impl Shown {
+    fn units(&self) -> std::sync::MutexGuard<'_, BTreeMap<Box<str>, BTreeSet<String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets the findings of kinds that are not audited any more, and of those of which another member has something now: nobody
+    /// here would ever take them back.
+    fn forget(&self, kinds: &[Kind], config: &Config, share: &Share, metrics: &Metrics) {
+        let mut units = self.units();
+        for kind in kinds {
+            let name = kind.name();
+            let Some(shown) = units.get(name) else { continue };
+            let is_off = config.ingester.audit_period.is_none() || config.ingester.is_suspended(name);
+            if is_off || !shown.is_subset(&names(&held(kind, config, share))) {
+                metrics.audit(name).forgotten();
+                units.remove(name);
+            }
+        }
+    }
+}
+
 /// Compares the kinds one after the other, every `ingester.auditPeriod`, until `stop` is cancelled. Suspended kinds are left out,
-/// and those whose first list is not in SQL yet are looked at again soon.
+/// and those whose first list is not in SQL yet are looked at again soon. Where the work is shared, each member compares what it
+/// mirrors itself: it alone knows what of it is in SQL.
 ///
 /// The first time is at random within the period, so that ingesters that are started together do not come in step.
 pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, stop: &CancellationToken) {
     let chance =
         f64::from(u32::try_from(RandomState::new().hash_one(0) >> 32).unwrap_or_default()) / f64::from(u32::MAX);
     let (begin, mut last, mut left) = (Instant::now(), None, Vec::new());
+    let (mut moves, shown) = (context.share.changes(), Shown::default());
     loop {
         let config = live.now();
         let (now, suspended) = (config.ingester.audit_period, config.ingester.suspend.clone());
-        // Nobody would ever take back what was found.
-        for kind in kinds.iter().filter(|kind| now.is_none() || config.ingester.is_suspended(kind.name())) {
-            context.metrics.audit(kind.name()).forgotten();
-        }
+        shown.forget(kinds, &config, &context.share, &context.metrics);
         let whole = now.map(|period| match last {
             Some(last) => last + period.max(SHORTEST),
             None => begin + period.mul_f64(chance),
@@ -55,16 +92,24 @@ pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, 
             () = stop.cancelled() => return,
             () = live.changed(&now, |config| config.ingester.audit_period) => continue,
             () = live.changed(&suspended, |config| config.ingester.suspend.clone()) => continue,
+            () = moves.next() => continue,
             () = wait => {}
         }
         let is_whole = whole.is_some_and(|whole| whole <= Instant::now());
         let these = std::mem::take(&mut left);
         let these = if is_whole { kinds.to_vec() } else { these };
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => return,
-            () = live.changed(&now, |config| config.ingester.audit_period) => {}
-            pending = round(context, &these, live) => left = pending,
+        let mut rounding = std::pin::pin!(round(context, &these, live, &shown));
+        loop {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                () = live.changed(&now, |config| config.ingester.audit_period) => break,
+                () = moves.next() => shown.forget(kinds, &live.now(), &context.share, &context.metrics),
+                pending = &mut rounding => {
+                    left = pending;
+                    break;
+                }
+            }
         }
         if is_whole {
             last = Some(Instant::now());
@@ -73,35 +118,50 @@ pub async fn audit_periodically(context: &Context, kinds: &[Kind], live: &Live, 
 }
 
 /// One kind after the other. Returns those that are not in SQL yet.
-async fn round(context: &Context, kinds: &[Kind], live: &Live) -> Vec<Kind> {
+async fn round(context: &Context, kinds: &[Kind], live: &Live, shown: &Shown) -> Vec<Kind> {
     let mut pending = Vec::new();
     for kind in kinds.iter().filter(|kind| live.now().ingester.has_kind(kind.name())) {
         let name = kind.name();
         let config = live.now();
-        // Another member compares all of its own kinds, with all of their shards.
-        if config.ingester.is_suspended(name) || !leads(kind, &config, &context.share) {
+        let mut moves = context.share.changes();
+        let units = held(kind, &config, &context.share);
+        if config.ingester.is_suspended(name) || units.is_empty() {
             continue;
         }
-        if names(&[*kind], &config).iter().any(|name| context.health.is_pending(name)) {
+        if units.iter().any(|unit| context.health.is_pending(&unit.name())) {
             pending.push(*kind);
             continue;
         }
+        let moved = async {
+            while names(&held(kind, &config, &context.share)) == names(&units) {
+                moves.next().await;
+            }
+        };
         tokio::select! {
             biased;
             () = live.changed(&false, |config| config.ingester.is_suspended(name)) => {}
-            () = one(context, *kind, live) => {}
+            // What nobody mirrors for a moment may differ for that long.
+            () = moved => pending.push(*kind),
+            done = one(context, *kind, &units, live) => {
+                if done {
+                    shown.units().insert(name.into(), names(&units));
+                }
+            }
         }
     }
     pending
 }
 
-/// Audits one kind.
-async fn one(context: &Context, kind: Kind, live: &Live) {
+/// Audits these units of one kind. Returns whether that came to an end.
+async fn one(context: &Context, kind: Kind, units: &[Scope], live: &Live) -> bool {
     let (name, counted) = (kind.name(), context.metrics.audit(kind.name()));
     // What the audit itself asks and holds is none of the mirror's.
     let metrics = match Metrics::new() {
         Ok(metrics) => metrics,
-        Err(error) => return tracing::warn!(kind = name, %error, "Not audited"),
+        Err(error) => {
+            tracing::warn!(kind = name, %error, "Not audited");
+            return false;
+        }
     };
     let own = Context {
         metrics,
@@ -111,15 +171,18 @@ async fn one(context: &Context, kind: Kind, live: &Live) {
         ..context.clone()
     };
     let mut report = AuditReport::new(NAMED);
-    if let Err(error) = audit(&own, &[kind], &live.now(), false, &mut report, &|_, _| {}).await {
+    let done = audit_parts(&own, &[kind], Some(units), &live.now(), false, &mut report, &|_, _| {}).await;
+    if let Err(error) = done {
         counted.failed();
-        return tracing::warn!(kind = name, %error, "Audit given up until the next");
+        tracing::warn!(kind = name, %error, "Audit given up until the next");
+        return false;
     }
     let counts = report.kind(name).clone();
     counted.succeeded(of_each(&counts));
     let (objects, rows) = (counts.objects, counts.rows);
     if report.is_clean() {
-        return tracing::info!(kind = name, objects, rows, "Audit found nothing");
+        tracing::info!(kind = name, objects, rows, "Audit found nothing");
+        return true;
     }
     for entry in &report.findings {
         let (namespace, object) = (&entry.namespace, &entry.name);
@@ -134,6 +197,7 @@ async fn one(context: &Context, kind: Kind, live: &Live) {
         unlisted = report.unlisted,
         "Audit found differences: `ingester audit --repair` repairs them"
     );
+    true
 }
 
 /// The counts in the order of [`FINDINGS`].
@@ -144,8 +208,39 @@ fn of_each(counts: &Counts) -> [u64; FINDINGS.len()] {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, FINDINGS, of_each};
+    use super::{Counts, FINDINGS, Shown, held, names, of_each};
     use crate::audit::{AuditReport, Finding, ReportEntry};
+    use crate::config::Config;
+    use crate::fixture::MODEL;
+    use crate::metrics::Metrics;
+    use crate::replicas::Share;
+    use std::time::Duration;
+
+    #[test]
+    fn findings_are_forgotten_when_a_part_goes_to_another_member() {
+        let mut config = Config::default();
+        config.ingester.audit_period = Some(Duration::from_secs(60));
+        (config.ingester.replicas.enabled, config.ingester.replicas.shards) = (true, 2);
+        let (share, metrics, shown) = (Share::of_members(), Metrics::new().unwrap(), Shown::default());
+        let units = ["Model 1/2", "Model 2/2"].map(str::to_owned);
+        let found = || metrics.render().contains("ingester_audit_findings{finding=\"missing\",kind=\"Model\"} 4\n");
+        let forgets = |config: &Config, now: &[String]| {
+            share.allow(units.clone().into());
+            shown.units().insert("Model".into(), names(&held(&MODEL, config, &share)));
+            metrics.audit("Model").succeeded([4, 0, 0, 0, 0, 0, 0]);
+            assert!(found());
+            share.allow(now.iter().cloned().collect());
+            shown.forget(&[MODEL], config, &share, &metrics);
+            !found()
+        };
+        assert!(!forgets(&config, &units));
+        assert!(forgets(&config, &units[1..]) && forgets(&config, &[]));
+        config.ingester.suspend = vec!["Model".into()];
+        assert!(forgets(&config, &units));
+        config.ingester.suspend.clear();
+        config.ingester.audit_period = None;
+        assert!(forgets(&config, &units));
+    }
 
     #[test]
     fn each_finding_counts_under_its_own_name() {

@@ -15,6 +15,8 @@ pub(crate) enum ApiErrorKind {
     Forbidden,
     /// Worth a retry: no connection, a time-out, 429, 5xx.
     Transient,
+    /// It was not asked: the Lease of this process has run out, so that it may not change anything.
+    Lease,
     /// Everything else, such as 400 and 405.
     Other,
 }
@@ -46,6 +48,11 @@ impl ApiError {
         ApiError { doing: doing.into(), reason: reason.into(), code: 0, kind, timeout: false }
     }
 
+    /// Nothing was changed while `doing`: the Lease of this process has run out, and others may have its work.
+    pub(crate) fn without_lease(doing: impl Into<String>) -> Self {
+        ApiError::new(doing, "the Lease of this member has run out", ApiErrorKind::Lease)
+    }
+
     /// An error with this status code; 0 for no answer.
     #[cfg(test)]
     pub(crate) fn status(doing: impl Into<String>, code: u16) -> Self {
@@ -56,14 +63,23 @@ impl ApiError {
         self.kind
     }
 
+    /// Whether the same may succeed later, without anybody's help.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self.kind, ApiErrorKind::Transient | ApiErrorKind::Lease)
+    }
+
     /// Whether the answer took too long: the API server's own time-out, a gateway's, or ours.
     pub(crate) fn is_timeout(&self) -> bool {
         matches!(self.code, 408 | 504) || self.timeout
     }
 
-    /// The HTTP status code, or `network` if there was none.
+    /// The HTTP status code, `network` if there was none, or `lease` if nothing was asked.
     pub(crate) fn code(&self) -> String {
-        if self.code == 0 { "network".into() } else { self.code.to_string() }
+        match (self.kind, self.code) {
+            (ApiErrorKind::Lease, _) => "lease".into(),
+            (_, 0) => "network".into(),
+            (_, code) => code.to_string(),
+        }
     }
 }
 

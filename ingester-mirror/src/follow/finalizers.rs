@@ -96,7 +96,7 @@ impl Follower {
                     Ok(None) => in_a_row = 0,
                     // It is gone.
                     Err(error) if error.kind() == ApiErrorKind::NotFound => in_a_row = 0,
-                    Err(error) if error.kind() == ApiErrorKind::Transient => {
+                    Err(error) if error.may_pass() => {
                         // One object may have an admission webhook that fails; the others do not wait for it.
                         (left, in_a_row) = (left + 1, in_a_row + 1);
                         if in_a_row == TROUBLE || mistakes::made(Mistake::RoundEnds) {

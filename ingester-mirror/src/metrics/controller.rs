@@ -98,7 +98,7 @@ impl Restart {
 
 /// Codes whose series exist from the start, at 0, so that an alert sees the first error of each: `rate` sees no increase in a
 /// series that did not exist before.
-const API_CODES: [&str; 11] = [NETWORK, "401", "403", "404", "409", "410", "422", "429", "500", "503", "504"];
+const API_CODES: [&str; 12] = [NETWORK, "lease", "401", "403", "404", "409", "410", "422", "429", "500", "503", "504"];
 
 /// The code of an error without a readable answer of the API server.
 const NETWORK: &str = "network";
@@ -116,6 +116,8 @@ pub struct ControllerMetrics {
 /// The gauges of one controller.
 #[derive(Default)]
 struct Own {
+    /// Another member has the unit.
+    elsewhere: AtomicBool,
     depth: AtomicUsize,
     waiting_bytes: AtomicUsize,
     max_concurrent: AtomicUsize,
@@ -193,7 +195,7 @@ pub(super) struct KindMetrics {
     incomplete_columns: IntGauge,
     orphans_swept: IntCounter,
     purged: IntCounter,
-    database_errors: [IntCounter; 4],
+    database_errors: [IntCounter; CLASSES.len()],
     /// Not bound: the codes are not known in advance, and errors are rare.
     api_errors: Counters<2>,
     finalizers_added: IntCounter,
@@ -305,7 +307,8 @@ impl KindMetrics {
     pub(super) fn update(&self) {
         let controllers: Vec<Arc<Own>> = {
             let controllers = self.controllers.lock().unwrap_or_else(PoisonError::into_inner);
-            controllers.iter().filter_map(Weak::upgrade).collect()
+            // What another member has is shown by that one alone.
+            controllers.iter().filter_map(Weak::upgrade).filter(|own| !own.elsewhere.load(Relaxed)).collect()
         };
         let sum = |of: fn(&Own) -> &AtomicUsize| gauge(controllers.iter().map(|own| of(own).load(Relaxed)).sum());
         self.depth.set(sum(|own| &own.depth));
@@ -323,7 +326,7 @@ impl KindMetrics {
             oldest.as_ref().and_then(|oldest| oldest())
         });
         self.oldest_waiting.set(oldest.max().unwrap_or_default().as_secs_f64());
-        // True of the kind once it is true in every namespace.
+        // True of the kind once it is true of all that this process has of it.
         let all = |of: fn(&Own) -> &AtomicBool| {
             !controllers.is_empty() && controllers.iter().all(|own| of(own).load(Relaxed))
         };
@@ -541,7 +544,8 @@ impl ControllerMetrics {
         }
     }
 
-    /// A request to the API server failed with this HTTP status code, or with `network` if it gave no readable answer.
+    /// A request to the API server failed with this HTTP status code, with `network` if it gave no readable answer, or with `lease` if it
+    /// was not sent.
     pub(crate) fn api_error(&self, code: &str) {
         self.kind.api_errors.of([&self.kind.kind, code]).inc();
     }
@@ -612,6 +616,22 @@ impl ControllerMetrics {
         self.own.synced.store(false, Relaxed);
     }
 
+    /// Another member has the unit from now on: what this one knew of it says nothing any more.
+    pub(crate) fn given_away(&self) {
+        self.stopped();
+        self.own.elsewhere.store(true, Relaxed);
+        for gauge in [&self.own.objects, &self.own.rejected_objects] {
+            gauge.store(0, Relaxed);
+        }
+        self.own.installed.store(false, Relaxed);
+        *self.own.oldest.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The unit is this process's own.
+    pub(crate) fn taken_over(&self) {
+        self.own.elsewhere.store(false, Relaxed);
+    }
+
     /// Whether the first list is in SQL.
     pub(crate) fn synced(&self, synced: bool) {
         self.own.synced.store(synced, Relaxed);
@@ -655,7 +675,8 @@ impl Drop for BusyWorker {
 }
 
 /// The classes of database errors.
-const CLASSES: [ErrorClass; 4] = [ErrorClass::Transient, ErrorClass::Object, ErrorClass::Operator, ErrorClass::Unknown];
+const CLASSES: [ErrorClass; 5] =
+    [ErrorClass::Transient, ErrorClass::Object, ErrorClass::Operator, ErrorClass::Lease, ErrorClass::Unknown];
 
 fn count(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)

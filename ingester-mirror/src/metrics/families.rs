@@ -140,6 +140,7 @@ pub(super) struct Families {
     // Of members that share the work.
     pub(super) replica_units: Gauges<0>,
     pub(super) replica_members: Gauges<0>,
+    pub(super) replica_group_units: Gauges<0>,
     pub(super) replica_handovers: Counters<1>,
     pub(super) lease_renewals: Counters<1>,
     pub(super) leases_lost: Counters<0>,
@@ -288,7 +289,7 @@ impl Families {
             )?,
             api_errors: on.counters(
                 "ingester_api_errors_total",
-                "Errors of the API server, by HTTP code; `network` where it gave no answer that can be read",
+                "Errors of the API server, by HTTP code; `network` where it gave no answer that can be read, `lease` where it was not asked",
                 ["kind", "code"],
             )?,
             finalizers_added: on.counters("ingester_finalizers_added_total", "Finalizers added to objects", BY_KIND)?,
@@ -406,6 +407,11 @@ impl Families {
             replica_members: on.gauges(
                 "ingester_replica_members",
                 "Members that live and share the work, as this one sees it",
+                [],
+            )?,
+            replica_group_units: on.gauges(
+                "ingester_replica_group_units",
+                "Units of work that the members share among them, as this one sees it",
                 [],
             )?,
             replica_handovers: on.counters(

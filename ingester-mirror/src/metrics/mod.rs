@@ -100,6 +100,7 @@ impl Metrics {
     pub fn replicas(&self) -> ReplicaMetrics {
         ReplicaMetrics::of(&self.0.families)
     }
+
     /// Whether a kind is suspended.
     pub(crate) fn suspended(&self, kind: &str, suspended: bool) {
         self.kind(kind).suspended.set(suspended.into());
@@ -180,6 +181,7 @@ impl fmt::Debug for Metrics {
 pub struct ReplicaMetrics {
     units: IntGauge,
     members: IntGauge,
+    group_units: IntGauge,
     taken: IntCounter,
     given: IntCounter,
     renewed: IntCounter,
@@ -193,6 +195,7 @@ impl ReplicaMetrics {
         ReplicaMetrics {
             units: families.replica_units.of([]),
             members: families.replica_members.of([]),
+            group_units: families.replica_group_units.of([]),
             taken: families.replica_handovers.of(["taken"]),
             given: families.replica_handovers.of(["given"]),
             renewed: families.lease_renewals.of(["success"]),
@@ -207,6 +210,11 @@ impl ReplicaMetrics {
 
     pub(crate) fn members(&self, living: usize) {
         self.members.set(living as i64);
+    }
+
+    /// How many units there are to share. Who shares says so before it is a member: otherwise nobody would see that there is none.
+    pub fn group_units(&self, units: usize) {
+        self.group_units.set(units as i64);
     }
 
     pub(crate) fn taken(&self) {
@@ -238,6 +246,7 @@ fn class_label(class: ErrorClass) -> &'static str {
         ErrorClass::Transient => "transient",
         ErrorClass::Object => "object",
         ErrorClass::Operator => "operator",
+        ErrorClass::Lease => "lease",
         ErrorClass::Unknown => "unknown",
     }
 }

@@ -90,13 +90,13 @@ fn every_series_exists_from_the_start() {
             rendered.value(&format!("{name}{{{labels}=\"{value}\"}}"));
         }
     }
-    for class in ["transient", "object", "operator", "unknown"] {
+    for class in ["transient", "object", "operator", "lease", "unknown"] {
         rendered.value(&format!("ingester_database_errors_total{{class=\"{class}\",kind=\"Model\"}}"));
     }
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 65);
+    assert_eq!(rendered.types.len(), 66);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 
@@ -213,6 +213,38 @@ fn a_controller_that_has_stopped_holds_nothing_and_is_not_synced() {
         (&format!("ingester_objects{kind}"), 5.0),
         (&format!("ingester_installed{kind}"), 1.0),
     ]);
+}
+
+#[test]
+fn what_was_given_away_is_shown_by_nobody_here() {
+    let (metrics, one) = model();
+    let (two, kind) = (metrics.controller("Model"), "{kind=\"Model\"}");
+    for controller in [&one, &two] {
+        controller.objects(5);
+        controller.rejected_objects(1);
+        controller.held(2);
+        controller.installed(true);
+        controller.oldest(|| Some(Duration::from_secs(7)));
+    }
+    one.synced(true);
+    one.list_ended();
+    let value = |name: &str| Rendered::of(&metrics).value(&format!("ingester_{name}{kind}"));
+    let values = || ["objects", "rejected_objects", "held_objects", "installed", "synced"].map(value);
+    assert_eq!(values(), [10.0, 2.0, 4.0, 1.0, 0.0]);
+    // What the other member has not listed yet is none of this one's business.
+    two.given_away();
+    assert_eq!(values(), [5.0, 1.0, 2.0, 1.0, 1.0]);
+    assert!(value("last_list_timestamp_seconds") > 1e9 && value("last_event_timestamp_seconds") > 1e9);
+    one.given_away();
+    assert_eq!(values(), [0.0; 5]);
+    for name in ["last_list_timestamp_seconds", "last_event_timestamp_seconds", "oldest_waiting_seconds"] {
+        assert_eq!(value(name), 0.0, "{name}");
+    }
+    // It comes back without anything that was known of it.
+    two.taken_over();
+    assert_eq!(values(), [0.0; 5]);
+    two.installed(true);
+    assert_eq!(values(), [0.0, 0.0, 0.0, 1.0, 0.0]);
 }
 
 #[test]
@@ -355,6 +387,7 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.database_error(ErrorClass::Transient), &[("ingester_database_errors_total transient", 1.0)]),
         (|m| m.database_error(ErrorClass::Object), &[("ingester_database_errors_total object", 1.0)]),
         (|m| m.database_error(ErrorClass::Operator), &[("ingester_database_errors_total operator", 1.0)]),
+        (|m| m.database_error(ErrorClass::Lease), &[("ingester_database_errors_total lease", 1.0)]),
         (|m| m.database_error(ErrorClass::Unknown), &[("ingester_database_errors_total unknown", 1.0)]),
         (|m| m.finalizers_added(2), &[("ingester_finalizers_added_total", 2.0)]),
         (|m| m.finalizers_removed(2), &[("ingester_finalizers_removed_total", 2.0)]),

@@ -55,8 +55,8 @@ impl Pipeline {
             Then::Delete(meta) => self.unit.cluster.delete(&meta).await,
             Then::Evict(meta, row) => match self.read_back(&row).await {
                 Ok(()) => self.evict(&meta).await.inspect_err(|error| {
-                    // Where it changed meanwhile, the next attempt begins with what it is now.
-                    if !matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound) {
+                    // Where it changed meanwhile, the next attempt begins with what it is now. Without a Lease there was none.
+                    if !matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::NotFound | ApiErrorKind::Lease) {
                         self.unit.metrics.eviction_failed();
                     }
                 }),
@@ -145,7 +145,11 @@ impl Pipeline {
                 self.unit.publisher.held(kind, object.subject(&api_version, &version), &error.to_string());
                 pause
             }
-            ApiErrorKind::Transient | ApiErrorKind::Forbidden | ApiErrorKind::Other | ApiErrorKind::Expired => {
+            ApiErrorKind::Transient
+            | ApiErrorKind::Forbidden
+            | ApiErrorKind::Other
+            | ApiErrorKind::Expired
+            | ApiErrorKind::Lease => {
                 metrics.api_error(&error.code());
                 metrics.reconciled(Outcome::Error, 1);
                 tracing::warn!(kind = kind.name(), %namespace, %name, %error, attempt, "Reconciler error");

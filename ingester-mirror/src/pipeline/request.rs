@@ -107,7 +107,7 @@ impl Pipeline {
                 tracing::warn!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, %error,
                     "Finalizer not added; the object is mirrored anyway");
                 // Whoever adds finalizers leaves out what has no row yet.
-                let again = error.kind() == ApiErrorKind::Transient;
+                let again = error.may_pass();
                 Work::Object { object, source: Source::Patch { again } }
             }
         };

@@ -1,6 +1,8 @@
 //! The Leases of a group, behind a trait, and the real ones.
 
-use super::record::{GROUP, Record};
+use super::record::{GROUP, NAME, Record};
+use super::shard::fnv1a;
+use crate::backoff::{Backoff, LEASES};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use k8s_openapi::api::coordination::v1::Lease;
@@ -9,15 +11,26 @@ use kube::api::{Api, DeleteParams, ListParams, PostParams, Preconditions, WatchE
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// Which members share the work: those of one group, in one namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Where the Leases are.
     pub namespace: String,
-    /// What the members have in common, such as `ingester-4f1c2a9b`.
+    /// What the members have in common, such as `ingester-4f1c2a9b00c3d1e5f7`.
     pub name: String,
+    /// What is configured: what the group's name begins with.
+    pub of: String,
+}
+
+impl Group {
+    /// The group of those who are called `of` and have one database: it has recorded `recorded`, and is called `database`. A copy
+    /// of it has the same records, but mostly another name.
+    pub fn of_database(namespace: String, of: &str, recorded: &str, database: &str) -> Self {
+        let hash = fnv1a(database);
+        let name = format!("{of}-{recorded}{:08x}", (hash ^ (hash >> 32)) & 0xffff_ffff);
+        Group { namespace, name, of: of.to_owned() }
+    }
 }
 
 /// Why a Lease was not read or written.
@@ -69,33 +82,51 @@ pub(crate) trait Leases: Send + Sync {
 pub struct KubeLeases {
     api: Api<Lease>,
     group: Group,
-    /// What the last list, and events since then, said of each member's claims.
-    known: Arc<Mutex<BTreeMap<String, BTreeSet<String>>>>,
+    known: Arc<Mutex<Known>>,
+}
+
+/// What the last list, and events since then, said.
+struct Known {
+    /// Up to which version; `None` until the next list says.
+    version: Option<String>,
+    /// The claims of each member.
+    claims: BTreeMap<String, BTreeSet<String>>,
+    /// Watches that failed, or said nothing.
+    backoff: Backoff,
+}
+
+impl Known {
+    /// Whether this version is later than all that is known, which it is from now on.
+    fn advances(&mut self, version: Option<String>) -> bool {
+        let number = |version: &Option<String>| version.as_deref().and_then(|version| version.parse::<u64>().ok());
+        if number(&version) <= number(&self.version) {
+            return false;
+        }
+        self.version = version;
+        true
+    }
 }
 
 /// After how many seconds the API server ends a watch of Leases.
 const WATCH_SECONDS: u32 = 240;
 
-/// The pause after a watch that could not be opened, or ended.
-const PAUSE: Duration = Duration::from_secs(5);
-
 impl KubeLeases {
     /// The Leases of a group.
     pub fn new(client: Client, group: Group) -> Self {
-        KubeLeases { api: Api::namespaced(client, &group.namespace), group, known: Arc::default() }
+        let known = Known { version: None, claims: BTreeMap::new(), backoff: Backoff::new(LEASES) };
+        KubeLeases { api: Api::namespaced(client, &group.namespace), group, known: Arc::new(Mutex::new(known)) }
     }
 
-    /// The members of every group whose name begins like this, each with its group.
+    /// The members of every group that is called this, each with its group.
     ///
     /// # Errors
     /// If the API server does not answer.
     pub async fn members(client: Client, namespace: &str, name: &str) -> Result<Vec<(String, Record)>, kube::Error> {
         let api: Api<Lease> = Api::namespaced(client, namespace);
-        let leases = api.list(&ListParams::default().labels(GROUP)).await?;
+        let leases = api.list(&ListParams::default().labels(&format!("{NAME}={name}"))).await?;
         let of_group = |lease: Lease| {
             let group = lease.metadata.labels.as_ref()?.get(GROUP)?.clone();
-            let rest = group.strip_prefix(name)?;
-            (rest.is_empty() || rest.starts_with('-')).then(|| (group, Record::of(lease)))
+            Some((group, Record::of(lease)))
         };
         Ok(leases.into_iter().filter_map(of_group).collect())
     }
@@ -104,40 +135,60 @@ impl KubeLeases {
         format!("{GROUP}={}", self.group.name)
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, BTreeSet<String>>> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn watch(&self) -> Result<(), kube::Error> {
+    /// Waits for news. It begins where the last list was: the state that a server sends to who names no version may be an old one,
+    /// which would be news again and again.
+    async fn watch(&self) -> Result<Watched, kube::Error> {
+        let Some(version) = self.known().version.clone() else { return Ok(Watched::Nothing) };
         let parameters = WatchParams::default().labels(&self.selector()).timeout(WATCH_SECONDS);
-        // The present state comes first, which the last list had.
-        let mut events = std::pin::pin!(self.api.watch(&parameters, "0").await?);
+        let mut events = std::pin::pin!(self.api.watch(&parameters, &version).await?);
         while let Some(event) = events.next().await {
+            let event = event?;
             let mut known = self.known();
-            let news = match event? {
+            known.backoff.reset();
+            let news = match event {
                 WatchEvent::Added(lease) | WatchEvent::Modified(lease) => {
+                    let advances = known.advances(lease.metadata.resource_version.clone());
                     let Record { name, claims, .. } = Record::of(lease);
-                    known.insert(name, claims.clone()) != Some(claims)
+                    advances && known.claims.insert(name, claims.clone()) != Some(claims)
                 }
-                WatchEvent::Deleted(lease) => known.remove(&lease.metadata.name.unwrap_or_default()).is_some(),
-                WatchEvent::Bookmark(_) => false,
-                WatchEvent::Error(_) => break,
+                WatchEvent::Deleted(lease) => {
+                    let advances = known.advances(lease.metadata.resource_version.clone());
+                    advances && known.claims.remove(&lease.metadata.name.unwrap_or_default()).is_some()
+                }
+                WatchEvent::Bookmark(bookmark) => {
+                    known.advances(Some(bookmark.metadata.resource_version));
+                    false
+                }
+                WatchEvent::Error(status) => return Err(kube::Error::Api(status)),
             };
             if news {
-                return Ok(());
+                return Ok(Watched::News);
             }
         }
-        tokio::time::sleep(PAUSE).await;
-        Ok(())
+        Ok(Watched::Nothing)
     }
+}
+
+/// How a watch ended.
+enum Watched {
+    News,
+    Nothing,
 }
 
 impl Leases for KubeLeases {
     fn list(&self) -> BoxFuture<'_, Result<Vec<Record>, LeaseError>> {
         async {
             let leases = self.api.list(&ListParams::default().labels(&self.selector())).await.map_err(failed)?;
+            let version = leases.metadata.resource_version.clone();
             let records: Vec<Record> = leases.into_iter().map(Record::of).collect();
-            *self.known() = records.iter().map(|record| (record.name.clone(), record.claims.clone())).collect();
+            let mut known = self.known();
+            known.advances(version);
+            known.claims = records.iter().map(|record| (record.name.clone(), record.claims.clone())).collect();
+            drop(known);
             Ok(records)
         }
         .boxed()
@@ -145,7 +196,7 @@ impl Leases for KubeLeases {
 
     fn create<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>> {
         async move {
-            let made = self.api.create(&PostParams::default(), &record.lease(&self.group.name)).await;
+            let made = self.api.create(&PostParams::default(), &record.lease(&self.group)).await;
             made.map(Record::of).map_err(|error| match failed(error) {
                 LeaseError::Gone => LeaseError::Failed(format!("there is no namespace {}", self.group.namespace)),
                 error => error,
@@ -156,7 +207,7 @@ impl Leases for KubeLeases {
 
     fn replace<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>> {
         async move {
-            let lease = record.lease(&self.group.name);
+            let lease = record.lease(&self.group);
             let replaced = self.api.replace(&record.name, &PostParams::default(), &lease).await;
             replaced.map(Record::of).map_err(failed)
         }
@@ -175,9 +226,18 @@ impl Leases for KubeLeases {
 
     fn changed(&self) -> BoxFuture<'_, ()> {
         async {
-            if self.watch().await.is_err() {
-                tokio::time::sleep(PAUSE).await;
-            }
+            let watched = self.watch().await;
+            let pause = {
+                let mut known = self.known();
+                match watched {
+                    Ok(Watched::News) => return,
+                    // The server has forgotten this version. The next list, which is not far, has a later one.
+                    Err(kube::Error::Api(status)) if status.code == 410 => known.version = None,
+                    Ok(Watched::Nothing) | Err(_) => {}
+                }
+                known.backoff.pause()
+            };
+            tokio::time::sleep(pause).await;
         }
         .boxed()
     }
@@ -188,5 +248,132 @@ fn failed(error: kube::Error) -> LeaseError {
         kube::Error::Api(status) if status.code == 404 => LeaseError::Gone,
         kube::Error::Api(status) if status.code == 409 => LeaseError::Conflict,
         _ => LeaseError::Failed(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Group, KubeLeases, LeaseError, Leases as _};
+    use crate::replicas::record::Record;
+    use http::{Request, Response};
+    use kube::Client;
+    use kube::client::Body;
+    use serde_json::{Value, json};
+    use std::collections::{BTreeSet, VecDeque};
+    use std::convert::Infallible;
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+    use tokio::time::Instant;
+
+    fn group() -> Group {
+        Group::of_database("ns".into(), "ingester", "abc", "metadata")
+    }
+
+    /// A Lease of this version that claims units.
+    fn lease(name: &str, version: u32, claims: &[&str]) -> Value {
+        let units = |units: &[&str]| -> BTreeSet<String> { units.iter().map(|unit| (*unit).to_owned()).collect() };
+        let record =
+            Record { version: version.to_string(), ..Record::member(name, name, units(&["A", "B"]), units(claims)) };
+        serde_json::to_value(record.lease(&group())).unwrap()
+    }
+
+    fn list(version: u32, leases: &[Value]) -> (u16, String) {
+        (200, json!({ "metadata": { "resourceVersion": version.to_string() }, "items": leases }).to_string())
+    }
+
+    fn events(events: &[(&str, Value)]) -> (u16, String) {
+        let line = |(what, object): &(&str, Value)| format!("{}\n", json!({ "type": what, "object": object }));
+        (200, events.iter().map(line).collect())
+    }
+
+    fn expired() -> Value {
+        json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired", "message": "too old", "code": 410 })
+    }
+
+    type Asked = Arc<Mutex<Vec<String>>>;
+
+    /// A server that gives these answers, and from which version each watch was asked for, `list` for a list.
+    fn server(answers: Vec<(u16, String)>) -> (KubeLeases, Asked) {
+        let (asked, mut answers) = (Asked::default(), VecDeque::from(answers));
+        let asks = asked.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let query = request.uri().query().unwrap_or_default().to_owned();
+            let version = query.split('&').find_map(|part| part.strip_prefix("resourceVersion="));
+            let what = if query.contains("watch=true") { version.unwrap_or("?") } else { "list" };
+            asks.lock().unwrap().push(what.to_owned());
+            let (code, text) = answers.pop_front().expect("one request more than there are answers");
+            let answer = Response::builder().status(code).body(Body::from(text.into_bytes())).unwrap();
+            std::future::ready(Ok::<_, Infallible>(answer))
+        });
+        (KubeLeases::new(Client::new(service, "ns"), group()), asked)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_begins_at_the_list_and_goes_on_where_it_was() {
+        let (leases, asked) = server(vec![
+            list(7, &[lease("a", 5, &["A"])]),
+            // A cache that lags behind the list, a renewal, and then news.
+            events(&[
+                ("ADDED", lease("a", 3, &[])),
+                ("MODIFIED", lease("a", 8, &["A"])),
+                ("MODIFIED", lease("a", 9, &["B"])),
+            ]),
+            events(&[("DELETED", lease("a", 12, &["B"]))]),
+        ]);
+        leases.list().await.unwrap();
+        let begin = Instant::now();
+        leases.changed().await;
+        leases.changed().await;
+        assert_eq!(*asked.lock().unwrap(), ["list", "7", "9"]);
+        assert_eq!(begin.elapsed(), Duration::ZERO, "nobody waits for news");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_version_that_is_forgotten_is_asked_for_once() {
+        let refused = (410, expired().to_string());
+        for gone in [refused, events(&[("ERROR", expired())])] {
+            let (leases, asked) =
+                server(vec![list(7, &[]), gone, list(9, &[]), events(&[("ADDED", lease("a", 10, &["A"]))])]);
+            leases.list().await.unwrap();
+            let begin = Instant::now();
+            leases.changed().await;
+            assert!(begin.elapsed() >= Duration::from_secs(1), "{:?}", begin.elapsed());
+            // Without a list there is nothing to begin with.
+            leases.changed().await;
+            assert_eq!(*asked.lock().unwrap(), ["list", "7"]);
+            leases.list().await.unwrap();
+            leases.changed().await;
+            assert_eq!(*asked.lock().unwrap(), ["list", "7", "list", "9"]);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_ends_every_watch_is_asked_less_and_less_often() {
+        let (leases, asked) = server([vec![list(7, &[])], vec![events(&[]); 6]].concat());
+        leases.list().await.unwrap();
+        let begin = Instant::now();
+        for _ in 0..6 {
+            leases.changed().await;
+        }
+        assert!(begin.elapsed() > Duration::from_secs(31), "{:?}", begin.elapsed());
+        assert_eq!(asked.lock().unwrap().len(), 7);
+    }
+
+    #[test]
+    fn a_copy_of_a_database_that_is_called_otherwise_has_a_group_of_its_own() {
+        let name = |recorded, database| Group::of_database("ns".into(), "ingester", recorded, database).name;
+        assert_eq!(name("abc", "metadata"), name("abc", "metadata"));
+        assert_ne!(name("abc", "metadata"), name("abc", "metadata_copy"));
+        assert_ne!(name("abc", "metadata"), name("abd", "metadata"));
+        assert_eq!(name("abcdefghij", "metadata").len(), "ingester-".len() + 18);
+    }
+
+    #[tokio::test]
+    async fn a_lease_in_no_namespace_is_no_lease_that_is_gone() {
+        let missing =
+            json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "no", "code": 404 });
+        let (leases, _) = server(vec![(404, missing.to_string())]);
+        let made = leases.create(&Record::member("a", "a", BTreeSet::new(), BTreeSet::new())).await;
+        assert!(matches!(made, Err(LeaseError::Failed(reason)) if reason == "there is no namespace ns"));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::assign::assign;
 use super::record::Record;
+use crate::mistakes::{self, Mistake};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 
@@ -46,6 +47,8 @@ pub(super) struct Plan {
     pub(super) stale: Vec<Record>,
     /// How many members live, this one among them.
     pub(super) living: usize,
+    /// How many units they share.
+    pub(super) units: usize,
 }
 
 impl Member {
@@ -100,8 +103,10 @@ impl Member {
         let owners = assign(&living);
         let own: BTreeSet<&String> =
             self.serves.iter().filter(|unit| owners.get(unit.as_str()) == Some(&self.name.as_str())).collect();
-        let claimed_elsewhere =
-            |unit: &String| self.peers.values().filter(lives).any(|peer| peer.record.claims.contains(unit));
+        let claimed_elsewhere = |unit: &String| {
+            let claims = |peer: &Peer| peer.record.claims.contains(unit);
+            self.peers.values().filter(lives).any(claims) && !mistakes::made(Mistake::ClaimIgnored)
+        };
         let may_run: BTreeSet<String> = own
             .iter()
             .filter(|unit| {
@@ -112,9 +117,9 @@ impl Member {
             .collect();
         let stale = self.peers.values().filter(|peer| !lives(peer)).map(|peer| peer.record.clone()).collect();
         let claims = own.into_iter().chain(running.iter()).cloned().collect();
-        let living = living.len();
+        let (living, units) = (living.len(), owners.len());
         self.begun.clone_from(&may_run);
-        Plan { claims, may_run, stale, living }
+        Plan { claims, may_run, stale, living, units }
     }
 
     /// Whether the last list was asked for when the claim was stored.
@@ -163,7 +168,7 @@ mod tests {
         let mut alone = Member::new("m".into(), units(&["A", "B"]));
         let plan = |member: &mut Member, now| member.plan(&BTreeSet::new(), now);
         alone.listed(vec![lease("m", 1, &[])], at(0), at(1));
-        let expected = Plan { claims: units(&["A", "B"]), living: 1, ..Plan::default() };
+        let expected = Plan { claims: units(&["A", "B"]), living: 1, units: 2, ..Plan::default() };
         assert_eq!(plan(&mut alone, at(1)), expected, "nothing is claimed yet");
         alone.stored(&units(&["A", "B"]), at(3));
         // It was asked for before the claims were stored.

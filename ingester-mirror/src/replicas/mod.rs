@@ -1,10 +1,10 @@
 //! Many ingesters share the work: which units this one may work on.
 //!
-//! May use: ingester-core, ingester-store, config, health, metrics.
+//! May use: ingester-core, ingester-store, backoff, config, health, metrics, mistakes.
 //! Must not: know what a unit does.
 //!
 //! A unit is a kind, in a namespace where namespaces are named, and one of its [shards](shard::Shard). Each member has a Lease of its own
-//! (coordination.k8s.io), and renews it. Its annotations say which units it could serve, and which it claims.
+//! (coordination.k8s.io), and renews it. Its annotations say which [units](units) it could serve, and which it claims.
 //!
 //! ```text
 //! every retryPeriod, and when a claim of another one goes:
@@ -35,8 +35,14 @@ pub(crate) mod shard;
 mod share;
 #[cfg(test)]
 mod simulation;
+mod units;
 
+#[cfg(test)]
+pub(crate) use leases::Leases;
 pub use leases::{Group, KubeLeases, LeaseError};
 pub use record::Record;
+pub use record::TooManyUnits;
 pub use run::{Membership, name_of_pod, random_name};
-pub use share::{Held, Share};
+pub use share::{Changes, Held, Share};
+#[cfg(test)]
+pub(crate) use simulation::{Frozen, freezable};

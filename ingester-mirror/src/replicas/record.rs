@@ -1,19 +1,42 @@
 //! What a member's Lease says.
 
+use super::leases::Group;
+use super::units;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
-use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The label with the name of the group.
 pub(super) const GROUP: &str = "ingester.michelangelo.api/group";
 
-/// The annotation with the units that a member could serve, as JSON.
+/// The label with what is configured as the name of ingesters that share their work.
+pub(super) const NAME: &str = "ingester.michelangelo.api/name";
+
+/// The annotation with the units that a member could serve.
 const SERVES: &str = "ingester.michelangelo.api/serves";
 
-/// The annotation with the units that it claims, as JSON.
+/// The annotation with those of them that it claims.
 const CLAIMS: &str = "ingester.michelangelo.api/claims";
+
+/// How far the clocks of two machines may differ before people are told what is not so.
+const CLOCKS: Duration = Duration::from_secs(5);
+
+/// How many bytes of annotations an object may have.
+const ROOM: usize = 256 << 10;
+
+/// So many units do not fit into a Lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{units} units need {bytes} bytes of a Lease, which has room for {ROOM}: name fewer namespaces in `ingester.namespaces` (none is all of \
+     them), or take smaller numbers for `ingester.replicas.shards`, or give the kinds to several ingesters with another \
+     `ingester.replicas.name` each"
+)]
+pub struct TooManyUnits {
+    units: usize,
+    bytes: usize,
+}
 
 /// A member, as its Lease says.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +77,12 @@ impl Record {
         }
     }
 
+    /// Whether others have waited for it in vain by this time of day, which is that of another machine.
+    pub fn is_overdue(&self, now: Timestamp) -> bool {
+        let waits = SignedDuration::try_from(self.duration + CLOCKS).unwrap_or(SignedDuration::MAX);
+        self.renewed.is_none_or(|renewed| now.duration_since(renewed) > waits)
+    }
+
     /// Whether the member has left its group, as client-go releases a Lease: nobody holds it.
     pub fn has_left(&self) -> bool {
         self.holder.is_empty()
@@ -64,9 +93,9 @@ impl Record {
         let Lease { metadata, spec } = lease;
         let spec = spec.unwrap_or_default();
         let annotations = metadata.annotations.unwrap_or_default();
-        let units = |name: &str| -> BTreeSet<String> {
-            annotations.get(name).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
-        };
+        let text = |name: &str| annotations.get(name).map(String::as_str).unwrap_or_default();
+        let serves = units::decode(text(SERVES));
+        let claims = units::decode_some(text(CLAIMS), &serves);
         let seconds = spec.lease_duration_seconds.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or_default();
         Record {
             name: metadata.name.unwrap_or_default(),
@@ -74,23 +103,33 @@ impl Record {
             acquired: spec.acquire_time.map(|time| time.0),
             renewed: spec.renew_time.map(|time| time.0),
             duration: Duration::from_secs(seconds),
-            serves: units(SERVES),
-            claims: units(CLAIMS),
+            serves,
+            claims,
             uid: metadata.uid.unwrap_or_default(),
             version: metadata.resource_version.unwrap_or_default(),
         }
     }
 
+    /// Checks that the Lease of this has room for all of its claims.
+    pub(super) fn check_size(&self) -> Result<(), TooManyUnits> {
+        let bytes = self.annotations().iter().map(|(name, text)| name.len() + text.len()).sum();
+        if bytes <= ROOM { Ok(()) } else { Err(TooManyUnits { units: self.serves.len(), bytes }) }
+    }
+
+    fn annotations(&self) -> [(&'static str, String); 2] {
+        [(SERVES, units::encode(&self.serves)), (CLAIMS, units::encode_some(&self.claims, &self.serves))]
+    }
+
     /// The Lease of a group that says this.
-    pub(super) fn lease(&self, group: &str) -> Lease {
+    pub(super) fn lease(&self, group: &Group) -> Lease {
         let labels = [
             ("app.kubernetes.io/name", "ingester"),
             ("app.kubernetes.io/component", "member"),
             ("app.kubernetes.io/managed-by", "ingester"),
-            (GROUP, group),
+            (GROUP, &group.name),
+            (NAME, &group.of),
         ];
-        let text = |units: &BTreeSet<String>| serde_json::to_string(units).unwrap_or_default();
-        let annotations = [(SERVES, text(&self.serves)), (CLAIMS, text(&self.claims))];
+        let annotations = self.annotations();
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         Lease {
             metadata: ObjectMeta {
@@ -115,9 +154,15 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::Record;
+    use crate::replicas::leases::Group;
     use k8s_openapi::api::coordination::v1::Lease;
     use k8s_openapi::jiff::Timestamp;
+    use std::collections::BTreeSet;
     use std::time::Duration;
+
+    fn group() -> Group {
+        Group::of_database("ns".into(), "ingester", "a", "metadata")
+    }
 
     #[test]
     fn a_lease_says_what_was_written_into_it() {
@@ -132,7 +177,45 @@ mod tests {
             uid: "u".into(),
             version: "7".into(),
         };
-        assert_eq!(Record::of(record.lease("a")), record);
+        assert_eq!(Record::of(record.lease(&group())), record);
+    }
+
+    #[test]
+    fn a_lease_has_room_for_thousands_of_namespaces_and_no_more() {
+        let member = |namespaces: usize, shards: u32| {
+            let mut serves = BTreeSet::new();
+            for kind in 0..13 {
+                for namespace in 0..namespaces {
+                    let unit = format!("SomeLongKindName{kind} in team-with-a-long-name-{namespace:06}");
+                    serves.extend((1..=shards).map(|place| match shards {
+                        1 => unit.clone(),
+                        of => format!("{unit} {place}/{of}"),
+                    }));
+                }
+            }
+            Record::member("a", "pod", serves.clone(), serves)
+        };
+        for (namespaces, shards) in [(4000, 1), (60, 16), (1, 1024)] {
+            let record = member(namespaces, shards);
+            assert_eq!(record.check_size(), Ok(()));
+            assert_eq!(Record::of(record.lease(&group())), record);
+        }
+        let error = member(9000, 1).check_size().unwrap_err();
+        assert!(error.to_string().starts_with("117000 units need "), "{error}");
+    }
+
+    #[test]
+    fn a_member_is_overdue_when_nobody_waits_for_it_any_more() {
+        let renewed = |second| Some(Timestamp::from_second(second).unwrap());
+        let record = Record {
+            renewed: renewed(100),
+            duration: Duration::from_secs(15),
+            ..Record::member("a", "pod", BTreeSet::new(), BTreeSet::new())
+        };
+        let overdue = |record: &Record, second| record.is_overdue(Timestamp::from_second(second).unwrap());
+        // The clock here may be ahead, or behind.
+        assert_eq!([90, 115, 120, 121].map(|now| overdue(&record, now)), [false, false, false, true]);
+        assert!(overdue(&Record { renewed: None, ..record }, 0));
     }
 
     #[test]

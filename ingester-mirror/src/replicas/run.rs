@@ -2,11 +2,12 @@
 
 use super::leases::{LeaseError, Leases};
 use super::member::{Member, Plan};
-use super::record::Record;
+use super::record::{Record, TooManyUnits};
 use super::share::Share;
 use crate::config::Replicas;
 use crate::health::Health;
 use crate::metrics::ReplicaMetrics;
+use futures::future::join_all;
 use k8s_openapi::jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
@@ -21,22 +22,25 @@ const LAST: Duration = Duration::from_secs(30);
 /// How long deleting the own Lease may take at the end.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// How many Leases are removed at the same time.
+const REMOVALS: usize = 16;
+
 /// A member of a group.
 pub struct Membership {
-    pub(super) leases: Arc<dyn Leases>,
+    pub(crate) leases: Arc<dyn Leases>,
     /// What the name of its Lease begins with.
-    pub(super) group: String,
+    pub(crate) group: String,
     /// Where it runs, for people.
-    pub(super) holder: String,
-    pub(super) serves: BTreeSet<String>,
-    pub(super) config: Replicas,
-    pub(super) share: Share,
-    pub(super) metrics: ReplicaMetrics,
-    pub(super) health: Health,
+    pub(crate) holder: String,
+    pub(crate) serves: BTreeSet<String>,
+    pub(crate) config: Replicas,
+    pub(crate) share: Share,
+    pub(crate) metrics: ReplicaMetrics,
+    pub(crate) health: Health,
     /// The time of day, which Leases tell to people.
-    pub(super) time_of_day: fn() -> Timestamp,
+    pub(crate) time_of_day: fn() -> Timestamp,
     /// Names that nobody else will ever have.
-    pub(super) names: fn() -> String,
+    pub(crate) names: fn() -> String,
 }
 
 /// The own Lease.
@@ -51,6 +55,9 @@ struct Own {
 
 impl Membership {
     /// A member that could serve these units, and says through `share` which of them are its own.
+    ///
+    /// # Errors
+    /// If a Lease has no room for them.
     pub fn new(
         leases: super::KubeLeases,
         group: &super::Group,
@@ -59,9 +66,10 @@ impl Membership {
         config: Replicas,
         share: Share,
         metrics: ReplicaMetrics,
-    ) -> Self {
+    ) -> Result<Self, TooManyUnits> {
+        Record::member(&group.name, &holder, serves.clone(), serves.clone()).check_size()?;
         let leases = Arc::new(leases);
-        Membership {
+        Ok(Membership {
             leases,
             group: group.name.clone(),
             holder,
@@ -72,7 +80,7 @@ impl Membership {
             health: Health::new([]),
             time_of_day: Timestamp::now,
             names: random_name,
-        }
+        })
     }
 
     /// Says here whether it takes part: who counts on others without being one of them is not ready.
@@ -156,10 +164,24 @@ impl Membership {
         self.check_time(own);
         let plan = own.member.plan(&self.share.running(), Instant::now());
         self.follow(own, &plan);
-        for record in plan.stale {
-            tracing::info!(lease = record.name, holder = record.holder, "A member is gone, its Lease is removed");
-            // Another one may be faster, or the member alive after all: then the version is another one.
-            let _ = self.in_time(own, self.leases.delete(&record)).await;
+        self.remove(&plan.stale).await;
+    }
+
+    /// Removes Leases of members that are gone, some at once. Others are removed by the next round: the own Lease must not wait.
+    async fn remove(&self, stale: &[Record]) {
+        let removals = stale.iter().take(REMOVALS).map(|record| async move {
+            let (lease, holder) = (&record.name, &record.holder);
+            match self.leases.delete(record).await {
+                Ok(()) => tracing::info!(lease, holder, "A member is gone, its Lease is removed"),
+                // Another one was faster, or the member lives after all.
+                Err(LeaseError::Gone | LeaseError::Conflict) => {}
+                Err(error) => {
+                    tracing::warn!(lease, holder, %error, "A member is gone, its Lease was not removed, trying again");
+                }
+            }
+        });
+        if timeout(self.config.retry_period, join_all(removals)).await.is_err() {
+            tracing::warn!(leases = stale.len(), "Leases of members that are gone are not removed yet, trying again");
         }
     }
 
@@ -198,6 +220,7 @@ impl Membership {
         }
         self.metrics.units(may_run.len());
         self.metrics.members(plan.living);
+        self.metrics.group_units(plan.units);
         self.share.allow(may_run);
     }
 
@@ -324,4 +347,102 @@ pub fn name_of_pod() -> String {
     let host = std::env::var("HOSTNAME").ok().or_else(|| std::fs::read_to_string("/etc/hostname").ok());
     let host = host.map(|host| host.trim().to_owned()).filter(|host| !host.is_empty());
     format!("{}/{}", host.unwrap_or_else(|| "unknown".to_owned()), std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::leases::{LeaseError, Leases};
+    use super::{Membership, Record};
+    use crate::config::Replicas;
+    use crate::health::Health;
+    use crate::metrics::Metrics;
+    use crate::replicas::Share;
+    use futures::FutureExt as _;
+    use futures::future::BoxFuture;
+    use k8s_openapi::jiff::Timestamp;
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+    use tokio::time::sleep;
+    use tokio_util::sync::CancellationToken;
+
+    /// An API server whose deletions take this long.
+    struct Server {
+        leases: Mutex<BTreeMap<String, Record>>,
+        deletion: Duration,
+    }
+
+    impl Server {
+        fn store(&self, record: &Record) -> Record {
+            let mut leases = self.leases.lock().unwrap();
+            let version = leases.get(&record.name).map_or(0, |stored| stored.version.parse::<u32>().unwrap()) + 1;
+            let stored = Record { uid: record.name.clone(), version: version.to_string(), ..record.clone() };
+            leases.insert(record.name.clone(), stored.clone());
+            stored
+        }
+    }
+
+    impl Leases for Server {
+        fn list(&self) -> BoxFuture<'_, Result<Vec<Record>, LeaseError>> {
+            async { Ok(self.leases.lock().unwrap().values().cloned().collect()) }.boxed()
+        }
+
+        fn create<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>> {
+            async { Ok(self.store(record)) }.boxed()
+        }
+
+        fn replace<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<Record, LeaseError>> {
+            async { Ok(self.store(record)) }.boxed()
+        }
+
+        fn delete<'a>(&'a self, record: &'a Record) -> BoxFuture<'a, Result<(), LeaseError>> {
+            async {
+                sleep(self.deletion).await;
+                self.leases.lock().unwrap().remove(&record.name).map(drop).ok_or(LeaseError::Gone)
+            }
+            .boxed()
+        }
+
+        fn changed(&self) -> BoxFuture<'_, ()> {
+            std::future::pending().boxed()
+        }
+    }
+
+    /// How many Leases there are after a minute in which a member finds this many of the dead, and whether it lost its own.
+    async fn removed(dead: u32, deletion: Duration) -> (usize, bool) {
+        let server = Arc::new(Server { leases: Mutex::default(), deletion });
+        let (units, metrics) = (BTreeSet::from(["Model".to_owned()]), Metrics::new().unwrap());
+        for number in 0..dead {
+            let dead = Record::member(&format!("dead-{number}"), "pod", units.clone(), units.clone());
+            server.store(&Record { duration: Duration::from_secs(5), ..dead });
+        }
+        let (share, stop) = (Share::of_members(), CancellationToken::new());
+        let member = Membership {
+            leases: server.clone(),
+            group: "g".into(),
+            holder: "m".into(),
+            serves: units,
+            config: Replicas { enabled: true, ..Replicas::default() },
+            share: share.clone(),
+            metrics: metrics.replicas(),
+            health: Health::new([]),
+            time_of_day: || Timestamp::UNIX_EPOCH,
+            names: || "own".into(),
+        };
+        let running = tokio::spawn(member.run(stop.clone()));
+        sleep(Duration::from_secs(60)).await;
+        assert!(share.holds("Model"));
+        let left = server.leases.lock().unwrap().len();
+        stop.cancel();
+        running.await.unwrap();
+        (left, !metrics.render().contains("ingester_leases_lost_total 0\n"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn removing_the_leases_of_the_dead_costs_nobody_the_own_one() {
+        assert_eq!(removed(1, Duration::ZERO).await, (1, false));
+        assert_eq!(removed(100, Duration::from_secs(1)).await, (1, false));
+        // They are not removed, and that is all.
+        assert_eq!(removed(20, Duration::from_secs(30)).await, (21, false));
+    }
 }

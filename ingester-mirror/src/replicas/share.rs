@@ -1,10 +1,11 @@
 //! The part of the work that is this process's own.
 
+use crate::mistakes::{self, Mistake};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// Which units this process may work on. Clones share it.
@@ -16,8 +17,9 @@ struct Inner {
     /// Whether there is nobody to share with.
     alone: bool,
     state: Mutex<State>,
-    /// Changes with what is allowed.
-    allowed: watch::Sender<u64>,
+    /// How often something else was allowed, and who waits for that. Whoever waits first is woken first.
+    changes: AtomicU64,
+    changed: Notify,
     /// Told when a unit has been stopped.
     stopped: Notify,
     /// What `until` counts from.
@@ -37,7 +39,31 @@ struct State {
 pub struct Held {
     share: Share,
     unit: String,
-    allowed: watch::Receiver<u64>,
+    changes: Changes,
+}
+
+/// Changes of what a process may work on. None is missed, however late somebody waits for it.
+#[derive(Debug)]
+pub struct Changes {
+    share: Share,
+    seen: u64,
+}
+
+impl Changes {
+    /// Waits until other units may be worked on than when this was asked for, or was waited for last.
+    pub async fn next(&mut self) {
+        let inner = &self.share.0;
+        loop {
+            // It is woken by what happens from here on.
+            let changed = inner.changed.notified();
+            let now = inner.changes.load(Ordering::Acquire);
+            if now != self.seen {
+                self.seen = now;
+                return;
+            }
+            changed.await;
+        }
+    }
 }
 
 impl Share {
@@ -55,7 +81,8 @@ impl Share {
         Share(Arc::new(Inner {
             alone,
             state: Mutex::default(),
-            allowed: watch::Sender::new(0),
+            changes: AtomicU64::new(0),
+            changed: Notify::new(),
             stopped: Notify::new(),
             begin: Instant::now(),
             until: AtomicU64::new(0),
@@ -64,7 +91,7 @@ impl Share {
 
     /// Waits until this process may work on a unit.
     pub async fn hold(&self, unit: &str) -> Held {
-        let mut allowed = self.0.allowed.subscribe();
+        let mut changes = self.changes();
         loop {
             // Whoever changes what is allowed finds the unit either not begun or running.
             let may = self.0.alone || {
@@ -76,12 +103,9 @@ impl Share {
                 may
             };
             if may {
-                allowed.mark_unchanged();
-                return Held { share: self.clone(), unit: unit.to_owned(), allowed };
+                return Held { share: self.clone(), unit: unit.to_owned(), changes };
             }
-            if allowed.changed().await.is_err() {
-                std::future::pending().await
-            }
+            changes.next().await;
         }
     }
 
@@ -90,18 +114,17 @@ impl Share {
         self.0.alone || self.state().allowed.contains(unit)
     }
 
-    /// Waits until other units may be worked on than before.
-    pub async fn changed(&self) {
-        let mut allowed = self.0.allowed.subscribe();
-        if allowed.changed().await.is_err() {
-            std::future::pending().await
-        }
+    /// Changes of what may be worked on from now on.
+    pub fn changes(&self) -> Changes {
+        Changes { share: self.clone(), seen: self.0.changes.load(Ordering::Acquire) }
     }
 
     /// Whether this process may write now: nobody can have taken its units over. It is asked before every write, because a process that
     /// was frozen does not know that it was.
     pub fn is_valid(&self) -> bool {
-        self.0.alone || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
+        self.0.alone
+            || mistakes::made(Mistake::LeaseNotAsked)
+            || self.0.begin.elapsed() < Duration::from_millis(self.0.until.load(Ordering::Acquire))
     }
 
     /// Until when this process may write, as far as nobody renews.
@@ -117,17 +140,18 @@ impl Share {
     }
 
     /// Allows these units and no others.
-    pub(super) fn allow(&self, units: BTreeSet<String>) {
+    pub(crate) fn allow(&self, units: BTreeSet<String>) {
         let mut state = self.state();
         if state.allowed != units {
             state.allowed = units;
             drop(state);
-            self.0.allowed.send_modify(|changes| *changes += 1);
+            self.0.changes.fetch_add(1, Ordering::AcqRel);
+            self.0.changed.notify_waiters();
         }
     }
 
     /// The units that are worked on.
-    pub(super) fn running(&self) -> BTreeSet<String> {
+    pub(crate) fn running(&self) -> BTreeSet<String> {
         self.state().running.iter().cloned().collect()
     }
 
@@ -145,9 +169,7 @@ impl Held {
     /// Waits until the unit is to be stopped. What has begun may be finished; nothing new is begun.
     pub async fn revoked(&mut self) {
         while self.share.holds(&self.unit) {
-            if self.allowed.changed().await.is_err() {
-                std::future::pending().await
-            }
+            self.changes.next().await;
         }
     }
 }
@@ -182,6 +204,16 @@ mod tests {
         drop(held);
         assert!(share.running().is_empty() && !waits(share.stopped()).await);
         assert!(!waits(share.hold("Project")).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_is_seen_however_late_it_is_waited_for() {
+        let share = Share::of_members();
+        let mut changes = share.changes();
+        share.allow(["Model".to_owned()].into());
+        assert!(!waits(changes.next()).await && waits(changes.next()).await);
+        share.allow(["Model".to_owned()].into());
+        assert!(waits(changes.next()).await, "nothing has changed");
     }
 
     #[tokio::test(start_paused = true)]

@@ -56,7 +56,7 @@ struct State {
 struct Node {
     share: Share,
     lives: bool,
-    frozen: Arc<Mutex<Instant>>,
+    frozen: Frozen,
     /// Until when its requests fail.
     cut_off: Instant,
     /// Until when it may not know that somebody has deleted its Lease. No other member can know that it works on.
@@ -196,13 +196,34 @@ impl Leases for Server {
     }
 }
 
+/// Until when a process is frozen. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Frozen(Arc<Mutex<Option<Instant>>>);
+
+impl Frozen {
+    pub(crate) fn until(&self, until: Instant) {
+        *self.0.lock().unwrap() = Some(until);
+    }
+
+    /// Until when it is frozen, if it is.
+    fn thaws(&self) -> Option<Instant> {
+        self.0.lock().unwrap().filter(|until| *until > Instant::now())
+    }
+
+    /// Waits as long as it is frozen.
+    pub(crate) async fn thawed(&self) {
+        while let Some(until) = self.thaws() {
+            sleep_until(until).await;
+        }
+    }
+}
+
 /// Does not go on while the process is frozen.
-async fn freezable<T>(frozen: Arc<Mutex<Instant>>, work: impl Future<Output = T>) -> T {
+pub(crate) async fn freezable<T>(frozen: Frozen, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     let mut thaw = Box::pin(sleep_until(Instant::now()));
     poll_fn(|context| {
-        let until = *frozen.lock().unwrap();
-        if until > Instant::now() {
+        if let Some(until) = frozen.thaws() {
             thaw.as_mut().reset(until);
             if thaw.as_mut().poll(context).is_pending() {
                 return Poll::Pending;
@@ -222,7 +243,7 @@ static NAMES: AtomicU64 = AtomicU64::new(0);
 /// Starts a process.
 fn start(world: &World) {
     let share = Share::of_members();
-    let (stop, frozen) = (CancellationToken::new(), Arc::new(Mutex::new(Instant::now())));
+    let (stop, frozen) = (CancellationToken::new(), Frozen::default());
     let number = {
         let mut state = world.state();
         let now = Instant::now();
@@ -337,7 +358,7 @@ async fn trouble(world: &World) {
         }
         4 if living > 0 => {
             world.note(format!("m{member} is frozen for {millis} ms"));
-            *world.state().members[member].frozen.lock().unwrap() = until;
+            world.state().members[member].frozen.until(until);
         }
         5 | 6 if living > 0 => {
             world.note(format!("m{member} is cut off for {millis} ms"));

@@ -2,6 +2,7 @@
 
 use super::checks;
 use super::kinds::{Flavour, MODEL};
+use super::members::Kept;
 use super::world::{Client, Service, World};
 use crate::cluster::{
     ApiError, Cluster, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
@@ -189,6 +190,8 @@ pub(super) struct ApiServer {
     used: HashSet<(String, u64)>,
     uids: u32,
     changed: Arc<Notify>,
+    /// No backup has them, and no restart loses them.
+    pub(super) leases: Kept,
 }
 
 impl ApiServer {
@@ -209,7 +212,13 @@ impl ApiServer {
             used: HashSet::new(),
             uids: 0,
             changed: Arc::new(Notify::new()),
+            leases: Kept::default(),
         }
+    }
+
+    /// Whether it answers nothing, not even about what it has itself.
+    pub(super) fn is_down(&self) -> bool {
+        self.state == State::Down
     }
 
     /// Ends all watches.
@@ -684,6 +693,7 @@ impl Streaming {
         if self.ended {
             return None;
         }
+        client.thawed().await;
         let (sent, delay) = self.step(client);
         tokio::time::sleep(delay).await;
         match &sent {
@@ -719,7 +729,11 @@ impl Streaming {
             *left = left.saturating_sub(1);
             cut
         });
-        if cut || world.server_of(client.ingester).epoch != self.epoch || world.chance(weather.watch) {
+        if cut
+            || client.is_cut_off(&world)
+            || world.server_of(client.ingester).epoch != self.epoch
+            || world.chance(weather.watch)
+        {
             // Some connections are closed, some are cut.
             let end = [None, Some(0), Some(500)][world.rng.usize(..3)];
             return (end.map(Err), delay);
@@ -765,6 +779,7 @@ impl Watching {
             if self.ended {
                 return None;
             }
+            client.thawed().await;
             let changed = client.sim.world().server_of(client.ingester).changed.clone();
             let changed = changed.notified();
             if self.dies.is_some_and(|dies| dies <= Instant::now()) {
@@ -797,7 +812,7 @@ impl Watching {
         let (weather, now) = (world.weather, Instant::now());
         let delay = if world.chance(weather.slow) { world.up_to(20_000) } else { world.up_to(20) };
         let server = world.server_of(client.ingester);
-        if server.epoch != self.epoch {
+        if server.epoch != self.epoch || client.is_cut_off(&world) {
             // Some connections are closed, some are cut.
             return if world.rng.bool() { Step::End } else { Step::Send(Err(0), delay) };
         }

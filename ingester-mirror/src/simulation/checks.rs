@@ -199,6 +199,9 @@ pub(super) fn at_rest(world: &World) -> Option<String> {
             return Some(format!("{wrong}: {}", thing.told()));
         }
     }
+    if let Some(wrong) = world.members_at_rest() {
+        return Some(wrong);
+    }
     let orphan = world.database.rows.values().find(|kept| {
         let version = kept.version();
         !version.deleted && !version.evicted && !world.server.things.values().any(|thing| *thing.uid == *kept.row.uid)

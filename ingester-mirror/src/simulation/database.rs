@@ -341,9 +341,16 @@ fn owned(uids: &[&str]) -> Vec<String> {
 impl Rows for Client {
     fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>> {
         async move {
-            let (changes, who) = (changes.to_vec(), self.name());
+            if !self.unit.is_empty() {
+                self.sim.world().works(self.ingester, &self.unit);
+                self.sim.report();
+            }
+            let (changes, who, member) = (changes.to_vec(), self.name(), self.ingester);
             let key = changes.iter().map(told_change).collect::<Vec<_>>().join(", ");
             let report = self.query("write", key, move |world| {
+                if world.shards.is_some() {
+                    world.sent(member, &changes);
+                }
                 let report = world.write(&who, changes);
                 let things: Vec<&Thing> = world.server.things.values().filter(|thing| thing.needs_nothing()).collect();
                 let names = things.iter().filter(|thing| report.stale.iter().any(|uid| **uid == *thing.uid));

@@ -1,7 +1,7 @@
 //! A simulation of everything around ingesters: an API server, a database, users, outages, clocks, and kills. The ingesters are the
 //! real ones.
 //!
-//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, mistakes, replicas, rows, unit.
+//! May use: ingester-core, ingester-store, budget, clock, cluster, config, events, follow, health, identity, lifecycle, metrics, mistakes, part, replicas, rows, suspend, sync, unit.
 //!
 //! Everything that happens comes from one seed, in one thread, in virtual time. So a seed that fails can be run again:
 //!
@@ -15,6 +15,7 @@
 //! | `api_server`, `database` | models of the two servers |
 //! | `kinds` | the kind that is mirrored |
 //! | `users` | who changes objects, and what befalls the servers |
+//! | `members` | a share of the seeds: ingesters that share the work by Leases, with freezes and cuts |
 //! | `checks` | what must hold after every step, and at rest |
 //! | `run` | one run: trouble, then rest |
 
@@ -22,6 +23,7 @@ mod api_server;
 mod checks;
 mod database;
 mod kinds;
+mod members;
 mod run;
 mod tests;
 mod users;

@@ -2,6 +2,7 @@
 
 use super::checks;
 use super::kinds::{MODEL, NEWER};
+use super::members::{self, Tally};
 use super::users::{self, SWEEP_LIMIT, Troubles};
 use super::world::{Client, LONG, Sim};
 use crate::budget::Budget;
@@ -34,6 +35,8 @@ pub(super) struct Outcome {
     pub(super) violation: Option<String>,
     pub(super) history: Vec<String>,
     pub(super) requests: usize,
+    /// What members sent to the database.
+    pub(super) tally: Tally,
 }
 
 thread_local! {
@@ -55,12 +58,15 @@ pub(super) fn run(seed: u64) -> Outcome {
     runtime.block_on(async {
         let mut rng = fastrand::Rng::with_seed(!seed);
         let (ingesters, troubles) = (rng.usize(1..=3), Troubles::of(seed, &mut rng));
+        let shards = members::are_in(seed).then(|| 1 + (seed / 7 % 2) as u32);
+        let ingesters = if shards.is_some() { ingesters.max(2) } else { ingesters };
         let sim = Sim::new(seed, ingesters, troubles);
         {
             let mut world = sim.world();
             let weather = world.weather;
             world.note("world", &format!("seed {seed}: {ingesters} ingesters, {weather:?}, {troubles:?}"));
             users::begin(&mut world);
+            world.shards = shards;
         }
         let setup = Setup {
             deletion_delay: Duration::from_secs([0, 2, 10][rng.usize(..3)]),
@@ -68,7 +74,13 @@ pub(super) fn run(seed: u64) -> Outcome {
             releases: rng.bool(),
             clusters: troubles.clusters,
             resyncs: !troubles.unaided,
+            shards,
         };
+        if shards.is_some() {
+            members::begin(seed);
+            tokio::spawn(members::befall(sim.clone(), seed));
+            tokio::spawn(members::watch_panics(sim.clone()));
+        }
         for ingester in 0..ingesters {
             tokio::spawn(ingest(sim.clone(), ingester, setup));
         }
@@ -82,6 +94,7 @@ pub(super) fn run(seed: u64) -> Outcome {
             violation: world.violation.take(),
             history: std::mem::take(&mut world.history),
             requests: world.requests,
+            tally: world.sent.tally,
         }
     })
 }
@@ -142,6 +155,8 @@ struct Setup {
     clusters: bool,
     /// Whether rows are compared from time to time.
     resyncs: bool,
+    /// Into how many shards the kind is split, if the ingesters share the work.
+    shards: Option<u32>,
 }
 
 /// Starts an ingester again and again.
@@ -159,14 +174,17 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             world.ingesters[ingester].newer = newer;
             world.note(&format!("i{ingester}"), if newer { "starts" } else { "starts, of the former release" });
             let kind = if newer { NEWER } else { MODEL };
-            Client { sim: sim.clone(), ingester, life: world.ingesters[ingester].life, kind }
+            Client { sim: sim.clone(), ingester, life: world.ingesters[ingester].life, kind, unit: "".into() }
         };
         if setup.clusters && !is_right_cluster(&client).await {
             continue;
         }
         let backfilling = tokio::spawn(client.clone().backfill());
         let unit = unit(&client, setup, stop.clone());
-        let mut running = tokio::spawn(Follower::run(unit));
+        let mut running = match setup.shards {
+            None => tokio::spawn(Follower::run(unit)),
+            Some(_) => tokio::spawn(members::live(client.clone(), unit, stop.clone())),
+        };
         sim.world().ingesters[ingester].abort = Some(running.abort_handle());
         let end = match setup.kills {
             Some(longest) => sim.world().up_to(longest),
@@ -237,6 +255,9 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
         prune_managed_fields: false,
         ..config.ingester
     };
+    if let Some(shards) = setup.shards {
+        config = members::config(config, shards);
+    }
     Unit {
         kind: client.kind,
         namespace: None,

@@ -3,7 +3,10 @@
 use super::api_server::ApiServer;
 use super::checks::{Pace, Truth};
 use super::database::Database;
+use super::members::{Kept, Sent};
 use super::users::Troubles;
+use crate::health::Health;
+use crate::replicas::{Frozen, Share};
 use ingester_core::Kind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -64,6 +67,12 @@ pub(super) struct Ingester {
     pub(super) elsewhere: bool,
     /// Its next life begins with one.
     pub(super) misled: bool,
+    /// What it may work on, if it shares the work.
+    pub(super) share: Option<Share>,
+    pub(super) health: Option<Health>,
+    pub(super) frozen: Frozen,
+    /// Until when it does not reach the API server.
+    pub(super) cut_off: Option<Instant>,
 }
 
 pub(super) struct World {
@@ -83,8 +92,12 @@ pub(super) struct World {
     pub(super) pace: Pace,
     pub(super) ingesters: Vec<Ingester>,
     pub(super) violation: Option<String>,
-    /// Requests so far.
+    /// Requests so far, without those about Leases.
     pub(super) requests: usize,
+    /// Into how many shards the kind is split, if the ingesters share the work.
+    pub(super) shards: Option<u32>,
+    /// What they sent to the database then.
+    pub(super) sent: Sent,
 }
 
 /// The world, shared by everything in it.
@@ -115,6 +128,8 @@ impl Sim {
             ingesters: std::iter::repeat_with(Ingester::default).take(ingesters).collect(),
             violation: None,
             requests: 0,
+            shards: None,
+            sent: Sent::default(),
             rng,
         };
         Sim { world: Arc::new(Mutex::new(world)), violated: Arc::new(Notify::new()) }
@@ -172,6 +187,11 @@ impl World {
         if self.ingesters[ingester].elsewhere { &self.other } else { &self.server }
     }
 
+    /// The Leases of the API server that an ingester asks.
+    pub(super) fn leases_of(&mut self, ingester: usize) -> &mut Kept {
+        if self.ingesters[ingester].elsewhere { &mut self.other.leases } else { &mut self.server.leases }
+    }
+
     /// Ends an ingester as the kernel does: nothing of it goes on but what it has sent already.
     pub(super) fn kill(&mut self, ingester: usize, life: u32) {
         let state = &self.ingesters[ingester];
@@ -179,6 +199,7 @@ impl World {
             && let Some(abort) = &state.abort
         {
             abort.abort();
+            self.ingesters[ingester].share = None;
             self.note(&format!("i{ingester}"), "killed");
         }
     }
@@ -198,15 +219,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) const LONG: Duration = Duration::from_secs(70);
 
 /// What becomes of a request.
-struct Fate {
-    before: Duration,
-    after: Duration,
+pub(super) struct Fate {
+    pub(super) before: Duration,
+    pub(super) after: Duration,
     /// It fails without an effect.
-    fails: bool,
+    pub(super) fails: bool,
     /// It has its effect, and its answer is lost.
-    is_lost: bool,
+    pub(super) is_lost: bool,
     /// The ingester is killed before, or after, the effect.
-    kills: Option<bool>,
+    pub(super) kills: Option<bool>,
 }
 
 /// The connections of one ingester in one of its lives.
@@ -216,6 +237,8 @@ pub(super) struct Client {
     pub(super) ingester: usize,
     pub(super) life: u32,
     pub(super) kind: Kind,
+    /// The unit, if the ingesters share the work.
+    pub(super) unit: Arc<str>,
 }
 
 impl Client {
@@ -223,9 +246,18 @@ impl Client {
         format!("i{}", self.ingester)
     }
 
-    fn fate(&self, service: Service) -> Fate {
+    pub(super) fn is_cut_off(&self, world: &World) -> bool {
+        world.ingesters[self.ingester].cut_off.is_some_and(|until| until > Instant::now())
+    }
+
+    /// Waits as long as the process is frozen.
+    pub(super) async fn thawed(&self) {
+        let frozen = self.sim.world().ingesters[self.ingester].frozen.clone();
+        frozen.thawed().await;
+    }
+
+    pub(super) fn fate(&self, service: Service) -> Fate {
         let mut world = self.sim.world();
-        world.requests += 1;
         let weather = world.weather;
         let trouble = match service {
             Service::ApiServer => weather.api_server,
@@ -237,7 +269,12 @@ impl Client {
             let long = world.up_to(LONG.as_secs() * 1000);
             if world.rng.bool() { before = long } else { after = long }
         }
-        let (fails, is_lost) = (world.chance(trouble), world.chance(trouble / 2));
+        let (mut fails, mut is_lost) = (world.chance(trouble), world.chance(trouble / 2));
+        if self.is_cut_off(&world) && service == Service::ApiServer {
+            // What was under way when the cut came may have arrived.
+            fails |= world.rng.u32(..4) > 0;
+            is_lost = true;
+        }
         let kills = world.chance(weather.kill).then(|| world.rng.bool());
         Fate { before, after, fails, is_lost, kills }
     }
@@ -252,6 +289,8 @@ impl Client {
         key: String,
         effect: impl FnOnce(&mut World) -> Result<T, u16> + Send + 'static,
     ) -> Result<T, u16> {
+        self.sim.world().requests += 1;
+        self.thawed().await;
         let Fate { before, after, fails, is_lost, kills } = self.fate(service);
         let doing = key.clone();
         self.begin(&doing);
@@ -299,6 +338,7 @@ impl Client {
             Service::ApiServer => tokio::time::timeout(PATIENCE, request).await.unwrap_or(Ok(Err(504))),
             Service::Database => request.await,
         };
+        self.thawed().await;
         let answer = answer.unwrap_or(Err(0));
         if answer.as_ref().is_err_and(|code| *code != 410) {
             self.failed(&doing);
@@ -306,11 +346,16 @@ impl Client {
         answer
     }
 
+    /// Units do not know what the others ask.
+    fn of_unit(&self, key: &str) -> String {
+        if self.unit.is_empty() { key.to_owned() } else { format!("{key} ({})", self.unit) }
+    }
+
     fn begin(&self, key: &str) {
         let mut world = self.sim.world();
         let now = Instant::now();
         let objects = world.truth.askers(key);
-        if let Some(hasty) = world.pace.begin(self.ingester, self.life, key, objects, now) {
+        if let Some(hasty) = world.pace.begin(self.ingester, self.life, &self.of_unit(key), objects, now) {
             let name = self.name();
             world.violate(format!("nothing is retried without a pause: {name} {hasty}"));
         }
@@ -320,12 +365,12 @@ impl Client {
 
     /// What must not be tried again at once.
     pub(super) fn failed(&self, key: &str) {
-        self.sim.world().pace.failed(self.ingester, self.life, key, Instant::now());
+        self.sim.world().pace.failed(self.ingester, self.life, &self.of_unit(key), Instant::now());
     }
 
     /// A row was stale whose object is looked at next, after a pause.
     pub(super) fn stale(&self, key: &str) {
-        self.sim.world().pace.stale(self.ingester, self.life, key, Instant::now());
+        self.sim.world().pace.stale(self.ingester, self.life, &self.of_unit(key), Instant::now());
     }
 
     /// The ingester learns something new of an object, or of all.

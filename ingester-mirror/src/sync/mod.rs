@@ -20,7 +20,6 @@ use crate::part::{PartOfCluster, PartOfRows};
 use crate::replicas::{Held, Share};
 use crate::rows::StoreRows;
 use crate::suspend::Suspension;
-pub use crate::unit::leads;
 use crate::unit::{Scope, Unit, scopes};
 use ingester_core::kind::Kind;
 use ingester_store::Store;
@@ -105,14 +104,16 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
 }
 
 /// Mirrors a unit whenever it is this process's own.
-async fn supervise(unit: Unit, share: Share, suspension: Suspension) {
+pub(crate) async fn supervise(unit: Unit, share: Share, suspension: Suspension) {
     let name = unit.name();
     let mut backoff = Backoff::new(RESTART);
     while !unit.exit.is_cancelled() {
         if !share.holds(&name) {
             unit.health.kind(&name, KindState::Elsewhere);
+            unit.metrics.given_away();
         }
         let Some(mut held) = unit.exit.run_until_cancelled(share.hold(&name)).await else { return };
+        unit.metrics.taken_over();
         while !unit.exit.is_cancelled() && share.holds(&name) {
             mirror(&unit, &name, &mut held, &suspension, &mut backoff).await;
         }
@@ -178,11 +179,24 @@ async fn mirror(unit: &Unit, name: &str, held: &mut Held, suspension: &Suspensio
 
 #[cfg(test)]
 mod tests {
-    use super::names;
-    use crate::config::Config;
+    use super::{Context, names, supervise, units};
+    use crate::config::{Config, Live};
+    use crate::events::Publisher;
     use crate::fixture::MODEL;
+    use crate::health::Health;
+    use crate::metrics::Metrics;
+    use crate::replicas::Share;
+    use crate::suspend::Suspension;
+    use http::{Request, Response};
     use ingester_core::kind::Definition;
     use ingester_core::{Kind, KindNames};
+    use ingester_store::Store;
+    use kube::Client;
+    use kube::client::Body;
+    use std::collections::BTreeSet;
+    use std::convert::Infallible;
+    use std::sync::Arc;
+    use tokio_util::sync::CancellationToken;
 
     #[test]
     fn kinds_of_one_name_have_controllers_of_two_names() {
@@ -197,5 +211,49 @@ mod tests {
         assert_eq!(names(&kinds, &config), ["Model.apps in ml"], "who shares with nobody splits nothing");
         config.ingester.replicas.enabled = true;
         assert_eq!(names(&kinds, &config), ["Model.apps in ml 1/2", "Model.apps in ml 2/2"]);
+    }
+
+    /// An API server with no objects, whose watches say nothing.
+    async fn answer(request: Request<Body>) -> Result<Response<Body>, Infallible> {
+        let query = request.uri().query().unwrap_or_default();
+        let text = if query.contains("sendInitialEvents") {
+            r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}}"#
+        } else if query.contains("watch=") {
+            return std::future::pending().await;
+        } else {
+            r#"{"metadata":{"resourceVersion":"7"},"items":[]}"#
+        };
+        Ok(Response::new(Body::from(text.as_bytes().to_vec())))
+    }
+
+    #[tokio::test]
+    async fn a_kind_that_is_given_away_leaves_no_metrics_behind() {
+        let (metrics, config) = (Metrics::new().unwrap(), Config::default());
+        let suspension = Suspension::new(&[MODEL], &config, &metrics);
+        let share = Share::of_members();
+        let context = Context {
+            client: Client::new(tower::service_fn(answer), "default"),
+            store: Arc::new(Store::in_memory(&[MODEL]).await.unwrap()),
+            metrics: metrics.clone(),
+            health: Health::new(["Model"]),
+            publisher: Publisher::off(),
+            share: share.clone(),
+        };
+        let exit = CancellationToken::new();
+        let unit = units(&context, &[MODEL], &Live::fixed(config), &exit).remove(0);
+        let supervising = tokio::spawn(supervise(unit, share.clone(), suspension));
+        let until = async |holds: bool| {
+            let both =
+                ["installed", "synced"].map(|name| format!("ingester_{name}{{kind=\"Model\"}} {}\n", u8::from(holds)));
+            while !both.iter().all(|line| metrics.render().contains(line)) {
+                tokio::task::yield_now().await;
+            }
+        };
+        for holds in [false, true, false, true] {
+            share.allow(if holds { BTreeSet::from(["Model".to_owned()]) } else { BTreeSet::new() });
+            tokio::time::timeout(std::time::Duration::from_secs(30), until(holds)).await.unwrap();
+        }
+        exit.cancel();
+        supervising.await.unwrap();
     }
 }

@@ -103,6 +103,18 @@ impl Address {
         }
     }
 
+    /// What the database is called where it is, whichever server of a cluster that is; of SQLite, its file with the whole path.
+    pub fn database(&self) -> String {
+        match &self.options {
+            // Servers that keep names on a file system may not tell capitals from small letters.
+            DriverOptions::MySql(options) => options.get_database().unwrap_or_default().to_lowercase(),
+            DriverOptions::Sqlite(_) => {
+                let whole = self.file.as_ref().map(|file| file.canonicalize().unwrap_or_else(|_| file.clone()));
+                whole.map(|file| file.display().to_string()).unwrap_or_default()
+            }
+        }
+    }
+
     /// The database's dialect.
     pub fn dialect(&self) -> Dialect {
         on_driver!(DriverOptions, &self.options, |_options, driver| driver::DIALECT)
@@ -265,6 +277,20 @@ impl fmt::Debug for Address {
 #[cfg(test)]
 mod tests {
     use super::{Address, redact};
+
+    #[test]
+    fn a_database_is_called_the_same_on_every_server_and_in_every_spelling_of_its_file() {
+        let called = |url: &str| url.parse::<Address>().unwrap().database();
+        assert_eq!(called("mysql://u:p@one:3306/Metadata"), called("mysql://v:q@two/metadata?ssl-mode=disabled"));
+        assert_ne!(called("mysql://u:p@one:3306/metadata"), called("mysql://u:p@one:3306/metadata_copy"));
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            std::fs::write(folder.path().join(name.rsplit('/').next().unwrap()), "").unwrap();
+            called(&format!("sqlite://{}/{name}", folder.path().display()))
+        };
+        assert_eq!(file("a.db"), file("./a.db"));
+        assert_ne!(file("a.db"), file("b.db"));
+    }
 
     #[test]
     fn a_password_is_never_shown() {

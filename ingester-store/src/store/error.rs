@@ -12,6 +12,8 @@ pub enum ErrorClass {
     Object,
     /// Somebody must act: missing rights, a missing table, a full disk.
     Operator,
+    /// This process shares the work, and its Lease has run out: it may not write, so the database was not asked.
+    Lease,
     /// None of the known errors. It becomes the object's if it lasts while other objects are stored.
     Unknown,
 }
@@ -42,6 +44,17 @@ impl StoreError {
     pub fn silent(doing: &str, after: std::time::Duration) -> Self {
         let timeout = std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {after:?}"));
         StoreError::of(doing.to_owned(), timeout.into())
+    }
+
+    /// Nothing was written while `doing`: the Lease of this process has run out, and others may have its work.
+    pub fn without_lease(doing: &str) -> Self {
+        StoreError {
+            doing: doing.into(),
+            reason: "the Lease of this member has run out".into(),
+            hint: Some("whoever has the work now does it; this member goes on when its Lease is renewed".into()),
+            class: ErrorClass::Lease,
+            source: None,
+        }
     }
 
     /// Another process holds the lock of an SQLite file for longer than it takes to connect.

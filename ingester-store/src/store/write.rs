@@ -128,7 +128,7 @@ impl Store {
             };
             let refused = || Rejected { uid: changes[0].uid().into(), reason: why(&error, &changes[0]) };
             match error.class() {
-                ErrorClass::Transient | ErrorClass::Operator => return Err(error),
+                ErrorClass::Transient | ErrorClass::Operator | ErrorClass::Lease => return Err(error),
                 ErrorClass::Object | ErrorClass::Unknown if changes.len() > 1 => {
                     let middle = start + (end - start) / 2;
                     // The first half is written first, so that rows are locked in the order of their uids.
