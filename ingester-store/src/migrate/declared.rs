@@ -214,7 +214,7 @@ impl Store {
     }
 
     async fn make_step(&self, migrating: &mut crate::store::ledger::Migrating, step: &Step) -> Result<(), StoreError> {
-        let statements = self.dialect().step(step);
+        let statements = self.dialect().step(step, &step.changes);
         for attempt in 1.. {
             match migrating.define(&statements).await {
                 Err(error) if error.class() == ErrorClass::Transient && attempt < ATTEMPTS => {
