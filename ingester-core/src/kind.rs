@@ -5,6 +5,7 @@
 //!
 //! May use: schema, value, json, object, protobuf, row.
 
+mod counted;
 mod crd;
 mod decode;
 pub(crate) mod derived;
@@ -13,14 +14,15 @@ use crate::json;
 use crate::object::Object;
 use crate::protobuf::{DescriptorError, DescriptorSet, Descriptors, Lost, MessageId};
 use crate::row::{Row, RowError};
-use crate::schema::{Field, Fingerprint, Table, Text};
+use crate::schema::{Field, Fingerprint, Ident, Table, Text, base};
 use crate::value::{Value, Values};
 use derived::RowSource;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
-use std::sync::OnceLock;
 use std::time::Duration;
+
+pub use counted::{Counted, Recipes, Record};
 
 /// A struct some of whose fields are columns. Derived: `#[derive(Indexed)]`, and by `#[derive(Ingestable)]` for the
 /// struct itself.
@@ -64,7 +66,7 @@ enum Numbered {
     /// From the lock file of the program.
     Known(IngestVersion),
     /// From the database, once that has been asked.
-    Recorded(&'static OnceLock<IngestVersion>),
+    Recorded(&'static Record),
 }
 
 /// Which of a kind's definitions this one is, as the lock file counts them.
@@ -317,23 +319,23 @@ impl Kind {
 
     /// The same kind, which learns from a database which of its definitions it is: what is set there is its version from then on.
     #[must_use]
-    pub const fn recorded(mut self, version: &'static OnceLock<IngestVersion>) -> Self {
-        self.version = Numbered::Recorded(version);
+    pub const fn recorded(mut self, record: &'static Record) -> Self {
+        self.version = Numbered::Recorded(record);
         self
     }
 
     /// Where its version is recorded, if it is learnt from a database.
-    pub const fn record(&self) -> Option<&'static OnceLock<IngestVersion>> {
+    pub const fn record(&self) -> Option<&'static Record> {
         match self.version {
             Numbered::Known(_) => None,
-            Numbered::Recorded(version) => Some(version),
+            Numbered::Recorded(record) => Some(record),
         }
     }
 
     fn version_of(&self) -> IngestVersion {
         match self.version {
             Numbered::Known(version) => version,
-            Numbered::Recorded(version) => version.get().copied().unwrap_or_default(),
+            Numbered::Recorded(record) => record.counted().map(Counted::version).unwrap_or_default(),
         }
     }
 
@@ -348,6 +350,43 @@ impl Kind {
         let IngestVersion { number, of_unmarked } = self.version_of();
         let of_row = if ingest_version == 0 { of_unmarked } else { ingest_version };
         of_row < number
+    }
+
+    /// Whether what concerns the whole of a row has changed since the definition that wrote it: the filter, or whether there are tables of
+    /// labels. A kind that does not know its parts takes everything for changed.
+    pub fn changed_since(&self, ingest_version: u32) -> bool {
+        match self.record().and_then(Record::counted) {
+            Some(counted) => ingest_version < counted.row,
+            None => self.is_older(ingest_version),
+        }
+    }
+
+    /// Whether a column, one of many values among them, is made in another way since the definition that wrote a row, as
+    /// [`Kind::changed_since`].
+    pub fn column_changed_since(&self, column: Ident, ingest_version: u32) -> bool {
+        match self.record().and_then(Record::counted) {
+            Some(counted) => ingest_version < counted.column(column),
+            None => self.is_older(ingest_version),
+        }
+    }
+
+    /// What its rows are made from, part by part. A kind whose definitions a lock file counts does not know its parts: it has one.
+    ///
+    /// # Errors
+    /// [`ProtobufError`] when the kind's message cannot be used.
+    pub fn recipes(&self) -> Result<Recipes, ProtobufError> {
+        let Some(record) = self.record() else { return Ok(Recipes { row: self.fingerprint()?, columns: Vec::new() }) };
+        let mut recipes = record.recipes().clone();
+        if !self.table().companions {
+            recipes.row = recipes.row.text("without companions");
+        }
+        if let Some(protobuf) = &self.definition.protobuf {
+            let (descriptors, message) = protobuf.get()?;
+            let name = self.table().columns[base::PROTO].name;
+            let made = Fingerprint::NONE.text(name.as_str()).text(protobuf.message);
+            recipes.columns.push((name, made.and(descriptors.fingerprint(message))));
+        }
+        Ok(recipes)
     }
 
     /// What its rows are made from: each indexed column with its type, path, function and revision, the filter, the message of

@@ -156,9 +156,11 @@ async fn mirror(
         Dialect::Sqlite => "SQLite",
     };
     tracing::info!(server = store.server(), "{database} connection established");
+    let environment = Environment::of_process();
+    let settings = &config.ingester.view_settings;
     tokio::select! {
         () = stop.cancelled() => return Ok(Ending::Done),
-        written = super::view_settings::write(&store, &config.ingester.view_settings, &tables.program) => written?,
+        written = super::view_settings::write(&store, settings, &environment, &tables.program) => written?,
     }
     health.database_reached();
     health.kinds_looked_up();

@@ -97,11 +97,11 @@ pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Endi
     let line = |change: &ddl::SchemaChange| Line {
         table: change.within().map(|table| table.to_string()),
         change: change.sentence(),
-        class: change.cost(server),
+        class: change.cost(server, &changes),
         destructive: change.is_destructive(),
     };
     let lines: Vec<Line> = changes.iter().map(line).collect();
-    show(arguments.output.output, &lines, || ddl::summary(&changes, &code, Some(server)))?;
+    show(arguments.output.output, &lines, || ddl::summary(&changes, &changes, &code, Some(server)))?;
     note_left(&left);
     if changes.is_empty() {
         note(match program.declared {
@@ -318,7 +318,7 @@ async fn plan(
         let may = if arguments.allow_destructive { May::Drop } else { May::Change };
         let (steps, planned) = store.plan_declared(program.of_file(), may).await?;
         let dialect = store.dialect();
-        let statements: Vec<_> = steps.iter().flat_map(|step| dialect.step(step)).collect();
+        let statements: Vec<_> = steps.iter().flat_map(|step| dialect.step(step, &step.changes)).collect();
         output::print(&dialect.script(&statements))?;
         note_left(&planned.left);
         note(&format!("dry run: of declared kinds {} changes would be made in {database}", planned.made.len()));
@@ -349,7 +349,7 @@ async fn plan(
     let (mut text, code) = (String::new(), &released.lock_file().tables);
     for Planned { migration, changes, sql, .. } in planned.iter().filter(|planned| !planned.is_done) {
         text.push_str(&format!("-- {migration}\n"));
-        for line in ddl::summary(changes, code, Some(server)).lines() {
+        for line in ddl::summary(changes, changes, code, Some(server)).lines() {
             text.push_str(&format!("--   {line}\n"));
         }
         text.push_str(&format!("{}\n\n", sql.trim_end()));

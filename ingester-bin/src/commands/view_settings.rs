@@ -1,10 +1,11 @@
-//! `ingester.viewSettings`: values that the views of this program read.
+//! `ingester.viewSettings`: values that the views of this program read, and what the environment has of them.
 
 use super::start::PAUSES;
 use crate::program::Program;
 use backon::Retryable as _;
 use ingester_core::nearest::nearest;
 use ingester_core::view::{Condition, Expression, View};
+use ingester_mirror::config::Environment;
 use ingester_store::{ErrorClass, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) async fn write(
     store: &Store,
     settings: &BTreeMap<String, String>,
+    environment: &Environment,
     program: &Program,
 ) -> Result<(), StoreError> {
     let read = read_by(&[program.views, program.declared_views].concat());
-    for (name, value) in settings {
+    for (name, value) in &filled(settings, environment, &read) {
         if !read.contains(name.as_str()) {
             let known: Vec<&str> = read.iter().copied().collect();
             let hint = match (nearest(name, &known), known.as_slice()) {
@@ -36,6 +38,24 @@ pub(super) async fn write(
         }
     }
     Ok(())
+}
+
+/// The settings of the file, and those of the environment that the file does not have and that a view reads. Others have variables of these
+/// names for purposes of their own.
+fn filled(
+    settings: &BTreeMap<String, String>,
+    environment: &Environment,
+    read: &BTreeSet<&str>,
+) -> BTreeMap<String, String> {
+    let mut filled = settings.clone();
+    match environment.view_setting() {
+        Some(Ok((name, value))) if read.contains(name) => {
+            filled.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+        }
+        Some(Err(problem)) => tracing::warn!("{problem}: nothing is written for the views that read it"),
+        _ => {}
+    }
+    filled
 }
 
 /// The names of the settings that these views read.
@@ -79,8 +99,10 @@ fn of_condition(condition: &Condition, names: &mut BTreeSet<&'static str>) {
 
 #[cfg(test)]
 mod tests {
-    use super::read_by;
+    use super::{filled, read_by};
     use ingester_core::declare;
+    use ingester_mirror::config::Environment;
+    use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
     fn settings_are_found_wherever_a_view_reads_them() {
@@ -99,5 +121,25 @@ views:
         let found: Vec<&str> = read_by(file.views).into_iter().collect();
         assert_eq!(found, ["asked", "else", "filter", "first", "second", "then"]);
         assert!(read_by(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_region_of_the_environment_is_for_views_that_read_one() {
+        let region = |value: &str| Environment::read(|name| (name == "REGION").then(|| value.to_owned()));
+        let reads = BTreeSet::from(["deploy_region", "other"]);
+        let file = |settings: &[(&str, &str)]| -> BTreeMap<String, String> {
+            settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let other = file(&[("other", "o")]);
+        assert_eq!(filled(&other, &region("eu-1"), &reads), file(&[("deploy_region", "eu-1"), ("other", "o")]));
+        // What the file says wins, also that there is none.
+        for own in ["here", ""] {
+            let own = file(&[("deploy_region", own)]);
+            assert_eq!(filled(&own, &region("eu-1"), &reads), own);
+        }
+        // A variable for somebody else, an empty one, and one that no setting has room for.
+        assert_eq!(filled(&other, &region("eu-1"), &BTreeSet::from(["other"])), other);
+        assert_eq!(filled(&other, &region(""), &reads), other);
+        assert_eq!(filled(&other, &region(&"r".repeat(257)), &reads), other);
     }
 }

@@ -50,7 +50,7 @@ fn resources(kind: &str) -> Result<String> {
 }
 
 /// Installs KubeDL's kinds, gives the ingester the rights that `ingester rbac` prints for them, and tells the settings that it needs.
-async fn furnish(world: &World) -> Result<Settings> {
+pub(crate) async fn furnish(world: &World) -> Result<Settings> {
     let client = &world.objects.client;
     let mut crds = Vec::new();
     for (_, group, plural) in KINDS {
@@ -91,7 +91,7 @@ fn binding() -> Json {
 }
 
 /// One more line of the section `ingester`.
-fn with(settings: &Settings, line: &'static str) -> Settings {
+pub(crate) fn with(settings: &Settings, line: &'static str) -> Settings {
     let mut settings = settings.clone();
     settings.ingester.push(line);
     settings
@@ -258,14 +258,14 @@ async fn is_gone(world: &World, what: &str, before: &Row, since: &str) -> Result
 }
 
 /// The clock of the database, which is that of the ingester here.
-async fn now(world: &World) -> Result<String> {
+pub(crate) async fn now(world: &World) -> Result<String> {
     world.database.cell("SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)").await?.context("a time")
 }
 
 /// The jobs of one kind.
-struct Jobs {
-    kind: &'static str,
-    group: &'static str,
+pub(crate) struct Jobs {
+    pub(crate) kind: &'static str,
+    pub(crate) group: &'static str,
     api: Api<DynamicObject>,
     namespace: String,
     /// Some job's spec.
@@ -274,7 +274,7 @@ struct Jobs {
 
 impl Jobs {
     /// Those of the kinds whose lives are told.
-    fn of(world: &World) -> Result<Vec<Jobs>> {
+    pub(crate) fn of(world: &World) -> Result<Vec<Jobs>> {
         let of = |kind: &'static str| {
             let (_, group, plural) = KINDS.iter().find(|(known, ..)| *known == kind).context("a kind of KubeDL")?;
             let resource = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, "v1alpha1", kind), plural);
@@ -314,7 +314,7 @@ impl Jobs {
     }
 
     /// A job of this name with the conditions of these types, a minute apart; the first one at `10:00`.
-    fn job(&self, name: &str, conditions: &[&str], ended: bool) -> Json {
+    pub(crate) fn job(&self, name: &str, conditions: &[&str], ended: bool) -> Json {
         let at = |minute: usize| format!("2026-07-01T10:{minute:02}:00Z");
         let conditions: Vec<Json> = conditions
             .iter()
@@ -340,7 +340,7 @@ impl Jobs {
     }
 
     /// Creates a job and brings it into its state.
-    async fn create_in(&self, job: Json) -> Result<DynamicObject> {
+    pub(crate) async fn create_in(&self, job: Json) -> Result<DynamicObject> {
         self.create(job.clone()).await?;
         self.becomes(&job).await
     }
@@ -420,6 +420,18 @@ async fn every_state_of_a_job_is_in_its_row(world: &mut World) -> Result<()> {
     world.start_with(&with(&settings, "viewSettings: {deploy_region: ''}"))?;
     for row in &last {
         is(world, "without a region again", row).await?;
+    }
+    // As a deployment of KubeDL says it.
+    let mut by_variable = settings.clone();
+    by_variable.environment.push(("REGION", "there".to_owned()));
+    world.start_with(&by_variable)?;
+    for row in &last {
+        is(world, "with a region of the environment", &Row { deploy_region: Some("there".to_owned()), ..row.clone() })
+            .await?;
+    }
+    world.start_with(&with(&by_variable, "viewSettings: {deploy_region: ''}"))?;
+    for row in &last {
+        is(world, "the file says that there is none", row).await?;
     }
     Ok(())
 }

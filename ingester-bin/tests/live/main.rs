@@ -16,7 +16,7 @@
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
 //! | `replicas`, `events` | several ingesters that share the work; sixty events at random among them |
 //! | `reload`, `suspend` | a configuration file that changes, and kinds that are suspended |
-//! | `declared`, `kubedl` | kinds of a file: one of a CRD in the cluster; KubeDL's jobs and the view over them |
+//! | `declared`, `kubedl`, `kubedl_pods` | kinds of a file: one of a CRD in the cluster; KubeDL's jobs, pods and events, and the views over them |
 //! | `backup` | a database that was restored from a backup |
 //! | `identity` | the database of another cluster |
 //! | `uninstall`, `rbac` | uninstalling, and the rights that the ingester uses |
@@ -40,6 +40,7 @@ mod eventually;
 mod evolution;
 mod identity;
 mod kubedl;
+mod kubedl_pods;
 mod life;
 mod lifecycle;
 mod lists;

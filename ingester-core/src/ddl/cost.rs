@@ -1,6 +1,7 @@
 //! What a change costs on each server: rules from the servers' documentation, with the version from which each holds.
 
 use super::diff::{Retyping, SchemaChange, retyping};
+use super::in_place::{InPlace, in_place};
 use super::storage_class;
 use crate::schema::SqlType;
 
@@ -142,6 +143,14 @@ const RENAME_KEY: &[Rule] = rules! {
     Sqlite [0, 0, 0] => Copy, "SQLite, 'CREATE INDEX': an index has no new name, it is made again";
 };
 
+const LEFT_IN_PLACE: &[Rule] = rules! {
+    Sqlite [0, 0, 0] => Instant, "SQLite, 'Datatypes In SQLite': lengths and ranges are no part of a type, so nothing is done";
+};
+
+const CLEARED_IN_PLACE: &[Rule] = rules! {
+    Sqlite [0, 0, 0] => Copy, "SQLite, 'UPDATE': reads the table; there is one writer at a time";
+};
+
 const VIEW: &[Rule] = rules! {
     MySql [0, 0, 0] => Instant, "MySQL Reference Manual, 'CREATE VIEW Statement': a change of the data dictionary";
     MariaDb [0, 0, 0] => Instant, "MariaDB Server documentation, 'CREATE VIEW'";
@@ -176,10 +185,21 @@ impl SchemaChange {
         }
     }
 
-    /// What it costs on this server; [`Cost::Copy`] if the server is older than the rules.
-    pub fn cost(&self, server: Server) -> Cost {
-        let mut rules = self.rules().iter().filter(|rule| rule.family == server.family && rule.since <= server.version);
-        rules.next_back().map_or(Cost::Copy, |rule| rule.cost)
+    /// The rules about it on servers of a family, where it is made together with `all` changes of a migration.
+    pub(super) fn rules_on(&self, family: Family, all: &[SchemaChange]) -> impl Iterator<Item = &'static Rule> {
+        let rules = match in_place(self, all).filter(|_| family == Family::Sqlite) {
+            None => self.rules(),
+            Some(InPlace::Nothing) => LEFT_IN_PLACE,
+            Some(InPlace::Clear { .. }) => CLEARED_IN_PLACE,
+        };
+        rules.iter().filter(move |rule| rule.family == family)
+    }
+
+    /// What it costs on this server, where it is made together with `all` changes of a migration; [`Cost::Copy`] if the server is older
+    /// than the rules.
+    pub fn cost(&self, server: Server, all: &[SchemaChange]) -> Cost {
+        let rules = self.rules_on(server.family, all).filter(|rule| rule.since <= server.version);
+        rules.last().map_or(Cost::Copy, |rule| rule.cost)
     }
 
     /// Whether it drops data: data that only a backup has, or data that readers miss until they are backfilled again.

@@ -7,6 +7,7 @@
 mod cost;
 mod diff;
 mod generated;
+mod in_place;
 mod model;
 mod plan;
 mod storage;
@@ -18,6 +19,7 @@ mod view;
 pub use cost::{Cost, Server};
 pub use diff::{SchemaChange, diff};
 pub use generated::GeneratedSql;
+pub(crate) use in_place::{InPlace, in_place};
 pub use model::{ColumnDef, KeyDef, Schema, TableDef};
 pub use plan::{Phase, Step, plan, steps_of};
 pub(crate) use storage::storage_class;

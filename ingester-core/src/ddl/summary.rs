@@ -2,8 +2,9 @@
 
 use super::cost::{Cost, Family, Server};
 use super::diff::{SchemaChange, no_longer_staying};
+use super::in_place::{InPlace, in_place};
 use super::model::{ColumnDef, Schema, TableDef};
-use crate::schema::{BASE_COLUMNS, Ident, Stays, base};
+use crate::schema::{BASE_COLUMNS, Ident, SqlType, Stays, base};
 use std::fmt::Write as _;
 
 impl SchemaChange {
@@ -37,9 +38,21 @@ impl SchemaChange {
     }
 
     /// The data that it drops, as text; `None` if it drops none. `all` are the changes that it is one of.
-    fn loss(&self, all: &[SchemaChange]) -> Option<String> {
-        let added_again = is_added_again(self, all);
+    /// On `server`, or without one on all of them; `refilled` says whether a backfill follows.
+    fn loss(&self, all: &[SchemaChange], refilled: bool, server: Option<Server>) -> Option<String> {
+        let added_again = refilled && is_added_again(self, all);
+        let on_sqlite = match self {
+            SchemaChange::DropColumn { table, column } => lost_in_place(*table, column, all),
+            _ => None,
+        };
         match self {
+            // The column is left as it is, so of values that stay none is lost either.
+            SchemaChange::DropColumn { table, column }
+                if on_sqlite.is_some() && server.is_some_and(|server| server.family == Family::Sqlite) =>
+            {
+                let narrower = on_sqlite.flatten()?;
+                Some(format!("the values of `{table}`.`{}` that do not fit {narrower}", column.name))
+            }
             SchemaChange::DropTable(table) if added_again => Some(format!(
                 "all rows of `{}`, until they are made again from the stored objects; an object with a value that does not fit is a reject",
                 table.name
@@ -52,16 +65,27 @@ impl SchemaChange {
                 Some(staying_loss(*table, *column, "no stored object gives them back"))
             }
             SchemaChange::DropColumn { table, column } if added_again => Some(format!(
-                "the values of `{table}`.`{}`, until they are filled again from the stored objects; what does not fit its new type stays NULL",
-                column.name
+                "the values of `{table}`.`{}`, until they are filled again from the stored objects; what does not fit its new type stays NULL{}",
+                column.name,
+                on_sqlite.map_or("", |narrower| if narrower.is_some() {
+                    ". SQLite loses only that"
+                } else {
+                    ". SQLite loses none"
+                }),
             )),
             // No object has it.
             SchemaChange::DropColumn { table, column } if column.name == BASE_COLUMNS[base::INGEST_VERSION].name => {
                 Some(format!("the values of `{table}`.`{}`", column.name))
             }
-            SchemaChange::DropColumn { table, column } => {
-                Some(format!("the values of `{table}`.`{}`; the objects keep theirs in `json`", column.name))
-            }
+            SchemaChange::DropColumn { table, column } => Some(format!(
+                "the values of `{table}`.`{}`; the objects keep theirs in `json`{}",
+                column.name,
+                on_sqlite.map_or("", |narrower| if narrower.is_some() {
+                    ". SQLite loses only what does not fit"
+                } else {
+                    ". SQLite loses none"
+                }),
+            )),
             SchemaChange::Retype { table, to, .. } if self.is_destructive() => {
                 Some(format!("the values of `{table}`.`{}` that do not fit {}", to.name, to.ty))
             }
@@ -70,9 +94,9 @@ impl SchemaChange {
     }
 
     /// Its cost on each family of servers: `instant`, or `MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant`.
-    fn costs(&self) -> String {
+    fn costs(&self, all: &[SchemaChange]) -> String {
         let of = |family: Family| {
-            let rules: Vec<_> = self.rules().iter().filter(|rule| rule.family == family).collect();
+            let rules: Vec<_> = self.rules_on(family, all).collect();
             let mut text = String::new();
             for (n, rule) in rules.iter().enumerate() {
                 if n > 0 {
@@ -102,9 +126,9 @@ impl SchemaChange {
     }
 }
 
-/// The changes as text, table by table, with their costs on `server`, or without one on each family of servers. `backfilled` has
-/// the tables whose new columns are backfilled afterwards.
-pub fn summary(changes: &[SchemaChange], backfilled: &Schema, server: Option<Server>) -> String {
+/// The changes as text, table by table, with their costs on `server`, or without one on each family of servers. They are made together with
+/// `all` changes of a migration. `backfilled` has the tables whose new columns are backfilled afterwards.
+pub fn summary(changes: &[SchemaChange], all: &[SchemaChange], backfilled: &Schema, server: Option<Server>) -> String {
     let mut text = String::new();
     let place = |change: &SchemaChange| (change.within(), change.is_of_view());
     let mut places: Vec<(Option<Ident>, bool)> = Vec::new();
@@ -124,8 +148,8 @@ pub fn summary(changes: &[SchemaChange], backfilled: &Schema, server: Option<Ser
         let within: Vec<&SchemaChange> = changes.iter().filter(|change| place(change) == its).collect();
         for change in within {
             let cost = match server {
-                Some(server) => change.cost(server).to_string(),
-                None => change.costs(),
+                Some(server) => change.cost(server, all).to_string(),
+                None => change.costs(all),
             };
             let _ = writeln!(text, "  {}: {cost}", change.sentence());
             if let SchemaChange::AddColumn { table, column } = change
@@ -134,19 +158,20 @@ pub fn summary(changes: &[SchemaChange], backfilled: &Schema, server: Option<Ser
                 text.push_str("    filled from the stored objects afterwards\n");
             }
             if let SchemaChange::CreateTable(table) = change
-                && is_alone(table, changes.iter().filter_map(created))
+                && is_alone(table, all.iter().filter_map(created))
                 && backfilled.table(table.name).is_some()
             {
                 text.push_str("    filled from the stored objects afterwards\n");
             }
             let copies = server.map_or_else(
                 || change.rules().iter().any(|rule| rule.cost == Cost::Copy && rule.family != Family::Sqlite),
-                |server| change.cost(server) == Cost::Copy && server.family != Family::Sqlite,
+                |server| change.cost(server, all) == Cost::Copy && server.family != Family::Sqlite,
             );
             if copies {
                 text.push_str("    who writes to this table waits until it is copied\n");
             }
-            if let Some(loss) = change.loss(changes) {
+            // Nobody fills anything after a migration down.
+            if let Some(loss) = change.loss(all, !backfilled.tables.is_empty(), server) {
                 let _ = writeln!(text, "    DESTRUCTIVE: {loss}");
             }
         }
@@ -163,6 +188,17 @@ fn is_added_again(change: &SchemaChange, changes: &[SchemaChange]) -> bool {
         (SchemaChange::DropTable(table), SchemaChange::CreateTable(created)) => created.name == table.name,
         _ => false,
     })
+}
+
+/// Of a dropped column that SQLite leaves as it is: its new type, if not all values fit it.
+fn lost_in_place(table: Ident, column: &ColumnDef, all: &[SchemaChange]) -> Option<Option<SqlType>> {
+    let added = all.iter().find(|change| {
+        matches!(change, SchemaChange::AddColumn { table: of, column: new } if *of == table && new.name == column.name)
+    })?;
+    match in_place(added, all)? {
+        InPlace::Nothing => Some(None),
+        InPlace::Clear { ty, .. } => Some(Some(ty)),
+    }
 }
 
 /// The table that a change creates.
@@ -213,7 +249,7 @@ pub fn staying_losses(before: &Schema, after: &Schema, changes: &[SchemaChange])
 
 /// The data that these changes drop, as text.
 pub fn losses(changes: &[SchemaChange]) -> Vec<String> {
-    changes.iter().filter_map(|change| change.loss(changes)).collect()
+    changes.iter().filter_map(|change| change.loss(changes, true, None)).collect()
 }
 
 /// Whether a column that is dropped may have got a new name, as questions: it is the only one of its type that its table loses, beside

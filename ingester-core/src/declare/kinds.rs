@@ -7,14 +7,13 @@ use super::recipe::Recipe;
 use super::table::{About, Declaration, DeclaredColumn};
 use super::{DeclaredKinds, Open, views};
 use crate::documents::{DocumentError, Tree, located};
-use crate::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf};
+use crate::kind::{Decode, Definition, Finalizer, Functions, Kind, Plural, Protobuf, Recipes, Record};
 use crate::nearest::nearest;
 use crate::protobuf::DescriptorSet;
 use crate::registry::check_registry;
-use crate::schema::{self, Fingerprint, Form, SqlType, Stays};
+use crate::schema::{self, Fingerprint, Form, Ident, SqlType, Stays};
 use crate::value::{Micros, Value};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{CustomResourceDefinition, JSONSchemaProps};
-use std::sync::OnceLock;
 use std::time::Duration;
 
 /// The names of column types, for what may be meant.
@@ -218,6 +217,7 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         version.and_then(|version| crd.as_ref().and_then(|crd| crd::version(crd, version)).and_then(crd::schema));
     let mut recipe = Recipe::new();
     let mut fingerprint = Fingerprint::NONE;
+    let mut row = Fingerprint::NONE.text("row");
 
     let columns: Vec<Column<'_>> = match columns {
         Some(list) => list.elements(faults).iter().filter_map(|node| read_column(node, schema, faults)).collect(),
@@ -243,7 +243,9 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         match Condition::parse(text) {
             Ok(parsed) => {
                 recipe.condition(&parsed);
-                fingerprint = fingerprint.beside(Fingerprint::NONE.text("filter").text(&parsed.to_string()));
+                let condition = Fingerprint::NONE.text("filter").text(&parsed.to_string());
+                fingerprint = fingerprint.beside(condition);
+                row = row.beside(condition);
             }
             Err(what) => faults.push(condition.fault(what)),
         }
@@ -314,12 +316,14 @@ fn read_kind(node: &Node<'_>, open: Open<'_>, faults: &mut Faults) -> Option<Kin
         retention,
         fingerprint,
     };
+    let of_columns = columns.iter().map(|column| (Ident::new(column.name), column.fingerprint()));
+    let recipes = Recipes { row, columns: of_columns.collect() };
     let functions = Functions {
         plural: Plural::Literal(leaked(&plural)),
         decode: Decode::Declared(Box::leak(Box::new(recipe))),
         crd: None,
     };
-    Some(Kind::new(definition, functions).recorded(Box::leak(Box::new(OnceLock::new()))))
+    Some(Kind::new(definition, functions).recorded(Box::leak(Box::new(Record::new(recipes)))))
 }
 
 /// A column as it is declared.

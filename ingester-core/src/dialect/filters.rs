@@ -252,6 +252,20 @@ pub(super) fn sqlite_type(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static 
     Ok(Safe(crate::ddl::storage_class(*ty)))
 }
 
+/// Whether the value of a column does not fit a type, of those that SQLite stores as it stores the column.
+#[askama::filter_fn]
+pub(super) fn sqlite_unfit(unfit: &(Ident, SqlType), _: &dyn Values) -> Result<Safe<String>> {
+    let (column, ty) = unfit;
+    Ok(Safe(match ty {
+        SqlType::VarChar(most) => format!("length(\"{column}\") > {most}"),
+        SqlType::Text => format!("length(CAST(\"{column}\" AS BLOB)) > {}", u16::MAX),
+        SqlType::Int => format!("\"{column}\" NOT BETWEEN {} AND {}", i32::MIN, i32::MAX),
+        SqlType::BigIntUnsigned => format!("\"{column}\" < 0"),
+        // Whatever is stored fits.
+        _ => "FALSE".to_owned(),
+    }))
+}
+
 /// The value of a new NOT NULL column in existing rows, which SQLite requires.
 #[askama::filter_fn]
 pub(super) fn sqlite_default(ty: &SqlType, _: &dyn Values) -> Result<Safe<&'static str>> {

@@ -17,7 +17,7 @@ mod sqlite;
 pub mod statements;
 mod views;
 
-use crate::ddl::{Schema, Step, TableDef, ViewDef};
+use crate::ddl::{Schema, SchemaChange, Step, TableDef, ViewDef};
 use crate::schema::{Ident, SqlType};
 use crate::value::{Micros, Value};
 pub use conditions::Range;
@@ -238,9 +238,10 @@ impl Dialect {
     }
 
     /// The statements of one step of a migration. On MySQL, it is one statement, or several that may be repeated. On SQLite, they
-    /// are run in one transaction; there are none if the types are stored alike.
-    pub fn step(self, step: &Step) -> Vec<Sql> {
-        self.rules().step(step)
+    /// are run in one transaction; there are none if the types are stored alike. `among` are all changes of the migration: where SQLite
+    /// stores a column in its new type as it did, nothing is dropped that another step adds again.
+    pub fn step(self, step: &Step, among: &[SchemaChange]) -> Vec<Sql> {
+        self.rules().step(step, among)
     }
 
     /// The statements that prepare a new connection.

@@ -1,7 +1,7 @@
 //! What a dialect writes in its own way. A new dialect implements this trait, so the compiler names what is missing.
 
 use super::{Access, Param, Sql};
-use crate::ddl::{Step, TableDef, ViewDef};
+use crate::ddl::{SchemaChange, Step, TableDef, ViewDef};
 use crate::schema::{Ident, SqlType};
 use crate::view::ViewType;
 use std::borrow::Cow;
@@ -88,8 +88,8 @@ pub(super) trait Rules: Sync {
     fn create_view(&self, view: &ViewDef) -> Vec<Sql>;
     /// Drops a view.
     fn drop_view(&self, view: Ident) -> Sql;
-    /// One step of a migration.
-    fn step(&self, step: &Step) -> Vec<Sql>;
+    /// One step of a migration, among all changes of it.
+    fn step(&self, step: &Step, among: &[SchemaChange]) -> Vec<Sql>;
     /// Creates `ingester_rejects`.
     fn create_rejects(&self) -> Sql;
     /// Creates `ingester_backfills`.

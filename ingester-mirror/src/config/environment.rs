@@ -1,6 +1,6 @@
-//! The environment variables that name a database. Nothing else reads them.
+//! The environment variables that name a database, and the region. Nothing else reads them.
 //!
-//! They are those that deployments of the reference system set, and `DATABASE_URL`. A variable with an empty value counts as
+//! They are those that deployments of the reference system and of KubeDL set, and `DATABASE_URL`. A variable with an empty value counts as
 //! not set, because container templates often have such variables.
 
 use super::error::{ConfigError, Problem};
@@ -10,7 +10,7 @@ use super::{Config, Mysql};
 use ingester_store::Address;
 use std::path::PathBuf;
 
-/// The environment variables that name a database.
+/// The environment variables that name a database, and `REGION`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// `DATABASE_URL`: it overrides all others.
@@ -27,6 +27,8 @@ pub struct Environment {
     password_file: Option<PathBuf>,
     /// `MYSQL_DB_NAME`.
     database: Option<String>,
+    /// `REGION`.
+    region: Option<String>,
 }
 
 impl Environment {
@@ -43,12 +45,27 @@ impl Environment {
             password: variable("MYSQL_PASSWORD").map(Secret::from),
             password_file: variable("MYSQL_PASSWORD_FILE").map(PathBuf::from),
             database: variable("MYSQL_DB_NAME"),
+            region: variable("REGION"),
         }
     }
 
     /// The environment of this process.
     pub fn of_process() -> Self {
         Environment::read(|name| std::env::var(name).ok())
+    }
+
+    /// The setting of views that a variable gives, where a view reads it and `ingester.viewSettings` does not have it: KubeDL takes the
+    /// region of its rows from `REGION`.
+    ///
+    /// # Errors
+    /// If the value is too long for a setting, with what is allowed.
+    pub fn view_setting(&self) -> Option<Result<(&'static str, &str), String>> {
+        let region = self.region.as_deref()?;
+        Some(
+            values::setting_value(region)
+                .map(|_| ("deploy_region", region))
+                .map_err(|allowed| format!("REGION is `{}`; {allowed}", super::section::shown(region))),
+        )
     }
 
     /// The variables that name a database, for people; `None` if none does.

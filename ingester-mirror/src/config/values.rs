@@ -11,7 +11,7 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// How names begin under which the ingester keeps something in `ingester_settings`.
-const OWN_SETTINGS: [&str; 3] = ["view:", "definition/", "stays/"];
+const OWN_SETTINGS: [&str; 4] = ["view:", "definition/", "recipes/", "stays/"];
 
 /// More such names, as a whole.
 const OWN_NAMES: [&str; 2] = ["cluster", "members"];

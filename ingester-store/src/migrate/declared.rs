@@ -5,7 +5,7 @@ use super::apply::schema_of;
 use crate::store::{ErrorClass, Store, StoreError};
 use ingester_core::Registry;
 use ingester_core::ddl::{self, Schema, SchemaChange, Step};
-use ingester_core::kind::{IngestVersion, Kind, ProtobufError};
+use ingester_core::kind::{Counted, Kind, ProtobufError};
 use ingester_core::schema::{Fingerprint, Ident, Stays};
 use std::time::Duration;
 
@@ -116,8 +116,7 @@ impl Store {
                 May::Add | May::Change => self.stays(kind).await?,
             };
             self.record_stays(kind, &staying(kind, &recorded)).await?;
-            let number = self.record_definition(kind, kind.fingerprint()?).await?;
-            know(kind, number);
+            know(kind, self.record_definition(kind, kind.fingerprint()?, &kind.recipes()?).await?);
         }
         Ok(declared)
     }
@@ -215,7 +214,7 @@ impl Store {
     }
 
     async fn make_step(&self, migrating: &mut crate::store::ledger::Migrating, step: &Step) -> Result<(), StoreError> {
-        let statements = self.dialect().step(step);
+        let statements = self.dialect().step(step, &step.changes);
         for attempt in 1.. {
             match migrating.define(&statements).await {
                 Err(error) if error.class() == ErrorClass::Transient && attempt < ATTEMPTS => {
@@ -237,9 +236,8 @@ impl Store {
             return Ok(());
         }
         for kind in kinds {
-            let number = self.definition(kind, kind.fingerprint()?).await?;
-            if number > 0 {
-                know(kind, number);
+            if let Some(counted) = self.definition(kind, kind.fingerprint()?, &kind.recipes()?).await? {
+                know(kind, counted);
             }
         }
         Ok(())
@@ -271,10 +269,10 @@ fn staying(kind: &Kind, recorded: &str) -> String {
 const MOST_STAYING: usize = 19;
 
 /// A process writes into one database, so a kind has one version there. What was known before stays.
-fn know(kind: &Kind, number: u32) {
+fn know(kind: &Kind, counted: Counted) {
     if let Some(record) = kind.record() {
-        let version = IngestVersion { number, of_unmarked: 0 };
-        if *record.get_or_init(|| version) != version {
+        let number = counted.number;
+        if !record.learn(counted) && kind.ingest_version() != number {
             tracing::warn!(
                 kind = kind.name(),
                 number,

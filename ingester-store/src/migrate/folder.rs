@@ -209,7 +209,7 @@ impl Folder {
         let text = serde_json::to_string_pretty(&lock_file)
             .map_err(|error| GenerateError::LockFile { path: LOCK_FILE.into(), reason: error.to_string() })?;
         files.insert(LOCK_FILE.into(), text + "\n");
-        let summary = ddl::summary(&changes, &code, None) + &definitions.concat();
+        let summary = ddl::summary(&changes, &changes, &code, None) + &definitions.concat();
         Ok(Plan { files, migrations, deleted, summary })
     }
 
@@ -321,6 +321,7 @@ struct Plan {
 /// The text of a migration's file: its steps, each behind a line that [`parts`](super::released::parts) finds.
 fn file(dialect: Dialect, steps: &[Step], backfilled: &Schema) -> String {
     let mut text = NOTICE.to_owned();
+    let all: Vec<SchemaChange> = steps.iter().flat_map(|step| step.changes.iter().cloned()).collect();
     for (number, step) in steps.iter().enumerate() {
         if steps.len() > 1 {
             let _ = write!(text, "\n{}{} of {}: {}", released::STEP, number + 1, steps.len(), step.phase.words());
@@ -328,12 +329,12 @@ fn file(dialect: Dialect, steps: &[Step], backfilled: &Schema) -> String {
         }
         // Of tables that are created, the statements say all.
         if step.phase != Phase::CreateTables {
-            for line in ddl::summary(&step.changes, backfilled, None).lines() {
+            for line in ddl::summary(&step.changes, &all, backfilled, None).lines() {
                 let _ = writeln!(text, "-- {line}");
             }
         }
         text.push('\n');
-        let statements = dialect.step(step);
+        let statements = dialect.step(step, &all);
         if statements.is_empty() {
             text.push_str("-- Nothing to do here: these types are stored alike.\n");
         }

@@ -13,7 +13,7 @@ use ingester_core::dialect::statements::{
 use ingester_core::kind::Kind;
 use ingester_core::protobuf::Lost;
 use ingester_core::row::Row;
-use ingester_core::schema::{Ident, Table};
+use ingester_core::schema::{Companion, Ident, Table};
 use ingester_core::value::{Micros, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -182,7 +182,7 @@ enum Rows<'a> {
 
 /// What is to be done with the rows of a page.
 #[derive(Default)]
-struct Changes {
+struct Changes<'k> {
     /// Rows with other values.
     write: Vec<Backfilled>,
     /// Rows that have their values already, of an older definition.
@@ -192,7 +192,52 @@ struct Changes {
     /// Rows that can be filled, with their versions.
     good: Vec<(String, String)>,
     /// Rows whose rows in companion tables are to be filled, too, without their columns.
-    pairs: Vec<Row>,
+    pairs: Vec<(Changed<'k>, Row)>,
+}
+
+/// What of a row is to be filled.
+#[derive(Clone, Copy)]
+struct Changed<'k> {
+    kind: &'k Kind,
+    /// The definition that wrote the row, if only that is to be filled which is made in another way since; `None` if all is.
+    version: Option<u32>,
+}
+
+impl Changed<'_> {
+    /// Whether all of it is.
+    fn row(self) -> bool {
+        self.version.is_none_or(|version| self.kind.changed_since(version))
+    }
+
+    /// Whether the column at a place of the table is.
+    fn place(self, place: usize) -> bool {
+        self.column(self.kind.table().columns[place].name)
+    }
+
+    fn column(self, name: Ident) -> bool {
+        self.version.is_none_or(|version| self.kind.column_changed_since(name, version))
+    }
+
+    /// Whether the rows in a companion table are.
+    fn companion(self, companion: Companion) -> bool {
+        match companion {
+            Companion::Labels | Companion::Annotations => self.row(),
+            Companion::Values(many) => self.column(many.name),
+        }
+    }
+
+    /// Whether those of any companion are.
+    fn companions(self) -> bool {
+        self.kind.table().companions().any(|companion| self.companion(companion))
+    }
+
+    /// A row with the stored values where they are made as they were.
+    fn within(self, mut new: Row, places: &[usize], stored: &[Value]) -> Row {
+        for (place, stored) in places.iter().zip(stored).filter(|(place, _)| !self.place(**place)) {
+            new.values[*place] = stored.clone();
+        }
+        new
+    }
 }
 
 async fn page(
@@ -241,7 +286,14 @@ async fn page(
         }
         // A row that gets only some of its columns from this definition is of the older one of both.
         let ingest_version = if whole { number } else { number.min(row.ingest_version) };
-        let reason = match decode(json) {
+        let changed = Changed { kind, version: (scope == Scope::Older).then_some(row.ingest_version) };
+        // Nothing that this row has is made in another way.
+        if whole && !changed.row() && !places.iter().any(|place| changed.place(*place)) && !changed.companions() {
+            changes.mark.push(row.uid);
+            continue;
+        }
+        let decoded = decode(json).map(|new| new.map(|new| changed.within(new, places, &row.values)));
+        let reason = match decoded {
             Ok(Some(new))
                 if !places.iter().zip(&row.values).all(|(place, stored)| has(table, *place, stored, &new)) =>
             {
@@ -249,7 +301,7 @@ async fn page(
                 let bytes = write.bytes(places);
                 page.bytes += bytes;
                 if bytes <= room(max_packet) {
-                    changes.pairs.extend(companions.then(|| pairs_of(&row.uid, &write.row)));
+                    changes.pairs.extend(companions.then(|| (changed, pairs_of(&row.uid, &write.row))));
                     changes.good.push((row.uid, row.res_version.to_string()));
                     changes.write.push(write);
                     continue;
@@ -262,7 +314,7 @@ async fn page(
                 if left.is_none() && whole && number > 0 && row.in_cluster {
                     changes.gone.push((row.uid.clone(), row.res_version));
                 }
-                changes.pairs.extend(left.filter(|_| companions).map(|new| pairs_of(&row.uid, &new)));
+                changes.pairs.extend(left.filter(|_| companions).map(|new| (changed, pairs_of(&row.uid, &new))));
                 if whole && row.ingest_version != number {
                     changes.mark.push(row.uid.clone());
                 }
@@ -319,7 +371,7 @@ fn has(table: &Table, place: usize, stored: &Value, new: &Row) -> bool {
 async fn write(
     tx: &mut Transaction,
     target: Target<'_>,
-    changes: &Changes,
+    changes: &Changes<'_>,
     max_packet: usize,
 ) -> Result<u64, sqlx::Error> {
     let Target { kind, places, .. } = target;
@@ -332,8 +384,9 @@ async fn write(
     let mut filled: HashSet<Box<str>> = changes.write.iter().map(|write| write.uid.as_str().into()).collect();
     if !changes.pairs.is_empty() {
         let batch = Batch { table, changes: &[], now, max_packet, clear_rejects: false, trusting: false };
-        let rows: Vec<&Row> = changes.pairs.iter().collect();
         for companion in table.companions() {
+            let rows: Vec<&Row> =
+                changes.pairs.iter().filter(|(changed, _)| changed.companion(companion)).map(|(_, row)| row).collect();
             batch.write_companions(tx, companion, &[], &rows, Some(&mut filled)).await?;
         }
     }

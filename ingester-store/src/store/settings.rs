@@ -1,11 +1,13 @@
 //! The table `ingester_settings`: what a database is for, by name.
 
 use super::{Store, StoreError};
+use ingester_core::dialect::Access;
 use ingester_core::dialect::statements::{
     ForgetSetting, LatestDefinition, ReadSetting, RecordSetting, ReplaceSetting, WriteSetting,
 };
-use ingester_core::kind::Kind;
-use ingester_core::schema::Fingerprint;
+use ingester_core::kind::{Counted, Kind, Recipes};
+use ingester_core::schema::{Fingerprint, Ident};
+use std::collections::HashMap;
 
 /// The table's name.
 pub(super) const SETTINGS: &str = "ingester_settings";
@@ -113,19 +115,34 @@ impl Store {
         self.with_retries(|| format!("recording {name} in {SETTINGS}"), record).await
     }
 
-    /// The number of a definition that no lock file counts: the database counts it. It is 0 if the last definition that was recorded
+    /// The number of a definition that no lock file counts: the database counts it. `None` if the last definition that was recorded
     /// for the kind's table is another one, or none was.
     ///
     /// # Errors
     /// If the table of settings is missing, or cannot be read within the retries.
-    pub(crate) async fn definition(&self, kind: &Kind, fingerprint: Fingerprint) -> Result<u32, StoreError> {
+    pub(crate) async fn definition(
+        &self,
+        kind: &Kind,
+        fingerprint: Fingerprint,
+        recipes: &Recipes,
+    ) -> Result<Option<Counted>, StoreError> {
         let name = definition_name(kind);
-        let read = || async { self.setting(&name).await };
-        let recorded = self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await?;
-        Ok(recorded
-            .and_then(|value| Recorded::parse(&value))
-            .filter(|its| its.fingerprint == fingerprint.to_string())
-            .map_or(0, |its| its.number))
+        let read = || async {
+            let recorded = self.setting(&name).await?.and_then(|value| Recorded::parse(&value));
+            let Some(its) = recorded.filter(|its| its.fingerprint == fingerprint.to_string()) else { return Ok(None) };
+            let known = self.recorded_recipes(kind, its.number).await?;
+            Ok(Some(known.counted(its.number, recipes)))
+        };
+        self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await
+    }
+
+    /// Since which definition each recipe of a kind's table is as it is, as it was recorded with the definition of this number.
+    async fn recorded_recipes(&self, kind: &Kind, number: u32) -> Result<RecordedRecipes, sqlx::Error> {
+        let mut recorded = RecordedRecipes::default();
+        while let Some(value) = self.setting(&recipes_name(kind, recorded.settings)).await? {
+            recorded.add(&value, number);
+        }
+        Ok(recorded)
     }
 
     /// The kind whose definition is recorded for the table of this one, as `Kind.group`, if it is another one.
@@ -155,11 +172,17 @@ impl Store {
         self.with_retries(|| format!("recording {name} in {SETTINGS}"), forget).await
     }
 
-    /// Records a definition as the last one of its kind's table, and tells its number: one more than that of the definition before.
+    /// Records a definition as the last one of its kind's table, and tells its number: one more than that of the definition before. Of its
+    /// parts, those that the definition before had in the same way keep their numbers.
     ///
     /// # Errors
     /// As [`Store::definition`].
-    pub(crate) async fn record_definition(&self, kind: &Kind, fingerprint: Fingerprint) -> Result<u32, StoreError> {
+    pub(crate) async fn record_definition(
+        &self,
+        kind: &Kind,
+        fingerprint: Fingerprint,
+        recipes: &Recipes,
+    ) -> Result<Counted, StoreError> {
         let name = definition_name(kind);
         let fingerprint = fingerprint.to_string();
         let of = format!("{}.{}", kind.kind(), kind.group());
@@ -167,31 +190,54 @@ impl Store {
             loop {
                 let stored = self.setting(&name).await?;
                 let last = stored.as_deref().and_then(Recorded::parse);
-                if let Some(last) = last.as_ref().filter(|last| last.fingerprint == fingerprint) {
-                    return Ok(last.number);
-                }
-                let before = match &last {
-                    Some(last) => last.number,
+                let known = match &last {
+                    Some(last) => self.recorded_recipes(kind, last.number).await?,
+                    None => RecordedRecipes::default(),
+                };
+                let same = last.as_ref().filter(|last| last.fingerprint == fingerprint);
+                let number = match (same, &last) {
+                    (Some(same), _) => same.number,
+                    (None, Some(last)) => last.number.saturating_add(1),
                     // Rows of another program, or of a table that had another name, are of older definitions.
-                    None => {
+                    (None, None) => {
                         let latest =
                             self.pool.fetch(&LatestDefinition { table: kind.table() }).await?.pop().unwrap_or(0);
-                        u32::try_from(latest).unwrap_or(u32::MAX - 1)
+                        u32::try_from(latest).unwrap_or(u32::MAX - 1).saturating_add(1)
                     }
                 };
-                let number = before.saturating_add(1);
-                let value = format!("{number} {fingerprint} {of}");
+                // Where an earlier release has recorded the whole alone, all parts of it are as old as the whole.
+                let counted = known.counted(number, recipes);
+                let values = to_record(&counted, recipes);
+                if same.is_some() && known.values == values {
+                    return Ok(counted);
+                }
+                let value = format!("{} {fingerprint} {of}", counted.number);
                 let value: String = value.chars().take(VALUE).collect();
-                let written = match &stored {
-                    Some(from) => self.pool.execute(&ReplaceSetting { name: &name, from, to: &value }).await,
-                    None => self.pool.execute(&RecordSetting { name: &name, value: &value }).await,
-                };
-                match written {
-                    Ok(1) => return Ok(number),
-                    // Another one was faster.
-                    Ok(_) => {}
-                    Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
-                    Err(error) => return Err(error),
+                let mut tx = self.pool.begin(Access::Write).await?;
+                let written = async {
+                    let written = match &stored {
+                        Some(from) => tx.execute(&ReplaceSetting { name: &name, from, to: &value }).await,
+                        None => tx.execute(&RecordSetting { name: &name, value: &value }).await,
+                    };
+                    match written {
+                        Ok(1) => {}
+                        // Another one was faster.
+                        Ok(_) => return Ok(false),
+                        Err(sqlx::Error::Database(error)) if error.is_unique_violation() => return Ok(false),
+                        Err(error) => return Err(error),
+                    }
+                    // The row of the definition is locked from here on, so these belong to it.
+                    for (place, value) in values.iter().enumerate() {
+                        tx.execute(&WriteSetting { name: &recipes_name(kind, place), value }).await?;
+                    }
+                    for place in values.len()..known.settings {
+                        tx.execute(&ForgetSetting { name: &recipes_name(kind, place) }).await?;
+                    }
+                    Ok(true)
+                }
+                .await;
+                if tx.end(written).await? {
+                    return Ok(counted);
                 }
             }
         };
@@ -213,6 +259,60 @@ fn definition_name(kind: &Kind) -> String {
 /// The setting with the columns of a declared kind whose values stay.
 fn stays_name(kind: &Kind) -> String {
     format!("stays/{}", kind.table().name)
+}
+
+/// A setting with recipes of a declared kind. A table's name has 52 characters at most, and a table 1,017 columns.
+fn recipes_name(kind: &Kind, place: usize) -> String {
+    format!("recipes/{}/{place}", kind.table().name)
+}
+
+/// Recipes that a setting has room for: 16 digits, a number of up to 10, and two blanks each, behind the number of the definition.
+const RECIPES: usize = 8;
+
+/// The settings with the recipes of a definition: its number, and then each fingerprint with the number since which it is so.
+fn to_record(counted: &Counted, recipes: &Recipes) -> Vec<String> {
+    let row = (recipes.row, counted.row);
+    let of_columns = recipes.columns.iter().zip(&counted.columns).map(|((_, recipe), (_, since))| (*recipe, *since));
+    let all: Vec<(Fingerprint, u32)> = std::iter::once(row).chain(of_columns).collect();
+    let setting = |some: &[(Fingerprint, u32)]| {
+        some.iter().fold(counted.number.to_string(), |text, (recipe, since)| format!("{text} {recipe} {since}"))
+    };
+    all.chunks(RECIPES).map(setting).collect()
+}
+
+/// What is recorded about the recipes of a definition.
+#[derive(Default)]
+struct RecordedRecipes {
+    /// How many settings there are.
+    settings: usize,
+    /// Those that were recorded with the definition.
+    values: Vec<String>,
+    /// Each recipe, and the definition since which it is so.
+    since: HashMap<String, u32>,
+}
+
+impl RecordedRecipes {
+    /// Adds a setting. One of another definition says nothing: an earlier release has recorded the definition without its recipes.
+    fn add(&mut self, value: &str, number: u32) {
+        self.settings += 1;
+        let mut words = value.split(' ');
+        if words.next() != Some(number.to_string().as_str()) {
+            return;
+        }
+        self.values.push(value.to_owned());
+        while let (Some(recipe), Some(since)) = (words.next(), words.next()) {
+            if let Ok(since) = since.parse() {
+                self.since.insert(recipe.to_owned(), since);
+            }
+        }
+    }
+
+    /// A definition with this number: what is not recorded is so since then.
+    fn counted(&self, number: u32, recipes: &Recipes) -> Counted {
+        let since = |recipe: Fingerprint| self.since.get(&recipe.to_string()).copied().unwrap_or(number).min(number);
+        let columns: Vec<(Ident, u32)> = recipes.columns.iter().map(|(name, recipe)| (*name, since(*recipe))).collect();
+        Counted { number, row: since(recipes.row), columns }
+    }
 }
 
 /// What such a setting has: a number, a fingerprint, and the kind for people.

@@ -19,10 +19,16 @@ on_every_database! {
     a_table_is_that_of_one_kind_and_a_renamed_one_has_definitions_of_its_own
     labels_are_filled_once_they_have_a_table
     many_values_have_a_table_that_is_made_and_filled
+    only_what_is_made_in_another_way_is_filled_again
+    what_changed_since_a_row_was_written_is_filled
+    definitions_without_their_parts_are_compared_as_a_whole
 }
 
 const QUEUE: &str = "column: queue, path: .spec.queue, type: VARCHAR(20)";
 const OWNER: &str = "column: owner, path: .spec.owner, type: VARCHAR(100)";
+const OF_OWNER: &str = "column: queue, path: .spec.owner, type: VARCHAR(20)";
+const TAGS: &str = "column: tags, path: '.spec.tags[*]', many: true, type: VARCHAR(20)";
+const LIMITS: &str = "column: limits, path: .spec.limits, many: true, type: VARCHAR(20)";
 
 /// The kind `Job` with these columns, as a program reads it that is started anew.
 fn declared(columns: &[&str], more: &str) -> Result<Kind> {
@@ -202,8 +208,6 @@ async fn labels_are_filled_once_they_have_a_table(database: Database) -> Result<
 }
 
 async fn many_values_have_a_table_that_is_made_and_filled(database: Database) -> Result<()> {
-    const TAGS: &str = "column: tags, path: '.spec.tags[*]', many: true, type: VARCHAR(20)";
-    const LIMITS: &str = "column: limits, path: .spec.limits, many: true, type: VARCHAR(20)";
     let store = connect(&database).await?;
     let first = declared(&[QUEUE], "")?;
     store.make_declared(&[first], May::Add).await?;
@@ -236,6 +240,141 @@ async fn many_values_have_a_table_that_is_made_and_filled(database: Database) ->
     let without = declared(&[QUEUE], "")?;
     ensure!(store.make_declared(&[without], May::Add).await?.made.is_empty());
     ensure!(database.count("job_tags").await? == 3);
+    Ok(())
+}
+
+/// Another value in every column of every row than the objects give, so that a column which is filled again can be told from the others.
+async fn plant(database: &Database) -> Result<()> {
+    database.sql("UPDATE job SET queue = 'planted', owner = 'planted'").await?;
+    for table in ["job_labels", "job_limits"] {
+        database.sql(&format!("UPDATE {table} SET value = 'planted'")).await?;
+    }
+    database.sql("UPDATE job_tags SET value = 'planted'").await?;
+    Ok(())
+}
+
+/// Which of the planted values are left: of the columns `queue` and `owner`, of `tags`, `limits` and labels.
+async fn planted(database: &Database) -> Result<[usize; 5]> {
+    let mut left = [0; 5];
+    let places = [
+        "job WHERE queue",
+        "job WHERE owner",
+        "job_tags WHERE value",
+        "job_limits WHERE value",
+        "job_labels WHERE value",
+    ];
+    for (left, place) in left.iter_mut().zip(places) {
+        *left = usize::try_from(database.count(&format!("{place} = 'planted'")).await?)?;
+    }
+    Ok(left)
+}
+
+/// A job with a tag, a limit and a label.
+fn with_all(number: usize) -> serde_json::Value {
+    let mut job = job(number, 10);
+    job["metadata"]["labels"] = serde_json::json!({"team": "a"});
+    job["spec"]["tags"] = serde_json::json!(["tag"]);
+    job["spec"]["others"] = serde_json::json!(["other"]);
+    job["spec"]["limits"] = serde_json::json!({"cpu": "1"});
+    job
+}
+
+async fn only_what_is_made_in_another_way_is_filled_again(database: Database) -> Result<()> {
+    const OTHER_TAGS: &str = "column: tags, path: '.spec.others[*]', many: true, type: VARCHAR(20)";
+    let store = connect(&database).await?;
+    let first = declared(&[QUEUE, OWNER, TAGS, LIMITS], "")?;
+    store.make_declared(&[first], May::Add).await?;
+    write(&store, &first, [with_all(0), with_all(1)]).await?;
+    let others = [OF_OWNER, OWNER, OTHER_TAGS, LIMITS];
+    for (columns, more, left) in [
+        ([OF_OWNER, OWNER, TAGS, LIMITS], "", [0, 2, 2, 2, 2]),
+        (others, "", [2, 2, 0, 2, 2]),
+        // The order of columns makes no difference, and a key is no value.
+        ([LIMITS, OTHER_TAGS, OWNER, OF_OWNER], "  keys: [[queue, owner]]\n", [2, 2, 2, 2, 2]),
+        // A filter concerns whole rows.
+        (others, "  filter: .spec.queue = q\n", [0, 0, 0, 0, 0]),
+    ] {
+        plant(&database).await?;
+        let kind = declared(&columns, more)?;
+        store.make_declared(&[kind], May::Add).await?;
+        fill(&store, kind).await?;
+        let (found, number) = (planted(&database).await?, kind.ingest_version());
+        ensure!(found == left, "{columns:?}: {found:?} are left of {left:?}");
+        ensure!(database.count(&format!("job WHERE ingest_version = {number}")).await? == 2, "{columns:?}");
+    }
+    ensure!(database.count("job WHERE queue LIKE 'owner-_-10'").await? == 2);
+    ensure!(database.count("job_tags WHERE value = 'other'").await? == 2);
+    // What a filter leaves out is no live row any more, though no column has changed.
+    let kind = declared(&others, "  filter: .spec.owner = owner-1-10\n")?;
+    store.make_declared(&[kind], May::Add).await?;
+    fill(&store, kind).await?;
+    ensure!(database.count("job WHERE delete_time IS NULL").await? == 1);
+    Ok(())
+}
+
+async fn what_changed_since_a_row_was_written_is_filled(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    const BOUNDS: &str = "column: limits, path: .spec.bounds, many: true, type: VARCHAR(20)";
+    let all = [QUEUE, OWNER, TAGS, LIMITS];
+    let first = declared(&all, "")?;
+    store.make_declared(&[first], May::Add).await?;
+    write(&store, &first, [with_all(0)]).await?;
+    // Two changes, and nobody has filled the row in between.
+    let second = declared(&[OF_OWNER, OWNER, TAGS, LIMITS], "")?;
+    let third = declared(&[OF_OWNER, OWNER, TAGS, BOUNDS], "")?;
+    for kind in [second, third] {
+        store.make_declared(&[kind], May::Add).await?;
+    }
+    plant(&database).await?;
+    fill(&store, third).await?;
+    let left = planted(&database).await?;
+    ensure!(left == [0, 1, 1, 0, 1], "{left:?}");
+    // Whoever has learnt its number has learnt its parts.
+    let other = declared(&[OF_OWNER, OWNER, TAGS, BOUNDS], "")?;
+    store.learn_declared(&[other]).await?;
+    let [ours, theirs] = [third, other].map(|kind| kind.record().and_then(|record| record.counted()).cloned());
+    ensure!(ours.is_some() && ours == theirs, "{ours:?} {theirs:?}");
+    // A column that was left out for a while is filled again: the rows that were written meanwhile have no value in it.
+    for kind in [declared(&[QUEUE, TAGS, LIMITS], "")?, declared(&all, "")?] {
+        store.make_declared(&[kind], May::Add).await?;
+        plant(&database).await?;
+        fill(&store, kind).await?;
+    }
+    let left = planted(&database).await?;
+    ensure!(left == [1, 0, 1, 1, 1], "{left:?}");
+    Ok(())
+}
+
+async fn definitions_without_their_parts_are_compared_as_a_whole(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    let all = [QUEUE, OWNER, TAGS, LIMITS];
+    let first = declared(&all, "")?;
+    store.make_declared(&[first], May::Add).await?;
+    write(&store, &first, [with_all(0)]).await?;
+    let forget = "DELETE FROM ingester_settings WHERE name LIKE 'recipes/%'";
+    // As an earlier release has left it: the same definition is the same, and its parts are recorded.
+    database.sql(forget).await?;
+    let same = declared(&all, "")?;
+    store.make_declared(&[same], May::Add).await?;
+    ensure!(same.ingest_version() == 1 && fill(&store, same).await?.is_none());
+    ensure!(database.count("ingester_settings WHERE name = 'recipes/job/0'").await? == 1);
+    // Of another definition nobody knows which part it is.
+    database.sql(forget).await?;
+    plant(&database).await?;
+    let other = declared(&[OF_OWNER, OWNER, TAGS, LIMITS], "")?;
+    store.make_declared(&[other], May::Add).await?;
+    fill(&store, other).await?;
+    ensure!(other.ingest_version() == 2 && planted(&database).await? == [0; 5]);
+    // An earlier release has recorded another definition since the parts were recorded.
+    database
+        .sql("UPDATE ingester_settings SET value = '3 0123456789abcdef Job.example.com' WHERE name = 'definition/job'")
+        .await?;
+    database.sql("UPDATE job SET ingest_version = 3").await?;
+    plant(&database).await?;
+    let back = declared(&[OF_OWNER, OWNER, TAGS, LIMITS], "")?;
+    store.make_declared(&[back], May::Add).await?;
+    fill(&store, back).await?;
+    ensure!(back.ingest_version() == 4 && planted(&database).await? == [0; 5]);
     Ok(())
 }
 

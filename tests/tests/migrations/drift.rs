@@ -47,7 +47,7 @@ async fn changes_of_base_columns_and_primary_keys_are_migrated(database: Databas
     let store = connect(&database).await?;
     let run = async |steps: Vec<Step>| {
         for step in steps {
-            let statements = store.dialect().step(&step);
+            let statements = store.dialect().step(&step, &step.changes);
             database.sql(&store.dialect().script(&statements)).await?;
         }
         anyhow::Ok(())

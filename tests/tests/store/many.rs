@@ -78,9 +78,9 @@ fn types(conditions: &Vec<Condition>) -> Vec<&str> {
     conditions.iter().map(|condition| condition.ty.as_str()).collect()
 }
 
-const KIND: Kind = Kind::of::<Certificate>();
+pub(crate) const KIND: Kind = Kind::of::<Certificate>();
 
-fn certificate(uid: &str, version: u64, spec: Json) -> Json {
+pub(crate) fn certificate(uid: &str, version: u64, spec: Json) -> Json {
     json!({
         "apiVersion": "example.com/v1", "kind": "Certificate", "spec": spec, "status": { "conditions": [{ "type": "Ready" }] },
         "metadata": { "name": uid, "namespace": "ml", "uid": uid, "resourceVersion": version.to_string() },

@@ -1,17 +1,19 @@
 //! Queries give what a naive evaluation in memory gives, on every database.
 
+use crate::many;
 use crate::world::{On, Stores as _, World, kind, model, row};
 use anyhow::{Result, ensure};
 use fastrand::Rng;
 use ingester_core::Kind;
+use ingester_core::object::{ManagedFields, Object};
 use ingester_core::query::{Filter, Order, Query, States, Test};
 use ingester_core::row::Row;
-use ingester_core::schema::{SqlType, base};
+use ingester_core::schema::{Form, Many, SqlType, base};
 use ingester_core::value::{Micros, Value};
 use ingester_store::query::{AskError, Limits, Wanted};
 use ingester_store::{RowChange, Store};
 use ingester_tests::on_every_database;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -67,7 +69,10 @@ fn random_row(rng: &mut Rng, kind: &Kind, number: usize) -> Row {
             labels.insert(Box::from(key), Box::from(text));
         }
     }
-    let mut row = row(&object);
+    let mut row = match kind.kind() {
+        "Certificate" => with_many_values(rng, &object),
+        _ => row(&object),
+    };
     // Also values that Kubernetes refuses: the store takes any.
     row.labels = labels.into_iter().collect();
     let first = base::JSON + 1;
@@ -79,6 +84,37 @@ fn random_row(rng: &mut Rng, kind: &Kind, number: usize) -> Row {
     row.delete_time = (rng.u32(..4) == 0).then(Micros::now);
     row.evict_time = (rng.u32(..4) == 0).then(Micros::now);
     row
+}
+
+/// Keys of a map; queries write them behind the column's name.
+const KEYS: [&str; 3] = ["cpu", "example.com/gpu", "a b"];
+
+/// The row of an object with some values in each column of many.
+fn with_many_values(rng: &mut Rng, object: &Json) -> Row {
+    let mut some =
+        |all: &[Json]| -> Vec<Json> { (0..rng.usize(..4)).map(|_| all[rng.usize(..all.len())].clone()).collect() };
+    let texts = TEXTS.map(|text| json!(text));
+    let times = ["00", "00.5", "01", "01.5"].map(|second| json!(format!("2026-01-01T00:00:{second}Z")));
+    let limits: BTreeMap<&str, Json> = KEYS.into_iter().zip(some(&texts)).collect();
+    let spec = json!({
+        "issuer": TEXTS.join(" "), "dnsNames": some(&texts), "limits": limits, "ports": some(&[json!(0), json!(7), json!(80)]),
+        "renewals": some(&times),
+    });
+    let mut certificate = many::certificate("", 1, spec);
+    certificate["metadata"] = object["metadata"].clone();
+    let object = Object::parse(certificate.to_string(), ManagedFields::Prune).unwrap();
+    many::KIND.row(&object).unwrap().unwrap()
+}
+
+/// A test of a column of many values, or of a key of a map.
+fn random_test_of_many(rng: &mut Rng, many: &Many) -> Filter {
+    let name = many.name.to_string();
+    let (field, test) = match many.form {
+        Form::Map if rng.u32(..4) == 0 => (name, if rng.bool() { Test::Exists } else { Test::Empty }),
+        Form::Map => (format!("{name}[\"{}\"]", pick(rng, &KEYS)), random_test(rng, many.ty())),
+        Form::List => (name, random_test(rng, many.ty())),
+    };
+    Filter::Field { field: field.into(), test }
 }
 
 fn random_test(rng: &mut Rng, ty: SqlType) -> Test {
@@ -114,6 +150,10 @@ fn random_filter(rng: &mut Rng, kind: &Kind, depth: u32) -> Filter {
                 _ => random_test(rng, SqlType::VarChar(63)),
             };
             Filter::Label { key, test }
+        }
+        5 if !kind.table().many.is_empty() => {
+            let place = rng.usize(..kind.table().many.len());
+            random_test_of_many(rng, &kind.table().many[place])
         }
         _ => {
             let place = loop {
@@ -204,6 +244,15 @@ fn holds(row: &Row, kind: &Kind, filter: &Filter) -> bool {
         Filter::And(all) => all.iter().all(|filter| holds(row, kind, filter)),
         Filter::Or(any) => any.iter().any(|filter| holds(row, kind, filter)),
         Filter::Not(filter) => !holds(row, kind, filter),
+        Filter::Field { field, test } if kind.table().many.iter().any(|many| is_of(field, many)) => {
+            let values = values_of_many(row, kind, field);
+            match test {
+                Test::Exists => !values.is_empty(),
+                // None at all, or only such.
+                Test::Empty => values.iter().all(|value| passes(value, test)),
+                _ => values.iter().any(|value| passes(value, test)),
+            }
+        }
         Filter::Field { field, test } => {
             let place = kind.table().columns.iter().position(|column| column.name.as_str() == field).unwrap();
             passes(&cell(row, place), test)
@@ -224,6 +273,26 @@ fn holds(row: &Row, kind: &Kind, filter: &Filter) -> bool {
         }
         Filter::Annotation { .. } => panic!("not asked"),
     }
+}
+
+/// Whether a field is a column of many values, or one of its keys.
+fn is_of(field: &str, many: &Many) -> bool {
+    let rest = field.strip_prefix(many.name.as_str());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+}
+
+/// The values of a column of many, or what its map has for the key that the field names.
+fn values_of_many(row: &Row, kind: &Kind, field: &str) -> Vec<Value> {
+    let place = kind.table().many.iter().position(|many| is_of(field, many)).unwrap();
+    let many = &kind.table().many[place];
+    let key = field.split('"').nth(1);
+    let texts = row.many[place].iter().filter(|(its, _)| key.is_none_or(|key| **its == *key));
+    let value = |text: &str| match many.ty() {
+        SqlType::Int => Value::Int(text.parse().unwrap()),
+        SqlType::DateTime => Value::Time(Micros::from_sql(text).unwrap()),
+        _ => Value::text(text),
+    };
+    texts.map(|(its, of_key)| value(if many.form == Form::Map { of_key } else { its })).collect()
 }
 
 /// A row's value, with the times that are beside the values.
@@ -300,8 +369,9 @@ async fn pages(store: &Store, kind: &Kind, query: &Query, limit: usize) -> Resul
 
 async fn any_query_gives_what_a_naive_evaluation_gives(world: World) -> Result<()> {
     let store = world.store().await?;
-    for (seed, name) in ["Model", "PipelineRun", "TriggerRun"].into_iter().enumerate() {
-        let kind = kind(name);
+    store.create_missing(&[many::KIND]).await?;
+    for (seed, kind) in [kind("Model"), kind("PipelineRun"), kind("TriggerRun"), &many::KIND].into_iter().enumerate() {
+        let name = kind.kind();
         let mut rng = Rng::with_seed(seed as u64);
         let rows: Vec<Row> = (0..ROWS).map(|number| random_row(&mut rng, kind, number)).collect();
         fill(&store, kind, &rows).await?;

@@ -8,7 +8,7 @@ mod inline;
 
 use super::rules::{InOneText, Rules};
 use super::{Access, Sql};
-use crate::ddl::{Step, TableDef, ViewDef};
+use crate::ddl::{SchemaChange, Step, TableDef, ViewDef};
 use crate::schema::{Ident, SqlType};
 use crate::view::ViewType;
 use std::borrow::Cow;
@@ -177,7 +177,7 @@ impl Rules for MySql {
         ddl::drop_view(view)
     }
 
-    fn step(&self, step: &Step) -> Vec<Sql> {
+    fn step(&self, step: &Step, _among: &[SchemaChange]) -> Vec<Sql> {
         ddl::step(step)
     }
 

@@ -1,13 +1,13 @@
 //! Definitions of tables, and their changes.
 
 use super::Sqlite;
-use crate::ddl::{ColumnDef, KeyDef, SchemaChange, Step, TableDef, ViewDef, storage_class};
+use crate::ddl::{ColumnDef, InPlace, KeyDef, SchemaChange, Step, TableDef, ViewDef, in_place};
 use crate::dialect::{Dialect, Sql, render_own, views};
-use crate::schema::Ident;
+use crate::schema::{Ident, SqlType};
 use askama::Template;
 
 mod filters {
-    pub(super) use crate::dialect::filters::{default_zero, ident, sqlite_default, sqlite_type};
+    pub(super) use crate::dialect::filters::{default_zero, ident, sqlite_default, sqlite_type, sqlite_unfit};
 }
 
 #[derive(Template)]
@@ -54,6 +54,14 @@ struct CopyRows<'a> {
 }
 
 #[derive(Template)]
+#[template(path = "sqlite/clear_values.sql")]
+struct ClearValues {
+    table: Ident,
+    column: Ident,
+    unfit: (Ident, SqlType),
+}
+
+#[derive(Template)]
 #[template(path = "sqlite/drop_table.sql")]
 struct DropTable {
     name: Ident,
@@ -96,20 +104,21 @@ fn drop_index(table: Ident, key: Ident) -> Sql {
     render_own(&DropIndex { index: index_name(table, key) })
 }
 
-pub(super) fn step(step: &Step) -> Vec<Sql> {
+pub(super) fn step(step: &Step, among: &[SchemaChange]) -> Vec<Sql> {
     // For changes that ALTER TABLE cannot make, the rows are copied into a new table.
-    let copied = step.changes.iter().any(|change| match change {
-        SchemaChange::PrimaryKey { .. } => true,
-        SchemaChange::Retype { from, to, .. } => {
-            from.nullable != to.nullable || storage_class(from.ty) != storage_class(to.ty)
-        }
-        _ => false,
-    });
+    let copied = step.changes.iter().any(SchemaChange::copies_rows);
     if let (true, Some((_, after))) = (copied, step.tables.first()) {
         return copy(after);
     }
     let views = Dialect::Sqlite.create_views(&step.created_views());
-    step.changes.iter().flat_map(|change| one(change, &step.tables)).chain(views).collect()
+    let made = |change: &SchemaChange| match in_place(change, among) {
+        None => one(change, &step.tables),
+        Some(InPlace::Nothing) => Vec::new(),
+        Some(InPlace::Clear { table, column, ty }) => {
+            vec![render_own(&ClearValues { table, column, unfit: (column, ty) })]
+        }
+    };
+    step.changes.iter().flat_map(made).chain(views).collect()
 }
 
 pub(super) fn create_view(view: &ViewDef) -> Vec<Sql> {

@@ -7,7 +7,7 @@ pub(super) mod ddl;
 
 use super::rules::{InOneText, Rules};
 use super::{Access, Sql};
-use crate::ddl::{Step, TableDef, ViewDef, storage_class};
+use crate::ddl::{SchemaChange, Step, TableDef, ViewDef, storage_class};
 use crate::schema::{Ident, SqlType};
 use crate::view::ViewType;
 use std::borrow::Cow;
@@ -155,8 +155,8 @@ impl Rules for Sqlite {
         ddl::drop_view(view)
     }
 
-    fn step(&self, step: &Step) -> Vec<Sql> {
-        ddl::step(step)
+    fn step(&self, step: &Step, among: &[SchemaChange]) -> Vec<Sql> {
+        ddl::step(step, among)
     }
 
     fn create_rejects(&self) -> Sql {

@@ -124,7 +124,7 @@ ALTER TABLE `machine`
 -- Step 12 of 14: drop columns
 -- table `machine`
 --   drop column `cpus` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
---     DESTRUCTIVE: the values of `machine`.`cpus`; the objects keep theirs in `json`
+--     DESTRUCTIVE: the values of `machine`.`cpus`, until they are filled again from the stored objects; what does not fit its new type stays NULL
 --   drop column `pool` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
 --     DESTRUCTIVE: the values of `machine`.`pool`; the objects keep theirs in `json`
 

@@ -10,7 +10,7 @@ DROP INDEX IF EXISTS "job__priority";
 -- Step 2 of 4: drop columns
 -- table `job`
 --   drop column `priority` BIGINT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
---     DESTRUCTIVE: the values of `job`.`priority`; the objects keep theirs in `json`
+--     DESTRUCTIVE: the values of `job`.`priority`, until they are filled again from the stored objects; what does not fit its new type stays NULL
 
 ALTER TABLE "job" DROP COLUMN "priority";
 

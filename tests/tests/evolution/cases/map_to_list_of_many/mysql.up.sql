@@ -4,7 +4,7 @@
 -- Step 1 of 2: drop tables
 -- tables
 --   drop table `job_limits`: instant
---     DESTRUCTIVE: all rows of `job_limits`; the objects keep theirs in `json`
+--     DESTRUCTIVE: all rows of `job_limits`, until they are made again from the stored objects; an object with a value that does not fit is a reject
 
 DROP TABLE IF EXISTS `job_limits`;
 

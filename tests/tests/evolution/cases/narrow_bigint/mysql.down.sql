@@ -11,8 +11,8 @@ ALTER TABLE `job`
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `priority` INT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
---     DESTRUCTIVE: the values of `job`.`priority`; the objects keep theirs in `json`
+--   drop column `priority` INT: MySQL in place, from 8.0.29 instant; MariaDB and SQLite instant
+--     DESTRUCTIVE: the values of `job`.`priority`; the objects keep theirs in `json`. SQLite loses none
 
 ALTER TABLE `job`
   DROP COLUMN `priority`,
@@ -28,7 +28,7 @@ ALTER TABLE `job`
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `priority` (priority): MySQL and MariaDB in place; SQLite copy
+--   add key `priority` (priority): MySQL and MariaDB in place; SQLite instant
 
 ALTER TABLE `job`
   ADD KEY `priority` (`priority`),

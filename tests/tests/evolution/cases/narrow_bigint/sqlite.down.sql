@@ -5,24 +5,24 @@
 -- table `job`
 --   drop key `priority` (priority): MySQL and MariaDB in place; SQLite instant
 
-DROP INDEX IF EXISTS "job__priority";
+-- Nothing to do here: these types are stored alike.
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `priority` INT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
---     DESTRUCTIVE: the values of `job`.`priority`; the objects keep theirs in `json`
+--   drop column `priority` INT: MySQL in place, from 8.0.29 instant; MariaDB and SQLite instant
+--     DESTRUCTIVE: the values of `job`.`priority`; the objects keep theirs in `json`. SQLite loses none
 
-ALTER TABLE "job" DROP COLUMN "priority";
+-- Nothing to do here: these types are stored alike.
 
 -- Step 3 of 4: add columns
 -- table `job`
 --   add column `priority` BIGINT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
 
-ALTER TABLE "job" ADD COLUMN "priority" INTEGER;
+-- Nothing to do here: these types are stored alike.
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `priority` (priority): MySQL and MariaDB in place; SQLite copy
+--   add key `priority` (priority): MySQL and MariaDB in place; SQLite instant
 
-CREATE INDEX IF NOT EXISTS "job__priority" ON "job" ("priority");
+-- Nothing to do here: these types are stored alike.
 

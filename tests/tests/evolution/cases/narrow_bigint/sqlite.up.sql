@@ -5,25 +5,27 @@
 -- table `job`
 --   drop key `priority` (priority): MySQL and MariaDB in place; SQLite instant
 
-DROP INDEX IF EXISTS "job__priority";
+-- Nothing to do here: these types are stored alike.
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `priority` BIGINT: MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
---     DESTRUCTIVE: the values of `job`.`priority`; the objects keep theirs in `json`
+--   drop column `priority` BIGINT: MySQL in place, from 8.0.29 instant; MariaDB and SQLite instant
+--     DESTRUCTIVE: the values of `job`.`priority`, until they are filled again from the stored objects; what does not fit its new type stays NULL. SQLite loses only that
 
-ALTER TABLE "job" DROP COLUMN "priority";
+-- Nothing to do here: these types are stored alike.
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `priority` INT: MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `priority` INT: MySQL in place, from 8.0.12 instant; MariaDB instant; SQLite copy
 --     filled from the stored objects afterwards
 
-ALTER TABLE "job" ADD COLUMN "priority" INTEGER;
+UPDATE "job"
+SET "priority" = NULL
+WHERE "priority" NOT BETWEEN -2147483648 AND 2147483647;
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `priority` (priority): MySQL and MariaDB in place; SQLite copy
+--   add key `priority` (priority): MySQL and MariaDB in place; SQLite instant
 
-CREATE INDEX IF NOT EXISTS "job__priority" ON "job" ("priority");
+-- Nothing to do here: these types are stored alike.
 

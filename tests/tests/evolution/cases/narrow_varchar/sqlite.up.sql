@@ -5,25 +5,27 @@
 -- table `job`
 --   drop key `title` (title): MySQL and MariaDB in place; SQLite instant
 
-DROP INDEX IF EXISTS "job__title";
+-- Nothing to do here: these types are stored alike.
 
 -- Step 2 of 4: drop columns
 -- table `job`
---   drop column `title` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
---     DESTRUCTIVE: the values of `job`.`title`; the objects keep theirs in `json`
+--   drop column `title` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB and SQLite instant
+--     DESTRUCTIVE: the values of `job`.`title`, until they are filled again from the stored objects; what does not fit its new type stays NULL. SQLite loses only that
 
-ALTER TABLE "job" DROP COLUMN "title";
+-- Nothing to do here: these types are stored alike.
 
 -- Step 3 of 4: add columns
 -- table `job`
---   add column `title` VARCHAR(40): MySQL in place, from 8.0.12 instant; MariaDB and SQLite instant
+--   add column `title` VARCHAR(40): MySQL in place, from 8.0.12 instant; MariaDB instant; SQLite copy
 --     filled from the stored objects afterwards
 
-ALTER TABLE "job" ADD COLUMN "title" TEXT;
+UPDATE "job"
+SET "title" = NULL
+WHERE length("title") > 40;
 
 -- Step 4 of 4: add keys
 -- table `job`
---   add key `title` (title): MySQL and MariaDB in place; SQLite copy
+--   add key `title` (title): MySQL and MariaDB in place; SQLite instant
 
-CREATE INDEX IF NOT EXISTS "job__title" ON "job" ("title");
+-- Nothing to do here: these types are stored alike.
 

@@ -12,7 +12,7 @@ ALTER TABLE `job`
 -- Step 2 of 4: drop columns
 -- table `job`
 --   drop column `deadline` VARCHAR(255): MySQL in place, from 8.0.29 instant; MariaDB instant; SQLite copy
---     DESTRUCTIVE: the values of `job`.`deadline`; the objects keep theirs in `json`
+--     DESTRUCTIVE: the values of `job`.`deadline`, until they are filled again from the stored objects; what does not fit its new type stays NULL
 
 ALTER TABLE `job`
   DROP COLUMN `deadline`,

@@ -1,0 +1,3 @@
+UPDATE {{ table|ident }}
+SET {{ column|ident }} = NULL
+WHERE {{ unfit|sqlite_unfit }}

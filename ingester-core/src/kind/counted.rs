@@ -1,0 +1,66 @@
+//! Kinds whose definitions a database counts, because no lock file does: part by part, so that a change of one fills only that one again.
+
+use super::IngestVersion;
+use crate::schema::{Fingerprint, Ident};
+use std::sync::OnceLock;
+
+/// What the rows of a kind are made from, part by part. [`Kind::fingerprint`](super::Kind::fingerprint) is of all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipes {
+    /// What concerns the whole of a row: which objects the filter leaves out, and whether there are tables of labels.
+    pub row: Fingerprint,
+    /// Each column that is computed, those of many values among them. The name is part of the fingerprint.
+    pub columns: Vec<(Ident, Fingerprint)>,
+}
+
+/// Which definition of its kind this one is, and the first definition since which each of its parts is as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// What rows of this definition have in `ingest_version`.
+    pub number: u32,
+    /// Since when what concerns the whole of a row is as it is.
+    pub row: u32,
+    /// Since when each column is made as it is.
+    pub columns: Vec<(Ident, u32)>,
+}
+
+impl Counted {
+    /// Since when a column is made as it is. One that was not counted is taken for changed by this definition.
+    pub(super) fn column(&self, name: Ident) -> u32 {
+        let since = self.columns.iter().find(|(column, _)| *column == name).map_or(self.number, |(_, since)| *since);
+        since.max(self.row)
+    }
+
+    pub(super) fn version(&self) -> IngestVersion {
+        IngestVersion { number: self.number, of_unmarked: 0 }
+    }
+}
+
+/// What a kind has to tell a database that counts its definitions, and what it has learnt there.
+#[derive(Debug)]
+pub struct Record {
+    recipes: Recipes,
+    counted: OnceLock<Counted>,
+}
+
+impl Record {
+    /// Of a kind that has not asked a database yet.
+    pub const fn new(recipes: Recipes) -> Self {
+        Record { recipes, counted: OnceLock::new() }
+    }
+
+    /// What its file says; [`Kind::recipes`](super::Kind::recipes) adds what follows from the rest of its definition.
+    pub(super) const fn recipes(&self) -> &Recipes {
+        &self.recipes
+    }
+
+    /// What was learnt, once a database has been asked.
+    pub fn counted(&self) -> Option<&Counted> {
+        self.counted.get()
+    }
+
+    /// Learns what a database says. What was learnt before stays; tells whether that is the same.
+    pub fn learn(&self, counted: Counted) -> bool {
+        *self.counted.get_or_init(|| counted.clone()) == counted
+    }
+}
