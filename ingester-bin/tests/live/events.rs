@@ -29,7 +29,8 @@ const OBJECTS: usize = 4_000;
 /// How long a frozen member is away: longer than its Lease lives.
 const FROZEN: Duration = Duration::from_secs(30);
 
-/// How long units may be without a holder.
+/// How long the units of a member that died or froze may be without a holder: its Lease, a renewal of the others, their claim; and what
+/// a busy machine takes.
 const MOST: Duration = Duration::from_secs(25);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +79,7 @@ async fn sixty_events(world: &mut World) -> Result<()> {
     let events = shuffled();
     let slice = churn.steps / (events.len() + 1);
     // When members ended or froze, by their place.
-    let mut ends: [Vec<Timestamp>; 3] = Default::default();
+    let mut ends: [Vec<(Timestamp, &str)>; 3] = Default::default();
     for (number, event) in events.iter().copied().enumerate() {
         let so_far = || format!("{event:?} after {:?}", &events[..number]);
         churn.allow(slice);
@@ -87,20 +88,20 @@ async fn sixty_events(world: &mut World) -> Result<()> {
         let member = [world.ingester(), &others[0], &others[1]][victim];
         match event {
             Event::Kill => {
-                ends[victim].push(Timestamp::now());
+                ends[victim].push((Timestamp::now(), "killed"));
                 member.kill()?;
                 // Now and then it is back before its Lease has run out.
                 sleep(Duration::from_secs(random(30) as u64)).await;
                 member.restart()?;
             }
             Event::Terminate => {
-                ends[victim].push(Timestamp::now());
+                ends[victim].push((Timestamp::now(), "stopped"));
                 let stopped = member.stop()?;
                 ensure!(stopped.status.success(), "{stopped:?}, {}", so_far());
                 member.restart()?;
             }
             Event::Freeze => {
-                ends[victim].push(Timestamp::now());
+                ends[victim].push((Timestamp::now(), "frozen"));
                 member.process().freeze();
                 sleep(FROZEN).await;
                 member.process().thaw();
@@ -122,10 +123,14 @@ async fn sixty_events(world: &mut World) -> Result<()> {
     world.audit_is_clean()?;
 
     let members = [world.ingester(), &others[0], &others[1]];
-    report(&holders(&members, &ends)?)?;
+    let gaps = report(&holders(&members, &ends)?)?;
     let (all, twice) = writes(world).await?;
     eprintln!("rows written: {all}, of these as they were: {twice} ({:.3} %)", 100.0 * twice as f64 / all as f64);
     ensure!(all > 0 && twice * 1000 < all, "of {all} writes of rows {twice} changed nothing");
+    for why in ["killed", "frozen"] {
+        let longest = gaps.get(why).and_then(|gaps| gaps.last()).with_context(|| format!("nobody was {why}"))?;
+        ensure!(*longest < MOST.as_secs_f64(), "a unit of who was {why} was without a holder for {longest} s");
+    }
     Ok(())
 }
 
@@ -158,19 +163,19 @@ async fn writes(world: &World) -> Result<(u64, u64)> {
     Ok((world.database.count("test_writes").await?, world.database.count("test_writes WHERE same").await?))
 }
 
-/// When somebody worked on a unit: from and to.
-type Spans = Vec<(Timestamp, Timestamp)>;
+/// When somebody worked on a unit: from and to, and why no longer.
+type Spans = Vec<(Timestamp, Timestamp, &'static str)>;
 
 /// What the members' logs say of who worked on each unit when. Who ended or froze says nothing more.
-fn holders(members: &[&Ingester; 3], ends: &[Vec<Timestamp>; 3]) -> Result<BTreeMap<String, Spans>> {
+fn holders(members: &[&Ingester; 3], ends: &[Vec<(Timestamp, &'static str)>; 3]) -> Result<BTreeMap<String, Spans>> {
     let now = Timestamp::now();
     let mut all: BTreeMap<String, Spans> = BTreeMap::new();
     for (member, ends) in members.iter().zip(ends) {
         let mut holds: BTreeMap<String, Timestamp> = BTreeMap::new();
         let mut ends = ends.iter().copied().peekable();
-        let mut end_all = |holds: &mut BTreeMap<String, Timestamp>, end: Timestamp| {
+        let mut end_all = |holds: &mut BTreeMap<String, Timestamp>, end: Timestamp, why: &'static str| {
             for (unit, begin) in std::mem::take(holds) {
-                all.entry(unit).or_default().push((begin, end));
+                all.entry(unit).or_default().push((begin, end, why));
             }
         };
         for line in member.logs()?.lines() {
@@ -178,8 +183,8 @@ fn holders(members: &[&Ingester; 3], ends: &[Vec<Timestamp>; 3]) -> Result<BTree
             let Ok(line) = serde_json::from_str::<Json>(line) else { continue };
             let (Some(time), Some(message)) = (line["timestamp"].as_str(), line["message"].as_str()) else { continue };
             let time: Timestamp = time.parse().context("the time of a line of the log")?;
-            while let Some(end) = ends.next_if(|end| *end <= time) {
-                end_all(&mut holds, end);
+            while let Some((end, why)) = ends.next_if(|(end, _)| *end <= time) {
+                end_all(&mut holds, end, why);
             }
             let unit = || line["unit"].as_str().map(str::to_owned).context("a unit");
             if message.contains("takes a unit over") {
@@ -187,13 +192,13 @@ fn holders(members: &[&Ingester; 3], ends: &[Vec<Timestamp>; 3]) -> Result<BTree
             } else if message.contains("gives a unit away") {
                 let unit = unit()?;
                 if let Some(begin) = holds.remove(&unit) {
-                    end_all(&mut BTreeMap::from([(unit, begin)]), time);
+                    end_all(&mut BTreeMap::from([(unit, begin)]), time, "given away");
                 }
             } else if message.contains("could not be renewed in time") || message.contains("is gone: it begins anew") {
-                end_all(&mut holds, time);
+                end_all(&mut holds, time, "its Lease lost");
             }
         }
-        end_all(&mut holds, now);
+        end_all(&mut holds, now, "the end");
     }
     for spans in all.values_mut() {
         spans.sort();
@@ -201,35 +206,35 @@ fn holders(members: &[&Ingester; 3], ends: &[Vec<Timestamp>; 3]) -> Result<BTree
     Ok(all)
 }
 
-/// Prints how long units were without a holder. Fails if it was too long, or if a unit had two.
-fn report(holders: &BTreeMap<String, Spans>) -> Result<()> {
+/// Prints how long units were without a holder, by what had happened to the last one, and returns it in seconds, sorted. Fails if a unit
+/// had two.
+fn report(holders: &BTreeMap<String, Spans>) -> Result<BTreeMap<&'static str, Vec<f64>>> {
     ensure!(holders.len() == kinds().count(), "{:?}", holders.keys());
-    let (mut gaps, mut overlaps) = (Vec::new(), Vec::new());
+    let (mut gaps, mut overlaps) = (BTreeMap::<_, Vec<f64>>::new(), Vec::new());
     for (unit, spans) in holders {
-        let mut until = spans.first().context("a span")?.1;
-        for (begin, end) in &spans[1..] {
+        let (_, mut until, mut why) = *spans.first().context("a span")?;
+        for (begin, end, end_why) in &spans[1..] {
             let seconds = begin.duration_since(until).as_secs_f64();
-            if seconds >= 0.0 {
-                gaps.push((seconds, unit))
-            } else {
-                overlaps.push((-seconds, unit))
+            for what in [why, "whatever it was"] {
+                if seconds >= 0.0 {
+                    gaps.entry(what).or_default().push(seconds);
+                }
             }
-            until = until.max(*end);
+            if seconds < 0.0 {
+                overlaps.push((-seconds, unit, why));
+            }
+            if *end > until {
+                (until, why) = (*end, *end_why);
+            }
         }
     }
-    gaps.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let at = |part: f64| gaps.get(((gaps.len() as f64 * part) as usize).min(gaps.len().saturating_sub(1)));
-    let most = at(1.0).context("a unit changed hands")?;
-    eprintln!(
-        "{} changes of hands, without a holder: p50 {:.2} s, p90 {:.2} s, p99 {:.2} s, max {:.2} s ({}); with two: {overlaps:?}",
-        gaps.len() + overlaps.len(),
-        at(0.5).map_or(0.0, |gap| gap.0),
-        at(0.9).map_or(0.0, |gap| gap.0),
-        at(0.99).map_or(0.0, |gap| gap.0),
-        most.0,
-        most.1
-    );
-    ensure!(most.0 < MOST.as_secs_f64(), "{} was without a holder for {} s", most.1, most.0);
+    for (why, gaps) in &mut gaps {
+        gaps.sort_by(f64::total_cmp);
+        let at = |part: f64| gaps[((gaps.len() as f64 * part) as usize).min(gaps.len() - 1)];
+        let [half, most, all] = [0.5, 0.99, 1.0].map(at);
+        let count = gaps.len();
+        eprintln!("{why}: {count} units without a holder, p50 {half:.2} s, p99 {most:.2} s, max {all:.2} s");
+    }
     ensure!(overlaps.is_empty(), "units with two holders: {overlaps:?}");
-    Ok(())
+    Ok(gaps)
 }
