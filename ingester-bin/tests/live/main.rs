@@ -37,6 +37,7 @@ mod declared;
 mod endpoints;
 mod eventually;
 mod evolution;
+mod galera;
 mod identity;
 mod kubedl;
 mod life;
