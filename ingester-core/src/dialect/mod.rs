@@ -292,6 +292,11 @@ impl Dialect {
         self.rules().session_of_nodes().iter().map(|text| Sql::new(*text)).collect()
     }
 
+    /// The query whose second column is `ON` if a node of Galera answers questions and takes writes. `None` for an embedded database.
+    pub fn ready(self) -> Option<Sql> {
+        self.rules().ready().map(Sql::new)
+    }
+
     /// The query whose second column names the node of Galera that answers, until it is restarted. `None` for an embedded database.
     pub fn node(self) -> Option<Sql> {
         self.rules().node().map(Sql::new)

@@ -111,6 +111,8 @@ pub(super) trait Rules: Sync {
     fn variables(&self) -> Option<&'static str>;
     /// See [`Dialect::session_of_nodes`](super::Dialect::session_of_nodes).
     fn session_of_nodes(&self) -> &'static [&'static str];
+    /// See [`Dialect::ready`](super::Dialect::ready).
+    fn ready(&self) -> Option<&'static str>;
     /// See [`Dialect::node`](super::Dialect::node).
     fn node(&self) -> Option<&'static str>;
     /// Begins a transaction.

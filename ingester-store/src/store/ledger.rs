@@ -49,7 +49,7 @@ impl Store {
     /// group, also the lock of the group. On SQLite each migration takes the database's write lock.
     pub(crate) async fn migrating(&self) -> Result<Migrating, StoreError> {
         if self.servers.certifies() {
-            self.create_settings().await?;
+            Box::pin(self.create_settings()).await?;
         }
         let mut migrating = Migrating::acquire(&self.pool, "preparing migrations").await?;
         migrating.prepare().await.map_err(|error| failed("preparing migrations", error))?;
@@ -58,7 +58,8 @@ impl Store {
             (&self.pool.open, &mut migrating.open, self.servers.certifies())
         {
             // A lock of the server is none for the others of its group.
-            let held = Held::take(connection, pool.connect_options().as_ref().clone()).await;
+            // In a box, because it is large, and most servers form no group.
+            let held = Box::pin(Held::take(connection, pool.connect_options().as_ref().clone())).await;
             migrating.held = Some(held.map_err(|error| failed("waiting for other migrations", error))?);
         }
         Ok(migrating)
@@ -183,7 +184,7 @@ impl Migrating {
     /// Whether this process still has the lock.
     async fn check(&mut self) -> Result<(), StoreError> {
         match (&self.held, &mut self.open) {
-            (Some(held), Open::MySql(connection)) => held.check(connection).await,
+            (Some(held), Open::MySql(connection)) => Box::pin(held.check(connection)).await,
             _ => Ok(()),
         }
     }
@@ -236,7 +237,7 @@ impl Migrating {
     ) -> Result<(), StoreError> {
         let failed = |error| failed(&doing(migration), error);
         if !self.has_lock() {
-            return self.finish_at_once(migration, rest, up, recorded).await.map_err(failed);
+            return Box::pin(self.finish_at_once(migration, rest, up, recorded)).await.map_err(failed);
         }
         if up && !recorded {
             let checksum = Value::Bytes(migration.checksum.as_ref().into());

@@ -6,8 +6,7 @@ use super::error::Classified;
 use super::servers::{Server, Servers};
 use super::transaction::raw;
 use super::{ConnectOptions, ErrorClass};
-use ingester_core::dialect::Dialect;
-use ingester_core::dialect::statements::ReadServer;
+use ingester_core::dialect::{Dialect, Sql};
 use sqlx::mysql::{
     MySqlArguments, MySqlConnectOptions, MySqlConnection, MySqlDatabaseError, MySqlPoolOptions, MySqlRow,
 };
@@ -118,9 +117,7 @@ pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Server, 
 
 /// The node of Galera to which a connection leads; empty elsewhere.
 pub(super) async fn node(connection: &mut MySqlConnection) -> Result<String, sqlx::Error> {
-    let Some(sql) = DIALECT.node() else { return Ok(String::new()) };
-    let row = connection.fetch_optional(raw(&sql)).await?;
-    row.map_or_else(|| Ok(String::new()), |row| row.try_get_unchecked(1))
+    second_column(connection, DIALECT.node()).await
 }
 
 /// Whether a server takes writes, or answers if it is to be read only.
@@ -130,9 +127,17 @@ pub(super) async fn probe(connect: &MySqlConnectOptions, for_reading: bool) -> R
     if server.is_read_only && !for_reading {
         return Err(read_only());
     }
-    // A node of Galera that has lost the others answers nothing else.
-    fetch(&mut connection, &ReadServer).await?;
+    if server.is_node && second_column(&mut connection, DIALECT.ready()).await? != "ON" {
+        return Err(std::io::Error::other("it has lost the others of its cluster, or joins them").into());
+    }
     connection.close().await
+}
+
+/// The second column of the only row; empty without one.
+async fn second_column(connection: &mut MySqlConnection, sql: Option<Sql>) -> Result<String, sqlx::Error> {
+    let Some(sql) = sql else { return Ok(String::new()) };
+    let row = connection.fetch_optional(raw(&sql)).await?;
+    row.map_or_else(|| Ok(String::new()), |row| row.try_get_unchecked(1))
 }
 
 fn read_only() -> sqlx::Error {

@@ -33,7 +33,8 @@ impl Pool {
     /// Waits for a connection.
     pub(super) async fn lend<C>(&self, connection: impl Future<Output = C>) -> C {
         match &self.hosts {
-            Some(hosts) => self.waits.count(hosts.beside(connection)).await,
+            // In a box, because it is large, and most addresses have one server.
+            Some(hosts) => self.waits.count(Box::pin(hosts.beside(connection))).await,
             None => self.waits.count(connection).await,
         }
     }
@@ -41,7 +42,7 @@ impl Pool {
     /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
     pub(super) async fn look_for_server(&self) {
         if let Some(hosts) = &self.hosts {
-            hosts.look().await;
+            Box::pin(hosts.look()).await;
         }
     }
 

@@ -25,9 +25,7 @@ on_every_database! {
 }
 
 on_galera! {
-    a_stale_write_changes_nothing
     the_guard_keeps_the_right_row_of_every_pair
-    a_replacement_overrules_only_the_row_that_its_writer_saw
 }
 
 async fn a_stale_write_changes_nothing(world: World) -> Result<()> {

@@ -5,16 +5,11 @@ use anyhow::Result;
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
 use ingester_store::{ConnectOptions, Retry, RowChange, Store};
-use ingester_tests::{on_every_database, on_galera};
+use ingester_tests::on_every_database;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 on_every_database! {
-    racing_writers_leave_the_highest_version_of_every_object
-    many_workers_inserting_the_same_objects_lose_nothing
-}
-
-on_galera! {
     racing_writers_leave_the_highest_version_of_every_object
     many_workers_inserting_the_same_objects_lose_nothing
 }

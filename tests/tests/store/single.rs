@@ -22,7 +22,6 @@ on_every_database! {
 
 on_galera! {
     objects_written_one_by_one_give_the_same_rows_as_a_batch
-    the_guard_keeps_the_right_row_of_every_pair
     an_unexpected_row_is_read_before_it_is_written
     a_cancelled_write_leaves_nothing_half_done
 }

@@ -223,6 +223,10 @@ impl Rules for MySql {
         SESSION_OF_NODES
     }
 
+    fn ready(&self) -> Option<&'static str> {
+        Some("SHOW STATUS LIKE 'wsrep_ready'")
+    }
+
     fn node(&self) -> Option<&'static str> {
         Some("SHOW STATUS LIKE 'wsrep_gcomm_uuid'")
     }

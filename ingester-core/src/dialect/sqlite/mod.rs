@@ -195,6 +195,10 @@ impl Rules for Sqlite {
         &[]
     }
 
+    fn ready(&self) -> Option<&'static str> {
+        None
+    }
+
     fn node(&self) -> Option<&'static str> {
         None
     }
