@@ -17,7 +17,7 @@ on_servers! { Own::NOTHING =>
 }
 
 /// Objects in the churn.
-const OBJECTS: usize = 400;
+const OBJECTS: usize = 240;
 
 /// How long the ingester may take to catch up once all nodes are back.
 const RECOVERY: Duration = Duration::from_secs(120);

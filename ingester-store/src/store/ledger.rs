@@ -227,7 +227,7 @@ impl Migrating {
     }
 
     /// Runs the rest of a migration that was interrupted between two of its statements, and records that it was done. `recorded` is
-    /// whether the ledger has it already. Where each statement is committed by itself, the ledger has it before the first.
+    /// whether the ledger has it already; if not, it has it before the first of them, so that the next run knows where to look.
     pub(crate) async fn finish(
         &mut self,
         migration: &Migration,
@@ -236,50 +236,36 @@ impl Migrating {
         recorded: bool,
     ) -> Result<(), StoreError> {
         let failed = |error| failed(&doing(migration), error);
-        if !self.has_lock() {
-            return Box::pin(self.finish_at_once(migration, rest, up, recorded)).await.map_err(failed);
-        }
         if up && !recorded {
             let checksum = Value::Bytes(migration.checksum.as_ref().into());
             let (version, description) = (migration.version, migration.description.as_ref());
-            let begun = RecordInterrupted { version, description, checksum: &checksum };
-            self.execute(&begun).await.map_err(failed)?;
+            match self.execute(&RecordInterrupted { version, description, checksum: &checksum }).await {
+                // Without a lock, another program may have recorded it meanwhile.
+                Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
+                begun => drop(begun.map_err(failed)?),
+            }
+        }
+        if !self.has_lock() {
+            return Box::pin(self.finish_at_once(migration, rest, up)).await.map_err(failed);
         }
         for text in rest {
             self.check().await?;
-            let ran: Result<(), sqlx::Error> = on_driver!(Open, &mut self.open, |connection, _driver| connection
-                .execute(rest_of(text))
-                .await
-                .map(drop));
+            let ran: Result<(), sqlx::Error> = on_driver!(Open, &mut self.open, |connection, _driver| {
+                connection.execute(rest_of(text)).await.map(drop)
+            });
             ran.map_err(failed)?;
         }
         self.settle(migration.version, up).await
     }
 
     /// [`Migrating::finish`] as one transaction, unless another program has done it in the meantime.
-    async fn finish_at_once(
-        &mut self,
-        migration: &Migration,
-        rest: &[&str],
-        up: bool,
-        recorded: bool,
-    ) -> Result<(), sqlx::Error> {
+    async fn finish_at_once(&mut self, migration: &Migration, rest: &[&str], up: bool) -> Result<(), sqlx::Error> {
         let version = migration.version;
-        let checksum = Value::Bytes(migration.checksum.as_ref().into());
-        let begun = RecordInterrupted { version, description: migration.description.as_ref(), checksum: &checksum };
         on_driver!(Open, &mut self.open, |connection, driver| {
             let mut tx = connection.begin_with(driver::DIALECT.begin(Access::Write)).await?;
-            let stored = driver::fetch(&mut *tx, &ReadMigration { version }).await?.pop();
-            // As it was when the rest was found out: absent, or begun; on the way back, done or not.
-            let is_as_found = match stored {
-                None => up && !recorded,
-                Some(is_done) => !up || (recorded && !is_done),
-            };
-            if !is_as_found {
+            let is_done = driver::fetch(&mut *tx, &ReadMigration { version }).await?.pop();
+            if is_done.is_none_or(|is_done| up && is_done) {
                 return tx.rollback().await;
-            }
-            if up && !recorded {
-                driver::execute(&mut *tx, &begun).await?;
             }
             for text in rest {
                 tx.execute(rest_of(text)).await?;
