@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the servers that the tests run against: MariaDB, MySQL, etcd, kube-apiserver, and a modern API server; and
+# Installs the servers that the tests run against: MariaDB, MySQL, Galera, etcd, kube-apiserver, and a modern API server; and
 # the programs kubectl, promtool and mariadb-dump.
 #
-#   tests/install.sh [packages] [mysql] [apiserver] [modern-apiserver] [kubectl] [tools]
+#   tests/install.sh [packages] [mysql] [galera] [apiserver] [modern-apiserver] [kubectl] [tools]
 #   without arguments: all of them
 #
 # For Debian 12. Everything that is not a Debian package goes to ~/.cache/ingester-testbed/, where a second run finds it
@@ -13,6 +13,8 @@
 #              Kubernetes client, valgrind.
 #   mysql      MySQL from Debian unstable, unpacked into the cache, never installed. It may be missing: then the tests
 #              that need it print "skipped: no MySQL".
+#   galera     Galera's library for this Debian's MariaDB (1 MB), unpacked into the cache, with the data of a new cluster. It may
+#              be missing: then the tests that need it print "skipped: no Galera".
 #   apiserver  kube-apiserver 1.20.2, built from Debian's own source package (some minutes, once).
 #   modern-apiserver
 #              Kubernetes' server of custom resources as Debian unstable has it, built by tests/modern-apiserver/ from
@@ -273,6 +275,76 @@ WRAPPER
   mv "$part" "$cache/mysql"
 }
 
+galera() {
+  local started=$SECONDS key part="$cache/galera.part"
+  if ! has mariadbd || ! has mariadb-install-db; then
+    say "skipped: no Galera (MariaDB is not installed here)"
+    return
+  fi
+  # The data are those of one version of the server.
+  key="$(PATH="$PATH:/usr/sbin" mariadbd --version; sed -n '/^unpack_galera/,/^}/p' "${BASH_SOURCE[0]}" | sha256sum)"
+  if [[ "$(cat "$cache/galera/key" || true)" == "$key" ]]; then
+    say "galera: ready (cached)"
+    return
+  fi
+  rm -rf "$cache/galera"
+  try unpack_galera "$part"
+  if [[ $tried -eq 0 ]]; then
+    echo "$key" >"$part/out/key"
+    mv "$part/out" "$cache/galera"
+  fi
+  rm -rf "$part"
+  if [[ $tried -ne 0 ]]; then
+    say "skipped: no Galera ($(cat "$cache/doing") failed, see $log)"
+    return
+  fi
+  say "galera: ready ($((SECONDS - started)) s)"
+}
+
+unpack_galera() {
+  local part="$1" source codename server at
+  rm -rf "$part"
+  mkdir -p "$part/apt" "$part/root" "$part/out"
+  export PATH="$PATH:/usr/sbin"
+
+  do_now "finding the Debian mirror"
+  source="$(mirror)"
+  # shellcheck source=/dev/null
+  codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")"
+
+  do_now "reading the package lists of Debian $codename"
+  echo "deb ${source} ${codename} main" >"$part/apt/sources.list"
+  private_apt "$part/apt" apt-get update
+
+  do_now "downloading galera-4"
+  (cd "$part" && private_apt "$part/apt" apt-get download galera-4)
+
+  do_now "unpacking Galera"
+  dpkg -x "$part"/galera-4_*.deb "$part/root"
+  cp --dereference "$part/root/usr/lib/galera/libgalera_smm.so" "$part/out/"
+
+  do_now "making the data of a new cluster"
+  mariadb-install-db --no-defaults --datadir="$part/out/template" --auth-root-authentication-method=normal --skip-test-db \
+    --force --innodb-log-file-size=16M --user="$(id -un)"
+  # A cluster of one node that is stopped at once: its data say where they are in the history of the cluster.
+  mariadbd --no-defaults --datadir="$part/out/template" --socket="$part/s" --pid-file="$part/pid" --skip-networking \
+    --user="$(id -un)" --innodb-log-file-size=16M --innodb-autoinc-lock-mode=2 --binlog-format=ROW \
+    --wsrep-on=ON --wsrep-provider="$part/out/libgalera_smm.so" --wsrep-cluster-address=gcomm:// --wsrep-sst-method=skip \
+    --wsrep-provider-options="gmcast.listen_addr=tcp://127.0.0.1:0;gcache.size=1M" >"$part/server.log" 2>&1 9>&- &
+  server=$!
+  for at in {1..600}; do
+    if grep -q 'ready for connections' "$part/server.log" && grep -q 'synced with group' "$part/server.log"; then break; fi
+    kill -0 "$server" || break
+    sleep 0.1
+  done
+  kill "$server" || true
+  wait "$server" || true
+  cat "$part/server.log"
+  grep -q '^seqno: *[0-9]' "$part/out/template/grastate.dat"
+  sed -i 's/^safe_to_bootstrap: 0/safe_to_bootstrap: 1/' "$part/out/template/grastate.dat"
+  rm -f "$part/out/template/galera.cache"
+}
+
 apiserver() {
   local started=$SECONDS
   if [[ -n ${KUBEBUILDER_ASSETS:-} ]]; then
@@ -480,12 +552,12 @@ unpack_tools() {
 # ---------------------------------------------------------------------------------------------------------------------
 
 steps=("$@")
-[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql apiserver modern-apiserver kubectl tools)
+[[ ${#steps[@]} -gt 0 ]] || steps=(packages mysql galera apiserver modern-apiserver kubectl tools)
 for step in "${steps[@]}"; do
   case "$step" in
-    packages | mysql | apiserver | modern-apiserver | kubectl | tools) ;;
+    packages | mysql | galera | apiserver | modern-apiserver | kubectl | tools) ;;
     *)
-      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, apiserver, modern-apiserver, kubectl, tools)"
+      do_now "reading the arguments: there is no step \"$step\" (packages, mysql, galera, apiserver, modern-apiserver, kubectl, tools)"
       exit 2
       ;;
   esac

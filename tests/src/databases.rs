@@ -1,6 +1,6 @@
 //! An empty database of each kind for a test, and SQL of the test's own on it.
 
-use crate::{shared_mariadb, shared_mysql, skipped_without_mysql};
+use crate::{shared_galera, shared_mariadb, shared_mysql, skipped_without_galera, skipped_without_mysql};
 use anyhow::{Context as _, Result};
 use sqlx::{AssertSqlSafe, Row as _};
 use std::path::PathBuf;
@@ -22,6 +22,8 @@ pub struct Database {
     pub on: On,
     /// Its URL.
     pub url: String,
+    /// The URL of the same database on another node of a cluster.
+    other: Option<String>,
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -47,13 +49,25 @@ macro_rules! on_every_database {
     )* };
 }
 
+/// Runs an async function `fn name(database: Database) -> Result<()>` on a Galera cluster, beside [`on_every_database!`].
+#[macro_export]
+macro_rules! on_galera {
+    ($($name:ident)*) => {
+        mod on_galera { $(
+            #[test]
+            fn $name() -> anyhow::Result<()> {
+                $crate::databases::run_on_galera(concat!(module_path!(), "_", stringify!($name)), super::$name)
+            }
+        )* }
+    };
+}
+
 /// Runs a test on an empty database; on MySQL only if it is installed. `name` is the test's path.
 ///
 /// # Errors
 /// The test's.
 pub fn run<F: Future<Output = Result<()>>>(name: &str, on: On, test: impl FnOnce(Database) -> F) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
+    runtime()?.block_on(async {
         match Database::new(name, on).await? {
             Some(database) => test(database).await,
             None => {
@@ -64,6 +78,32 @@ pub fn run<F: Future<Output = Result<()>>>(name: &str, on: On, test: impl FnOnce
     })
 }
 
+/// Runs a test on an empty database of a Galera cluster, if Galera is installed. The URL names one node, and the test's own SQL runs on
+/// another one.
+///
+/// # Errors
+/// The test's.
+pub fn run_on_galera<F: Future<Output = Result<()>>>(name: &str, test: impl FnOnce(Database) -> F) -> Result<()> {
+    let Some(cluster) = shared_galera()? else {
+        skipped_without_galera();
+        return Ok(());
+    };
+    let name = short(name);
+    cluster.create_database(&name)?;
+    let [url, other] = [0, 1].map(|node| cluster.url(node, &name));
+    runtime()?.block_on(test(Database { on: On::MariaDb, url, other: Some(other), _folder: None }))
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
+}
+
+/// The end of a test's path, short enough for the name of a database.
+fn short(path: &str) -> String {
+    let name: String = path.split("::").skip(1).collect::<Vec<_>>().join("_");
+    name.get(name.len().saturating_sub(60)..).unwrap_or(&name).to_owned()
+}
+
 impl Database {
     /// An empty database named after `name`, a path such as `store::rows::a_test_mysql`. The part after the first
     /// colons must be unique within the test program. `None` if MySQL is not installed.
@@ -71,18 +111,23 @@ impl Database {
     /// # Errors
     /// When it cannot be created.
     pub async fn new(name: &str, on: On) -> Result<Option<Self>> {
-        // The end of the path, short enough for the name of a database.
-        let name: String = name.split("::").skip(1).collect::<Vec<_>>().join("_");
-        let name = name.get(name.len().saturating_sub(60)..).unwrap_or(&name).to_owned();
+        let name = short(name);
         Ok(Some(match on {
             On::Sqlite => {
                 let folder = tempfile::tempdir()?;
                 let path: PathBuf = folder.path().join("test.db");
-                Database { on, url: format!("sqlite://{}?mode=rwc", path.display()), _folder: Some(folder) }
+                Database {
+                    on,
+                    url: format!("sqlite://{}?mode=rwc", path.display()),
+                    other: None,
+                    _folder: Some(folder),
+                }
             }
-            On::MariaDb => Database { on, url: shared_mariadb()?.create_database(&name).await?, _folder: None },
+            On::MariaDb => {
+                Database { on, url: shared_mariadb()?.create_database(&name).await?, other: None, _folder: None }
+            }
             On::MySql => match shared_mysql()? {
-                Some(server) => Database { on, url: server.create_database(&name).await?, _folder: None },
+                Some(server) => Database { on, url: server.create_database(&name).await?, other: None, _folder: None },
                 None => return Ok(None),
             },
         }))
@@ -93,7 +138,7 @@ impl Database {
     /// # Errors
     /// The database's.
     pub async fn sql(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-        async fn all<D: sqlx::Database>(url: &str, sql: &str) -> Result<Vec<Vec<Option<String>>>>
+        async fn all<D: sqlx::Database>(url: &str, prepare: &'static str, sql: &str) -> Result<Vec<Vec<Option<String>>>>
         where
             for<'c> &'c mut D::Connection: sqlx::Executor<'c, Database = D>,
             for<'r> Option<String>: sqlx::Decode<'r, D>,
@@ -102,6 +147,7 @@ impl Database {
         {
             use sqlx::{Connection as _, Executor as _};
             let mut connection = D::Connection::connect(url).await?;
+            connection.execute(sqlx::raw_sql(prepare)).await?;
             let rows = connection
                 .fetch_all(sqlx::raw_sql(AssertSqlSafe(sql.to_owned())))
                 .await
@@ -121,8 +167,12 @@ impl Database {
             Ok(texts)
         }
         match self.on {
-            On::Sqlite => all::<sqlx::Sqlite>(&self.url, sql).await,
-            On::MariaDb | On::MySql => all::<sqlx::MySql>(&self.url, sql).await,
+            On::Sqlite => all::<sqlx::Sqlite>(&self.url, "SELECT 1", sql).await,
+            On::MariaDb | On::MySql => match &self.other {
+                None => all::<sqlx::MySql>(&self.url, "SELECT 1", sql).await,
+                // Whatever was committed on the other node is seen.
+                Some(other) => all::<sqlx::MySql>(other, "SET SESSION wsrep_sync_wait = 15", sql).await,
+            },
         }
     }
 

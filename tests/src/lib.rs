@@ -1,7 +1,7 @@
 //! The testbed: real servers for tests, each private to the test that starts it.
 //!
 //! - [`databases`]: an empty database of each kind for a test.
-//! - [`MariaDb`] and [`MySql`]: databases; [`SqlServer`] is what they have in common.
+//! - [`MariaDb`] and [`MySql`]: databases; [`SqlServer`] is what they have in common. [`Galera`]: three MariaDB servers as a cluster.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in a process of its own.
 //!
@@ -18,6 +18,7 @@
 pub mod apiserver;
 pub mod crds;
 pub mod databases;
+pub mod galera;
 mod http;
 pub mod ingester;
 pub mod mariadb;
@@ -30,6 +31,7 @@ use std::path::PathBuf;
 
 pub use apiserver::{ApiServer, Edition, shared_apiserver, shared_modern_apiserver};
 pub use crds::install;
+pub use galera::{Galera, shared_galera};
 pub use ingester::Ingester;
 pub use mariadb::{MariaDb, shared_mariadb};
 pub use mysql::{MySql, shared_mysql};
@@ -42,6 +44,11 @@ pub(crate) const INSTALL: &str = "bash tests/install.sh";
 /// error. It bypasses the test harness, which hides the output of a passing test.
 pub fn skipped_without_mysql() {
     skipped("no MySQL");
+}
+
+/// [`skipped_without_mysql`] for Galera: one line `skipped: no Galera (<test>)`.
+pub fn skipped_without_galera() {
+    skipped("no Galera");
 }
 
 /// [`skipped_without_mysql`] for the modern API server: one line `skipped: no modern API server (<test>)`.

@@ -94,7 +94,11 @@ impl SqlServer {
         }
     }
 
-    fn at(url: &str) -> Result<Self> {
+    /// The server at a URL that something else has started.
+    ///
+    /// # Errors
+    /// When it is no URL of the form `mysql://user[:password]@host[:port]`.
+    pub fn at(url: &str) -> Result<Self> {
         let (url, parameters) = url.find('?').map_or((url, ""), |at| url.split_at(at));
         let rest = url.strip_prefix("mysql://").context("a server is named by mysql://user[:password]@host[:port]")?;
         let authority = rest.split('/').next().unwrap_or_default();

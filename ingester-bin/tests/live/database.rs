@@ -1,7 +1,7 @@
 //! The database of one test, and direct access to it that bypasses the ingester.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::{MariaDb, MySql, SqlServer, shared_mariadb, shared_mysql};
+use ingester_tests::{Galera, MariaDb, MySql, SqlServer, shared_mariadb, shared_mysql};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySqlConnection, Row as _};
 use std::ops::Deref;
 use tokio::sync::Mutex;
@@ -27,6 +27,8 @@ enum Server {
     Shared(&'static SqlServer),
     MariaDb(MariaDb),
     MySql(MySql),
+    /// A cluster, and the node that the test itself asks.
+    Galera(Box<Galera>, SqlServer),
 }
 
 /// The testbed's server.
@@ -38,6 +40,7 @@ impl Deref for Database {
             Server::Shared(server) => server,
             Server::MariaDb(server) => server,
             Server::MySql(server) => server,
+            Server::Galera(_, server) => server,
         }
     }
 }
@@ -64,6 +67,24 @@ impl Database {
         }
         database.url = database.create_database(name).await?;
         Ok(Some(database))
+    }
+
+    /// A database on a Galera cluster of its own; the test itself asks the last node. `None` if Galera is not installed.
+    pub(crate) fn on_galera(name: &str) -> Result<Option<Self>> {
+        let Some(cluster) = Galera::start()? else { return Ok(None) };
+        cluster.create_database(name)?;
+        let last = ingester_tests::galera::NODES - 1;
+        let (server, url) = (SqlServer::at(&cluster.url(last, ""))?, cluster.url(last, name));
+        let server = Server::Galera(Box::new(cluster), server);
+        Ok(Some(Database { server, name: name.to_owned(), url, connection: Mutex::default() }))
+    }
+
+    /// The cluster, if it is on one.
+    pub(crate) fn galera(&self) -> Option<&Galera> {
+        match &self.server {
+            Server::Galera(cluster, _) => Some(cluster),
+            _ => None,
+        }
     }
 
     /// The section `mysql` for it; `None` for a server that the environment names, which has only a URL.

@@ -38,6 +38,7 @@ mod endpoints;
 mod events;
 mod eventually;
 mod evolution;
+mod galera;
 mod identity;
 mod kubedl;
 mod kubedl_pods;

@@ -1,7 +1,9 @@
 //! One test's world: a namespace, a database, and an ingester between them.
 
 use anyhow::{Context as _, Result, ensure};
-use ingester_tests::{Edition, Ingester, ingester::Ran, skipped_without_modern_apiserver, skipped_without_mysql};
+use ingester_tests::{
+    Edition, Ingester, ingester::Ran, skipped_without_galera, skipped_without_modern_apiserver, skipped_without_mysql,
+};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -34,13 +36,16 @@ impl Own {
 pub(crate) struct Servers {
     database: On,
     api: Edition,
+    /// Whether the database is on a Galera cluster.
+    galera: bool,
 }
 
 impl Servers {
-    pub(crate) const MARIADB: Self = Servers { database: On::MariaDb, api: Edition::Classic };
-    pub(crate) const MYSQL: Self = Servers { database: On::MySql, api: Edition::Classic };
+    pub(crate) const MARIADB: Self = Servers { database: On::MariaDb, api: Edition::Classic, galera: false };
+    pub(crate) const MYSQL: Self = Servers { database: On::MySql, api: Edition::Classic, galera: false };
     /// The modern API server, with one database: what differs between API servers does not differ between databases.
-    pub(crate) const MODERN: Self = Servers { database: On::MariaDb, api: Edition::Modern };
+    pub(crate) const MODERN: Self = Servers { database: On::MariaDb, api: Edition::Modern, galera: false };
+    pub(crate) const GALERA: Self = Servers { database: On::MariaDb, api: Edition::Classic, galera: true };
 }
 
 /// Runs `async fn name(world: &mut World) -> Result<()>` on each database, as two tests.
@@ -117,8 +122,13 @@ impl World {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let on = servers.database;
-        let Some(database) = Database::new(on, own.database, &format!("live_{number}")).await? else {
+        let database = match servers.galera {
+            true => Database::on_galera(&format!("live_{number}"))?,
+            false => Database::new(on, own.database, &format!("live_{number}")).await?,
+        };
+        let Some(database) = database else {
             match on {
+                _ if servers.galera => skipped_without_galera(),
                 On::MySql => skipped_without_mysql(),
                 On::MariaDb => {
                     eprintln!("skipped: the server of INGESTER_TEST_MARIADB_URL is not ours to stop ({name})")

@@ -169,6 +169,15 @@ pub enum Dialect {
     Sqlite,
 }
 
+/// How a server takes several statements as one text that is a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OneText {
+    /// One statement after the other. A server that ends the transaction between two of them (Galera) would run the rest without one.
+    Sequence,
+    /// MariaDB's compound statement, which ends with its transaction.
+    Compound,
+}
+
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -187,6 +196,9 @@ impl Dialect {
 
     /// The statement that rolls back a transaction, in every dialect.
     pub const ROLLBACK: &'static str = "ROLLBACK";
+
+    /// The statement that commits a transaction, in every dialect.
+    pub const COMMIT: &'static str = "COMMIT";
 
     /// What this dialect writes in its own way.
     fn rules(self) -> &'static dyn Rules {
@@ -265,10 +277,30 @@ impl Dialect {
         self.rules().lock_migrations().map(Sql::new)
     }
 
-    /// The query that returns a row whose second column is `ON` if the server certifies transactions, as Galera does: then a text of
-    /// several statements is not one transaction. `None` for an embedded database.
-    pub fn certification(self) -> Option<Sql> {
-        self.rules().certification().map(Sql::new)
+    /// The query that tells what kind of server answers: names of its variables and their values, without those that it does not
+    /// have. `None` for an embedded database.
+    ///
+    /// - `version` names MariaDB.
+    /// - `wsrep_on` is `ON` on a node of Galera, which certifies transactions.
+    /// - `group_replication_group_name` is not empty on a member of a MySQL group.
+    /// - `read_only` or `innodb_read_only` is not `OFF` on a server that takes no writes.
+    pub fn variables(self) -> Option<Sql> {
+        self.rules().variables().map(Sql::new)
+    }
+
+    /// The statements that also prepare a connection to a node of Galera.
+    pub fn session_of_nodes(self) -> Vec<Sql> {
+        self.rules().session_of_nodes().iter().map(|text| Sql::new(*text)).collect()
+    }
+
+    /// The query whose second column is `ON` if a node of Galera answers questions and takes writes. `None` for an embedded database.
+    pub fn ready(self) -> Option<Sql> {
+        self.rules().ready().map(Sql::new)
+    }
+
+    /// The query whose second column names the node of Galera that answers, until it is restarted. `None` for an embedded database.
+    pub fn node(self) -> Option<Sql> {
+        self.rules().node().map(Sql::new)
     }
 
     /// The statement that begins a transaction.
@@ -278,10 +310,10 @@ impl Dialect {
 
     /// One text that runs all of `statements` in a transaction, with the values of the parameters written into it. If a statement
     /// fails, the transaction stays open. `None` for an embedded database, which has no round trips to save.
-    pub fn in_one_text(self, statements: &[&dyn Statement]) -> Option<Sql> {
+    pub fn in_one_text(self, form: OneText, statements: &[&dyn Statement]) -> Option<Sql> {
         let write = self.rules().in_one_text()?;
         let statements: Vec<_> = statements.iter().map(|statement| (statement.sql(self), statement.params())).collect();
-        Some(write(self.begin(Access::Write), &statements))
+        Some(write(form, self.begin(Access::Write), &statements))
     }
 
     /// Statements as a script, for people and for piping into a client.

@@ -1,13 +1,13 @@
 //! What a dialect writes in its own way. A new dialect implements this trait, so the compiler names what is missing.
 
-use super::{Access, Param, Sql};
+use super::{Access, OneText, Param, Sql};
 use crate::ddl::{SchemaChange, Step, TableDef, ViewDef};
 use crate::schema::{Ident, SqlType};
 use crate::view::ViewType;
 use std::borrow::Cow;
 
-/// Writes statements with the values of their parameters as the text of one transaction; the first argument begins it.
-pub(super) type InOneText = fn(&str, &[(Sql, Vec<Param<'_>>)]) -> Sql;
+/// Writes statements with the values of their parameters as the text of one transaction; the second argument begins it.
+pub(super) type InOneText = fn(OneText, &str, &[(Sql, Vec<Param<'_>>)]) -> Sql;
 
 pub(super) trait Rules: Sync {
     /// The name on the command line and in `generated-sql/`.
@@ -107,8 +107,14 @@ pub(super) trait Rules: Sync {
     fn session_of_migrations(&self) -> &'static [&'static str];
     /// See [`Dialect::lock_migrations`](super::Dialect::lock_migrations).
     fn lock_migrations(&self) -> Option<&'static str>;
-    /// See [`Dialect::certification`](super::Dialect::certification).
-    fn certification(&self) -> Option<&'static str>;
+    /// See [`Dialect::variables`](super::Dialect::variables).
+    fn variables(&self) -> Option<&'static str>;
+    /// See [`Dialect::session_of_nodes`](super::Dialect::session_of_nodes).
+    fn session_of_nodes(&self) -> &'static [&'static str];
+    /// See [`Dialect::ready`](super::Dialect::ready).
+    fn ready(&self) -> Option<&'static str>;
+    /// See [`Dialect::node`](super::Dialect::node).
+    fn node(&self) -> Option<&'static str>;
     /// Begins a transaction.
     fn begin(&self, access: Access) -> &'static str;
     /// See [`Dialect::in_one_text`](super::Dialect::in_one_text).

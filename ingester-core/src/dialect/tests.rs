@@ -1,6 +1,6 @@
 //! Snapshots of the statements for review, and the rule that SQL is nowhere else.
 
-use super::{Access, Dialect, Param, Sql, Statement};
+use super::{Access, Dialect, OneText, Param, Sql, Statement};
 use crate::ddl::{Schema, TableDef};
 use crate::object::{ManagedFields, Object};
 use crate::row::Row;
@@ -225,13 +225,16 @@ fn a_text_of_several_statements_has_its_values_in_it() {
     let mut params: Vec<Param<'_>> = values.iter().map(Param::Value).collect();
     params.extend([Param::Text("'"), Param::UInt(7), Param::Int(-7), Param::Time(Micros(0)), Param::Null]);
     let statements: [&dyn Statement; 2] = [&List(params), &List(vec![Param::Text("")])];
+    let sequence = Dialect::MySql.in_one_text(OneText::Sequence, &statements).unwrap();
     assert_eq!(
-        Dialect::MySql.in_one_text(&statements).unwrap().as_str(),
+        sequence.as_str(),
         "START TRANSACTION; VALUES (NULL, 1, -9223372036854775808, 18446744073709551615, -5e-1, 1e300, \
          'it\\'s a \\\\ and a \\0, \"Grüße\" ?', x'0001ff', '2026-03-09 20:36:46.500000', \
          '\\'', 7, -7, '1970-01-01 00:00:00.000000', NULL); VALUES (''); COMMIT"
     );
-    assert_eq!(Dialect::Sqlite.in_one_text(&statements), None);
+    let compound = Dialect::MySql.in_one_text(OneText::Compound, &statements).unwrap();
+    assert_eq!(compound.as_str(), format!("BEGIN NOT ATOMIC {}; END", sequence.as_str()));
+    assert_eq!(Dialect::Sqlite.in_one_text(OneText::Sequence, &statements), None);
 }
 
 #[test]

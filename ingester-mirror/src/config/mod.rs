@@ -80,14 +80,14 @@ pub struct MetadataStorage {
     /// `enableResourceVersionCache`: accepted for the files of the reference system. It has no effect, because the mirror always
     /// remembers the versions that it wrote.
     pub enable_resource_version_cache: bool,
-    /// `databaseURL`: `mysql://user:password@host:3306/database` or `sqlite://FILE`. It overrides the section `mysql`.
+    /// `databaseURL`: `mysql://user:password@host:3306/database`, with several hosts too, or `sqlite://FILE`. It overrides the section `mysql`.
     pub database_url: Option<Secret>,
 }
 
 /// Section `mysql`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mysql {
-    /// `host`: the server's name or address.
+    /// `host`: the server's name or address, or those of several servers, one of which takes the writes.
     pub host: Option<String>,
     /// `port`.
     pub port: u16,

@@ -128,14 +128,27 @@ pub(super) fn listen(text: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// The name or address of a server. An empty text counts as no value.
+/// The name or address of a server, or those of several with commas between, each with its port if it has another one than the others. An
+/// empty text counts as no value.
 pub(super) fn host(text: &str) -> Result<Option<String>, String> {
-    let port = text.rsplit_once(':').is_some_and(|(name, port)| !name.contains(':') && port.parse::<u16>().is_ok());
-    if port {
-        return Err("use the name alone; the port is a key of its own".into());
-    }
-    if text.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '@')) {
-        return Err("use a host name or an IP address; a URL belongs into `metadataStorage.databaseURL`".into());
+    let several = text.contains(',');
+    for host in text.split(',').map(str::trim) {
+        let port = host.rsplit_once(':').filter(|(name, _)| !name.contains(':') || name.ends_with(']'));
+        match port {
+            Some((_, port)) if !several && port.parse::<u16>().is_ok() => {
+                return Err("use the name alone; the port is a key of its own".into());
+            }
+            Some((name, port)) if several && (name.is_empty() || port.parse::<u16>().is_err()) => {
+                return Err(format!("`{host}` is no host with a port such as `db-1:3306`"));
+            }
+            _ => {}
+        }
+        if host.is_empty() && several {
+            return Err("use hosts with commas between, such as `db-1,db-2`: one is empty".into());
+        }
+        if host.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '@')) {
+            return Err("use a host name or an IP address; a URL belongs into `metadataStorage.databaseURL`".into());
+        }
     }
     Ok((!text.is_empty()).then(|| text.to_owned()))
 }

@@ -287,14 +287,17 @@ impl Run<'_> {
             // out.
             let Ok(catalog) = migrating.catalog().await else { return Err(error) };
             self.behind = progress(&self.released.changes, &catalog, self.dialect, self.up).unwrap_or(self.behind);
+            let Ok(entries) = migrating.entries().await else { return Err(error) };
+            self.recorded = entries.contains_key(&self.migration.version);
             if self.behind == if self.up { steps } else { 0 } {
-                return migrating.settle(self.migration.version, self.up).await;
+                return match self.up && !self.recorded {
+                    true => migrating.skip(self.migration).await,
+                    false => migrating.settle(self.migration.version, self.up).await,
+                };
             }
             if self.behind == if self.up { 0 } else { steps } {
                 migrating.settle(self.migration.version, !self.up).await?;
                 self.recorded = !self.up;
-            } else {
-                self.recorded = true;
             }
             if error.class() != ErrorClass::Transient || attempt == ATTEMPTS {
                 return Err(error);

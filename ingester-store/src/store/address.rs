@@ -27,23 +27,28 @@ pub struct Address {
 
 #[derive(Clone)]
 pub(super) enum DriverOptions {
-    MySql(Box<MySqlConnectOptions>),
+    /// The servers, one of which takes the writes.
+    MySql(Vec<MySqlConnectOptions>),
     Sqlite(Box<SqliteConnectOptions>),
 }
 
 impl Address {
-    /// A MySQL database by its parts, as environment variables name them.
+    /// A MySQL database by its parts, as environment variables name them. `host` may be a list, with commas between, of which each may
+    /// have a port of its own: `db-1,db-2:3307`.
     pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
-        let host = bare(host);
-        let mut options = MySqlConnectOptions::new().host(host).port(port).username(user).database(database);
-        if let Some(password) = password {
-            options = options.password(password);
+        let (mut all, mut shown) = (Vec::new(), Vec::new());
+        for (host, port) in host.split(',').map(|host| host_and_port(host.trim(), port)) {
+            let mut options = MySqlConnectOptions::new().host(host).port(port).username(user).database(database);
+            if let Some(password) = password {
+                options = options.password(password);
+            }
+            all.push(plain(options).statement_cache_capacity(PREPARED));
+            shown.push(if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") });
         }
         let secret = if password.is_some() { ":***" } else { "" };
-        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         Address {
-            options: DriverOptions::MySql(Box::new(plain(options).statement_cache_capacity(PREPARED))),
-            shown: format!("mysql://{user}{secret}@{host}:{port}/{database}"),
+            options: DriverOptions::MySql(all),
+            shown: format!("mysql://{user}{secret}@{}/{database}", shown.join(",")),
             tls: Tls::default(),
             has_tls: false,
             file: None,
@@ -58,16 +63,19 @@ impl Address {
         let wrong = |reason: &str, hint: &str| {
             Err(StoreError::wrong(format!("adding a password to `{}`", self.shown), reason, hint))
         };
-        let DriverOptions::MySql(options) = &mut self.options else {
+        let DriverOptions::MySql(all) = &mut self.options else {
             return wrong("SQLite has no passwords", "leave out the password file");
         };
         let (scheme, rest) = self.shown.split_once("://").unwrap_or(("mysql", &self.shown));
-        let (user, rest) = rest.rsplit_once('@').unwrap_or((options.get_username(), rest));
+        let (user, rest) =
+            rest.rsplit_once('@').unwrap_or((all.first().map_or("", |options| options.get_username()), rest));
         if user.ends_with(":***") {
             return wrong("it has one already", "leave out one of the two");
         }
         self.shown = format!("{scheme}://{user}:***@{rest}");
-        **options = (**options).clone().password(password);
+        for options in all {
+            *options = options.clone().password(password);
+        }
         Ok(self)
     }
 
@@ -83,8 +91,10 @@ impl Address {
     /// If `tls` contradicts itself, see [`Tls::check`]. Its files are checked when connecting.
     pub fn tls(mut self, tls: &Tls) -> Result<Self, StoreError> {
         tls.check().map_err(|mistake| StoreError::wrong("preparing encryption", mistake.reason(), mistake.hint()))?;
-        if let (DriverOptions::MySql(options), false) = (&mut self.options, self.has_tls) {
-            **options = tls.apply((**options).clone());
+        if let (DriverOptions::MySql(all), false) = (&mut self.options, self.has_tls) {
+            for options in all {
+                *options = tls.apply(options.clone());
+            }
             self.tls = tls.clone();
         }
         Ok(self)
@@ -124,7 +134,8 @@ impl Address {
 impl FromStr for Address {
     type Err = StoreError;
 
-    /// Parses `mysql://user:password@host:3306/database`, `mariadb://...` or `sqlite://file.db`, as sqlx does.
+    /// Parses `mysql://user:password@host:3306/database`, `mariadb://...` or `sqlite://file.db`, as sqlx does. There may be several
+    /// hosts, with commas between: `mysql://user:password@db-1:3306,db-2:3306/database`.
     fn from_str(url: &str) -> Result<Self, StoreError> {
         let hint = "a URL is mysql://user:password@host:3306/database or sqlite://file.db; \
                     special characters of a password are percent-encoded";
@@ -134,22 +145,25 @@ impl FromStr for Address {
         let (file, parameters) = url.split_once('?').unwrap_or((url, ""));
         match scheme {
             Some("mysql" | "mariadb") => {
-                let options = MySqlConnectOptions::from_str(url).map_err(|error| wrong(without_url(&error)))?;
-                if options.get_database().is_none_or(str::is_empty) {
-                    return Err(wrong("it names no database".into()));
+                let names = |name: &str| parameters.split('&').any(|parameter| parameter.starts_with(name));
+                let mut all = Vec::new();
+                for url in each_host(url) {
+                    let options = MySqlConnectOptions::from_str(&url).map_err(|error| wrong(without_url(&error)))?;
+                    if options.get_database().is_none_or(str::is_empty) {
+                        return Err(wrong("it names no database".into()));
+                    }
+                    // A URL has an IPv6 address in brackets, sqlx hands it to the resolver with them.
+                    let host = bare(options.get_host()).to_owned();
+                    let mut options = plain(options.host(&host));
+                    if !names("statement-cache-capacity") {
+                        options = options.statement_cache_capacity(PREPARED);
+                    }
+                    all.push(options);
                 }
                 if let Some(mistake) = unknown_parameter(parameters).or_else(|| other_charset(parameters)) {
                     return Err(wrong(mistake));
                 }
-                // A URL has an IPv6 address in brackets, sqlx hands it to the resolver with them.
-                let host = bare(options.get_host()).to_owned();
-                let options = options.host(&host);
-                let names = |name: &str| parameters.split('&').any(|parameter| parameter.starts_with(name));
-                let mut options = plain(options);
-                if !names("statement-cache-capacity") {
-                    options = options.statement_cache_capacity(PREPARED);
-                }
-                let options = DriverOptions::MySql(Box::new(options));
+                let options = DriverOptions::MySql(all);
                 Ok(Address { options, shown, tls: Tls::default(), has_tls: names("ssl"), file: None })
             }
             Some("sqlite") => {
@@ -172,6 +186,24 @@ impl FromStr for Address {
 /// A host without the brackets that an IPv6 address has in a URL.
 fn bare(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+}
+
+/// A host of a list, without brackets, and its port: its own, or the one of all.
+fn host_and_port(text: &str, port: u16) -> (&str, u16) {
+    let own = text.rsplit_once(':').and_then(|(host, own)| Some((host, own.parse().ok()?)));
+    match own {
+        // The colons of an IPv6 address are in brackets if a port follows.
+        Some((host, own)) if !host.contains(':') || host.ends_with(']') => (bare(host), own),
+        _ => (bare(text), port),
+    }
+}
+
+/// The URL once for each of its hosts.
+fn each_host(url: &str) -> Vec<String> {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
+    let start = url[start..end].rfind('@').map_or(start, |at| start + at + 1);
+    url[start..end].split(',').map(|host| format!("{}{host}{}", &url[..start], &url[end..])).collect()
 }
 
 /// The parameters of a MySQL URL that sqlx reads; it ignores all others.
@@ -252,10 +284,23 @@ fn redact(url: &str) -> String {
         _ => (String::new(), rest),
     };
     let rest = match rest.split_once(':') {
-        Some((host, behind)) if !behind.split_once('/').is_some_and(|(port, _)| is_port(port)) => format!("{host}:***"),
+        // Of several hosts, the first one's port is followed by the next host.
+        Some((host, behind)) if !behind.split_once('/').is_some_and(|(ports, _)| are_ports(ports, is_port)) => {
+            format!("{host}:***")
+        }
         _ => rest.to_owned(),
     };
     format!("{scheme}{slashes}{user}{address}{rest}")
+}
+
+/// Whether this is a port, and then other hosts with theirs or without.
+fn are_ports(text: &str, is_port: impl Fn(&str) -> bool) -> bool {
+    let mut parts = text.split(',');
+    parts.next().is_some_and(&is_port)
+        && parts.all(|host| match host.rsplit_once(':') {
+            Some((_, port)) => is_port(port) || host.ends_with(']'),
+            None => true,
+        })
 }
 
 fn is_ipv6(text: &str) -> bool {
@@ -316,6 +361,9 @@ mod tests {
             ("mysql://[::1]:secret/ma", "mysql://[::1]:***"),
             ("mysql://u:p@ss@h/db", "mysql://u:***@h/db"),
             ("mysql://u:p%40s%3As@h/db", "mysql://u:***@h/db"),
+            ("mysql://u:p,x:1@a:3306,b,[::1]:3307/db", "mysql://u:***@a:3306,b,[::1]:3307/db"),
+            ("mysql://u:p@a,b/db?x=y", "mysql://u:***@a,b/db"),
+            ("mysql://user:secret,b:3306/db", "mysql://user:***"),
         ] {
             assert_eq!(redact(url), shown);
         }
@@ -345,12 +393,37 @@ mod tests {
         assert!(again.contains("has one already"), "{again}");
     }
 
+    /// Host and port of each server.
+    fn hosts(address: &Address) -> Vec<(String, u16)> {
+        match &address.options {
+            super::DriverOptions::MySql(all) => {
+                all.iter().map(|options| (options.get_host().to_owned(), options.get_port())).collect()
+            }
+            super::DriverOptions::Sqlite(_) => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_address_may_have_several_servers() {
+        let wanted =
+            [("a", 3306), ("b", 3307), ("::1", 3308), ("::2", 3306)].map(|(host, port)| (host.to_owned(), port));
+        for address in [
+            "mysql://u:p%2C@a,b:3307,[::1]:3308,[::2]/db".parse::<Address>().unwrap(),
+            Address::mysql("a, b:3307,[::1]:3308,::2", 3306, "u", Some("p"), "db"),
+        ] {
+            assert_eq!(hosts(&address), wanted, "{address}");
+            let text = address.to_string();
+            assert!(text.starts_with("mysql://u:***@a") && text.contains(",[::1]:3308,[::2]"), "{text}");
+        }
+        let address = "mysql://u@a,b:1/db".parse::<Address>().unwrap().password("p").unwrap();
+        assert_eq!(address.to_string(), "mysql://u:***@a,b:1/db");
+        let error = "mysql://u@a,b:port/db".parse::<Address>().unwrap_err().to_string();
+        assert!(error.contains("invalid port"), "{error}");
+    }
+
     #[test]
     fn an_ipv6_address_has_brackets_in_urls_only() {
-        let host = |address: &Address| match &address.options {
-            super::DriverOptions::MySql(options) => options.get_host().to_owned(),
-            super::DriverOptions::Sqlite(_) => String::new(),
-        };
+        let host = |address: &Address| hosts(address)[0].0.clone();
         for address in [
             "mysql://u:p@[::1]:3306/db".parse::<Address>().unwrap(),
             Address::mysql("::1", 3306, "u", Some("p"), "db"),

@@ -4,11 +4,11 @@ use super::address::DriverOptions;
 use super::connections::Waits;
 use super::deadline::Deadline;
 use super::doubts::Doubts;
-use super::driver::on_driver;
+use super::hosts::{self, Hosts};
 use super::rejects::Recorded;
 use super::servers::Servers;
 use super::transaction::{Drivers, Pool};
-use super::{Address, ErrorClass, Retry, Store, StoreError};
+use super::{Address, ErrorClass, Retry, Store, StoreError, mysql, sqlite};
 use backon::Retryable as _;
 use ingester_core::Registry;
 use ingester_core::dialect::statements::ReadServer;
@@ -131,10 +131,19 @@ impl Store {
         }
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
         let (servers, deadline) = (Arc::new(Servers::default()), Deadline::default());
-        let open = on_driver!(DriverOptions => Drivers, &address.options, |connect, driver| {
-            driver::connect(connect, options, &servers, &deadline).await.map_err(failed)?
-        });
-        let pool = Pool { open, waits: Waits::default() };
+        let (open, hosts) = match &address.options {
+            DriverOptions::MySql(all) => {
+                let place = hosts::first(all, options.read_only).await.map_err(failed)?;
+                let several = all.len() > 1;
+                let pool = mysql::connect(&all[place], options, several, &servers).await.map_err(failed)?;
+                let hosts = several.then(|| Hosts::new(pool.clone(), all, place, options.read_only, servers.clone()));
+                (Drivers::MySql(pool), hosts)
+            }
+            DriverOptions::Sqlite(connect) => {
+                (Drivers::Sqlite(sqlite::connect(connect, options, &deadline).await.map_err(failed)?), None)
+            }
+        };
+        let pool = Pool { open, waits: Waits::default(), servers: servers.clone(), hosts };
         let answer = pool.fetch(&ReadServer).await.map_err(failed)?;
         let (server, max_packet) = answer.into_iter().next().unwrap_or_default();
         Ok(Store {

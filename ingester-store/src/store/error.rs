@@ -145,6 +145,12 @@ pub(super) fn is_stale(error: &sqlx::Error) -> bool {
     error.try_downcast_ref().is_some_and(mysql::is_stale)
 }
 
+/// Whether the connection is gone, or could not be made.
+pub(super) fn is_lost(error: &sqlx::Error) -> bool {
+    use sqlx::Error as E;
+    matches!(error, E::Io(_) | E::Protocol(_) | E::PoolTimedOut | E::BeginFailed)
+}
+
 /// Whether the server ended the statement because it took too long.
 pub(super) fn is_ended(error: &sqlx::Error) -> bool {
     let sqlx::Error::Database(error) = error else { return false };

@@ -2,12 +2,15 @@
 
 use super::catalog::{Catalog, CatalogRows};
 use super::driver::on_driver;
+use super::holder::Held;
 use super::transaction::{Drivers, Pool, raw};
 use super::{Store, StoreError};
 use ingester_core::dialect::statements::{
-    CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadViewRecords, SettleMigration,
+    CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadViewRecords, RecordInterrupted,
+    SettleMigration,
 };
 use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
+use ingester_core::value::Value;
 use sqlx::migrate::{Migrate, MigrateError, Migration};
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, MySql, Sqlite};
@@ -30,18 +33,35 @@ pub(crate) struct LedgerEntry {
 }
 
 /// A connection that runs migrations. Dropping it releases its lock.
-pub(crate) enum Migrating {
+pub(crate) struct Migrating {
+    open: Open,
+    /// The lock for all servers of a group.
+    held: Option<Held>,
+}
+
+enum Open {
     MySql(PoolConnection<MySql>),
     Sqlite(PoolConnection<Sqlite>),
 }
 
 impl Store {
-    /// A connection for migrations. On MySQL it holds a lock, so that no other program migrates this database. On SQLite each
-    /// migration takes the database's write lock.
+    /// A connection for migrations. On MySQL it holds a lock, so that no other program migrates this database; where servers form a
+    /// group, also the lock of the group. On SQLite each migration takes the database's write lock.
     pub(crate) async fn migrating(&self) -> Result<Migrating, StoreError> {
+        if self.servers.certifies() {
+            Box::pin(self.create_settings()).await?;
+        }
         let mut migrating = Migrating::acquire(&self.pool, "preparing migrations").await?;
         migrating.prepare().await.map_err(|error| failed("preparing migrations", error))?;
         migrating.lock().await.map_err(|error| migrate_failed("waiting for other migrations", error))?;
+        if let (Drivers::MySql(pool), Open::MySql(connection), true) =
+            (&self.pool.open, &mut migrating.open, self.servers.certifies())
+        {
+            // A lock of the server is none for the others of its group.
+            // In a box, because it is large, and most servers form no group.
+            let held = Box::pin(Held::take(connection, pool.connect_options().as_ref().clone())).await;
+            migrating.held = Some(held.map_err(|error| failed("waiting for other migrations", error))?);
+        }
         Ok(migrating)
     }
 
@@ -57,11 +77,15 @@ impl Store {
 impl Migrating {
     async fn acquire(pool: &Pool, doing: &str) -> Result<Self, StoreError> {
         let failed = |error| failed(doing, error);
-        Ok(on_driver!(Drivers => Migrating, &pool.open, |pool, driver| pool.acquire().await.map_err(failed)?))
+        let open = match &pool.open {
+            Drivers::MySql(driver) => Open::MySql(pool.lend(driver.acquire()).await.map_err(failed)?),
+            Drivers::Sqlite(driver) => Open::Sqlite(pool.lend(driver.acquire()).await.map_err(failed)?),
+        };
+        Ok(Migrating { open, held: None })
     }
 
     fn dialect(&self) -> Dialect {
-        on_driver!(Migrating, self, |_connection, driver| driver::DIALECT)
+        on_driver!(Open, &self.open, |_connection, driver| driver::DIALECT)
     }
 
     /// Whether a lock of the connection keeps other programs from migrating. Without one, the transaction of each migration does.
@@ -72,7 +96,7 @@ impl Migrating {
     /// Prepares the session for migrations.
     async fn prepare(&mut self) -> Result<(), sqlx::Error> {
         let has_lock = self.has_lock();
-        on_driver!(Migrating, self, |connection, driver| {
+        on_driver!(Open, &mut self.open, |connection, driver| {
             if has_lock {
                 // The server releases the lock when the connection is closed, whatever happens.
                 connection.close_on_drop();
@@ -98,10 +122,10 @@ impl Migrating {
 
     /// Takes sqlx's lock and ours. sqlx's lock keeps out sqlx's own tool, on servers where that lock works.
     async fn take_locks(&mut self) -> Result<(), MigrateError> {
-        on_driver!(Migrating, self, |connection, driver| connection.lock().await)?;
+        on_driver!(Open, &mut self.open, |connection, driver| connection.lock().await)?;
         if let Some(sql) = self.dialect().lock_migrations() {
             let query = AssertSqlSafe(sql.shared());
-            let locked: Option<i64> = on_driver!(Migrating, self, |connection, driver| {
+            let locked: Option<i64> = on_driver!(Open, &mut self.open, |connection, driver| {
                 sqlx::query_scalar(query).fetch_one(&mut **connection).await?
             });
             if locked != Some(1) {
@@ -113,13 +137,13 @@ impl Migrating {
 
     /// Creates the ledger if it is missing.
     pub(crate) async fn ensure(&mut self) -> Result<(), StoreError> {
-        on_driver!(Migrating, self, |connection, driver| connection.ensure_migrations_table(LEDGER).await)
+        on_driver!(Open, &mut self.open, |connection, driver| connection.ensure_migrations_table(LEDGER).await)
             .map_err(|error| migrate_failed("creating the table of migrations", error))
     }
 
     /// The ledger's entries by version.
     pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
-        let read = on_driver!(Migrating, self, |connection, driver| async {
+        let read = on_driver!(Open, &mut self.open, |connection, driver| async {
             let applied = connection.list_applied_migrations(LEDGER).await?;
             Ok((applied, connection.dirty_version(LEDGER).await?))
         }
@@ -150,11 +174,19 @@ impl Migrating {
     }
 
     async fn fetch<Q: Query>(&mut self, statement: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
-        on_driver!(Migrating, self, |connection, driver| driver::fetch(&mut **connection, statement).await)
+        on_driver!(Open, &mut self.open, |connection, driver| driver::fetch(&mut **connection, statement).await)
     }
 
     async fn execute(&mut self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
-        on_driver!(Migrating, self, |connection, driver| driver::execute(&mut **connection, statement).await)
+        on_driver!(Open, &mut self.open, |connection, driver| driver::execute(&mut **connection, statement).await)
+    }
+
+    /// Whether this process still has the lock.
+    async fn check(&mut self) -> Result<(), StoreError> {
+        match (&self.held, &mut self.open) {
+            (Some(held), Open::MySql(connection)) => Box::pin(held.check(connection)).await,
+            _ => Ok(()),
+        }
     }
 
     /// Runs a migration up. Without a lock, another program may have run it in the meantime; then nothing is done.
@@ -173,12 +205,13 @@ impl Migrating {
     }
 
     async fn run(&mut self, migration: &Migration, run: Run) -> Result<(), StoreError> {
+        self.check().await?;
         self.try_run(migration, run).await.map_err(|error| migrate_failed(&doing(migration), error))
     }
 
     async fn try_run(&mut self, migration: &Migration, run: Run) -> Result<(), MigrateError> {
         let has_lock = self.has_lock();
-        on_driver!(Migrating, self, |connection, driver| {
+        on_driver!(Open, &mut self.open, |connection, driver| {
             if has_lock {
                 return run.on(&mut **connection, migration).await;
             }
@@ -194,7 +227,7 @@ impl Migrating {
     }
 
     /// Runs the rest of a migration that was interrupted between two of its statements, and records that it was done. `recorded` is
-    /// whether the ledger has it already.
+    /// whether the ledger has it already; if not, it has it before the first of them, so that the next run knows where to look.
     pub(crate) async fn finish(
         &mut self,
         migration: &Migration,
@@ -202,23 +235,54 @@ impl Migrating {
         up: bool,
         recorded: bool,
     ) -> Result<(), StoreError> {
+        let failed = |error| failed(&doing(migration), error);
+        if up && !recorded {
+            let checksum = Value::Bytes(migration.checksum.as_ref().into());
+            let (version, description) = (migration.version, migration.description.as_ref());
+            match self.execute(&RecordInterrupted { version, description, checksum: &checksum }).await {
+                // Without a lock, another program may have recorded it meanwhile.
+                Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
+                begun => drop(begun.map_err(failed)?),
+            }
+        }
+        if !self.has_lock() {
+            return Box::pin(self.finish_at_once(migration, rest, up)).await.map_err(failed);
+        }
         for text in rest {
-            // The text of a migration is one that the ingester has generated, and its checksum was compared.
-            let ran: Result<(), sqlx::Error> = on_driver!(Migrating, self, |connection, _driver| {
-                connection.execute(AssertSqlSafe((*text).to_owned())).await.map(drop)
+            self.check().await?;
+            let ran: Result<(), sqlx::Error> = on_driver!(Open, &mut self.open, |connection, _driver| {
+                connection.execute(rest_of(text)).await.map(drop)
             });
-            ran.map_err(|error| failed(&doing(migration), error))?;
+            ran.map_err(failed)?;
         }
-        match (up, recorded) {
-            (true, false) => self.skip(migration).await,
-            _ => self.settle(migration.version, up).await,
-        }
+        self.settle(migration.version, up).await
+    }
+
+    /// [`Migrating::finish`] as one transaction, unless another program has done it in the meantime.
+    async fn finish_at_once(&mut self, migration: &Migration, rest: &[&str], up: bool) -> Result<(), sqlx::Error> {
+        let version = migration.version;
+        on_driver!(Open, &mut self.open, |connection, driver| {
+            let mut tx = connection.begin_with(driver::DIALECT.begin(Access::Write)).await?;
+            let is_done = driver::fetch(&mut *tx, &ReadMigration { version }).await?.pop();
+            if is_done.is_none_or(|is_done| up && is_done) {
+                return tx.rollback().await;
+            }
+            for text in rest {
+                tx.execute(rest_of(text)).await?;
+            }
+            match up {
+                true => driver::execute(&mut *tx, &SettleMigration { version }).await?,
+                false => driver::execute(&mut *tx, &ForgetMigration { version }).await?,
+            };
+            tx.commit().await
+        })
     }
 
     /// Changes tables without a record: statements that belong together, in one transaction where the dialect has that.
     pub(crate) async fn define(&mut self, statements: &[Sql]) -> Result<(), StoreError> {
+        self.check().await?;
         let has_lock = self.has_lock();
-        let defined: Result<(), sqlx::Error> = on_driver!(Migrating, self, |connection, driver| async {
+        let defined: Result<(), sqlx::Error> = on_driver!(Open, &mut self.open, |connection, driver| async {
             if has_lock {
                 for sql in statements {
                     connection.execute(raw(sql)).await?;
@@ -246,9 +310,17 @@ impl Migrating {
 
     /// Releases the locks, so that others may migrate.
     pub(crate) async fn end(mut self) -> Result<(), StoreError> {
-        on_driver!(Migrating, &mut self, |connection, driver| connection.unlock().await)
+        if let Some(held) = self.held.take() {
+            held.release().await;
+        }
+        on_driver!(Open, &mut self.open, |connection, driver| connection.unlock().await)
             .map_err(|error| migrate_failed("ending migrations", error))
     }
+}
+
+/// A part of the text of a migration, which the ingester has generated, and whose checksum was compared.
+fn rest_of(text: &str) -> sqlx::RawSql {
+    sqlx::raw_sql(AssertSqlSafe(text.to_owned()))
 }
 
 /// What to do with a migration.

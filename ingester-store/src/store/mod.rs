@@ -29,6 +29,8 @@ mod driver;
 mod error;
 mod evicted;
 pub mod guard;
+mod holder;
+mod hosts;
 pub(crate) mod ledger;
 mod mysql;
 mod purge;

@@ -3,10 +3,10 @@
 use super::deadline::Deadline;
 use super::driver::implement_driver;
 use super::error::Classified;
-use super::servers::Servers;
+use super::servers::{Server, Servers};
 use super::transaction::raw;
 use super::{ConnectOptions, ErrorClass};
-use ingester_core::dialect::Dialect;
+use ingester_core::dialect::{Dialect, Sql};
 use sqlx::mysql::{
     MySqlArguments, MySqlConnectOptions, MySqlConnection, MySqlDatabaseError, MySqlPoolOptions, MySqlRow,
 };
@@ -31,11 +31,12 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 /// is lost earlier, the statement is retried like any other.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// Connects to a server.
 pub(super) async fn connect(
     connect: &MySqlConnectOptions,
     options: ConnectOptions,
+    several: bool,
     servers: &Arc<Servers>,
-    _: &Deadline,
 ) -> Result<MySqlPool, sqlx::Error> {
     let [acquired, released, connected] = [servers.clone(), servers.clone(), servers.clone()];
     // The first connection is made without the pool, which would report a time-out instead of the cause.
@@ -58,17 +59,17 @@ pub(super) async fn connect(
         .after_connect(move |connection, _| {
             let servers = connected.clone();
             Box::pin(async move {
-                for sql in DIALECT.session() {
-                    connection.execute(raw(&sql)).await?;
-                }
+                let server = prepare(connection).await?;
                 if options.read_only {
                     for sql in DIALECT.session_of_readers() {
                         supported(connection.execute(raw(&sql)).await)?;
                     }
                 }
-                if certifies(connection).await? {
-                    servers.certify();
+                // Of several servers, another one is the right one now. The only one may be read-only to others than this user.
+                if several && server.is_read_only && !options.read_only {
+                    return Err(read_only());
                 }
+                servers.reached(server);
                 Ok(())
             })
         })
@@ -91,16 +92,56 @@ fn supported<T>(result: Result<T, sqlx::Error>) -> Result<(), sqlx::Error> {
     }
 }
 
-/// Whether the server certifies transactions, see [`Servers::certifies`].
-async fn certifies(connection: &mut MySqlConnection) -> Result<bool, sqlx::Error> {
-    let Some(sql) = DIALECT.certification() else { return Ok(false) };
-    match connection.fetch_optional(raw(&sql)).await {
-        Ok(Some(row)) => Ok(row.try_get_unchecked::<String, _>(1)? == "ON"),
-        Ok(None) => Ok(false),
-        // A proxy that does not know the question: it is safe to assume the worst.
-        Err(sqlx::Error::Database(_)) => Ok(true),
-        Err(error) => Err(error),
+/// Prepares the session of a new connection, and asks what kind of server it leads to.
+pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Server, sqlx::Error> {
+    for sql in DIALECT.session() {
+        connection.execute(raw(&sql)).await?;
     }
+    let Some(sql) = DIALECT.variables() else { return Ok(Server::UNKNOWN) };
+    let rows = match connection.fetch_all(raw(&sql)).await {
+        Err(sqlx::Error::Database(_)) => return Ok(Server::UNKNOWN),
+        rows => rows?,
+    };
+    let mut variables: Vec<(String, String)> = Vec::new();
+    for row in &rows {
+        variables.push((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?));
+    }
+    let server = Server::of(variables.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    if server.is_node {
+        for sql in DIALECT.session_of_nodes() {
+            connection.execute(raw(&sql)).await?;
+        }
+    }
+    Ok(server)
+}
+
+/// The node of Galera to which a connection leads; empty elsewhere.
+pub(super) async fn node(connection: &mut MySqlConnection) -> Result<String, sqlx::Error> {
+    second_column(connection, DIALECT.node()).await
+}
+
+/// Whether a server takes writes, or answers if it is to be read only.
+pub(super) async fn probe(connect: &MySqlConnectOptions, for_reading: bool) -> Result<(), sqlx::Error> {
+    let mut connection = MySqlConnection::connect_with(connect).await?;
+    let server = prepare(&mut connection).await?;
+    if server.is_read_only && !for_reading {
+        return Err(read_only());
+    }
+    if server.is_node && second_column(&mut connection, DIALECT.ready()).await? != "ON" {
+        return Err(std::io::Error::other("it has lost the others of its cluster, or joins them").into());
+    }
+    connection.close().await
+}
+
+/// The second column of the only row; empty without one.
+async fn second_column(connection: &mut MySqlConnection, sql: Option<Sql>) -> Result<String, sqlx::Error> {
+    let Some(sql) = sql else { return Ok(String::new()) };
+    let row = connection.fetch_optional(raw(&sql)).await?;
+    row.map_or_else(|| Ok(String::new()), |row| row.try_get_unchecked(1))
+}
+
+fn read_only() -> sqlx::Error {
+    std::io::Error::other("it is read-only").into()
 }
 
 /// MySQL's errors about its disk: disk full, table full, and errors of files, the operating system and the storage engine.
@@ -111,10 +152,11 @@ pub(super) fn is_storage(error: &MySqlDatabaseError) -> bool {
     STORAGE.contains(&error.number())
 }
 
-/// Whether the connection is of no more use, although it still answers: its server is read-only now, or forgot what was prepared on
-/// it. A new connection may reach another server.
+/// Whether the connection is of no more use, although it still answers: its server is read-only now, has lost the others of its
+/// group, or forgot what was prepared on it. A new connection may reach another server.
 pub(super) fn is_stale(error: &MySqlDatabaseError) -> bool {
-    READ_ONLY.contains(&error.number()) || UNPREPARED.contains(&error.number())
+    let number = error.number();
+    READ_ONLY.contains(&number) || LEFT.contains(&number) || UNPREPARED.contains(&number)
 }
 
 /// MariaDB's error of a CHECK; that of a JSON column is JSON_VALID.
@@ -135,6 +177,9 @@ pub(super) fn is_ended(error: &MySqlDatabaseError) -> bool {
 
 /// The server is read-only: an option of the server, the transaction, the server's mode. It was the primary before a fail-over.
 const READ_ONLY: [u16; 3] = [1290, 1792, 1836];
+
+/// The server has lost the others of its group: a node of Galera (1047, "unknown command" elsewhere), a member of a MySQL group.
+const LEFT: [u16; 2] = [1047, 3100];
 
 /// A prepared statement is not what it was: it could not be prepared again (1615), or a proxy went on with another server, which
 /// does not know it (1243).
@@ -168,6 +213,9 @@ fn by_number(number: u16) -> Option<Classified> {
         // A table's definition has changed since the transaction began.
         1412 => (Transient, None),
         number if UNPREPARED.contains(&number) => (Transient, None),
+        number if LEFT.contains(&number) => {
+            (Transient, Some("the server has lost the others of its group: it goes on when the quorum is there again"))
+        }
         // The server is stopping, was told to, is offline, or starts a plugin; it has no thread left.
         1053 | 1077..=1079 | 3032 | 3168 | 1135 => (Transient, None),
         // The connection: packets out of order or late, aborted, killed, gone, lost, closed because it was idle.

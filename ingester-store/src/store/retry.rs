@@ -1,6 +1,6 @@
 //! Retries with exponential backoff, for transient errors of the database.
 
-use super::error::{class_of, is_stale};
+use super::error::{class_of, is_lost, is_stale};
 use super::{ErrorClass, Store, StoreError};
 use backon::{ExponentialBuilder, Retryable as _};
 use std::time::{Duration, Instant};
@@ -57,8 +57,13 @@ impl Store {
         let attempt = || async {
             let begin = Instant::now();
             let result = work().await;
-            if result.as_ref().is_err_and(is_stale) {
-                self.servers.replace_connections();
+            if let Err(error) = &result {
+                if is_stale(error) {
+                    self.servers.replace_connections();
+                }
+                if is_stale(error) || is_lost(error) {
+                    self.pool.look_for_server().await;
+                }
             }
             if begin.elapsed() >= SLOW {
                 tracing::warn!(doing = doing(), seconds = begin.elapsed().as_secs_f64(), "the database is slow");

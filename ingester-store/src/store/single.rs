@@ -8,7 +8,7 @@ use super::error::class_of;
 use super::guard::{Verdict, Version, verdict};
 use super::{ErrorClass, Report, RowChange, Store};
 use ingester_core::dialect::statements::{ClearRejects, Insert, Update, WriteCompanion};
-use ingester_core::dialect::{Dialect, Sql, Statement};
+use ingester_core::dialect::{Dialect, OneText, Sql, Statement};
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::Companion;
 
@@ -46,7 +46,7 @@ impl Batch<'_> {
     }
 
     /// All statements that store a new row, as one text; `None` if the dialect has no such text.
-    fn insertion(&self, dialect: Dialect, row: &Row) -> Option<Sql> {
+    fn insertion(&self, dialect: Dialect, form: OneText, row: &Row) -> Option<Sql> {
         let uids = [row.uid.as_ref()];
         let of = |companion: Companion| {
             let rows =
@@ -66,7 +66,7 @@ impl Batch<'_> {
         if self.clear_rejects {
             statements.push(&clear);
         }
-        dialect.in_one_text(&statements)
+        dialect.in_one_text(form, &statements)
     }
 }
 
@@ -86,10 +86,10 @@ impl Store {
         let Some(one_trip) = batch.one_trip() else { return Ok(Single::NotPossible) };
         let written = match one_trip {
             OneTrip::Update(update) => self.pool.execute(&update).await? == 1,
-            OneTrip::Insert(_) if self.servers.certifies() => return Ok(Single::NotPossible),
             OneTrip::Insert(row) => {
-                let Some(sql) = batch.insertion(self.dialect, row) else { return Ok(Single::NotPossible) };
-                match self.pool.execute_transaction(&sql, &self.servers).await {
+                let Some(form) = self.servers.one_text() else { return Ok(Single::NotPossible) };
+                let Some(sql) = batch.insertion(self.dialect, form, row) else { return Ok(Single::NotPossible) };
+                match self.pool.execute_transaction(form, &sql).await {
                     Ok(true) => true,
                     Ok(false) => return Ok(Single::NotPossible),
                     Err(error) if class_of(&error) == ErrorClass::Transient => return Err(error),

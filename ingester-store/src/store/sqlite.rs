@@ -3,7 +3,6 @@
 use super::deadline::Deadline;
 use super::driver::implement_driver;
 use super::error::Classified;
-use super::servers::Servers;
 use super::transaction::raw;
 use super::{ConnectOptions, ErrorClass};
 use ingester_core::dialect::Dialect;
@@ -12,7 +11,6 @@ use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteError, SqlitePoolOptions, SqliteRow,
 };
 use sqlx::{Connection as _, Executor as _, Sqlite, SqlitePool};
-use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) const DIALECT: Dialect = Dialect::Sqlite;
@@ -29,7 +27,6 @@ const CHECKPOINT: &str = "8192";
 pub(super) async fn connect(
     connect: &SqliteConnectOptions,
     options: ConnectOptions,
-    _: &Arc<Servers>,
     deadline: &Deadline,
 ) -> Result<SqlitePool, sqlx::Error> {
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};

@@ -66,6 +66,14 @@ impl Store {
         self.look_for_rejects().await
     }
 
+    /// Creates the table of settings if it is missing.
+    pub(crate) async fn create_settings(&self) -> Result<(), StoreError> {
+        if self.tables().await?.contains(SETTINGS) {
+            return Ok(());
+        }
+        self.define(&CreateSettings.sql(self.dialect), &format!("creating table {SETTINGS}")).await
+    }
+
     /// Checks that what has the names of the ingester's own tables can be them.
     ///
     /// # Errors

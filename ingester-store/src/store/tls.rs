@@ -142,7 +142,7 @@ mod tests {
 
     fn mode(address: &Address) -> String {
         match &address.options {
-            super::super::address::DriverOptions::MySql(options) => format!("{:?}", options.get_ssl_mode()),
+            super::super::address::DriverOptions::MySql(all) => format!("{:?}", all[0].get_ssl_mode()),
             _ => "none".into(),
         }
     }

@@ -1,18 +1,26 @@
 //! The connections to one database of any dialect, and transactions on them.
 
+use super::ErrorClass;
 use super::connections::Waits;
 use super::deadline::Deadline;
 use super::driver::on_driver;
+use super::error::class_of;
+use super::hosts::Hosts;
 use super::servers::Servers;
-use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
+use ingester_core::dialect::{Access, Dialect, OneText, Query, Sql, Statement};
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, Executor, MySql, SqlSafeStr as _, Sqlite};
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The connections to one database.
 pub(super) struct Pool {
     pub(super) open: Drivers,
     pub(super) waits: Waits,
+    pub(super) servers: Arc<Servers>,
+    /// The servers, if the address has several.
+    pub(super) hosts: Option<Hosts>,
 }
 
 /// The connections of one driver.
@@ -22,26 +30,49 @@ pub(super) enum Drivers {
 }
 
 impl Pool {
+    /// Waits for a connection.
+    pub(super) async fn lend<C>(&self, connection: impl Future<Output = C>) -> C {
+        match &self.hosts {
+            // In a box, because it is large, and most addresses have one server.
+            Some(hosts) => self.waits.count(Box::pin(hosts.beside(connection))).await,
+            None => self.waits.count(connection).await,
+        }
+    }
+
+    /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
+    pub(super) async fn look_for_server(&self) {
+        if let Some(hosts) = &self.hosts {
+            Box::pin(hosts.look()).await;
+        }
+    }
+
     /// Begins a transaction.
     pub(super) async fn begin(&self, access: Access) -> Result<Transaction, sqlx::Error> {
-        let open = on_driver!(Drivers => Open, &self.open, |pool, driver| {
-            let connection = self.waits.count(pool.acquire()).await?;
-            sqlx::Transaction::begin(connection, Some(driver::DIALECT.begin(access).into_sql_str())).await?
-        });
-        Ok(Transaction { access, open })
+        let open = match &self.open {
+            Drivers::MySql(pool) => {
+                let mut lent = Lent::new(self.lend(pool.acquire()).await?);
+                lent.execute(unprepared(super::mysql::DIALECT.begin(access))).await?;
+                Open::MySql(lent)
+            }
+            Drivers::Sqlite(pool) => {
+                let begin = super::sqlite::DIALECT.begin(access).into_sql_str();
+                Open::Sqlite(sqlx::Transaction::begin(self.lend(pool.acquire()).await?, Some(begin)).await?)
+            }
+        };
+        Ok(Transaction { access, open, servers: self.servers.clone() })
     }
 
     /// Runs one statement as a transaction by itself; returns how many rows it affected.
     pub(super) async fn execute(&self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
         on_driver!(Drivers, &self.open, |pool, driver| {
-            driver::execute(&mut *self.waits.count(pool.acquire()).await?, statement).await
+            driver::execute(&mut *self.lend(pool.acquire()).await?, statement).await
         })
     }
 
     /// Runs one query as a transaction by itself.
     pub(super) async fn fetch<Q: Query>(&self, statement: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
         on_driver!(Drivers, &self.open, |pool, driver| {
-            driver::fetch(&mut *self.waits.count(pool.acquire()).await?, statement).await
+            driver::fetch(&mut *self.lend(pool.acquire()).await?, statement).await
         })
     }
 
@@ -53,23 +84,40 @@ impl Pool {
         deadline: &Deadline,
     ) -> Result<Vec<Q::Row>, sqlx::Error> {
         on_driver!(Drivers, &self.open, |pool, driver| {
-            let mut connection = self.waits.count(pool.acquire()).await?;
+            let mut connection = self.lend(pool.acquire()).await?;
             // In a box, because it is large, and the futures around it are moved with it.
             Box::pin(driver::fetch_within(&mut connection, query, time, deadline)).await
         })
     }
 
-    /// Runs a text of several statements that begins and commits a transaction. Returns whether it did: not where `servers` have been
-    /// found to tear such a text.
-    pub(super) async fn execute_transaction(&self, sql: &Sql, servers: &Servers) -> Result<bool, sqlx::Error> {
-        on_driver!(Drivers, &self.open, |pool, driver| {
-            execute_transaction(self.waits.count(pool.acquire()).await?, sql, servers).await
-        })
+    /// Runs a text of several statements in this form that begins and commits a transaction. Returns whether it did: not if its
+    /// connection has found out that the servers take another form, or none.
+    pub(super) async fn execute_transaction(&self, form: OneText, sql: &Sql) -> Result<bool, sqlx::Error> {
+        // An embedded database has no round trips to save.
+        let Drivers::MySql(pool) = &self.open else { return Ok(false) };
+        let mut lent = Lent::new(self.lend(pool.acquire()).await?);
+        // Asked now, because the connection may be new.
+        if self.servers.one_text() != Some(form) {
+            lent.give_back();
+            return Ok(false);
+        }
+        match lent.execute(raw(sql)).await {
+            Ok(_) => {
+                lent.give_back();
+                Ok(true)
+            }
+            Err(error) => {
+                lent.roll_back(Some(&error), &self.servers).await;
+                Err(error)
+            }
+        }
     }
 
     /// Runs a definition of a table. MySQL does not prepare definitions, and ends a transaction before one.
     pub(super) async fn define(&self, sql: &Sql) -> Result<(), sqlx::Error> {
-        on_driver!(Drivers, &self.open, |pool, driver| pool.execute(raw(sql)).await.map(drop))
+        on_driver!(Drivers, &self.open, |pool, driver| {
+            self.lend(pool.acquire()).await?.execute(raw(sql)).await.map(drop)
+        })
     }
 
     /// Closes the connections.
@@ -83,37 +131,62 @@ pub(super) fn raw(sql: &Sql) -> sqlx::RawSql {
     sqlx::raw_sql(AssertSqlSafe(sql.shared()))
 }
 
-async fn execute_transaction<D>(
-    connection: PoolConnection<D>,
-    sql: &Sql,
-    servers: &Servers,
-) -> Result<bool, sqlx::Error>
-where
-    D: sqlx::Database,
-    for<'c> &'c mut D::Connection: Executor<'c, Database = D>,
-{
-    // Asked now, because the connection may be new.
-    if servers.certifies() {
-        return Ok(false);
-    }
-    let mut lent = Lent(Some(connection));
-    let Some(connection) = &mut lent.0 else { return Err(sqlx::Error::PoolClosed) };
-    let result = connection.execute(raw(sql)).await.map(|_| true);
-    // If even the rollback fails, the connection is lost, and with it the transaction.
-    if result.is_ok() || connection.execute(Dialect::ROLLBACK).await.is_ok() {
-        lent.0 = None;
-    }
-    result
+fn unprepared(text: &'static str) -> sqlx::RawSql {
+    sqlx::raw_sql(text)
 }
 
 /// A connection with a transaction that sqlx does not know. If its future is dropped, the connection is closed, so that nobody
-/// else finds the transaction open.
-struct Lent<D: sqlx::Database>(Option<PoolConnection<D>>);
+/// else finds the transaction open. sqlx's own transaction would give the connection back, whatever happened to it.
+struct Lent {
+    connection: PoolConnection<MySql>,
+    is_kept: bool,
+}
 
-impl<D: sqlx::Database> Drop for Lent<D> {
+impl Lent {
+    fn new(connection: PoolConnection<MySql>) -> Self {
+        Lent { connection, is_kept: false }
+    }
+
+    /// There is no transaction any more.
+    fn give_back(mut self) {
+        self.is_kept = true;
+    }
+
+    async fn commit(mut self) -> Result<(), sqlx::Error> {
+        self.execute(unprepared(Dialect::COMMIT)).await?;
+        self.give_back();
+        Ok(())
+    }
+
+    /// Rolls back, after an error if there was one. The connection is closed if even that fails. It is also closed where a group
+    /// certifies transactions and the error may pass by itself: what is left of the transaction there shows at a later statement, or
+    /// never, if the node has lost the others.
+    async fn roll_back(mut self, error: Option<&sqlx::Error>, servers: &Servers) {
+        let is_torn = error.is_some_and(|error| class_of(error) == ErrorClass::Transient) && servers.certifies();
+        if !is_torn && self.execute(unprepared(Dialect::ROLLBACK)).await.is_ok() {
+            self.give_back();
+        }
+    }
+}
+
+impl Deref for Lent {
+    type Target = sqlx::MySqlConnection;
+
+    fn deref(&self) -> &sqlx::MySqlConnection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Lent {
+    fn deref_mut(&mut self) -> &mut sqlx::MySqlConnection {
+        &mut self.connection
+    }
+}
+
+impl Drop for Lent {
     fn drop(&mut self) {
-        if let Some(connection) = &mut self.0 {
-            connection.close_on_drop();
+        if !self.is_kept {
+            self.connection.close_on_drop();
         }
     }
 }
@@ -122,10 +195,11 @@ impl<D: sqlx::Database> Drop for Lent<D> {
 pub(super) struct Transaction {
     access: Access,
     open: Open,
+    servers: Arc<Servers>,
 }
 
 enum Open {
-    MySql(sqlx::Transaction<'static, MySql>),
+    MySql(Lent),
     Sqlite(sqlx::Transaction<'static, Sqlite>),
 }
 
@@ -146,8 +220,11 @@ impl Transaction {
             on_driver!(Open, self.open, |tx, driver| tx.commit().await?);
             return result;
         }
-        // If even the rollback fails, the connection is lost, and with it the transaction.
-        let _ = on_driver!(Open, self.open, |tx, driver| tx.rollback().await);
+        match self.open {
+            Open::MySql(lent) => lent.roll_back(result.as_ref().err(), &self.servers).await,
+            // If even the rollback fails, the connection is lost, and with it the transaction.
+            Open::Sqlite(tx) => drop(tx.rollback().await),
+        }
         result
     }
 }

@@ -3,8 +3,9 @@
 use crate::kinds::{FIRST_KIND, SECOND, SECOND_KIND, apply, connect, first, job, releases, second, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_store::migrate::{Released, State};
+use ingester_store::{ConnectOptions, Store};
 use ingester_tests::databases::{Database, On};
-use ingester_tests::on_every_database;
+use ingester_tests::{on_every_database, on_galera};
 use sqlx::migrate::{Migrate as _, Migration, MigrationType, Migrator};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +14,17 @@ on_every_database! {
     concurrent_programs_run_each_migration_once
     existing_tables_without_migrations_are_recorded_as_they_are
     an_interrupted_migration_is_resumed
+    a_migration_taken_over_half_done_is_recorded_before_it_goes_on
     a_database_of_a_later_release_is_left_alone
     a_migration_that_differs_from_the_released_one_is_named
     each_migration_has_its_state_and_a_plan_runs_nothing
     sqlxs_own_migrator_runs_and_reads_the_same_migrations
     a_migration_waits_for_a_table_in_use_and_blocks_nobody
+}
+
+on_galera! {
+    an_interrupted_migration_is_resumed
+    existing_tables_without_migrations_are_recorded_as_they_are
 }
 
 /// The versions in the ledger, and whether each is recorded as successful.
@@ -117,6 +124,43 @@ async fn an_interrupted_migration_is_resumed(database: Database) -> Result<()> {
         ensure!(releases.first.apply(&store, &mut |_| {}).await?.drift.is_empty());
     }
     ensure!(database.count("job").await? == 3);
+    Ok(())
+}
+
+/// Tables that something else has made, up to the middle of a migration whose rest fails.
+async fn a_migration_taken_over_half_done_is_recorded_before_it_goes_on(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    store.create_missing(first::KINDS).await?;
+    let migrator = Migrator::new(releases.root.path().join(folder(&database)).join("migrations")).await?;
+    let up = migrator.iter().find(|one| one.version == 2 && one.migration_type == MigrationType::ReversibleUp);
+    let text = up.context("migration 2")?.sql.as_str().to_owned();
+    let steps: Vec<String> = text.split("-- Step ").skip(1).map(|step| format!("-- {step}")).collect();
+    database.sql(&steps[0]).await?;
+    if database.on == On::Sqlite {
+        // A table that has the name of the index to be made.
+        let index = steps[1].split('"').nth(1).context("the index's name")?.to_owned();
+        database.sql(&format!("CREATE TABLE \"{index}\" (a INT)")).await?;
+        releases.second.apply(&store, &mut |_| {}).await.err().context("its name is taken")?;
+        // The rest is one transaction, so all of it is still to be done.
+        database.sql(&format!("DROP TABLE \"{index}\"")).await?;
+    } else {
+        // A user without the right to add keys.
+        let name = database.cell("SELECT DATABASE()").await?.context("a database")?;
+        let user = format!("half_{}", database.on as u8);
+        let grants = format!(
+            "DROP USER IF EXISTS '{user}'@'%'; CREATE USER '{user}'@'%'; \
+             GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `{name}`.* TO '{user}'@'%'"
+        );
+        database.sql(&grants).await?;
+        let url = database.url.replacen("root@", &format!("{user}@"), 1);
+        let half = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
+        releases.second.apply(&half, &mut |_| {}).await.err().context("it has no right to")?;
+    }
+    ensure!(ledger(&database).await? == [("1".to_owned(), true), ("2".to_owned(), false)]);
+    let applied = releases.second.apply(&store, &mut |_| {}).await?;
+    ensure!(applied.run == SECOND[1..] && applied.drift.is_empty(), "{applied:?}");
+    ensure!(ledger(&database).await? == done(&["1", "2"]));
     Ok(())
 }
 

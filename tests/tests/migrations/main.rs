@@ -9,6 +9,7 @@ mod backfill;
 mod declared;
 mod definitions;
 mod drift;
+mod galera;
 mod kinds;
 mod million;
 mod views;

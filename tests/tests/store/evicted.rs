@@ -8,7 +8,7 @@ use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
 use ingester_store::compare::differences;
 use ingester_store::{Changed, ConnectOptions, Deleted, Effect, RowChange, Store, StoredRow};
-use ingester_tests::on_every_database;
+use ingester_tests::{on_every_database, on_galera};
 use serde_json::{Value as Json, json};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,6 +21,11 @@ on_every_database! {
     of_two_writers_who_saw_the_same_version_one_wins
     what_the_mirror_still_hears_leaves_a_changed_row_alone
     many_rows_are_deleted_but_those_that_changed_meanwhile
+    whoever_writes_an_evicted_row_it_agrees_with_itself
+}
+
+on_galera! {
+    of_two_writers_who_saw_the_same_version_one_wins
     whoever_writes_an_evicted_row_it_agrees_with_itself
 }
 

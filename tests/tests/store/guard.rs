@@ -5,7 +5,7 @@ use anyhow::Result;
 use ingester_core::value::Micros;
 use ingester_store::guard::{Verdict, Version, verdict};
 use ingester_store::{Report, RowChange};
-use ingester_tests::on_every_database;
+use ingester_tests::{on_every_database, on_galera};
 use serde_json::json;
 
 on_every_database! {
@@ -22,6 +22,10 @@ on_every_database! {
     a_row_that_stays_a_tombstone_keeps_its_time
     a_unique_key_added_by_hand_rejects_only_the_duplicate
     uids_that_differ_in_trailing_blanks_block_nothing
+}
+
+on_galera! {
+    the_guard_keeps_the_right_row_of_every_pair
 }
 
 async fn a_stale_write_changes_nothing(world: World) -> Result<()> {

@@ -14,7 +14,7 @@ use ingester_store::compare::differences;
 use ingester_store::migrate::Backfill;
 use ingester_store::query::{Limits, Wanted};
 use ingester_store::{Changed, ConnectOptions, Effect, Report, RowChange, Store, StoredRow};
-use ingester_tests::on_every_database;
+use ingester_tests::{on_every_database, on_galera};
 use kube::CustomResource;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -32,6 +32,10 @@ on_every_database! {
     values_that_are_asked_for_are_filled_again
     selectors_and_handles_find_the_objects_that_have_a_value
     a_value_is_found_by_its_key
+}
+
+on_galera! {
+    objects_written_one_by_one_have_the_values_of_a_batch
 }
 
 /// What it is for.

@@ -6,12 +6,16 @@ use ingester_core::row::Row;
 use ingester_core::schema::Companion;
 use ingester_core::value::Micros;
 use ingester_store::{Purged, RowChange, Store};
-use ingester_tests::on_every_database;
+use ingester_tests::{on_every_database, on_galera};
 
 on_every_database! {
     only_old_tombstones_are_purged
     purging_goes_on_batch_by_batch
     an_object_that_came_back_is_not_purged
+    writers_and_purging_leave_each_other_whole
+}
+
+on_galera! {
     writers_and_purging_leave_each_other_whole
 }
 

@@ -3,10 +3,14 @@
 use crate::world::{Stores as _, World};
 use anyhow::Result;
 use ingester_store::ConnectOptions;
-use ingester_tests::on_every_database;
+use ingester_tests::{on_every_database, on_galera};
 
 on_every_database! {
     a_database_belongs_to_the_first_cluster_that_claims_it
+    of_two_clusters_at_once_one_wins
+}
+
+on_galera! {
     of_two_clusters_at_once_one_wins
 }
 

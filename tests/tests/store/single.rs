@@ -7,7 +7,7 @@ use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
 use ingester_store::guard::{Verdict, Version, verdict};
 use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
-use ingester_tests::{Durability, MariaDb, on_every_database};
+use ingester_tests::{Durability, MariaDb, on_every_database, on_galera};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
@@ -17,6 +17,12 @@ on_every_database! {
     an_unexpected_row_is_read_before_it_is_written
     an_object_that_the_database_refuses_blocks_nothing
     a_reject_is_cleared_by_the_version_that_is_stored
+    a_cancelled_write_leaves_nothing_half_done
+}
+
+on_galera! {
+    objects_written_one_by_one_give_the_same_rows_as_a_batch
+    an_unexpected_row_is_read_before_it_is_written
     a_cancelled_write_leaves_nothing_half_done
 }
 

@@ -1,12 +1,16 @@
 //! Writes statements as one text, with the values of the parameters in it.
 
-use crate::dialect::{Param, Sql};
+use crate::dialect::{OneText, Param, Sql};
 use crate::value::Value;
 
-pub(super) fn in_one_text(begin: &str, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
+pub(super) fn in_one_text(form: OneText, begin: &str, statements: &[(Sql, Vec<Param<'_>>)]) -> Sql {
     let bytes: usize =
         statements.iter().map(|(sql, params)| sql.as_str().len() + params.iter().map(room).sum::<usize>()).sum();
     let mut text = String::with_capacity(bytes + 128);
+    text.push_str(match form {
+        OneText::Sequence => "",
+        OneText::Compound => "BEGIN NOT ATOMIC ",
+    });
     text.push_str(begin);
     for (sql, params) in statements {
         text.push_str("; ");
@@ -18,7 +22,10 @@ pub(super) fn in_one_text(begin: &str, statements: &[(Sql, Vec<Param<'_>>)]) -> 
             text.push_str(piece);
         }
     }
-    text.push_str("; COMMIT");
+    text.push_str(match form {
+        OneText::Sequence => "; COMMIT",
+        OneText::Compound => "; COMMIT; END",
+    });
     Sql::new(text)
 }
 

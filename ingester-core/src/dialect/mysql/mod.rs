@@ -29,6 +29,12 @@ const SESSION_OF_READERS: &[&str] = &["SET SESSION TRANSACTION READ ONLY"];
 // one second it gives up, so that they continue.
 const SESSION_OF_MIGRATIONS: &[&str] = &["SET SESSION lock_wait_timeout = 1"];
 
+// A read, or a transaction that begins, waits until the node has everything that was committed on any node before.
+const SESSION_OF_NODES: &[&str] = &["SET SESSION wsrep_sync_wait = 1"];
+
+// Unlike @@wsrep_on, it is no error on a server that does not know a variable.
+const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'group_replication_group_name', 'read_only', 'innodb_read_only')";
+
 // sqlx's own lock has a negative time-out, which means forever on MySQL. MariaDB does not know that and returns NULL at once.
 const LOCK_MIGRATIONS: &str = "SELECT GET_LOCK(CONCAT('ingester', SHA2(DATABASE(), 224)), 31536000)";
 
@@ -209,9 +215,20 @@ impl Rules for MySql {
         Some(LOCK_MIGRATIONS)
     }
 
-    fn certification(&self) -> Option<&'static str> {
-        // Unlike @@wsrep_on, it is no error on a server that does not know the variable.
-        Some("SHOW VARIABLES LIKE 'wsrep_on'")
+    fn variables(&self) -> Option<&'static str> {
+        Some(VARIABLES)
+    }
+
+    fn session_of_nodes(&self) -> &'static [&'static str] {
+        SESSION_OF_NODES
+    }
+
+    fn ready(&self) -> Option<&'static str> {
+        Some("SHOW STATUS LIKE 'wsrep_ready'")
+    }
+
+    fn node(&self) -> Option<&'static str> {
+        Some("SHOW STATUS LIKE 'wsrep_gcomm_uuid'")
     }
 
     fn begin(&self, access: Access) -> &'static str {

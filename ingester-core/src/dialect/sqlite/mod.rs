@@ -187,7 +187,19 @@ impl Rules for Sqlite {
         None
     }
 
-    fn certification(&self) -> Option<&'static str> {
+    fn variables(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn session_of_nodes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn ready(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn node(&self) -> Option<&'static str> {
         None
     }
 

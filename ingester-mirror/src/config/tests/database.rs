@@ -65,6 +65,17 @@ fn a_half_named_database_is_reported_with_the_missing_key() {
     assert!(mistake(&database, &[]).contains("set `mysql.host` or MYSQL_HOST"));
     assert!(mistake(ENABLED, &[("MYSQL_HOST", "h")]).contains("`mysql.host` is `h`"));
     assert_eq!(address(&host, &[("MYSQL_DB_NAME", "d")]), "mysql://root@h:3306/d");
+    // Several servers, one of which takes the writes.
+    let several = format!("{ENABLED}mysql: {{host: 'a, b:3307,[::1]:3308', database: d, port: 3309}}");
+    assert_eq!(address(&several, &[]), "mysql://root@a:3309,b:3307,[::1]:3308/d");
+    assert_eq!(address(&several, &[("MYSQL_HOST", "x,y")]), "mysql://root@x:3309,y:3309/d");
+    for (mistaken, part) in
+        [("a,,b", "one is empty"), ("a,b:port", "`b:port` is no host with a port"), ("a,b/c", "a URL belongs into")]
+    {
+        let text = format!("{ENABLED}mysql: {{host: '{mistaken}', database: d}}");
+        let error = parse(&text).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
 }
 
 #[test]
