@@ -20,7 +20,6 @@ struct Group {
     units: Vec<String>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
 fn is_whole(shards: &u32) -> bool {
     *shards <= 1
 }
@@ -64,19 +63,27 @@ fn parts(unit: &str) -> (&str, Option<&str>, Option<(u32, u32)>) {
     }
 }
 
+/// The units of one kind.
+#[derive(Default)]
+struct OfKind<'a> {
+    namespaces: BTreeSet<Option<&'a str>>,
+    shards: u32,
+    names: Vec<&'a str>,
+}
+
 /// Units as text, as JSON for people who look.
 pub(super) fn encode(units: &BTreeSet<String>) -> String {
-    let mut kinds: BTreeMap<&str, (BTreeSet<Option<&str>>, u32, Vec<&str>)> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, OfKind<'_>> = BTreeMap::new();
     for unit in units {
         let (kind, namespace, shard) = parts(unit);
-        let (namespaces, shards, names) = kinds.entry(kind).or_default();
-        namespaces.insert(namespace);
-        *shards = (*shards).max(shard.map_or(1, |(_, of)| of));
-        names.push(unit);
+        let of_kind = kinds.entry(kind).or_default();
+        of_kind.namespaces.insert(namespace);
+        of_kind.shards = of_kind.shards.max(shard.map_or(1, |(_, of)| of));
+        of_kind.names.push(unit);
     }
     let mut groups: BTreeMap<(Vec<&str>, u32), Group> = BTreeMap::new();
     let mut rest = Group::default();
-    for (kind, (namespaces, shards, names)) in kinds {
+    for (kind, OfKind { namespaces, shards, names }) in kinds {
         let namespaces: Vec<&str> = namespaces.into_iter().flatten().collect();
         let of_kind = Group {
             kinds: vec![kind.to_owned()],

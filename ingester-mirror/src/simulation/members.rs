@@ -1,5 +1,6 @@
 //! Ingesters that share the work: the real members and supervisors, by Leases that the API server's model keeps. They are killed, frozen
-//! and cut off from the API server like everything else here, and what they do to rows is what the mirror does.
+//! and cut off from the API server like everything else here, and what they do to rows is what the mirror does. One that is frozen sends
+//! nothing and hears nothing; what it had decided to send is sent when it wakes.
 
 use super::kinds::MODEL;
 use super::world::{Client, Fate, Service, Sim, World};
@@ -96,8 +97,11 @@ pub(super) struct Tally {
 #[derive(Default)]
 pub(super) struct Sent {
     pub(super) tally: Tally,
-    by: HashMap<(Box<str>, u64, u32, bool, bool), usize>,
+    by: HashMap<State, usize>,
 }
+
+/// The state of a row: its object and version, the definition that wrote it, and whether it is deleted or evicted.
+type State = (Box<str>, u64, u32, bool, bool);
 
 impl World {
     /// A member is about to write for a unit: nobody else may.

@@ -110,6 +110,7 @@ const MISTAKES: [Mistake; 17] = [
 ];
 
 #[test]
+#[allow(clippy::print_stdout, reason = "how often members do the same is for people to judge")]
 fn nothing_is_lost_in_any_history() {
     let variable = |name: &str| std::env::var(name).ok();
     let named = |mistake: &Mistake| variable("SIMULATION_MISTAKE").is_some_and(|name| name == format!("{mistake:?}"));
