@@ -70,8 +70,8 @@ use syn::{DeriveInput, Path, parse_macro_input};
 /// - `finalizer = "ensure"`, `"existing"` or `"never"`: which objects carry our finalizer, unless the configuration says
 ///   otherwise; `ensure` for custom resources, `never` for projections, whose objects belong to somebody else;
 /// - `companions = false`: no tables of labels and annotations, which are in `json` all the same; queries cannot select by them;
-/// - `crd = "strict"`: the CRD keeps what the struct asks of its objects (required fields, defaults, nulls), so that what the API server
-///   takes can be read; `"relaxed"`, the default, takes them out, so that the server keeps what it was sent;
+/// - `crd = "strict"`: the CRD keeps what the struct asks of its objects (required fields, defaults, nulls, ranges of integers), so that what the
+///   API server takes can be read; `"relaxed"`, the default, takes them out, so that the server keeps what it was sent;
 /// - `retention = "90d"`: how long after its object's deletion a row is kept (`d`, `h`, `m` or `s`), unless the configuration says it
 ///   of this kind;
 /// - `protobuf = "package.Message"`: the message of the `proto` column, described in the static `DESCRIPTORS` of the

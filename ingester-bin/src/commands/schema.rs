@@ -331,8 +331,8 @@ async fn plan(
         let (there, catalog) = (store.tables().await?, store.catalog().await?);
         let mut schema = Schema::of(registry);
         schema.tables.retain(|table| !there.contains(table.name.as_str()));
-        schema.views.retain(|view| catalog.lacks_view(view));
         let dialect = store.dialect();
+        schema.views.retain(|view| catalog.lacks_view(view, dialect));
         store.close().await;
         output::print(&dialect.script(&dialect.create_all(&schema)))?;
         let views = match schema.views.len() {

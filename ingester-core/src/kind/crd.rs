@@ -14,9 +14,27 @@ pub(super) fn relaxed<K: kube::CustomResourceExt>() -> CustomResourceDefinition 
     })
 }
 
-/// The CRD of `K` as kube derives it: required fields, defaults and nulls are those of the struct.
+/// The CRD of `K` as kube derives it: required fields, defaults and nulls are those of the struct. So are the ranges of integers, which API
+/// servers do not read from their formats, or only from some.
 pub(super) fn strict<K: kube::CustomResourceExt>() -> CustomResourceDefinition {
-    changed::<K>(|_| {})
+    changed::<K>(|schema| {
+        if schema.type_.as_deref() == Some("string") && schema.format.is_some() {
+            // API servers (1.20 and 1.36 were tried) take a list for a text with a format. No list has these two.
+            schema.min_items.get_or_insert(1);
+            schema.max_items.get_or_insert(0);
+        }
+        let (least, most) = match schema.format.as_deref() {
+            Some("int8") => (i8::MIN.into(), i8::MAX.into()),
+            Some("int16") => (i16::MIN.into(), i16::MAX.into()),
+            Some("int32") => (i32::MIN.into(), i32::MAX.into()),
+            Some("uint8") => (0.0, u8::MAX.into()),
+            Some("uint16") => (0.0, u16::MAX.into()),
+            Some("uint32") => (0.0, u32::MAX.into()),
+            _ => return,
+        };
+        schema.minimum.get_or_insert(least);
+        schema.maximum.get_or_insert(most);
+    })
 }
 
 fn changed<K: kube::CustomResourceExt>(change: fn(&mut JSONSchemaProps)) -> CustomResourceDefinition {

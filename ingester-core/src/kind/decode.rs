@@ -23,18 +23,25 @@ where
             if !spec.has_row() {
                 return Ok(false);
             }
-            (spec, json::from_str(status).map_err(|error| error.with_prefix("status"))?)
+            let status = match json::from_str(status) {
+                Err(_) if status == "{}" => None,
+                status => Some(status.map_err(|error| error.with_prefix("status"))?),
+            };
+            (spec, status)
         }
     };
     spec.write(out);
-    status.write(out);
+    match status {
+        Some(status) => status.write(out),
+        None => Status::FIELDS.iter().for_each(|field| out.push_absent(field.shape())),
+    }
     Spec::write_metadata(object.meta(), out);
     Ok(true)
 }
 
 /// Reads spec and status in one pass over the members after the metadata. Fails on anything unusual, also on what
-/// [`Object::parts`] accepts.
-fn decode_members<Spec, Status>(mut reader: Reader<'_>) -> Result<(Spec, Status), json::Error>
+/// [`Object::parts`] accepts. A status that nobody has written yet is none where the struct asks for something in it.
+fn decode_members<Spec, Status>(mut reader: Reader<'_>) -> Result<(Spec, Option<Status>), json::Error>
 where
     Spec: DeserializeOwned,
     Status: DeserializeOwned,
@@ -51,7 +58,7 @@ where
         }
     }
     reader.finish()?;
-    Ok((spec.map_or_else(|| json::from_str("{}"), Ok)?, status.map_or_else(|| json::from_str("{}"), Ok)?))
+    Ok((spec.map_or_else(|| json::from_str("{}"), Ok)?, status.or_else(|| json::from_str("{}").ok())))
 }
 
 /// Decodes a projection: the struct is read from the whole object.

@@ -329,6 +329,11 @@ impl Field {
         }
     }
 
+    /// The columns that its value has.
+    pub(crate) const fn shape(&self) -> Shape {
+        self.shape
+    }
+
     /// What part `i`'s column is, and where its value comes from.
     pub(super) const fn part_fingerprint(&self, i: usize) -> Fingerprint {
         let length = match self.part_type(i) {

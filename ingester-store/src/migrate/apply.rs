@@ -153,7 +153,7 @@ impl Released {
         let schema = &self.lock_file().tables;
         store.create_own().await?;
         // Before the drift is looked for: a view that was made now may be described in other words than that of an earlier release.
-        store.record_views(&schema.views, made).await?;
+        store.record_views(&schema.views, made, true).await?;
         applied.drift = drift::drift(schema, &store.catalog().await?, store.dialect());
         store.begin_backfills(&self.added(store).await?).await?;
         Ok(applied)

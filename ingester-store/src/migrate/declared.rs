@@ -2,9 +2,11 @@
 //! definitions of such a kind.
 
 use super::apply::schema_of;
+use crate::store::catalog::Catalog;
 use crate::store::{ErrorClass, Store, StoreError};
 use ingester_core::Registry;
-use ingester_core::ddl::{self, Schema, SchemaChange, Step};
+use ingester_core::ddl::{self, Schema, SchemaChange, Step, ViewDef};
+use ingester_core::dialect::Dialect;
 use ingester_core::kind::{Counted, Kind, ProtobufError};
 use ingester_core::schema::{Fingerprint, Ident, Stays};
 use std::time::Duration;
@@ -174,7 +176,7 @@ impl Store {
     ) -> Result<(Vec<Step>, Declared), StoreError> {
         let registry = registry.into();
         let wanted = Schema::of(registry);
-        let live = schema_of(&self.catalog().await?, self.dialect(), &wanted);
+        let live = live_schema(&self.catalog().await?, self.dialect(), &wanted);
         let (changes, left) = changes(&live, &wanted, may);
         Ok((ddl::plan(&live, &changes), Declared { made: changes.iter().map(SchemaChange::sentence).collect(), left }))
     }
@@ -189,7 +191,7 @@ impl Store {
             migrating.end().await?;
             return Err(DeclaredError::ForeignView(view.to_string()));
         }
-        let live = schema_of(&catalog, self.dialect(), wanted);
+        let live = live_schema(&catalog, self.dialect(), wanted);
         let (changes, left) = changes(&live, wanted, may);
         let mut declared = Declared { made: Vec::new(), left };
         let refused = refusal(&changes, may);
@@ -209,7 +211,7 @@ impl Store {
             }
         }
         let made: Vec<Ident> = changes.iter().filter_map(SchemaChange::view).map(|view| view.name).collect();
-        self.record_views(&wanted.views, &made).await?;
+        self.record_views(&wanted.views, &made, false).await?;
         Ok(declared)
     }
 
@@ -242,6 +244,15 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// The schema of a database. A view that this release writes in another way is made once more.
+fn live_schema(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema {
+    let mut live = schema_of(catalog, dialect, wanted);
+    for view in live.views.iter_mut().filter(|view| wanted.views.contains(view) && catalog.lacks_view(view, dialect)) {
+        *view = ViewDef { name: view.name, columns: Vec::new(), sources: Vec::new() };
+    }
+    live
 }
 
 /// A column in a setting, which has no room for names.

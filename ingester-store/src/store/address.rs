@@ -117,7 +117,9 @@ impl Address {
     pub fn database(&self) -> String {
         match &self.options {
             // Servers that keep names on a file system may not tell capitals from small letters.
-            DriverOptions::MySql(options) => options.get_database().unwrap_or_default().to_lowercase(),
+            DriverOptions::MySql(options) => {
+                options.first().and_then(|one| one.get_database()).unwrap_or_default().to_lowercase()
+            }
             DriverOptions::Sqlite(_) => {
                 let whole = self.file.as_ref().map(|file| file.canonicalize().unwrap_or_else(|_| file.clone()));
                 whole.map(|file| file.display().to_string()).unwrap_or_default()

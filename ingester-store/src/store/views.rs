@@ -3,11 +3,13 @@
 //! A server tells what a view selects in its own words, which differ from those that made it, and from one version of the server to
 //! another. So once a view is made, `ingester_settings` records as `view:NAME` what it was made of, which server describes it, and how. If
 //! the same server describes it in other words later, somebody has changed it. Where nothing is recorded, or by another version of the
-//! server, only the columns can be compared, and what is there is recorded the next time.
+//! server, only the columns can be compared, and what is there is recorded the next time. The statement that made it is recorded, too, where
+//! no migration has it: another release may write the same view in another way.
 
 use super::catalog::Catalog;
 use super::{Store, StoreError};
 use ingester_core::ddl::{Schema, TableDef, ViewDef};
+use ingester_core::dialect::Dialect;
 use ingester_core::dialect::statements::{CatalogView, ForgetSetting, ReadViewRecords, WriteSetting};
 use ingester_core::schema::Ident;
 use sha2::{Digest as _, Sha256};
@@ -70,13 +72,22 @@ impl FoundView {
             return Likeness::OtherDefinition;
         }
         let (Some(record), Some(current)) = (&self.record, self.to_record(view)) else { return Likeness::Same };
-        let ([_, writer, text], [_, now, its]) = (parts(record), parts(&current));
+        let ([_, writer, text, _], [_, now, its, _]) = (parts(record), parts(&current));
         if writer == now && text != its { Likeness::Changed } else { Likeness::Same }
     }
 
     /// Whether it was made of another definition, as far as that is recorded.
     fn is_of_another(&self, view: &ViewDef) -> bool {
         self.record.as_ref().is_some_and(|record| parts(record)[0] != definition(view))
+    }
+
+    /// Whether it was made by another statement than that of this release, or nobody knows by which. Those of migrations are reviewed, and
+    /// stay.
+    fn is_written_otherwise(&self, view: &ViewDef, dialect: Dialect) -> bool {
+        self.record
+            .as_ref()
+            .map(|record| parts(record)[3])
+            .is_some_and(|by| by != REVIEWED && by != statement(view, dialect))
     }
 
     /// What is to be recorded about it: what it was made of, who describes it, and how, each as the beginning of a checksum. `None` if it
@@ -94,7 +105,15 @@ fn definition(view: &ViewDef) -> String {
     short(&serde_json::to_string(view).unwrap_or_default())
 }
 
-fn parts(record: &str) -> [&str; 3] {
+/// The statement that makes a view.
+fn statement(view: &ViewDef, dialect: Dialect) -> String {
+    short(&dialect.script(&dialect.create_views(std::slice::from_ref(view))))
+}
+
+/// In place of a statement: a migration has made the view, or somebody before this was recorded.
+const REVIEWED: &str = "-";
+
+fn parts(record: &str) -> [&str; 4] {
     let mut parts = record.split(' ');
     std::array::from_fn(|_| parts.next().unwrap_or_default())
 }
@@ -118,10 +137,10 @@ impl Catalog {
         views.iter().find(is_foreign).map(|view| view.name)
     }
 
-    /// Whether a view is missing, or was made of another definition.
-    pub fn lacks_view(&self, view: &ViewDef) -> bool {
+    /// Whether a view is missing, or was made of another definition or by another statement.
+    pub fn lacks_view(&self, view: &ViewDef, dialect: Dialect) -> bool {
         let found = self.views.get(view.name.as_str());
-        found.is_none_or(|found| found.is_of_another(view))
+        found.is_none_or(|found| found.is_of_another(view) || found.is_written_otherwise(view, dialect))
     }
 }
 
@@ -141,20 +160,30 @@ impl Store {
             let under = |table: &&TableDef| view.reads(table.name);
             schema.tables.iter().filter(under).all(complete)
         };
-        let lacking: Vec<ViewDef> =
-            schema.views.iter().filter(|view| catalog.lacks_view(view) && possible(view)).cloned().collect();
+        let lacking: Vec<ViewDef> = schema
+            .views
+            .iter()
+            .filter(|view| catalog.lacks_view(view, self.dialect) && possible(view))
+            .cloned()
+            .collect();
         for view in &lacking {
             for sql in self.dialect.create_views(std::slice::from_ref(view)) {
                 self.define(&sql, &format!("making the view {}", view.name)).await?;
             }
         }
         let made: Vec<Ident> = lacking.iter().map(|view| view.name).collect();
-        self.record_views(&schema.views, &made).await?;
+        self.record_views(&schema.views, &made, false).await?;
         Ok(made.iter().map(ToString::to_string).collect())
     }
 
-    /// Records how the server describes these views: those that were `made` now, and those of which nothing is recorded that still holds.
-    pub(crate) async fn record_views(&self, views: &[ViewDef], made: &[Ident]) -> Result<(), StoreError> {
+    /// Records how the server describes these views: those that were `made` now, by `reviewed` migrations or by statements of this release,
+    /// and those of which nothing is recorded that still holds.
+    pub(crate) async fn record_views(
+        &self,
+        views: &[ViewDef],
+        made: &[Ident],
+        reviewed: bool,
+    ) -> Result<(), StoreError> {
         if views.is_empty() {
             return Ok(());
         }
@@ -162,8 +191,16 @@ impl Store {
         for view in views {
             let Some(found) = catalog.views.get(view.name.as_str()) else { continue };
             let Some(record) = found.to_record(view) else { continue };
-            let holds = found.record.as_ref().is_some_and(|old| parts(old)[..2] == parts(&record)[..2]);
-            if found.record.as_ref() == Some(&record) || holds && !made.contains(&view.name) {
+            let (old, is_made) = (found.record.as_ref().map(|old| parts(old)), made.contains(&view.name));
+            let holds = old.is_some_and(|old| old[..2] == parts(&record)[..2]);
+            let by = match old {
+                _ if is_made && !reviewed => statement(view, self.dialect),
+                // It is described in other words, and is the one that it was.
+                Some([definition, .., by]) if !is_made && definition == parts(&record)[0] => by.to_owned(),
+                _ => REVIEWED.to_owned(),
+            };
+            let record = format!("{record} {by}");
+            if found.record.as_ref() == Some(&record) || holds && !is_made {
                 continue;
             }
             let name = format!("{}{}", ReadViewRecords::PREFIX, view.name);

@@ -42,6 +42,40 @@ struct GrouplessSpec {
 //~| ERROR `plural` is read from `#[kube(...)]`
 struct TwiceSpec {}
 
+// What a CRD asks is for kinds with one of their own.
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "example.com", version = "v1", kind = "Loose", namespaced)]
+#[ingest(crd = "lax")] //~ ERROR `crd` is one of `relaxed` and `strict`
+struct LooseSpec {}
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "example.com", version = "v1", kind = "Unsaid", namespaced)]
+#[ingest(crd)] //~ ERROR `crd` needs a value: `crd = "..."`
+struct UnsaidSpec {}
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "example.com", version = "v1", kind = "Undecided", namespaced)]
+#[ingest(crd = "relaxed")]
+#[ingest(crd = "strict")] //~ ERROR `crd` is given twice
+struct UndecidedSpec {}
+
+#[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(group = "example.com", version = "v1", kind = "Unquoted", namespaced)]
+#[ingest(crd = strict)] //~ ERROR `crd` takes a string: `crd = "..."`
+struct UnquotedSpec {}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Pod", namespaced, crd = "strict")] //~ ERROR `crd` is for kinds of your own: the CRD of a projection is somebody else's
+struct StrictPod {}
+
+#[derive(Ingestable, Deserialize)]
+#[ingest(group = "", version = "v1", kind = "Node", crd = "relaxed")] //~ ERROR `crd` is for kinds of your own
+struct RelaxedNode {}
+
+#[derive(Indexed, Deserialize)]
+#[ingest(crd = "strict")] //~ ERROR `crd` is for the table that Ingestable makes; Indexed makes none
+struct StrictPart {}
+
 #[derive(CustomResource, Ingestable, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "example.com", version = "v1", kind = "Flat", no_spec)] //~ ERROR columns are read from `spec`, which a kind with `no_spec` has not: make a projection of it
 struct FlatSpec {

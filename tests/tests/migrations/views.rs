@@ -340,6 +340,8 @@ async fn a_view_that_was_changed_by_hand_is_found(database: Database) -> Result<
         Ok(())
     };
     ensure!(found().await?.is_empty());
+    // Its statement is that of a migration, whatever this release would write.
+    ensure!(database.count("ingester_settings WHERE name = 'view:jobs' AND value LIKE '% % % -'").await? == 1);
     let changed = "view `jobs` is no longer as it was made; `ingester schema print` has the statement that makes it";
     replace("SELECT name, queue AS place FROM job WHERE delete_time IS NULL").await?;
     ensure!(found().await? == [changed], "{:?}", found().await?);
@@ -386,6 +388,20 @@ async fn an_interrupted_migration_of_views_is_resumed(database: Database) -> Res
     Ok(())
 }
 
+/// What may be recorded of the statement that made a view: another one, and nothing.
+const OTHERWISE: [&str; 2] = [" 0123456789abcdef", ""];
+
+/// Records of the view that it was made by another statement.
+async fn written_otherwise(database: &Database, by: &str) -> Result<()> {
+    // Three checksums of 16 digits, and blanks between them.
+    let record = match database.on {
+        On::Sqlite => format!("SUBSTR(value, 1, 50) || '{by}'"),
+        _ => format!("CONCAT(SUBSTR(value, 1, 50), '{by}')"),
+    };
+    database.sql(&format!("UPDATE ingester_settings SET value = {record} WHERE name = 'view:jobs'")).await?;
+    Ok(())
+}
+
 async fn without_migrations_views_are_made_and_replaced(database: Database) -> Result<()> {
     let store = connect(&database).await?;
     let [(kinds, begin), (_, more), ..] = &releases();
@@ -397,6 +413,14 @@ async fn without_migrations_views_are_made_and_replaced(database: Database) -> R
     }
     database.sql("DROP VIEW jobs").await?;
     ensure!(store.create_missing(Registry { kinds, views: more }).await? == ["jobs"]);
+    // One that another release wrote in another way is made once more, and so is one of which no release says how.
+    for otherwise in OTHERWISE {
+        written_otherwise(&database, otherwise).await?;
+        for made in [&["jobs"][..], &[]] {
+            let names = store.create_missing(Registry { kinds, views: more }).await?;
+            ensure!(names == made, "{names:?} of {made:?}");
+        }
+    }
     // Tables of an earlier release lack what the view selects: they are named, and the view is left.
     let (kinds, views) = &releases()[2];
     ensure!(store.create_missing(Registry { kinds, views }).await?.is_empty());
@@ -423,6 +447,13 @@ async fn views_over_declared_kinds_follow_by_themselves(database: Database) -> R
         let of_views: Vec<&String> = changes.iter().filter(|change| change.contains("view")).collect();
         ensure!(of_views == made, "{changes:?}");
         ensure!(is_at(&store, registry).await?);
+    }
+    for otherwise in OTHERWISE {
+        written_otherwise(&database, otherwise).await?;
+        for made in [&["drop view `jobs`", "make view `jobs`"][..], &[]] {
+            let changes = store.make_declared(Registry { kinds, views: more }, May::Add).await?.made;
+            ensure!(changes == made, "{changes:?} of {made:?}");
+        }
     }
     // A column that nobody declares any more is left, and the view over its table is not made again for that.
     const LESS: View =
