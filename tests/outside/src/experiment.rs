@@ -32,6 +32,9 @@ pub struct ExperimentSpec {
     pub deadline: Option<Timestamp>,
     /// How many trials it may run.
     pub max_trials: i32,
+    /// What it is about, such as `nlp`; in SQL a table of its own.
+    #[index(many)]
+    pub tags: Vec<String>,
 }
 
 /// Observed state of an [`Experiment`].

@@ -49,6 +49,9 @@ fn a_custom_resource_of_our_own_has_its_tables() {
     let keys: Vec<_> = kind.table().keys.iter().map(|key| names(key.columns())).collect();
     assert!(keys.contains(&vec!["dataset_namespace", "dataset_name"]), "{keys:?}");
     assert!(keys.contains(&vec!["namespace", "phase"]), "{keys:?}");
+    // A column of many values has a table of its own.
+    let many: Vec<String> = kind.table().many.iter().map(|many| format!("{} {}", many.name, many.ty())).collect();
+    assert_eq!(many, ["tags VARCHAR(255)"]);
 }
 
 #[test]
@@ -158,6 +161,8 @@ fn the_program_imports_what_kubectl_prints() {
             "idea|NULL|NULL|NULL|NULL|NULL|Pending|NULL"
         ]
     );
+    let tags = "SELECT name, value FROM experiment JOIN experiment_tags ON obj_uid = uid ORDER BY value";
+    assert_eq!(query(folder.path(), tags), ["churn|churn", "churn|retail"]);
     let rows = query(
         folder.path(),
         "SELECT name, owner_uid, node, image, phase, host_ip, pod_ip, res_version FROM pod_facts ORDER BY name",
@@ -248,10 +253,10 @@ fn the_program_lists_its_own_kinds() {
 
     for dialect in ["mysql", "sqlite"] {
         let all = output(folder.path(), &["schema", "print", "--dialect", dialect]);
-        assert_eq!(all.matches("CREATE TABLE").count(), 3 * outside::KINDS.len());
+        assert_eq!(all.matches("CREATE TABLE").count(), 3 * outside::KINDS.len() + 1);
         for kind in outside::KINDS {
             let one = output(folder.path(), &["schema", "print", "--dialect", dialect, kind.kind()]);
-            assert_eq!(one.matches("CREATE TABLE").count(), 3);
+            assert_eq!(one.matches("CREATE TABLE").count(), 3 + kind.table().many.len());
             assert!(all.contains(one.trim()), "{} is missing", kind.kind());
         }
     }

@@ -16,7 +16,7 @@ fn experiment(name: &str, phase: Phase, minute: u32) -> String {
         "apiVersion: ml.example.com/v1
 kind: Experiment
 metadata: {{name: {name}, namespace: ml, labels: {{tier: gold}}, creationTimestamp: '2026-03-09T20:{minute:02}:00Z'}}
-spec: {{owner: {{name: ada}}, dataset: {{namespace: data, name: {name}}}, maxTrials: {minute}}}
+spec: {{owner: {{name: ada}}, dataset: {{namespace: data, name: {name}}}, maxTrials: {minute}, tags: [nlp, {name}]}}
 status: {{phase: {phase:?}}}"
     )
 }
@@ -53,6 +53,10 @@ fn objects_are_asked_for_by_the_handles_of_their_own_kinds() {
         assert_eq!((&*newest.name, newest.object.spec.max_trials), ("second", 2));
         let by_dataset = failed().filter(Experiment::dataset().part(DatasetReference::name()).eq("first"));
         assert_eq!(by_dataset.count().await?, 1);
+        // Any of many values.
+        assert_eq!(failed().filter(Experiment::tags().contains("nlp")).count().await?, 2);
+        assert_eq!(failed().filter(Experiment::tags().contains_any(["second", "third"])).count().await?, 1);
+        assert_eq!(store.query::<Experiment>().field_selector("spec.tags=third")?.count().await?, 1);
         // A column that a `path` or a function gives takes any value, and is asked by its path as well.
         assert_eq!(failed().filter(Experiment::owner().eq("ada")).count().await?, 2);
         assert_eq!(store.query::<Pod>().filter(Pod::host_ip().eq("10.0.0.7")).count().await?, 1);
