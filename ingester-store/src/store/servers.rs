@@ -88,6 +88,9 @@ mod tests {
     use super::{Server, Servers};
     use ingester_core::dialect::OneText::{self, Compound, Sequence};
 
+    /// What a server says of itself.
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+
     #[test]
     fn a_text_is_sent_only_in_a_form_that_every_server_keeps_together() {
         let mariadb = [("version", "10.11.19-MariaDB-0+deb12u1")];
@@ -95,7 +98,7 @@ mod tests {
         let galera = [mariadb[0], ("wsrep_on", "ON")];
         let xtradb = [mysql[0], ("wsrep_on", "ON")];
         let group = [mysql[0], ("group_replication_group_name", "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa")];
-        let cases: [(&[&[(&str, &str)]], Option<OneText>, bool); 7] = [
+        let cases: [(&[Variables<'_>], Option<OneText>, bool); 7] = [
             (&[&mariadb], Some(Compound), false),
             (&[&mysql], Some(Sequence), false),
             (&[&galera], Some(Compound), true),
