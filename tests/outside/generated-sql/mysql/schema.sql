@@ -613,6 +613,13 @@ CREATE TABLE IF NOT EXISTS `experiment_annotations` (
   PRIMARY KEY (`obj_uid`, `key`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
 
+CREATE TABLE IF NOT EXISTS `experiment_tags` (
+  `obj_uid` VARCHAR(64) NOT NULL,
+  `value` VARCHAR(255) NOT NULL,
+  PRIMARY KEY (`obj_uid`, `value`),
+  KEY `value` (`value`, `obj_uid`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ROW_FORMAT=DYNAMIC;
+
 CREATE TABLE IF NOT EXISTS `pod_facts` (
   `uid` VARCHAR(64) NOT NULL,
   `group_ver` VARCHAR(128) NOT NULL,

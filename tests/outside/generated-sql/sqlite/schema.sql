@@ -745,6 +745,14 @@ CREATE TABLE IF NOT EXISTS "experiment_annotations" (
   PRIMARY KEY ("obj_uid", "key")
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE IF NOT EXISTS "experiment_tags" (
+  "obj_uid" TEXT NOT NULL,
+  "value" TEXT NOT NULL,
+  PRIMARY KEY ("obj_uid", "value")
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS "experiment_tags__value" ON "experiment_tags" ("value", "obj_uid");
+
 CREATE TABLE IF NOT EXISTS "pod_facts" (
   "uid" TEXT NOT NULL,
   "group_ver" TEXT NOT NULL,
