@@ -11,6 +11,7 @@ use clap::Args;
 use ingester_core::Kind;
 use ingester_tests::{Ingester, SqlServer};
 use sqlx::{Connection as _, MySqlConnection};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
@@ -116,7 +117,8 @@ async fn one(
     let folder = tempfile::tempdir().context("making a folder for the kubeconfig")?;
     let kubeconfig = folder.path().join("kubeconfig");
     std::fs::write(&kubeconfig, source.kubeconfig()).context("writing the kubeconfig")?;
-    let url = crate::store::url(server, database).await?;
+    // By TCP, as from another machine.
+    let url = server.create_database(database).await?;
     let near = server.port().context("a server with a port")?;
     let through = match arguments.delay {
         0 => near,
@@ -132,6 +134,14 @@ async fn one(
     config.push_str(&format!("mysql: {{maxOpenConns: {}}}\n", arguments.connections));
 
     let program = std::env::current_exe()?;
+    // How long tables take to be made is not what is measured.
+    let made = Command::new(&program)
+        .args(["schema", "apply"])
+        .envs([(AS_INGESTER, "1"), ("DATABASE_URL", &url)])
+        .stdout(Stdio::null())
+        .output()
+        .context("making the tables")?;
+    ensure!(made.status.success(), "making the tables: {}", String::from_utf8_lossy(&made.stderr));
     let start = Instant::now();
     let started: Vec<Ingester> = (0..members)
         .map(|_| Ingester::start(&program, &config, &kubeconfig, &[(AS_INGESTER, "1")]))
