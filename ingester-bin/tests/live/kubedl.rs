@@ -67,7 +67,7 @@ pub(crate) async fn furnish(world: &World) -> Result<Settings> {
                 .output()?;
             ensure!(role.status.success(), "{role:?}");
             create(client, &serde_saphyr::from_slice::<Json>(&role.stdout)?).await?;
-            create(client, &binding()).await?;
+            create(client, &binding("ingester-kubedl")).await?;
             authorizer_knows(client, "training.kubedl.io", "tfjobs").await?;
         }
         // It has no core API: neither pods nor events.
@@ -76,12 +76,13 @@ pub(crate) async fn furnish(world: &World) -> Result<Settings> {
     Ok(Settings { ingester: lines.into_iter().map(|line| &*line.leak()).collect(), ..world.settings() })
 }
 
-fn binding() -> Json {
+/// Gives the ingester the rights of this ClusterRole.
+pub(crate) fn binding(role: &str) -> Json {
     json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRoleBinding",
-        "metadata": {"name": "ingester-kubedl"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "ingester-kubedl"},
+        "metadata": {"name": role},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
         "subjects": [{
             "apiGroup": "rbac.authorization.k8s.io",
             "kind": "User",

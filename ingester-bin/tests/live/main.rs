@@ -14,7 +14,7 @@
 //! | `rejects` | objects that cannot be stored |
 //! | `selectors` | label and field selectors, compared with the API server's answers |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
-//! | `replicas`, `events` | several ingesters that share the work; sixty events at random among them |
+//! | `replicas`, `events`, `rolling` | several ingesters that share the work; sixty events at random among them; a rolling update |
 //! | `reload`, `suspend` | a configuration file that changes, and kinds that are suspended |
 //! | `declared`, `kubedl`, `kubedl_pods` | kinds of a file: one of a CRD in the cluster; KubeDL's jobs, pods and events, and the views over them |
 //! | `backup` | a database that was restored from a backup |
@@ -57,6 +57,7 @@ mod reload;
 mod replicas;
 mod report;
 mod restore;
+mod rolling;
 mod secrets;
 mod selectors;
 mod settings;

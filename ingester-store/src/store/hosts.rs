@@ -105,6 +105,7 @@ impl Hosts {
                 self.look().await;
             };
             tokio::select! {
+                biased;
                 connection = &mut connection => return connection,
                 () = slow => {}
             }
