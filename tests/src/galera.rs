@@ -329,13 +329,19 @@ impl Galera {
         })
     }
 
-    /// Creates an empty database, after dropping one of that name.
+    /// Creates an empty database, after dropping one of that name, and waits until every node that runs has it: one that is behind
+    /// knows no such database, however long a connection to it would wait.
     ///
     /// # Errors
     /// The server's.
     pub fn create_database(&self, name: &str) -> Result<()> {
         self.sql(0, "", &format!("DROP DATABASE IF EXISTS `{name}`"))?;
         self.sql(0, "", &format!("CREATE DATABASE `{name}` CHARACTER SET utf8mb4"))?;
+        for node in (0..NODES).filter(|node| self.running(*node).is_some()) {
+            wait_until(&format!("node {node} to have the database {name}"), DEADLINE, || {
+                Ok(!self.sql(node, "", &format!("SHOW DATABASES LIKE '{name}'"))?.is_empty())
+            })?;
+        }
         Ok(())
     }
 
