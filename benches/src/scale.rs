@@ -74,7 +74,8 @@ const OBJECT: f64 = 65.0;
 const ROW: f64 = 280.0;
 /// What a transaction costs beside its rows: `store`, one object beside many.
 const TRANSACTION: f64 = 400.0;
-/// The member's CPU time for an object of another one's shard, which it drops: `members` with and without `--server-shards`.
+/// The member's CPU time for an object of another one's shard, which it drops: an estimate, which `members` with and without
+/// `--server-shards` would measure.
 const DROPPED: f64 = 8.0;
 /// The time for an object of a restart with nothing changed: metadata beside the rows' versions (`synthetic`, a million).
 const RESTART: f64 = 9.1;
@@ -209,7 +210,7 @@ impl Ord for Time {
 struct Batch {
     unit: usize,
     member: usize,
-    /// The life of the member that took it.
+    /// When each of its changes came.
     changes: Vec<f64>,
 }
 
