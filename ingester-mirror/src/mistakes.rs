@@ -40,6 +40,8 @@ pub(crate) enum Mistake {
     LeaseNotAsked,
     /// A unit is begun although another member still claims it.
     ClaimIgnored,
+    /// The Lease of a member that is gone is removed as it is: one that has just started waits as if it might come back.
+    RemovedUnreleased,
     /// Which definition of its kind wrote a row does not count, and a backfill that is complete is never repeated.
     #[cfg(test)]
     DefinitionIgnored,

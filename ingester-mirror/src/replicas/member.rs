@@ -22,6 +22,7 @@ pub(super) struct Member {
     /// The name of its own Lease.
     name: String,
     serves: BTreeSet<String>,
+    definitions: String,
     peers: BTreeMap<String, Peer>,
     /// When the last list was asked for.
     listed: Option<Instant>,
@@ -49,11 +50,22 @@ pub(super) struct Plan {
     pub(super) living: usize,
     /// How many units they share.
     pub(super) units: usize,
+    /// Whether one of them writes rows by other definitions.
+    pub(super) mixed: bool,
 }
 
 impl Member {
-    pub(super) fn new(name: String, serves: BTreeSet<String>) -> Self {
-        Member { name, serves, peers: BTreeMap::new(), listed: None, stored: BTreeMap::new(), begun: BTreeSet::new() }
+    /// The member of this Lease.
+    pub(super) fn new(own: &Record) -> Self {
+        Member {
+            name: own.name.clone(),
+            serves: own.serves.clone(),
+            definitions: own.definitions.clone(),
+            peers: BTreeMap::new(),
+            listed: None,
+            stored: BTreeMap::new(),
+            begun: BTreeSet::new(),
+        }
     }
 
     /// All Leases of the group, by a list that was asked for at `asked`. Returns its own, if it is there.
@@ -91,12 +103,19 @@ impl Member {
         self.begun.clear();
     }
 
+    /// When the next Lease of another member runs out, if it is not renewed.
+    pub(super) fn next_end(&self) -> Option<Instant> {
+        let now = Instant::now();
+        self.peers.values().map(|peer| peer.seen + peer.record.duration).filter(|end| *end > now).min()
+    }
+
     /// What follows at `now`, with these units being worked on.
     pub(super) fn plan(&mut self, running: &BTreeSet<String>, now: Instant) -> Plan {
         // Who has not looked for long knows nothing of the others.
         let now = self.listed.unwrap_or(now);
         let lives = |peer: &&Peer| lives(peer, now);
         let members = self.peers.values().filter(lives).filter(|peer| peer.there && !peer.record.has_left());
+        let mixed = members.clone().any(|peer| peer.record.definitions != self.definitions);
         let mut living: BTreeMap<&str, &BTreeSet<String>> =
             members.map(|peer| (peer.record.name.as_str(), &peer.record.serves)).collect();
         living.insert(&self.name, &self.serves);
@@ -119,7 +138,7 @@ impl Member {
         let claims = own.into_iter().chain(running.iter()).cloned().collect();
         let (living, units) = (living.len(), owners.len());
         self.begun.clone_from(&may_run);
-        Plan { claims, may_run, stale, living, units }
+        Plan { claims, may_run, stale, living, units, mixed }
     }
 
     /// Whether the last list was asked for when the claim was stored.
@@ -149,6 +168,7 @@ mod tests {
             duration: Duration::from_secs(15),
             serves: units(&["A", "B"]),
             claims: units(claims),
+            definitions: "1".into(),
             uid: name.into(),
             version: version.to_string(),
         }
@@ -156,7 +176,7 @@ mod tests {
 
     /// A member called `m` of two units, with its claims on both stored at `now`.
     fn member(now: Instant) -> Member {
-        let mut member = Member::new("m".into(), units(&["A", "B"]));
+        let mut member = Member::new(&lease("m", 0, &[]));
         member.stored(&units(&["A", "B"]), now);
         member
     }
@@ -165,7 +185,7 @@ mod tests {
     fn a_unit_is_begun_after_a_list_that_knows_the_own_claim() {
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
-        let mut alone = Member::new("m".into(), units(&["A", "B"]));
+        let mut alone = Member::new(&lease("m", 0, &[]));
         let plan = |member: &mut Member, now| member.plan(&BTreeSet::new(), now);
         alone.listed(vec![lease("m", 1, &[])], at(0), at(1));
         let expected = Plan { claims: units(&["A", "B"]), living: 1, units: 2, ..Plan::default() };
@@ -211,8 +231,30 @@ mod tests {
         // One that has left claims nothing, so nobody waits.
         let mut member = self::member(at(0));
         member.listed(vec![lease("other", 1, &["A"])], at(1), at(1));
-        member.listed(vec![Record { holder: String::new(), ..lease("other", 2, &[]) }], at(2), at(2));
+        member.listed(vec![lease("other", 2, &["A"]).left(Duration::from_secs(6))], at(2), at(2));
         assert_eq!(member.plan(&BTreeSet::new(), at(2)).may_run, units(&["A", "B"]));
+        // Its Lease is not needed any more when all had the time to see that.
+        for (second, stale) in [(7, 0), (8, 1)] {
+            member.listed(vec![lease("other", 2, &["A"]).left(Duration::from_secs(6))], at(second), at(second));
+            assert_eq!(member.plan(&BTreeSet::new(), at(second)).stale.len(), stale, "{second}");
+        }
+    }
+
+    #[test]
+    fn members_of_another_release_are_known_by_their_definitions() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let mut member = member(at(0));
+        let of = |definitions: &str| Record { definitions: definitions.into(), ..lease("other", 1, &["A"]) };
+        for (lease, mixed) in
+            [(of("1"), false), (of(""), true), (of("2"), true), (of("2").left(Duration::from_secs(6)), false)]
+        {
+            let lease = Record { uid: lease.definitions.clone(), ..lease };
+            member.listed(vec![lease.clone()], at(1), at(1));
+            assert_eq!(member.plan(&BTreeSet::new(), at(1)).mixed, mixed, "{lease:?}");
+        }
+        member.listed(vec![], at(2), at(2));
+        assert!(!member.plan(&BTreeSet::new(), at(2)).mixed);
     }
 
     #[test]

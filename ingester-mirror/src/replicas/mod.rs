@@ -18,6 +18,8 @@
 //!   `leaseDuration`, which is longer. Both count on clocks that only go forward, each on its own node: what time of day it is there
 //!   does not matter.
 //! - Who leaves releases its Lease as client-go does: nobody holds it, and it claims nothing. The others remove it.
+//! - Who has waited for a Lease in vain releases it for the dead one, if it is still the version that ran out. All others believe that,
+//!   so a member that has just started need not wait again. A dead one that wakes finds its Lease released, and begins anew as another.
 //! - Where that fails all the same (a node that counts time wrongly, a write that is under way, somebody who deletes a Lease by hand), the guard of every row keeps the
 //!   later state. Leases make that rare; they are not what makes it safe.
 //!

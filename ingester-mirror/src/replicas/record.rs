@@ -20,6 +20,9 @@ const SERVES: &str = "ingester.michelangelo.api/serves";
 /// The annotation with those of them that it claims.
 const CLAIMS: &str = "ingester.michelangelo.api/claims";
 
+/// The annotation with what tells apart the definitions of kinds that two members write rows by.
+const DEFINITIONS: &str = "ingester.michelangelo.api/definitions";
+
 /// How far the clocks of two machines may differ before people are told what is not so.
 const CLOCKS: Duration = Duration::from_secs(5);
 
@@ -55,6 +58,8 @@ pub struct Record {
     pub serves: BTreeSet<String>,
     /// The units that it works on, or waits for.
     pub claims: BTreeSet<String>,
+    /// Differs between members that write rows by other definitions of a kind, as two releases may.
+    pub(crate) definitions: String,
     /// The Lease's own uid; empty before it was made.
     pub(crate) uid: String,
     /// The Lease's version; empty before it was made.
@@ -72,6 +77,7 @@ impl Record {
             duration: Duration::ZERO,
             serves,
             claims,
+            definitions: String::new(),
             uid: String::new(),
             version: String::new(),
         }
@@ -86,6 +92,18 @@ impl Record {
     /// Whether the member has left its group, as client-go releases a Lease: nobody holds it.
     pub fn has_left(&self) -> bool {
         self.holder.is_empty()
+    }
+
+    /// The same Lease of a member that has left: it claims nothing. It stays for this long, so that everybody sees that.
+    pub(super) fn left(&self, duration: Duration) -> Self {
+        Record {
+            holder: String::new(),
+            duration,
+            serves: BTreeSet::new(),
+            claims: BTreeSet::new(),
+            definitions: String::new(),
+            ..self.clone()
+        }
     }
 
     /// What a Lease says. One that somebody else made, or changed, says nothing of units.
@@ -105,6 +123,7 @@ impl Record {
             duration: Duration::from_secs(seconds),
             serves,
             claims,
+            definitions: text(DEFINITIONS).to_owned(),
             uid: metadata.uid.unwrap_or_default(),
             version: metadata.resource_version.unwrap_or_default(),
         }
@@ -116,8 +135,12 @@ impl Record {
         if bytes <= ROOM { Ok(()) } else { Err(TooManyUnits { units: self.serves.len(), bytes }) }
     }
 
-    fn annotations(&self) -> [(&'static str, String); 2] {
-        [(SERVES, units::encode(&self.serves)), (CLAIMS, units::encode_some(&self.claims, &self.serves))]
+    fn annotations(&self) -> [(&'static str, String); 3] {
+        [
+            (SERVES, units::encode(&self.serves)),
+            (CLAIMS, units::encode_some(&self.claims, &self.serves)),
+            (DEFINITIONS, self.definitions.clone()),
+        ]
     }
 
     /// The Lease of a group that says this.
@@ -174,10 +197,14 @@ mod tests {
             duration: Duration::from_secs(15),
             serves: ["Model", "Project in ml 1/2"].map(String::from).into(),
             claims: ["Model"].map(String::from).into(),
+            definitions: "d".into(),
             uid: "u".into(),
             version: "7".into(),
         };
         assert_eq!(Record::of(record.lease(&group())), record);
+        let left = record.left(Duration::from_secs(6));
+        assert_eq!(Record::of(left.lease(&group())), left);
+        assert!(left.has_left() && left.claims.is_empty() && left.version == "7");
     }
 
     #[test]

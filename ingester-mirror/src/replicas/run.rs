@@ -3,11 +3,14 @@
 use super::leases::{LeaseError, Leases};
 use super::member::{Member, Plan};
 use super::record::{Record, TooManyUnits};
+use super::shard::fnv1a;
 use super::share::Share;
 use crate::config::Replicas;
 use crate::health::Health;
 use crate::metrics::ReplicaMetrics;
+use crate::mistakes::{self, Mistake};
 use futures::future::join_all;
+use ingester_core::Kind;
 use k8s_openapi::jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
@@ -22,8 +25,12 @@ const LAST: Duration = Duration::from_secs(30);
 /// How long deleting the own Lease may take at the end.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// How many Leases are removed at the same time.
-const REMOVALS: usize = 16;
+/// How many Leases of others are changed at the same time.
+const OTHERS: usize = 16;
+
+/// For how many renewals the Lease of a member that is gone stays, so that everybody sees that it claims nothing. Who misses that waits
+/// as for one that somebody has deleted.
+const NOTICE: u32 = 3;
 
 /// A member of a group.
 pub struct Membership {
@@ -33,6 +40,8 @@ pub struct Membership {
     /// Where it runs, for people.
     pub(crate) holder: String,
     pub(crate) serves: BTreeSet<String>,
+    /// Differs from that of members that write rows by other definitions.
+    pub(crate) definitions: String,
     pub(crate) config: Replicas,
     pub(crate) share: Share,
     pub(crate) metrics: ReplicaMetrics,
@@ -74,6 +83,7 @@ impl Membership {
             group: group.name.clone(),
             holder,
             serves,
+            definitions: String::new(),
             config,
             share,
             metrics,
@@ -88,6 +98,15 @@ impl Membership {
     pub fn reporting(self, health: Health) -> Self {
         health.member(Some("it has no Lease yet"));
         Membership { health, ..self }
+    }
+
+    /// Says to the others by which definitions of these kinds it writes rows.
+    #[must_use]
+    pub fn writing(self, kinds: &[Kind]) -> Self {
+        let mut kinds: Vec<String> =
+            kinds.iter().map(|kind| format!("{}={}", kind.name(), kind.ingest_version())).collect();
+        kinds.sort_unstable();
+        Membership { definitions: format!("{:016x}", fnv1a(&kinds.join(","))), ..self }
     }
 
     /// Takes part until `stop` is cancelled; then waits until every unit is stopped, and takes its Lease away, so that nobody waits
@@ -113,6 +132,7 @@ impl Membership {
                 continue;
             }
             let next = round + self.config.retry_period;
+            let next = own.member.next_end().map_or(next, |end| next.min(end));
             // Nothing that takes long may keep the units from being stopped.
             let until = own.renewed.map(|renewed| renewed + self.config.renew_deadline);
             tokio::select! {
@@ -136,9 +156,10 @@ impl Membership {
         let record = Record {
             acquired: Some((self.time_of_day)()),
             duration: self.config.lease_duration,
+            definitions: self.definitions.clone(),
             ..Record::member(&name, &self.holder, self.serves.clone(), BTreeSet::new())
         };
-        Own { member: Member::new(name, self.serves.clone()), record, renewed: None, gone: false }
+        Own { member: Member::new(&record), record, renewed: None, gone: false }
     }
 
     /// Renews, looks, decides.
@@ -162,27 +183,44 @@ impl Membership {
         }
         self.look(own).await;
         self.check_time(own);
+        if own.gone {
+            return;
+        }
         let plan = own.member.plan(&self.share.running(), Instant::now());
         self.follow(own, &plan);
-        self.remove(&plan.stale).await;
+        self.clear(&plan.stale).await;
     }
 
-    /// Removes Leases of members that are gone, some at once. Others are removed by the next round: the own Lease must not wait.
-    async fn remove(&self, stale: &[Record]) {
-        let removals = stale.iter().take(REMOVALS).map(|record| async move {
+    /// Releases the Leases of members that are gone, and removes those that claim nothing, some at once. Others wait for the next round:
+    /// the own Lease must not wait.
+    ///
+    /// A Lease is released before it is removed, because who sees it as long as this one did may be the only one: a member that has
+    /// just started would wait for the units of a Lease that goes, as it cannot know why.
+    async fn clear(&self, stale: &[Record]) {
+        let changes = stale.iter().take(OTHERS).map(|record| async move {
             let (lease, holder) = (&record.name, &record.holder);
-            match self.leases.delete(record).await {
-                Ok(()) => tracing::info!(lease, holder, "A member is gone, its Lease is removed"),
+            let done = match record.claims.is_empty() || mistakes::made(Mistake::RemovedUnreleased) {
+                true => self.leases.delete(record).await,
+                false => self.leases.replace(&record.left(self.notice())).await.map(drop),
+            };
+            match done {
+                Ok(()) if record.has_left() => {}
+                Ok(()) => tracing::info!(lease, holder, "A member is gone, its Lease is released"),
                 // Another one was faster, or the member lives after all.
                 Err(LeaseError::Gone | LeaseError::Conflict) => {}
                 Err(error) => {
-                    tracing::warn!(lease, holder, %error, "A member is gone, its Lease was not removed, trying again");
+                    tracing::warn!(lease, holder, %error, "A member is gone, its Lease was not released, trying again");
                 }
             }
         });
-        if timeout(self.config.retry_period, join_all(removals)).await.is_err() {
-            tracing::warn!(leases = stale.len(), "Leases of members that are gone are not removed yet, trying again");
+        if timeout(self.config.retry_period, join_all(changes)).await.is_err() {
+            tracing::warn!(leases = stale.len(), "Leases of members that are gone are not released yet, trying again");
         }
+    }
+
+    /// How long the Lease of a member that has left stays. A Lease counts whole seconds.
+    fn notice(&self) -> Duration {
+        Duration::from_secs((self.config.retry_period * NOTICE).as_millis().div_ceil(1000) as u64)
     }
 
     /// Stops everything if the Lease was not renewed in time.
@@ -221,6 +259,7 @@ impl Membership {
         self.metrics.units(may_run.len());
         self.metrics.members(plan.living);
         self.metrics.group_units(plan.units);
+        self.share.mix(plan.mixed);
         self.share.allow(may_run);
     }
 
@@ -257,6 +296,8 @@ impl Membership {
         let asked = Instant::now();
         match self.in_time(own, self.leases.list()).await {
             Ok(leases) => match own.member.listed(leases, asked, Instant::now()) {
+                // Somebody has waited for it in vain.
+                Some(stored) if stored.has_left() => own.gone = true,
                 // The answer to a renewal may have been lost: what is stored counts.
                 Some(Record { uid, version, claims, .. }) => {
                     (own.record.uid, own.record.version, own.record.claims) = (uid, version, claims);
@@ -294,22 +335,11 @@ impl Membership {
         }
         let farewell = async {
             let is_last = own.member.plan(&BTreeSet::new(), Instant::now()).living == 1;
-            let left = Record {
-                holder: String::new(),
-                duration: Duration::from_secs(1),
-                serves: BTreeSet::new(),
-                claims: BTreeSet::new(),
-                ..own.record.clone()
-            };
             for _ in 0..2 {
                 // Others have to see that nobody claims anything here. They remove the Lease, if there are any.
                 let done = match is_last {
                     true => self.leases.delete(&own.record).await,
-                    false => self
-                        .leases
-                        .replace(&Record { version: own.record.version.clone(), ..left.clone() })
-                        .await
-                        .map(drop),
+                    false => self.leases.replace(&own.record.left(self.notice())).await.map(drop),
                 };
                 if done.is_ok() {
                     break;
@@ -422,6 +452,7 @@ mod tests {
             group: "g".into(),
             holder: "m".into(),
             serves: units,
+            definitions: String::new(),
             config: Replicas { enabled: true, ..Replicas::default() },
             share: share.clone(),
             metrics: metrics.replicas(),

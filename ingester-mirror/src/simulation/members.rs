@@ -176,6 +176,7 @@ pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) ->
         group: "g".into(),
         holder: client.name(),
         serves: parts.iter().map(Scope::name).collect(),
+        definitions: String::new(),
         config: config.ingester.replicas.clone(),
         share: share.clone(),
         metrics: metrics.replicas(),
