@@ -7,6 +7,7 @@ use crate::replicas::Share;
 use crate::unit::leads;
 use ingester_core::Kind;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The kinds that this process leads, and when they become more.
@@ -17,17 +18,20 @@ pub struct Leading {
     share: Share,
     /// Those that were looked at last, and were not given away since.
     seen: Mutex<BTreeSet<&'static str>>,
+    /// Whether others have written rows by other definitions since.
+    mixed: AtomicBool,
 }
 
 impl Leading {
     /// Of these kinds.
     pub fn new(kinds: Vec<Kind>, live: Live, share: Share) -> Self {
-        Leading { kinds, live, share, seen: Mutex::default() }
+        Leading { kinds, live, share, seen: Mutex::default(), mixed: AtomicBool::new(false) }
     }
 
     /// The kinds that it leads now. [`Leading::gains`] waits for one that is not among them.
     pub fn look(&self) -> Vec<Kind> {
         let led = self.led();
+        self.mixed.store(self.share.is_mixed(), Ordering::Release);
         *self.seen() = led.iter().map(Kind::name).collect();
         led
     }
@@ -42,12 +46,15 @@ impl Leading {
         leads(kind, &self.live.now(), &self.share)
     }
 
-    /// Waits until it leads a kind that it did not lead when it looked last, or that it has given away since.
+    /// Waits until it leads a kind that it did not lead when it looked last, or that it has given away since, or until the last member has
+    /// left that wrote rows by other definitions.
     pub async fn gains(&self) {
         let mut changes = self.share.changes();
         loop {
             let led: BTreeSet<&'static str> = self.led().iter().map(Kind::name).collect();
-            if !led.is_subset(&self.seen()) {
+            let is_mixed = self.share.is_mixed();
+            let others_left = self.mixed.fetch_or(is_mixed, Ordering::AcqRel) && !is_mixed;
+            if !led.is_subset(&self.seen()) || others_left && !led.is_empty() {
                 return;
             }
             *self.seen() = led;
@@ -125,5 +132,20 @@ mod tests {
         assert_eq!(names(&leading), ["Project"]);
         leading.given_away(&PROJECT);
         assert!(leading.gains().now_or_never().is_some());
+    }
+
+    #[test]
+    fn when_the_last_of_another_release_has_left_its_rows_are_looked_for() {
+        let share = Share::of_members();
+        let leading = leading(&share);
+        allow(&share, &["Model"]);
+        assert_eq!(names(&leading), ["Model"]);
+        share.mix(true);
+        assert!(leading.gains().now_or_never().is_none(), "it writes more of them");
+        share.mix(false);
+        // It stays so until somebody looks.
+        assert!(leading.gains().now_or_never().is_some() && leading.gains().now_or_never().is_some());
+        assert_eq!(names(&leading), ["Model"]);
+        assert!(leading.gains().now_or_never().is_none());
     }
 }

@@ -226,7 +226,8 @@ async fn mirror(
                             return Err(error);
                         }
                     };
-                    let taking_part = without_error(member.reporting(health.clone()).run(left.clone()));
+                    let member = member.reporting(health.clone()).writing(&tables.kinds);
+                    let taking_part = without_error(member.run(left.clone()));
                     Some(Part::spawn("membership", Until::Stop, &health, stop, taking_part))
                 }
                 false => None,
@@ -390,7 +391,7 @@ impl Filling {
             // The attempts end only with a success.
             let _ = attempts.await;
             let pause = next.next().unwrap_or(AGAIN[1]);
-            // A kind that was taken over may have been left in the middle, or its former member may have been of an older release.
+            // A kind that was taken over may have been left in the middle, and members of an older release wrote rows until they left.
             let gains = self.leading.gains();
             if let Some(Ok(())) = self.stop.run_until_cancelled(tokio::time::timeout(pause, gains)).await {
                 next = pauses();

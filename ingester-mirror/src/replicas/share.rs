@@ -2,7 +2,7 @@
 
 use crate::mistakes::{self, Mistake};
 use std::collections::{BTreeSet, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -17,7 +17,9 @@ struct Inner {
     /// Whether there is nobody to share with.
     alone: bool,
     state: Mutex<State>,
-    /// How often something else was allowed, and who waits for that. Whoever waits first is woken first.
+    /// Whether others write rows by other definitions.
+    mixed: AtomicBool,
+    /// How often something else was allowed, or these others came or went, and who waits for that. Whoever waits first is woken first.
     changes: AtomicU64,
     changed: Notify,
     /// Told when a unit has been stopped.
@@ -50,7 +52,8 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Waits until other units may be worked on than when this was asked for, or was waited for last.
+    /// Waits until other units may be worked on than when this was asked for, or was waited for last, or
+    /// [`Share::is_mixed`] has changed.
     pub async fn next(&mut self) {
         let inner = &self.share.0;
         loop {
@@ -81,6 +84,7 @@ impl Share {
         Share(Arc::new(Inner {
             alone,
             state: Mutex::default(),
+            mixed: AtomicBool::new(false),
             changes: AtomicU64::new(0),
             changed: Notify::new(),
             stopped: Notify::new(),
@@ -145,9 +149,26 @@ impl Share {
         if state.allowed != units {
             state.allowed = units;
             drop(state);
-            self.0.changes.fetch_add(1, Ordering::AcqRel);
-            self.0.changed.notify_waiters();
+            self.tell();
         }
+    }
+
+    /// Whether members of the group write rows by other definitions of a kind than this one, as during a rolling update.
+    pub fn is_mixed(&self) -> bool {
+        self.0.mixed.load(Ordering::Acquire)
+    }
+
+    /// Says whether there are such members.
+    pub(crate) fn mix(&self, mixed: bool) {
+        if self.0.mixed.swap(mixed, Ordering::AcqRel) != mixed {
+            self.tell();
+        }
+    }
+
+    /// Wakes all that wait for changes.
+    fn tell(&self) {
+        self.0.changes.fetch_add(1, Ordering::AcqRel);
+        self.0.changed.notify_waiters();
     }
 
     /// The units that are worked on.
