@@ -1,6 +1,6 @@
 //! An empty database of each kind for a test, and SQL of the test's own on it.
 
-use crate::{shared_galera, shared_mariadb, shared_mysql, skipped_without_galera, skipped_without_mysql};
+use crate::{Galera, shared_galera, shared_mariadb, shared_mysql, skipped_without_galera, skipped_without_mysql};
 use anyhow::{Context as _, Result};
 use sqlx::{AssertSqlSafe, Row as _};
 use std::path::PathBuf;
@@ -78,8 +78,7 @@ pub fn run<F: Future<Output = Result<()>>>(name: &str, on: On, test: impl FnOnce
     })
 }
 
-/// Runs a test on an empty database of a Galera cluster, if Galera is installed. The URL names one node, and the test's own SQL runs on
-/// another one.
+/// Runs a test on an empty database of a Galera cluster, if Galera is installed.
 ///
 /// # Errors
 /// The test's.
@@ -88,10 +87,15 @@ pub fn run_on_galera<F: Future<Output = Result<()>>>(name: &str, test: impl FnOn
         skipped_without_galera();
         return Ok(());
     };
-    let name = short(name);
-    cluster.create_database(&name)?;
-    let [url, other] = [0, 1].map(|node| cluster.url(node, &name));
-    runtime()?.block_on(test(Database { on: On::MariaDb, url, other: Some(other), _folder: None }))
+    runtime()?.block_on(test(Database::of(cluster, &short(name))?))
+}
+
+/// The cluster that takes MariaDB's place, if `INGESTER_TEST_GALERA` is set.
+fn instead_of_mariadb() -> Result<Option<&'static Galera>> {
+    match std::env::var_os("INGESTER_TEST_GALERA") {
+        Some(value) if !value.is_empty() => shared_galera()?.context("Galera is not installed").map(Some),
+        _ => Ok(None),
+    }
 }
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
@@ -123,14 +127,22 @@ impl Database {
                     _folder: Some(folder),
                 }
             }
-            On::MariaDb => {
-                Database { on, url: shared_mariadb()?.create_database(&name).await?, other: None, _folder: None }
-            }
+            On::MariaDb => match instead_of_mariadb()? {
+                Some(cluster) => Database::of(cluster, &name)?,
+                None => Database { on, url: shared_mariadb()?.create_database(&name).await?, other: None, _folder: None },
+            },
             On::MySql => match shared_mysql()? {
                 Some(server) => Database { on, url: server.create_database(&name).await?, other: None, _folder: None },
                 None => return Ok(None),
             },
         }))
+    }
+
+    /// An empty database of a cluster: its URL names one node, and the test's own SQL runs on another one.
+    fn of(cluster: &Galera, name: &str) -> Result<Self> {
+        cluster.create_database(name)?;
+        let [url, other] = [0, 1].map(|node| cluster.url(node, name));
+        Ok(Database { on: On::MariaDb, url, other: Some(other), _folder: None })
     }
 
     /// Runs SQL on a connection of its own. Returns every cell as text; bytes that are not text, as hexadecimal digits.
