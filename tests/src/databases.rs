@@ -129,7 +129,9 @@ impl Database {
             }
             On::MariaDb => match instead_of_mariadb()? {
                 Some(cluster) => Database::of(cluster, &name)?,
-                None => Database { on, url: shared_mariadb()?.create_database(&name).await?, other: None, _folder: None },
+                None => {
+                    Database { on, url: shared_mariadb()?.create_database(&name).await?, other: None, _folder: None }
+                }
             },
             On::MySql => match shared_mysql()? {
                 Some(server) => Database { on, url: server.create_database(&name).await?, other: None, _folder: None },

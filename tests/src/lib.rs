@@ -2,6 +2,7 @@
 //!
 //! - [`databases`]: an empty database of each kind for a test.
 //! - [`MariaDb`] and [`MySql`]: databases; [`SqlServer`] is what they have in common. [`Galera`]: three MariaDB servers as a cluster.
+//!   [`Replication`]: two servers, one of which replicates the other.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in a process of its own.
 //!
@@ -24,6 +25,7 @@ pub mod ingester;
 pub mod mariadb;
 pub mod mysql;
 pub mod process;
+pub mod replication;
 pub mod sql_server;
 
 use std::io::Write as _;
@@ -35,6 +37,7 @@ pub use galera::{Galera, shared_galera};
 pub use ingester::Ingester;
 pub use mariadb::{MariaDb, shared_mariadb};
 pub use mysql::{MySql, shared_mysql};
+pub use replication::Replication;
 pub use sql_server::{Durability, SqlServer};
 
 /// The command that installs every server, for error messages.

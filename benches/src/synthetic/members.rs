@@ -59,6 +59,8 @@ struct Candidate {
 #[derive(Default)]
 struct Fill {
     took: Vec<Duration>,
+    /// From the first rows on: without the starts of processes and the taking of units.
+    filling: Vec<Duration>,
     /// The most memory of a member in MB, of the one that had most and of the one that had least.
     memory: Vec<[f64; 2]>,
     /// CPU time of all members, and of the source.
@@ -88,6 +90,7 @@ pub(crate) fn run(arguments: &Members) -> Result<()> {
         for (Candidate { members, shards }, fill) in candidates.iter().zip(&fills) {
             let name = format!("{members} with {shards} shards");
             report.beside(&format!("first fill, {name}"), "s", &fill.took, &fills[0].took);
+            report.beside("  from its first rows on", "s", &fill.filling, &fills[0].filling);
             let seconds = median(&fill.took).as_secs_f64();
             report.alone("  rows", "/s", f64::from(arguments.objects) / seconds);
             let most = |place: usize| fill.memory.iter().map(|memory| memory[place]).fold(0.0, f64::max);
@@ -147,6 +150,7 @@ async fn one(
         .map(|_| Ingester::start(&program, &config, &kubeconfig, &[(AS_INGESTER, "1")]))
         .collect::<Result<_>>()?;
     let mut connection = MySqlConnection::connect(&url).await?;
+    let mut first = None;
     loop {
         // What was written is cheap to ask for; the rows are counted only when it may be all.
         let mut written = 0;
@@ -154,6 +158,9 @@ async fn one(
             let ended = member.process().exit_status()?;
             ensure!(ended.is_none(), "a member has ended: {}", member.logs()?);
             written += value(member, WRITTEN).unwrap_or_default();
+        }
+        if written > 0 {
+            first.get_or_insert_with(Instant::now);
         }
         if written >= objects {
             let sql = format!("SELECT COUNT(*) FROM {}", kind.table().name);
@@ -166,6 +173,7 @@ async fn one(
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     fill.took.push(start.elapsed());
+    fill.filling.push(first.context("the first rows")?.elapsed());
     let mut of_members = Vec::new();
     let mut all = Duration::ZERO;
     for member in &started {

@@ -29,6 +29,8 @@ enum Server {
     MySql(MySql),
     /// A cluster, and the node that the test itself asks.
     Galera(Box<Galera>, SqlServer),
+    /// One that the test has started.
+    Elsewhere(SqlServer),
 }
 
 /// The testbed's server.
@@ -40,7 +42,7 @@ impl Deref for Database {
             Server::Shared(server) => server,
             Server::MariaDb(server) => server,
             Server::MySql(server) => server,
-            Server::Galera(_, server) => server,
+            Server::Galera(_, server) | Server::Elsewhere(server) => server,
         }
     }
 }
@@ -61,7 +63,7 @@ impl Database {
                 None => return Ok(None),
             },
         };
-        let mut database = Database { server, name: name.to_owned(), url: String::new(), connection: Mutex::default() };
+        let mut database = Database::at(server, name);
         if own && database.process().is_none() {
             return Ok(None);
         }
@@ -73,10 +75,20 @@ impl Database {
     pub(crate) fn on_galera(name: &str) -> Result<Option<Self>> {
         let Some(cluster) = Galera::start()? else { return Ok(None) };
         cluster.create_database(name)?;
-        let last = ingester_tests::galera::NODES - 1;
-        let (server, url) = (SqlServer::at(&cluster.url(last, ""))?, cluster.url(last, name));
-        let server = Server::Galera(Box::new(cluster), server);
-        Ok(Some(Database { server, name: name.to_owned(), url, connection: Mutex::default() }))
+        let last = cluster.url(ingester_tests::galera::NODES - 1, "");
+        let server = Server::Galera(Box::new(cluster), SqlServer::at(&last)?);
+        Ok(Some(Database::at(server, name)))
+    }
+
+    /// The same database on another server, which the test has started.
+    pub(crate) fn on(&self, server: &SqlServer) -> Result<Self> {
+        Ok(Database::at(Server::Elsewhere(SqlServer::at(&server.url(""))?), &self.name))
+    }
+
+    fn at(server: Server, name: &str) -> Self {
+        let mut database = Database { server, name: name.to_owned(), url: String::new(), connection: Mutex::default() };
+        database.url = database.deref().url(name);
+        database
     }
 
     /// The cluster, if it is on one.

@@ -31,7 +31,7 @@ const FROZEN: Duration = Duration::from_secs(30);
 
 /// How long the units of a member that died or froze may be without a holder: its Lease, a renewal of the others, their claim; and what
 /// a busy machine takes.
-const MOST: Duration = Duration::from_secs(25);
+const MOST: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {

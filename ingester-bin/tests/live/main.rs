@@ -11,6 +11,7 @@
 //! | `sweep` | changes made while the ingester was down |
 //! | `cost`, `memory` | how much is written, and how much memory it takes |
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
+//! | `failover`, `galera` | a primary that crashes and its replica; a cluster of databases whose nodes come and go |
 //! | `rejects` | objects that cannot be stored |
 //! | `selectors` | label and field selectors, compared with the API server's answers |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
@@ -38,6 +39,7 @@ mod endpoints;
 mod events;
 mod eventually;
 mod evolution;
+mod failover;
 mod galera;
 mod identity;
 mod kubedl;

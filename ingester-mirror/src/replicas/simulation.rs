@@ -16,9 +16,9 @@ use crate::mistakes::{self, Mistake};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
@@ -255,7 +255,10 @@ fn units() -> BTreeSet<String> {
     (0..7).map(|number| format!("Kind{number}")).collect()
 }
 
-static NAMES: AtomicU64 = AtomicU64::new(0);
+thread_local! {
+    /// The next name, for each test its own: names decide who gets what.
+    static NAMES: Cell<u64> = const { Cell::new(0) };
+}
 
 /// Starts a process.
 fn start(world: &World) {
@@ -287,10 +290,10 @@ fn start(world: &World) {
         health: Health::new([]),
         // Five seconds off, one way or the other: nothing may depend on it.
         time_of_day: || {
-            let off = SignedDuration::from_millis((NAMES.load(Ordering::Relaxed) % 10_001) as i64 - 5000);
+            let off = SignedDuration::from_millis((NAMES.get() % 10_001) as i64 - 5000);
             Timestamp::UNIX_EPOCH + off
         },
-        names: || format!("{:06}", NAMES.fetch_add(7919, Ordering::Relaxed) % 1_000_003),
+        names: || format!("{:06}", NAMES.replace(NAMES.get() + 7919) % 1_000_003),
     };
     let mut tasks = Vec::new();
     // As the program does: the units end first, then the member leaves.
@@ -494,7 +497,7 @@ fn units_of_the_dead_wait_no_longer_for_one_that_has_just_started() {
     let longest = |mistake: Option<Mistake>| {
         mistakes::make(mistake);
         let times = (0..100).map(|seed| {
-            NAMES.store(seed * 104_729, Ordering::Relaxed);
+            NAMES.set(seed * 104_729);
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
             let later = seed * 173 % 17_000;
@@ -520,7 +523,7 @@ fn members_agree_whatever_befalls_them() {
     for seed in seeds.unwrap_or(0..60) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         // The names decide who gets what.
-        NAMES.store(seed * 104_729, Ordering::Relaxed);
+        NAMES.set(seed * 104_729);
         match runtime.block_on(run(seed)) {
             Ok(more) => gaps.extend(more),
             Err((what, history)) => panic!("seed {seed}: {what}\n{}", history.join("\n")),

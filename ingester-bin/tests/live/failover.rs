@@ -1,0 +1,63 @@
+//! The mirror while the primary of two databases crashes and its replica is promoted.
+
+use anyhow::{Result, ensure};
+use ingester_tests::{Replication, SqlServer};
+use std::ops::Deref;
+use std::time::Duration;
+
+use crate::churn::Churn;
+use crate::database::On;
+use crate::eventually::eventually;
+use crate::on_both_databases;
+use crate::settings::Settings;
+use crate::world::World;
+
+on_both_databases! { Own::NOTHING =>
+    every_change_is_stored_after_a_replica_was_promoted
+}
+
+/// Objects in the churn.
+const OBJECTS: usize = 240;
+
+/// How long the ingester may take to catch up.
+const RECOVERY: Duration = Duration::from_secs(120);
+
+async fn every_change_is_stored_after_a_replica_was_promoted(world: &mut World) -> Result<()> {
+    match world.on {
+        On::MariaDb => match Replication::of_mariadb().await? {
+            Some(pair) => promoted(world, &pair).await,
+            None => Ok(()),
+        },
+        On::MySql => match Replication::of_mysql().await? {
+            Some(pair) => promoted(world, &pair).await,
+            None => Ok(()),
+        },
+    }
+}
+
+async fn promoted<S: Deref<Target = SqlServer>>(world: &mut World, pair: &Replication<S>) -> Result<()> {
+    let name = world.database.name.clone();
+    pair.server(0).create_database(&name).await?;
+    world.database = world.database.on(pair.server(0))?;
+    let url = format!("mysql://root@{}/{name}", pair.hosts()?);
+    world.start_with(&Settings {
+        deletion_delay: "200ms",
+        database_url: Some(url),
+        mysql: None,
+        ..world.settings()
+    })?;
+    let mut churn = Churn::new(&world.objects, OBJECTS);
+    churn.allow(churn.steps / 2);
+    churn.reached(churn.steps / 3).await?;
+    // It crashes while rows are written. What it acknowledged is on its replica.
+    pair.server(0).kill()?;
+    churn.allow(churn.steps / 2);
+    let errors = async || Ok(world.metrics()?.sum("ingester_database_errors_total", &["class=\"transient\""]));
+    eventually("the crash to be noticed", errors, |errors| *errors > 0.0).await?;
+    ensure!(world.ingester().probe("/healthz")? == 200, "a database that is away is no reason to be killed");
+    pair.promote(1).await?;
+    world.database = world.database.on(pair.server(1))?;
+    churn.finish().await?;
+    world.settled_within(RECOVERY).await?;
+    world.audit_is_clean()
+}
