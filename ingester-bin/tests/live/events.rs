@@ -123,15 +123,32 @@ async fn sixty_events(world: &mut World) -> Result<()> {
     world.audit_is_clean()?;
 
     let members = [world.ingester(), &others[0], &others[1]];
-    let gaps = report(&holders(&members, &ends)?)?;
+    let gaps = report(&holders(&members, &ends)?).with_context(|| logs(&members))?;
     let (all, twice) = writes(world).await?;
     eprintln!("rows written: {all}, of these as they were: {twice} ({:.3} %)", 100.0 * twice as f64 / all as f64);
     ensure!(all > 0 && twice * 1000 < all, "of {all} writes of rows {twice} changed nothing");
     for why in ["killed", "frozen"] {
         let longest = gaps.get(why).and_then(|gaps| gaps.last()).with_context(|| format!("nobody was {why}"))?;
-        ensure!(*longest < MOST.as_secs_f64(), "a unit of who was {why} was without a holder for {longest} s");
+        ensure!(
+            *longest < MOST.as_secs_f64(),
+            "a unit of who was {why} was without a holder for {longest} s; {}",
+            logs(&members)
+        );
     }
     Ok(())
+}
+
+/// Keeps the members' logs, and says where.
+fn logs(members: &[&Ingester; 3]) -> String {
+    let folder = std::env::temp_dir().join(format!("events-{}", std::process::id()));
+    let keep = || -> Result<()> {
+        std::fs::create_dir_all(&folder)?;
+        for (number, member) in members.iter().enumerate() {
+            std::fs::write(folder.join(format!("{number}.log")), member.logs()?)?;
+        }
+        Ok(())
+    };
+    format!("the logs are in {}: {:?}", folder.display(), keep())
 }
 
 /// From now on the database itself counts what is written, and what of that changes nothing but `update_time`.
@@ -173,6 +190,7 @@ fn holders(members: &[&Ingester; 3], ends: &[Vec<(Timestamp, &'static str)>; 3])
     for (member, ends) in members.iter().zip(ends) {
         let mut holds: BTreeMap<String, Timestamp> = BTreeMap::new();
         let mut ends = ends.iter().copied().peekable();
+        let mut last = (Timestamp::UNIX_EPOCH, "");
         let mut end_all = |holds: &mut BTreeMap<String, Timestamp>, end: Timestamp, why: &'static str| {
             for (unit, begin) in std::mem::take(holds) {
                 all.entry(unit).or_default().push((begin, end, why));
@@ -185,7 +203,13 @@ fn holders(members: &[&Ingester; 3], ends: &[Vec<(Timestamp, &'static str)>; 3])
             let time: Timestamp = time.parse().context("the time of a line of the log")?;
             while let Some((end, why)) = ends.next_if(|(end, _)| *end <= time) {
                 end_all(&mut holds, end, why);
+                last.1 = why;
             }
+            if message == "Metadata storage enabled" {
+                // What the process before took between the moment that was noted and its end.
+                end_all(&mut holds, last.0, last.1);
+            }
+            last.0 = time;
             let unit = || line["unit"].as_str().map(str::to_owned).context("a unit");
             if message.contains("takes a unit over") {
                 holds.insert(unit()?, time);

@@ -68,6 +68,11 @@ impl Member {
         }
     }
 
+    /// Whether it has not seen any list.
+    pub(super) fn is_new(&self) -> bool {
+        self.listed.is_none()
+    }
+
     /// All Leases of the group, by a list that was asked for at `asked`. Returns its own, if it is there.
     pub(super) fn listed(&mut self, leases: Vec<Record>, asked: Instant, now: Instant) -> Option<Record> {
         let (own, others): (Vec<Record>, Vec<Record>) = leases.into_iter().partition(|lease| lease.name == self.name);

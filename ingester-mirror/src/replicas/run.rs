@@ -114,9 +114,10 @@ impl Membership {
     pub async fn run(self, stop: CancellationToken) {
         let mut own = self.begin();
         let mut changed = self.leases.changed();
+        let mut again = false;
         while !stop.is_cancelled() {
             let round = Instant::now();
-            self.round(&mut own).await;
+            let claims_wait = self.round(&mut own).await;
             if own.gone {
                 tracing::warn!(
                     lease = own.record.name,
@@ -127,8 +128,14 @@ impl Membership {
                     self.share.stopped().await;
                 }
                 own = self.begin();
+                again = false;
                 // Whatever takes Leases away must not be asked without a pause.
                 let _ = stop.run_until_cancelled(tokio::time::sleep(self.config.retry_period)).await;
+                continue;
+            }
+            // What it has to claim is claimed at once; if that fails, with the next renewal.
+            again = claims_wait && !again;
+            if again {
                 continue;
             }
             let next = round + self.config.retry_period;
@@ -162,12 +169,19 @@ impl Membership {
         Own { member: Member::new(&record), record, renewed: None, gone: false }
     }
 
-    /// Renews, looks, decides.
-    async fn round(&self, own: &mut Own) {
+    /// Renews, looks, decides. Returns whether the Lease does not claim yet what it has to.
+    async fn round(&self, own: &mut Own) -> bool {
         self.check_time(own);
         if own.renewed.is_none() && !self.share.running().is_empty() {
             // With a new Lease, what still ends would be allowed to write again.
-            return;
+            return false;
+        }
+        if own.member.is_new() {
+            // Who knows nobody would claim everything, and everybody would wait for it.
+            self.look(own).await;
+            if own.member.is_new() {
+                return false;
+            }
         }
         let plan = own.member.plan(&self.share.running(), Instant::now());
         self.follow(own, &plan);
@@ -179,16 +193,17 @@ impl Membership {
         }
         self.check_time(own);
         if own.gone {
-            return;
+            return false;
         }
         self.look(own).await;
         self.check_time(own);
         if own.gone {
-            return;
+            return false;
         }
         let plan = own.member.plan(&self.share.running(), Instant::now());
         self.follow(own, &plan);
         self.clear(&plan.stale).await;
+        plan.claims != own.record.claims
     }
 
     /// Releases the Leases of members that are gone, and removes those that claim nothing, some at once. Others wait for the next round:
@@ -306,7 +321,10 @@ impl Membership {
                 None => {}
             },
             Err(error) => {
-                tracing::warn!(lease = own.record.name, %error, "The Leases of the group were not listed, trying again")
+                if own.renewed.is_none() {
+                    self.health.member(Some(&error.to_string()));
+                }
+                tracing::warn!(lease = own.record.name, %error, "The Leases of the group were not listed, trying again");
             }
         }
     }
