@@ -83,7 +83,7 @@ macro_rules! on_servers {
 }
 
 /// Concurrent worlds. Each has two to five busy processes.
-static WORLDS: Semaphore = Semaphore::const_new(2);
+static WORLDS: Semaphore = Semaphore::const_new(4);
 
 pub(crate) fn run(
     name: &str,
