@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::churn::Churn;
-use crate::eventually::DEADLINE;
+use crate::eventually::{DEADLINE, eventually};
 use crate::objects::{kinds, table};
-use crate::replicas::shared;
+use crate::replicas::{held, shared};
 use crate::settings::Settings;
 use crate::world::{Own, Servers, World, run};
 
@@ -115,8 +115,11 @@ async fn sixty_events(world: &mut World) -> Result<()> {
                 world.database.restart()?;
             }
         }
-        // At rest every unit has one holder.
+        // At rest every unit has one holder, who has begun. Of two that die at the same time the second may be the heir of the first.
         shared(world, 3, units).await.with_context(so_far)?;
+        let members = [world.ingester(), &others[0], &others[1]];
+        let begun = async || members.iter().map(|member| held(member)).sum::<Result<f64>>();
+        eventually("every unit to be begun", begun, |begun| *begun == units as f64).await.with_context(so_far)?;
     }
     churn.finish().await?;
     world.settled_within(Duration::from_secs(300)).await.with_context(|| format!("{events:?}"))?;

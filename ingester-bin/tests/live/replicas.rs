@@ -56,7 +56,7 @@ pub(crate) async fn shared(world: &World, count: usize, units: usize) -> Result<
     Ok(begin.elapsed())
 }
 
-fn held(ingester: &Ingester) -> Result<f64> {
+pub(crate) fn held(ingester: &Ingester) -> Result<f64> {
     let metrics = crate::metrics::Metrics::parse(&ingester.metrics()?)?;
     Ok(metrics.sum("ingester_replica_units", &[]))
 }
