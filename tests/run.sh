@@ -12,6 +12,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Everything is compiled once here, so what the compiler would write down for a next time is only in the way.
 export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}"
 
+# Most tests wait for servers, not for a core.
+export RUST_TEST_THREADS="${RUST_TEST_THREADS:-4}"
+
 # One line per step, for the list at the end.
 report=()
 failed=0
