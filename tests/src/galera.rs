@@ -25,6 +25,9 @@ pub const NODES: usize = 3;
 /// How long a node may take to become ready, or a partition to be seen.
 const DEADLINE: Duration = Duration::from_secs(120);
 
+/// How long a node may take to answer.
+const ANSWER: Duration = Duration::from_secs(60);
+
 /// What a node runs to get its data from another one: nothing, for nodes have the same data in the beginning and get the rest as single
 /// transactions (incremental state transfer). Where that is not possible, the node does not start.
 const TRANSFER: &str = r#"#!/bin/sh
@@ -62,6 +65,8 @@ pub struct Galera {
     program: PathBuf,
     library: PathBuf,
     nodes: [Node; NODES],
+    /// Whether the others wait a minute for a node that is silent: a machine that stalls for seconds parts no such cluster.
+    is_patient: bool,
 }
 
 #[derive(Debug)]
@@ -81,6 +86,10 @@ impl Galera {
     /// # Errors
     /// When it is installed but does not start.
     pub fn start() -> Result<Option<Self>> {
+        Self::start_with(false)
+    }
+
+    fn start_with(is_patient: bool) -> Result<Option<Self>> {
         let cache = cache_folder()?.join("galera");
         let library = cache.join("libgalera_smm.so");
         let Ok(program) = find_program("mariadbd") else { return Ok(None) };
@@ -96,7 +105,7 @@ impl Galera {
         let node = || -> Result<Node> {
             Ok(Node { port: free_port()?, group: free_port()?, transfer: free_port()?, running: Mutex::new(None) })
         };
-        let cluster = Galera { home, program, library, nodes: [node()?, node()?, node()?] };
+        let cluster = Galera { home, program, library, nodes: [node()?, node()?, node()?], is_patient };
         for place in 0..NODES {
             fs::create_dir(cluster.folder(place))?;
             fs::create_dir(cluster.folder(place).join("tmp"))?;
@@ -133,8 +142,13 @@ impl Galera {
         let provider = [
             format!("gmcast.listen_addr=tcp://127.0.0.1:{};ist.recv_addr=127.0.0.1:{}", own.group, own.transfer),
             "gcache.size=64M;pc.announce_timeout=PT0.5S;gmcast.time_wait=PT0.5S;evs.keepalive_period=PT0.5S".to_owned(),
-            "evs.suspect_timeout=PT2S;evs.inactive_check_period=PT0.5S;evs.inactive_timeout=PT5S".to_owned(),
-            "evs.install_timeout=PT5S;repl.causal_read_timeout=PT10S".to_owned(),
+            if self.is_patient {
+                "evs.suspect_timeout=PT60S;evs.inactive_timeout=PT90S;repl.causal_read_timeout=PT60S".to_owned()
+            } else {
+                "evs.suspect_timeout=PT2S;evs.inactive_check_period=PT0.5S;evs.inactive_timeout=PT5S;\
+                 evs.install_timeout=PT5S;repl.causal_read_timeout=PT10S"
+                    .to_owned()
+            },
         ];
         let mut command = Command::new(&self.program);
         command
@@ -321,7 +335,7 @@ impl Galera {
             connection.close().await?;
             anyhow::Ok(first)
         };
-        let limited = async { tokio::time::timeout(Duration::from_secs(20), ask).await? };
+        let limited = async { tokio::time::timeout(ANSWER, ask).await? };
         // A thread of its own, because the caller's may be one of a runtime.
         thread::scope(|scope| {
             let run = || tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(limited);
@@ -353,14 +367,14 @@ impl Galera {
 }
 
 /// One cluster for all tests of a test program, started by the first test that asks. Each test creates its own database, and none stops
-/// a node.
+/// a node. So a node that is silent is waited for.
 ///
 /// # Errors
 /// As [`Galera::start`]; every caller gets the same one.
 pub fn shared_galera() -> Result<Option<&'static Galera>> {
     static SHARED: OnceLock<Result<Option<Galera>, String>> = OnceLock::new();
     SHARED
-        .get_or_init(|| Galera::start().map_err(|error| format!("{error:#}")))
+        .get_or_init(|| Galera::start_with(true).map_err(|error| format!("{error:#}")))
         .as_ref()
         .map(Option::as_ref)
         .map_err(|error| anyhow!("{error}"))
