@@ -3,8 +3,8 @@
 #
 #   bash tests/run.sh
 #
-# It continues after a failure, so that one run shows all of them. It ends with a list of what ran, failed and was skipped,
-# and exits with 0 only if nothing failed.
+# It continues after a failure, so that one run shows all of them. It ends with what the failed tests said, and with a list of what ran,
+# failed and was skipped, and exits with 0 only if nothing failed.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,7 +19,8 @@ export RUST_TEST_THREADS="${RUST_TEST_THREADS:-4}"
 report=()
 failed=0
 output="$(mktemp)"
-trap 'rm -f "$output"' EXIT
+failures="$(mktemp)"
+trap 'rm -f "$output" "$failures"' EXIT
 
 # Runs a step and records how it ended: `step NAME COMMAND...`. Shows its output, and keeps it for the counts.
 step() {
@@ -39,6 +40,9 @@ step() {
   else
     report+=("FAILED   $name ($((SECONDS - started)) s$note)")
     failed=1
+    # What the failed tests said, once more at the end: without the frames of the stack, and the beginning of each.
+    awk '/^---- .* ----$/ { shown = 1; lines = 0 } /^failures:$/ || /^test result:/ { shown = 0 }
+      shown && !/^ +([0-9]+: |at )/ && lines++ < 30 { print substr($0, 1, 1000) }' "$output" >>"$failures"
   fi
   local line
   while IFS= read -r line; do
@@ -65,6 +69,11 @@ else
   report+=("skipped  tests of the crate outside (there is no tests/outside)")
 fi
 
+if [[ -s "$failures" ]]; then
+  echo
+  echo "== failures"
+  cat "$failures"
+fi
 echo
 echo "== summary"
 printf '%s\n' "${report[@]}"
