@@ -19,7 +19,6 @@
 
 mod bare;
 mod by_hand;
-mod delay;
 mod derive;
 mod etcd;
 mod kubedl;

@@ -3,6 +3,7 @@
 //! - [`databases`]: an empty database of each kind for a test.
 //! - [`MariaDb`] and [`MySql`]: databases; [`SqlServer`] is what they have in common. [`Galera`]: three MariaDB servers as a cluster.
 //!   [`Replication`]: two servers, one of which replicates the other.
+//! - [`delayed`]: a way to one of them on which every answer is late.
 //! - [`ApiServer`]: etcd and a Kubernetes API server, classic or modern; [`install`] creates CustomResourceDefinitions in it.
 //! - [`Ingester`]: the ingester itself, in a process of its own.
 //!
@@ -19,6 +20,7 @@
 pub mod apiserver;
 pub mod crds;
 pub mod databases;
+pub mod delay;
 pub mod galera;
 mod http;
 pub mod ingester;
@@ -33,6 +35,7 @@ use std::path::PathBuf;
 
 pub use apiserver::{ApiServer, Edition, shared_apiserver, shared_modern_apiserver};
 pub use crds::install;
+pub use delay::delayed;
 pub use galera::{Galera, shared_galera};
 pub use ingester::Ingester;
 pub use mariadb::{MariaDb, shared_mariadb};

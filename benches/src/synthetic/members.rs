@@ -2,14 +2,13 @@
 
 use super::Running;
 use super::source::Parameters;
-use crate::delay::delayed;
 use crate::live::{self, AS_INGESTER, Which};
 use crate::progress::{DEADLINE, WRITTEN, cpu, memory, value};
 use crate::report::{Report, median};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use ingester_core::Kind;
-use ingester_tests::{Ingester, SqlServer};
+use ingester_tests::{Ingester, SqlServer, delayed};
 use sqlx::{Connection as _, MySqlConnection};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -16,7 +16,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long one attempt to connect may take.
+/// How long one attempt to connect may take, beside asking which server of a list is the right one.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How to connect.
@@ -26,8 +26,8 @@ pub struct ConnectOptions {
     pub connections: u32,
     /// How many connections stay open while there is nothing to do; at most `connections`.
     ///
-    /// They are opened at the start, because sqlx's pool has a minimum of idle connections and no maximum. Further
-    /// connections are closed when they reach `max_lifetime`, or after ten minutes without work.
+    /// All are opened when they are needed. Further ones are closed when they reach `max_lifetime`, or after ten minutes without
+    /// work, because sqlx's pool has a minimum of idle connections and no maximum.
     pub max_idle: u32,
     /// When a connection is replaced by a new one, so that connections move away from a server that a load balancer has
     /// taken out; `None` for never.
@@ -64,8 +64,13 @@ impl Store {
     /// If the server cannot be reached, or refuses the user or the database. The error says what to do.
     pub async fn connect(address: &Address, options: ConnectOptions) -> Result<Self, StoreError> {
         let begin = Instant::now();
+        let limit = TIMEOUT
+            + match &address.options {
+                DriverOptions::MySql(all) => hosts::longest_search(all.len()),
+                DriverOptions::Sqlite(_) => Duration::ZERO,
+            };
         let attempt = || async {
-            let connecting = tokio::time::timeout(TIMEOUT, Self::connect_once(address, options));
+            let connecting = tokio::time::timeout(limit, Self::connect_once(address, options));
             connecting.await.unwrap_or_else(|_| {
                 if let Some(file) = address.file() {
                     return Err(StoreError::locked(&format!("connecting to {address}"), &file));
@@ -75,7 +80,7 @@ impl Store {
             })
         };
         // Attempts are counted for servers that refuse at once. A silent server uses up time instead.
-        let too_late = || options.retry.attempts.is_some() && begin.elapsed() > 2 * TIMEOUT;
+        let too_late = || options.retry.attempts.is_some() && begin.elapsed() > 2 * limit;
         attempt
             .retry(options.retry.backoff())
             .when(|error| error.class() == ErrorClass::Transient && !too_late())

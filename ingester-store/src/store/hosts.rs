@@ -47,6 +47,14 @@ pub(super) async fn first(all: &[MySqlConnectOptions], read_only: bool) -> Resul
     }
 }
 
+/// How long [`first`] of so many may take.
+pub(super) fn longest_search(servers: usize) -> Duration {
+    match u32::try_from(servers).unwrap_or(u32::MAX) {
+        1 => Duration::ZERO,
+        several => ANSWER.saturating_mul(several),
+    }
+}
+
 /// The first of these places whose server is right.
 async fn search(
     all: &[MySqlConnectOptions],

@@ -39,9 +39,12 @@ pub(super) async fn connect(
     servers: &Arc<Servers>,
 ) -> Result<MySqlPool, sqlx::Error> {
     let [acquired, released, connected] = [servers.clone(), servers.clone(), servers.clone()];
-    // The first connection is made without the pool, which would report a time-out instead of the cause.
-    MySqlConnection::connect_with(connect).await?.close().await?;
-    MySqlPoolOptions::new()
+    // The first connection is made without the pool, which would report a time-out instead of the cause. One of several servers was
+    // asked already.
+    if !several {
+        MySqlConnection::connect_with(connect).await?.close().await?;
+    }
+    Ok(MySqlPoolOptions::new()
         .max_connections(options.connections.max(1))
         .min_connections(options.max_idle.min(options.connections))
         .acquire_timeout(ACQUIRE)
@@ -73,8 +76,9 @@ pub(super) async fn connect(
                 Ok(())
             })
         })
-        .connect_with(connect.clone())
-        .await
+        // The idle ones are opened when they are needed: opened here, one after the other, they would take longer than an attempt
+        // may where each answer takes a tenth of a second.
+        .connect_lazy_with(connect.clone()))
 }
 
 /// Not supported yet: what TiDB says of sessions that only read (its "System Variables", tidb_enable_noop_functions).

@@ -8,6 +8,7 @@ mod cost;
 mod doubts;
 mod evicted;
 mod failover;
+mod far;
 mod galera;
 mod guard;
 mod many;

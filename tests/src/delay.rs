@@ -10,7 +10,10 @@ use tokio::time::{Instant, sleep_until};
 
 /// Listens on a port of its own, and passes on what comes: to the server at once, from the server after `delay`.
 /// Returns the port.
-pub(crate) async fn delayed(server: u16, delay: Duration) -> Result<u16> {
+///
+/// # Errors
+/// When it cannot listen.
+pub async fn delayed(server: u16, delay: Duration) -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("listening for the delayed server")?;
     let port = listener.local_addr()?.port();
     tokio::spawn(async move {

@@ -1,0 +1,48 @@
+//! A database whose answers are late.
+
+use crate::world::{change, kind, model};
+use anyhow::{Context as _, Result, ensure};
+use ingester_store::{ConnectOptions, Retry, Store};
+use ingester_tests::{SqlServer, delayed, shared_mariadb, shared_mysql, skipped_without_mysql};
+use std::time::Duration;
+
+/// What is before the port, and how late the answers are, as between continents. Each server of a list has two seconds for about
+/// eight answers.
+const FAR: [(&str, Duration); 2] = [(":", Duration::from_millis(250)), (":1,127.0.0.1:", Duration::from_millis(200))];
+
+async fn is_connected_to(server: &SqlServer) -> Result<()> {
+    let Some(near) = server.port() else { return Ok(()) };
+    let url = server.create_database("far").await?;
+    Store::connect(&url.parse()?, ConnectOptions::default()).await?.create_missing(crd_specs::KINDS).await?;
+    for (place, (before, late)) in FAR.into_iter().enumerate() {
+        let far = delayed(near, late).await?;
+        let url = url.replace(&format!(":{near}/"), &format!("{before}{far}/"));
+        let retry = Retry { attempts: Some(1), ..Retry::SHORT };
+        let options = ConnectOptions { connections: 25, max_idle: 5, retry, ..ConnectOptions::default() };
+        let store = Store::connect(&url.parse()?, options).await.context(url)?;
+        let table = kind("Model").table();
+        // As many at once as there may be connections.
+        let writes = (0..25).map(|n| store.write(table, vec![change(&model(&format!("u{place}-{n:02}"), 1))]));
+        for report in futures::future::join_all(writes).await {
+            ensure!(report?.written == 1, "not written");
+        }
+        ensure!(store.peek(table, 100).await?.len() == 25 * (place + 1), "rows are missing");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_database_far_away_is_connected_to_and_written_on_mariadb() -> Result<()> {
+    is_connected_to(shared_mariadb()?).await
+}
+
+#[tokio::test]
+async fn a_database_far_away_is_connected_to_and_written_on_mysql() -> Result<()> {
+    match shared_mysql()? {
+        Some(server) => is_connected_to(server).await,
+        None => {
+            skipped_without_mysql();
+            Ok(())
+        }
+    }
+}
