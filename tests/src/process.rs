@@ -30,12 +30,13 @@ const STOP_DEADLINE: Duration = Duration::from_secs(20);
 /// The same, when its data is about to be deleted.
 const DROP_DEADLINE: Duration = Duration::from_secs(5);
 
-/// Tries a condition every few milliseconds until it holds.
+/// Tries a condition, at first every few milliseconds, until it holds.
 ///
 /// # Errors
 /// When `deadline` has passed, naming `what`; and what the condition itself returns.
 pub fn wait_until(what: &str, deadline: Duration, mut condition: impl FnMut() -> Result<bool>) -> Result<()> {
     let begin = Instant::now();
+    let mut pause = Duration::from_millis(20);
     loop {
         if condition()? {
             return Ok(());
@@ -43,7 +44,8 @@ pub fn wait_until(what: &str, deadline: Duration, mut condition: impl FnMut() ->
         if begin.elapsed() > deadline {
             bail!("waited {deadline:?} in vain for {what}");
         }
-        thread::sleep(Duration::from_millis(20));
+        thread::sleep(pause);
+        pause = (pause * 5 / 4).min(Duration::from_millis(200));
     }
 }
 

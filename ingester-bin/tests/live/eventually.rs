@@ -8,8 +8,8 @@ use tokio::time::{Instant, sleep};
 /// How long anything may take. It is generous because other tests may keep the machine busy.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The pause between two checks.
-const INTERVAL: Duration = Duration::from_millis(50);
+/// The pauses between two checks: first, and the longest. A check asks servers, which have the tests' work to do on the same cores.
+const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
 
 /// Calls `look` until its result `holds`, and returns that result. An error counts as not holding.
 ///
@@ -31,13 +31,15 @@ pub(crate) async fn within<T: Debug>(
     holds: impl Fn(&T) -> bool,
 ) -> Result<T> {
     let end = Instant::now() + deadline;
+    let [mut pause, longest] = PAUSES;
     loop {
         let seen = look().await;
         match &seen {
             Ok(seen_now) if holds(seen_now) => return seen,
-            _ if Instant::now() < end => sleep(INTERVAL).await,
+            _ if Instant::now() < end => sleep(pause).await,
             Ok(seen) => bail!("waited {deadline:?} in vain for {what}; it was {seen:?}"),
             Err(_) => return seen.with_context(|| format!("waited {deadline:?} in vain for {what}")),
         }
+        pause = (pause * 3 / 2).min(longest);
     }
 }

@@ -66,11 +66,12 @@ impl Database {
     }
 }
 
-/// The differences between cluster and rows. Empty once the ingester has done its work: every live object has a live
-/// row of its version with its labels, nothing else has one, and no object waits for the ingester.
-pub(crate) async fn differences(objects: &Objects, database: &Database) -> Result<Vec<String>> {
-    let mut differences = Vec::new();
+/// The differences between cluster and rows, but for those of the object of this name, of the first kind that has some. Empty once the
+/// ingester has done its work: every live object has a live row of its version with its labels, nothing else has one, and no object waits
+/// for the ingester.
+pub(crate) async fn differences(objects: &Objects, database: &Database, but: Option<&str>) -> Result<Vec<String>> {
     for kind in kinds() {
+        let mut differences = Vec::new();
         let cluster = objects.list(kind).await?;
         let labels = database.labels(kind, &objects.namespace).await?;
         let rows = database.rows(kind, &objects.namespace).await?;
@@ -101,6 +102,14 @@ pub(crate) async fn differences(objects: &Objects, database: &Database) -> Resul
         }
         // The remaining rows have no object.
         differences.extend(rows.values().filter(|row| row.is_live()).map(|row| format!("{kind} is gone: {row:?}")));
+        if let Some(name) = but {
+            let name = format!(" {name} ");
+            differences.retain(|difference| !difference.contains(&name));
+        }
+        // Asking for the others would only keep the servers from their work.
+        if !differences.is_empty() {
+            return Ok(differences);
+        }
     }
-    Ok(differences)
+    Ok(Vec::new())
 }

@@ -258,23 +258,22 @@ impl World {
 
     /// [`settled`](Self::settled) with another deadline.
     pub(crate) async fn settled_within(&self, deadline: Duration) -> Result<()> {
+        self.settled_but_for(None, deadline).await
+    }
+
+    /// [`settled`](Self::settled), except for the object of this name, which cannot be stored.
+    pub(crate) async fn settled_but(&self, name: &str) -> Result<()> {
+        self.settled_but_for(Some(name), DEADLINE).await
+    }
+
+    async fn settled_but_for(&self, but: Option<&str>, deadline: Duration) -> Result<()> {
         let look = async || {
-            let mut found = differences(&self.objects, &self.database).await?;
+            let mut found = differences(&self.objects, &self.database, but).await?;
             let count = found.len();
             found.truncate(20);
             Ok((count, found))
         };
         within(deadline, "the rows to be what the cluster has", look, |(count, _)| *count == 0).await.map(drop)
-    }
-
-    /// [`settled`](Self::settled), except for the object of this name, which cannot be stored.
-    pub(crate) async fn settled_but(&self, name: &str) -> Result<()> {
-        let name = format!(" {name} ");
-        let look = async || {
-            let found = differences(&self.objects, &self.database).await?;
-            Ok(found.into_iter().filter(|difference| !difference.contains(&name)).collect::<Vec<_>>())
-        };
-        eventually("all other rows to be what the cluster has", look, Vec::is_empty).await.map(drop)
     }
 
     /// `ingester audit` with the same configuration.
