@@ -57,6 +57,38 @@ fn a_new_object_is_one_compound_statement_on_a_galera_node() -> Result<()> {
     })
 }
 
+/// A server has databases of others. How many tables these have does not matter to who reads the schema of one.
+#[test]
+fn reading_the_schema_opens_the_tables_of_one_database_of_mariadb() -> Result<()> {
+    let server = MariaDb::start()?;
+    if server.process().is_none() {
+        // A server that the environment names, on which others open tables, too.
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let mut stores = Vec::new();
+        for number in 0..4 {
+            let url = server.create_database(&format!("schema_{number}")).await?;
+            let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
+            stores.push((store.create_missing(crd_specs::KINDS).await?.len() as u64, store));
+        }
+        let (tables, store) = &stores[0];
+        let mut connection = MySqlConnection::connect(&server.url("")).await?;
+        let mut opened = async |before: &'static str| -> Result<u64> {
+            sqlx::Executor::execute(&mut connection, sqlx::raw_sql(before)).await?;
+            let status = sqlx::raw_sql("SHOW GLOBAL STATUS LIKE 'Opened_table_definitions'");
+            let row = sqlx::Executor::fetch_one(&mut connection, status).await?;
+            Ok(sqlx::Row::try_get_unchecked::<String, _>(&row, 1)?.parse()?)
+        };
+        let before = opened("FLUSH TABLES").await?;
+        ensure!(store.missing(crd_specs::KINDS).await?.is_empty(), "tables are missing");
+        let seen = opened("DO 1").await? - before;
+        ensure!((*tables..2 * tables).contains(&seen), "{seen} definitions were opened for {tables} tables");
+        Ok(())
+    })
+}
+
 async fn counters(server: &SqlServer) -> Result<BTreeMap<String, u64>> {
     let mut connection = MySqlConnection::connect(&server.url("")).await?;
     // As text: a prepared statement would count itself.

@@ -6,12 +6,16 @@ pub(super) const SERVER: &str = "SELECT CONCAT(VERSION(), ' ', @@version_comment
 
 pub(super) const TABLES: &str = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()";
 
+// MariaDB opens the tables of one database only where a part of `information_schema` is compared with a constant. Behind a LEFT JOIN
+// that takes a derived table, and DISTINCT keeps that from being merged; otherwise it opens every table of the server.
 pub(super) const COLUMNS: &str = "\
 SELECT c.table_name, c.column_name, c.column_type, CAST(c.is_nullable = 'YES' AS CHAR), c.collation_name, CAST(s.seq_in_index AS CHAR)
 FROM information_schema.tables AS t
-JOIN information_schema.columns AS c ON c.table_schema = t.table_schema AND c.table_name = t.table_name
-LEFT JOIN information_schema.statistics AS s
-  ON s.table_schema = c.table_schema AND s.table_name = c.table_name AND s.column_name = c.column_name AND s.index_name = 'PRIMARY'
+JOIN information_schema.columns AS c ON c.table_schema = DATABASE() AND c.table_name = t.table_name
+LEFT JOIN (
+  SELECT DISTINCT table_name, column_name, seq_in_index FROM information_schema.statistics
+  WHERE table_schema = DATABASE() AND index_name = 'PRIMARY'
+) AS s ON s.table_name = c.table_name AND s.column_name = c.column_name
 WHERE t.table_schema = DATABASE() AND t.table_type = 'BASE TABLE'
 ORDER BY c.table_name, c.ordinal_position";
 
@@ -25,7 +29,9 @@ ORDER BY table_name, index_name, seq_in_index";
 pub(super) const VIEWS: &str = "\
 SELECT v.table_name, c.column_name, CASE WHEN COALESCE(c.ordinal_position, 1) = 1 THEN REPLACE(v.view_definition, CONCAT(CHAR(96), DATABASE(), CHAR(96), '.'), '') END, VERSION()
 FROM information_schema.views AS v
-LEFT JOIN information_schema.columns AS c ON c.table_schema = v.table_schema AND c.table_name = v.table_name
+LEFT JOIN (
+  SELECT DISTINCT table_name, column_name, ordinal_position FROM information_schema.columns WHERE table_schema = DATABASE()
+) AS c ON c.table_name = v.table_name
 WHERE v.table_schema = DATABASE()
 ORDER BY v.table_name, c.ordinal_position";
 
