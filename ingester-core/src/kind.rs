@@ -114,8 +114,9 @@ pub enum Finalizer {
     Ensure,
     /// No object gets it. From an object that has it, it is removed once the object's deletion or eviction is stored.
     Existing,
-    /// No object gets it, and it is removed from every object that has it. Projections have this unless their structs say
-    /// otherwise: their objects belong to somebody else.
+    /// No object gets it, and a live object that has it keeps it: another ingester may have put it there. It is removed from a
+    /// terminating object once the last state is stored. Projections have this unless their structs say otherwise: their
+    /// objects belong to somebody else.
     Never,
 }
 

@@ -1,4 +1,4 @@
-//! Which keys and values labels and annotations may have, by Kubernetes' grammar.
+//! Which keys and values labels and annotations may have, and which names objects and namespaces, by Kubernetes' grammar.
 //!
 //! May use: nothing.
 
@@ -48,6 +48,54 @@ pub fn check_annotation_key(key: &str) -> Result<(), LabelFault> {
 /// Where it is wrong, and why.
 pub fn check_label_value(value: &str) -> Result<(), LabelFault> {
     if value.is_empty() { Ok(()) } else { check_name("a label's value", value) }
+}
+
+/// Checks the name of an object of a group.
+///
+/// A custom resource has a DNS subdomain as its name, and so has nearly everything else. In the groups of [`ANY_SEGMENT`] some kinds take
+/// whatever can be a segment of a path, such as the role `system:node`.
+///
+/// # Errors
+/// Why it is wrong.
+pub fn check_object_name(group: &str, name: &str) -> Result<(), &'static str> {
+    if ANY_SEGMENT.iter().any(|of| group == *of || group.strip_suffix(of).is_some_and(|rest| rest.ends_with('.'))) {
+        return match name {
+            "." | ".." => Err("a name is not `.` or `..`"),
+            _ if name.contains(['/', '%']) => Err("a name has neither `/` nor `%`"),
+            _ => Ok(()),
+        };
+    }
+    let is_part = |part: &str| is_dns_label(part.as_bytes());
+    match name.len() <= PREFIX_LENGTH && name.split('.').all(is_part) {
+        true => Ok(()),
+        false => Err(
+            "a name has small letters, digits, `-` and `.`, 253 at most, and each part between points begins and ends with a \
+                      letter or a digit",
+        ),
+    }
+}
+
+/// Groups, with those below them, whose kinds may have other names than DNS subdomains: roles (`system:node`), API services (`v1.`), trust
+/// bundles, users of OpenShift (`kube:admin`).
+const ANY_SEGMENT: [&str; 2] = ["k8s.io", "openshift.io"];
+
+/// Checks the name of a namespace; empty for objects without one.
+///
+/// # Errors
+/// Why it is wrong.
+pub fn check_namespace(namespace: &str) -> Result<(), &'static str> {
+    match namespace.is_empty() || namespace.len() <= NAME_LENGTH && is_dns_label(namespace.as_bytes()) {
+        true => Ok(()),
+        false => Err(
+            "a namespace has small letters, digits and `-`, 63 at most, and begins and ends with a letter or a digit",
+        ),
+    }
+}
+
+/// Whether these are letters in lower case, digits and hyphens, with none of these at the ends.
+fn is_dns_label(part: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (part.first(), part.last()) else { return false };
+    *first != b'-' && *last != b'-' && part.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
 /// Whether nothing is wrong with a name. A plain loop: it runs for each label of each object.

@@ -126,6 +126,10 @@ pub struct Identity {
     pub name: Option<Box<str>>,
     /// `metadata.resourceVersion`
     pub resource_version: Option<Box<str>>,
+    /// Whether there is a `metadata.deletionTimestamp`.
+    pub terminating: bool,
+    /// `metadata.finalizers`, those that are texts.
+    pub finalizers: Vec<Box<str>>,
 }
 
 impl Object {
@@ -137,7 +141,7 @@ impl Object {
     pub fn parse(text: impl AsRef<str>, managed_fields: ManagedFields) -> Result<Self, ObjectError> {
         let text = text.as_ref();
         let mut found = Root::default();
-        found.read(text).map_err(|error| error.locate(text))?;
+        found.read(text, managed_fields).map_err(|error| error.locate(text))?;
         let api_version = found.api_version.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("apiVersion"))?;
         let kind = found.kind.filter(|s| !s.is_empty()).ok_or(ObjectError::Missing("kind"))?;
         let Metadata { uid, namespace, name, resource_version, managed_fields: cut, .. } = found.metadata;
@@ -312,7 +316,7 @@ struct Metadata {
 }
 
 impl Root {
-    fn read(&mut self, whole: &str) -> Result<(), json::Error> {
+    fn read(&mut self, whole: &str, managed_fields: ManagedFields) -> Result<(), json::Error> {
         let mut reader = Reader::new(whole);
         reader.begin_object()?;
         let (mut both, mut metadata, mut others) = (SpecAndStatus::default(), false, false);
@@ -323,7 +327,7 @@ impl Root {
                 "kind" => once(&mut self.kind, &key, &mut reader, text)?,
                 "metadata" if metadata => return Err(json::Error::duplicate(reader.offset(), &key)),
                 "metadata" => {
-                    self.metadata.read(&mut reader)?;
+                    self.metadata.read(&mut reader, managed_fields)?;
                     metadata = true;
                 }
                 "spec" => once(&mut both.spec, &key, &mut reader, range)?,
@@ -345,14 +349,18 @@ impl Root {
 }
 
 impl Metadata {
-    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), json::Error> {
+    fn read(&mut self, reader: &mut Reader<'_>, managed_fields: ManagedFields) -> Result<(), json::Error> {
         reader.begin_object()?;
         let mut before_key = reader.offset();
         let mut first = true;
         while let Some(key) = reader.next_key()? {
             match key.as_ref() {
                 "managedFields" => once(&mut self.managed_fields, &key, reader, |reader| {
-                    reader.skip()?;
+                    // They repeat the nesting of the object some levels further down. What is cut out may be as deep as it likes.
+                    match managed_fields {
+                        ManagedFields::Prune => reader.pass().map(drop)?,
+                        ManagedFields::Keep => reader.skip()?,
+                    }
                     Ok(member(reader, before_key, first))
                 })?,
                 _ if null(reader)? => {}
@@ -482,7 +490,7 @@ fn owner(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
 }
 
 impl Identity {
-    /// Reads what can be read; stops at the first thing that is broken.
+    /// Reads what can be read, past anything but brackets that do not match; stops at the first thing that cannot be passed.
     pub fn probe(text: &str) -> Self {
         let mut identity = Identity::default();
         // What was read before the mistake stays.
@@ -504,11 +512,18 @@ impl Identity {
                             "namespace" => self.namespace = lenient(reader)?,
                             "name" => self.name = lenient(reader)?,
                             "resourceVersion" => self.resource_version = lenient(reader)?,
-                            _ => reader.skip()?,
+                            "deletionTimestamp" => self.terminating = lenient(reader)?.is_some(),
+                            "finalizers" if reader.peek()? == TokenKind::Array => {
+                                reader.begin_array()?;
+                                while reader.next_element()? {
+                                    self.finalizers.extend(lenient(reader)?);
+                                }
+                            }
+                            _ => reader.pass().map(drop)?,
                         }
                     }
                 }
-                _ => reader.skip()?,
+                _ => reader.pass().map(drop)?,
             }
         }
         Ok(())
@@ -521,7 +536,7 @@ fn lenient(reader: &mut Reader<'_>) -> Result<Option<Box<str>>, json::Error> {
         TokenKind::String => Some(reader.string().map(Cow::into_owned)?.into()),
         TokenKind::Number => Some(reader.number()?.into()),
         _ => {
-            reader.skip()?;
+            reader.pass()?;
             None
         }
     })
@@ -738,5 +753,43 @@ mod tests {
         assert_eq!(identity.name.as_deref(), Some("7"));
         assert_eq!(identity.uid.as_deref(), Some("u"));
         assert_eq!(Identity::probe("nonsense"), Identity::default());
+    }
+
+    /// `inner` in so many objects.
+    fn nested(depth: usize, inner: &str) -> String {
+        [&r#"{"a":"#.repeat(depth), inner, &"}".repeat(depth)].concat()
+    }
+
+    #[test]
+    fn identity_is_read_past_what_is_nested_as_deep_as_it_likes() {
+        for depth in [101, 100_000] {
+            let deep = nested(depth, "[tru]");
+            let text = format!(
+                r#"{{"data":{deep},"metadata":{{"managedFields":[{deep}],"uid":"u","finalizers":["a",7,null,"b"],
+                    "deletionTimestamp":"2026-01-01T00:00:00Z","resourceVersion":"9"}}}}"#
+            );
+            let identity = Identity::probe(&text);
+            assert_eq!((identity.uid.as_deref(), identity.resource_version.as_deref()), (Some("u"), Some("9")));
+            assert!(identity.terminating && identity.finalizers == ["a", "7", "b"].map(Into::into), "{identity:?}");
+        }
+        let identity = Identity::probe(r#"{"metadata":{"deletionTimestamp":null,"finalizers":null,"name":"n"}}"#);
+        assert_eq!((identity.terminating, identity.name.as_deref()), (false, Some("n")));
+    }
+
+    #[test]
+    fn managed_fields_that_are_cut_out_may_be_nested_deeper_than_an_object_may() {
+        let whole = |managed: usize, spec: usize| {
+            let (managed, spec) = (nested(managed, "{}"), nested(spec, "{}"));
+            format!(
+                r#"{{"apiVersion":"v1","kind":"K","metadata":{{"managedFields":[{managed}],"name":"n"}},"spec":{spec}}}"#
+            )
+        };
+        // The object itself, its spec and the empty object inside are levels, too.
+        let object = parse(&whole(100_000, json::MAX_DEPTH - 2)).unwrap();
+        assert!(object.parts().is_ok() && !object.text().contains("managedFields"));
+        let error = parse(&whole(0, json::MAX_DEPTH)).unwrap().parts().unwrap_err();
+        assert!(error.to_string().contains("nested deeper than 100 levels"), "{error}");
+        let kept = Object::parse(whole(json::MAX_DEPTH, 0), ManagedFields::Keep);
+        assert!(kept.unwrap_err().to_string().contains("nested deeper than 100 levels"));
     }
 }

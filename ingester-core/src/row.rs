@@ -2,7 +2,7 @@
 //!
 //! May use: labels, schema, value, object, protobuf.
 
-use crate::labels::{check_annotation_key, check_label_key, check_label_value};
+use crate::labels::{check_annotation_key, check_label_key, check_label_value, check_namespace, check_object_name};
 use crate::object::{Object, StringMap};
 use crate::protobuf::Lost;
 use crate::schema::{Column, Companion, Form, Many, SqlType, Table, base};
@@ -25,7 +25,9 @@ pub struct Row {
     pub delete_time: Option<Micros>,
     /// `evict_time`, set before the object leaves etcd for good.
     pub evict_time: Option<Micros>,
-    /// Every column of the main table in its order. The store sets `update_time` and the three above.
+    /// `evict_confirmed`: whether the object is known to have left etcd. It counts only beside `evict_time`.
+    pub evict_confirmed: bool,
+    /// Every column of the main table in its order. The store sets `update_time` and the four above.
     pub values: Box<[Value]>,
     /// The rows of the labels table; none if the kind has no such table.
     pub labels: StringMap,
@@ -50,8 +52,56 @@ pub struct Version {
     pub ingest_version: u32,
     /// Whether `delete_time` is set.
     pub deleted: bool,
+    /// Whether the object is leaving etcd, or has left it.
+    pub eviction: Eviction,
+}
+
+impl Version {
     /// Whether `evict_time` is set.
-    pub evicted: bool,
+    pub fn evicted(self) -> bool {
+        self.eviction != Eviction::None
+    }
+}
+
+/// How far the eviction of an object is, as its row says it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eviction {
+    /// `evict_time` is not set.
+    #[default]
+    None,
+    /// The object is to leave etcd, and may still be there: later versions of it replace the row.
+    Intended,
+    /// The object has left etcd. The row is its only copy, and gives way to nothing that the cluster says.
+    Confirmed,
+    /// A release that did not know the column `evict_confirmed` wrote the row. It counts as confirmed until its object was looked at.
+    Unrecorded,
+}
+
+impl Eviction {
+    /// The eviction that the columns say: whether `evict_time` is set, and `evict_confirmed`. A value of another type, which SQLite
+    /// accepts, protects the row.
+    pub fn stored(evicted: bool, confirmed: &Value) -> Self {
+        match confirmed {
+            _ if !evicted => Eviction::None,
+            Value::Null => Eviction::Unrecorded,
+            Value::Bool(false) => Eviction::Intended,
+            _ => Eviction::Confirmed,
+        }
+    }
+
+    /// The value of `evict_confirmed`.
+    pub fn confirmed(self) -> Option<bool> {
+        match self {
+            Eviction::None | Eviction::Unrecorded => None,
+            Eviction::Intended => Some(false),
+            Eviction::Confirmed => Some(true),
+        }
+    }
+
+    /// Whether the row is taken for the only copy of its object.
+    pub fn is_only_copy(self) -> bool {
+        matches!(self, Eviction::Confirmed | Eviction::Unrecorded)
+    }
 }
 
 /// What a writer expects to be stored of an object, because it has written the row itself or has read the whole table.
@@ -107,10 +157,10 @@ pub enum RowError {
         /// What can be done about it.
         remedy: &'static str,
     },
-    /// Kubernetes itself would refuse the label or annotation.
+    /// Kubernetes itself would refuse the name, the namespace, a label or an annotation.
     #[error("{what}: {why}; Kubernetes would refuse it")]
     Metadata {
-        /// Which label or annotation, and whether its key or its value.
+        /// Which name, label or annotation, and whether its key or its value.
         what: String,
         /// What is wrong with it.
         why: String,
@@ -121,7 +171,7 @@ impl Row {
     /// The row of an object with the values of its indexed columns.
     ///
     /// # Errors
-    /// If a value does not fit its column, or Kubernetes would refuse a label or an annotation.
+    /// If a value does not fit its column, or Kubernetes would refuse the name, the namespace, a label or an annotation.
     pub(crate) fn new(
         table: &Table,
         ingest_version: u32,
@@ -149,6 +199,7 @@ impl Row {
         for (column, pairs) in table.many.iter().zip(&many) {
             check_many(column, pairs)?;
         }
+        check_identity(&object.shared_api_version(), &meta.namespace, &meta.name)?;
         check_names(&meta.labels, &meta.annotations)?;
         let pairs = |pairs: &StringMap| if table.companions { pairs.clone() } else { StringMap::default() };
         Ok(Row {
@@ -157,6 +208,7 @@ impl Row {
             ingest_version,
             delete_time: None,
             evict_time: None,
+            evict_confirmed: false,
             values: values.into(),
             labels: pairs(&meta.labels),
             annotations: pairs(&meta.annotations),
@@ -172,8 +224,13 @@ impl Row {
             res_version: self.res_version,
             ingest_version: self.ingest_version,
             deleted: self.delete_time.is_some(),
-            evicted: self.evict_time.is_some(),
+            eviction: self.eviction(),
         }
+    }
+
+    /// How far the eviction is.
+    pub fn eviction(&self) -> Eviction {
+        Eviction::stored(self.evict_time.is_some(), &Value::Bool(self.evict_confirmed))
     }
 
     /// The rows of one companion table, each as key and value.
@@ -295,6 +352,17 @@ fn out_of_range(column: &Column, value: String) -> RowError {
     RowError::OutOfRange { column: column.name.to_string(), value, ty: column.ty.to_string() }
 }
 
+/// Checks the names of an object and of its namespace. The API server never sends others, files may have any.
+fn check_identity(api_version: &str, namespace: &str, name: &str) -> Result<(), RowError> {
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    let wrong = |what: &str, value: &str, why: &'static str| RowError::Metadata {
+        what: format!("the {what} `{}`", shortened(value)),
+        why: why.to_owned(),
+    };
+    check_object_name(group, name).map_err(|why| wrong("name", name, why))?;
+    check_namespace(namespace).map_err(|why| wrong("namespace", namespace, why))
+}
+
 /// Checks labels, and the keys of annotations. The API server never sends others, files may have any: without the check, of two
 /// keys that differ only in blanks at their ends, MySQL and MariaDB would store one.
 fn check_names(labels: &StringMap, annotations: &StringMap) -> Result<(), RowError> {
@@ -357,6 +425,50 @@ mod tests {
             assert!(error.starts_with("the value of label `team`: a label's value has "), "{error}");
         }
         assert!(check_names(&map("Example.com/Team", ""), &none).is_err(), "but not in a label's");
+    }
+
+    #[test]
+    fn names_that_kubernetes_refuses_are_named() {
+        let (ours, long) = ("michelangelo.api/v2", "n".repeat(253));
+        for (api_version, namespace, name) in [
+            (ours, "ml", "churn-2.v1"),
+            (ours, "", &*long),
+            ("v1", &*"n".repeat(63), "0"),
+            ("rbac.authorization.k8s.io/v1", "", "system:node"),
+            ("apiregistration.k8s.io/v1", "", "v1."),
+            ("user.openshift.io/v1", "", "kube:admin"),
+        ] {
+            assert_eq!(check_identity(api_version, namespace, name), Ok(()), "{name}");
+        }
+        for name in [
+            "x'); DROP TABLE model; --",
+            "ml ",
+            " ml",
+            "Churn",
+            "a_b",
+            "a..b",
+            ".a",
+            "a.",
+            "-a",
+            "a-",
+            "ä",
+            "a/b",
+            "a\n",
+            &format!("{long}n"),
+        ] {
+            for api_version in [ours, "v1", "apps/v1", "notk8s.io/v1"] {
+                let error = check_identity(api_version, "ml", name).unwrap_err().to_string();
+                assert!(error.starts_with(&format!("the name `{}`: a name has ", shortened(name))), "{error}");
+                assert!(error.ends_with("; Kubernetes would refuse it"), "{error}");
+            }
+        }
+        for name in ["a/b", "..", "100%"] {
+            assert!(check_identity("rbac.authorization.k8s.io/v1", "", name).is_err(), "{name}");
+        }
+        for namespace in ["ml'; --", "a.b", "ML", "ml ", &"n".repeat(64)] {
+            let error = check_identity(ours, namespace, "a").unwrap_err().to_string();
+            assert!(error.starts_with(&format!("the namespace `{namespace}`: a namespace has ")), "{error}");
+        }
     }
 
     #[test]

@@ -222,7 +222,7 @@ impl fmt::Display for Shown<'_> {
 
 impl ObjectRow {
     /// The value of the column of this name, as it is stored. The columns that the store sets when it writes (`update_time`,
-    /// `delete_time`, `evict_time`) are NULL.
+    /// `delete_time`, `evict_time`, `evict_confirmed`) are NULL.
     ///
     /// # Panics
     /// If the kind has no such column; says which one may be meant.

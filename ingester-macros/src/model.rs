@@ -7,7 +7,7 @@ use proc_macro2::Span;
 use syn::{ExprPath, Generics, Ident, LitStr, Member, Path, Type, Visibility};
 
 /// The columns that every kind has, which the library declares.
-pub(crate) const BASE: [&str; 12] = [
+pub(crate) const BASE: [&str; 13] = [
     "uid",
     "group_ver",
     "namespace",
@@ -17,6 +17,7 @@ pub(crate) const BASE: [&str; 12] = [
     "update_time",
     "delete_time",
     "evict_time",
+    "evict_confirmed",
     "ingest_version",
     "proto",
     "json",

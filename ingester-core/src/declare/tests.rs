@@ -364,7 +364,7 @@ kinds:
     insta::assert_snapshot!(columns.join("\n"));
     let keys: Vec<String> = cluster.table().keys.iter().map(|key| key.name.to_string()).collect();
     assert_eq!(keys[5..], ["owner_name", "namespace_owner_name"]);
-    assert_eq!(cluster.table().by_path("spec.owner.name"), Some(12));
+    assert_eq!(cluster.table().by_path("spec.owner.name"), Some(13));
     // With a default, the column has something else than what is there.
     assert_eq!(cluster.table().by_path("status.phase"), None);
 }

@@ -2,7 +2,7 @@
 
 use super::Param;
 use super::rules::Rules;
-use crate::query::{Checked, Comparison, Condition, Operand, PairTest, SortKey, States};
+use crate::query::{Checked, Comparison, Condition, Operand, PairTest, Route, SortKey, States};
 use crate::schema::{Companion, Table, base};
 use crate::value::Value;
 
@@ -32,13 +32,91 @@ impl<W: Within> Within for &W {
     }
 }
 
+/// A query and the route to its rows.
+pub(super) trait Reached {
+    fn reached(&self) -> (&Checked, Route);
+}
+
+impl<R: Reached> Reached for &R {
+    fn reached(&self) -> (&Checked, Route) {
+        (**self).reached()
+    }
+}
+
 pub(super) struct Writer<'a> {
     pub(super) rules: &'a dyn Rules,
     pub(super) table: &'a Table,
+    /// The rows are reached by a route of ours: nothing may be written so that the database could take another one.
+    pub(super) is_routed: bool,
     pub(super) sql: String,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    pub(super) fn new(rules: &'a dyn Rules, table: &'a Table, route: Route) -> Self {
+        Writer { rules, table, is_routed: route != Route::Free, sql: String::new() }
+    }
+
+    /// The table with its rows as the route reaches them.
+    pub(super) fn rows(&mut self, query: &Checked, route: Route) {
+        let name = self.table.name;
+        match route {
+            Route::Free => self.push(&format!("\"{name}\"")),
+            Route::Key(key) => {
+                let by = self.rules.by_key(key.as_str());
+                self.push(&format!("\"{name}\"{by}"));
+            }
+            Route::Pairs(place) => {
+                self.push("(SELECT \"obj_uid\" AS \"uid of pair\" FROM ");
+                self.pairs(query, place);
+                let (join, by) = (self.rules.join_in_order(), self.rules.by_key("PRIMARY"));
+                self.push(&format!(
+                    ") AS \"pairs\" {join} \"{name}\"{by} ON \"{name}\".\"uid\" = \"pairs\".\"uid of pair\""
+                ));
+            }
+        }
+    }
+
+    /// The rows of a companion for which one of the conditions holds, as its key finds them.
+    fn pairs(&mut self, query: &Checked, place: usize) {
+        let Some(Condition::Pair { companion, key, test, .. }) = query.conditions().get(place) else { return };
+        let by = companion.keys().first().map(|key| self.rules.by_key(key.name.as_str())).unwrap_or_default();
+        self.push(&format!("\"{}\"{by} WHERE ", self.table.companion(*companion)));
+        self.pair_test(key.is_some(), test, "");
+    }
+
+    /// Counts the rows that a route finds, up to so many.
+    pub(super) fn count(&mut self, query: &Checked, route: Route, most: u64) {
+        self.push("SELECT COUNT(*) FROM (SELECT 1 AS \"found\" FROM ");
+        match route {
+            Route::Pairs(place) => self.pairs(query, place),
+            Route::Free => self.rows(query, route),
+            Route::Key(key) => {
+                self.rows(query, route);
+                for (place, condition) in query.conditions_of(key).enumerate() {
+                    self.push(if place == 0 { " WHERE " } else { " AND " });
+                    self.condition(condition);
+                }
+            }
+        }
+        self.push(&format!(" LIMIT {most}) AS \"rows found\""));
+    }
+
+    /// All conditions but the one that the route is about.
+    pub(super) fn conditions(&mut self, query: &Checked, route: Route) {
+        match route {
+            Route::Pairs(_) => {
+                let mut none = true;
+                for (_, condition) in others(query, route) {
+                    self.push(if none { "" } else { " AND " });
+                    none = false;
+                    self.condition(condition);
+                }
+                self.push(if none { "1 = 1" } else { "" });
+            }
+            _ => self.condition(query.condition()),
+        }
+    }
+
     fn push(&mut self, text: &str) {
         self.sql.push_str(text);
     }
@@ -135,17 +213,36 @@ impl Writer<'_> {
         }
     }
 
-    /// An object that has a pair is found by the pairs' key, one that has none by its own.
+    /// An object that has a pair is found by the pairs' key, one that has none by its own; where a route of ours leads to the objects,
+    /// each is looked up.
     fn pair(&mut self, companion: Companion, of_key: bool, test: &PairTest, has: bool) {
         let table = self.table.companion(companion);
-        let mut and = " WHERE ";
-        if has {
-            self.push(&format!("\"uid\" IN (SELECT \"obj_uid\" FROM \"{table}\""));
-        } else {
-            let uid = format!("\"{}\".\"uid\"", self.table.name);
-            self.push(&format!("NOT EXISTS (SELECT 1 FROM \"{table}\" WHERE \"obj_uid\" = {uid}"));
-            and = " AND ";
+        let uid = format!("\"{}\".\"uid\"", self.table.name);
+        match (has, self.is_routed) {
+            (true, false) => {
+                let is_all = !of_key && matches!(test, PairTest::Any);
+                let condition = if is_all { "" } else { " WHERE " };
+                self.push(&format!("\"uid\" IN (SELECT \"obj_uid\" FROM \"{table}\"{condition}"));
+                self.pair_test(of_key, test, "");
+                self.push(")");
+            }
+            // No database makes a join of a subquery that ends after one row.
+            (true, true) => {
+                self.push(&format!("1 = (SELECT 1 FROM \"{table}\" WHERE \"obj_uid\" = {uid}"));
+                self.pair_test(of_key, test, " AND ");
+                self.push(" LIMIT 1)");
+            }
+            (false, _) => {
+                self.push(&format!("NOT EXISTS (SELECT 1 FROM \"{table}\" WHERE \"obj_uid\" = {uid}"));
+                self.pair_test(of_key, test, " AND ");
+                self.push(")");
+            }
         }
+    }
+
+    /// What is tested of a pair, after `first` if it is anything.
+    fn pair_test(&mut self, of_key: bool, test: &PairTest, first: &'static str) {
+        let mut and = first;
         if of_key {
             self.push(and);
             self.push("\"key\" = ?");
@@ -177,7 +274,6 @@ impl Writer<'_> {
                 self.push(like);
             }
         }
-        self.push(")");
     }
 
     fn states(&mut self, states: States) {
@@ -211,6 +307,28 @@ impl Writer<'_> {
             self.name(key.place);
             if key.descending {
                 self.push(" DESC");
+            }
+        }
+    }
+
+    /// The uid and the columns of the order, by names that no column has.
+    pub(super) fn found(&mut self, order: &[SortKey]) {
+        self.push("\"uid\" AS \"found uid\"");
+        for (place, key) in order.iter().enumerate().filter(|(_, key)| key.place != base::UID) {
+            self.push(", ");
+            self.name(key.place);
+            self.push(&format!(" AS \"order {place}\""));
+        }
+    }
+
+    /// The order, by these names.
+    pub(super) fn found_order(&mut self, order: &[SortKey]) {
+        for (place, key) in order.iter().enumerate() {
+            let and = if place > 0 { ", " } else { "" };
+            let descending = if key.descending { " DESC" } else { "" };
+            match key.place {
+                base::UID => self.push(&format!("{and}\"found uid\"{descending}")),
+                _ => self.push(&format!("{and}\"order {place}\"{descending}")),
             }
         }
     }
@@ -350,6 +468,33 @@ pub(super) fn params<'a>(condition: &'a Condition, rules: &dyn Rules, params: &m
     }
 }
 
+/// The conditions but the one that the route is about, each with its place.
+fn others(query: &Checked, route: Route) -> impl Iterator<Item = (usize, &Condition)> {
+    query.conditions().iter().enumerate().filter(move |(place, _)| route != Route::Pairs(*place))
+}
+
+/// The parameters of what leads to the rows.
+pub(super) fn route_params<'a>(query: &'a Checked, route: Route, rules: &dyn Rules, all: &mut Vec<Param<'a>>) {
+    if let Route::Pairs(place) = route
+        && let Some(condition) = query.conditions().get(place)
+    {
+        params(condition, rules, all);
+    }
+}
+
+/// The parameters of [`Writer::count`].
+pub(super) fn count_params<'a>(query: &'a Checked, route: Route, rules: &dyn Rules, all: &mut Vec<Param<'a>>) {
+    route_params(query, route, rules, all);
+    if let Route::Key(key) = route {
+        query.conditions_of(key).for_each(|condition| params(condition, rules, all));
+    }
+}
+
+/// The parameters of [`Writer::conditions`].
+pub(super) fn condition_params<'a>(query: &'a Checked, route: Route, rules: &dyn Rules, all: &mut Vec<Param<'a>>) {
+    others(query, route).for_each(|(_, condition)| params(condition, rules, all));
+}
+
 /// How many parameters [`Rules::json_text`] has, each of them the path.
 pub(super) const JSON_PATHS: usize = 2;
 
@@ -363,7 +508,7 @@ pub(super) fn range_params<'a>(
 ) {
     let Some(after) = range.after else { return };
     let keys = remaining(order, range, after);
-    let writer = Writer { rules, table, sql: String::new() };
+    let writer = Writer::new(rules, table, Route::Free);
     let value = |value: &'a Value| (*value != Value::Null).then_some(Param::Value(value));
     if writer.compares_rows(&keys, range, order) {
         params.extend(keys.iter().filter_map(|(_, key)| value(key)));

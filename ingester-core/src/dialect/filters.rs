@@ -5,11 +5,11 @@
 #![allow(unreachable_pub)]
 
 use super::Dialect;
-use super::conditions::{Within, Writer};
+use super::conditions::{Reached, Within, Writer};
 use super::of_group::OfGroup;
 use super::rules::Rules;
 use super::statements::OfKind;
-use crate::query::Checked;
+use crate::query::{Checked, Route, Routes};
 use crate::schema::{Column, Ident, SqlType, Stays, Table};
 use askama::filters::Safe;
 use askama::{Result, Values};
@@ -282,19 +282,61 @@ pub(super) fn select_within<N: Borrow<u64>>(milliseconds: N, values: &dyn Values
     Ok(Safe(rules(values)?.select_within(*milliseconds.borrow())))
 }
 
-/// What a query requires of a row.
+/// The table of a query, as its route reaches the rows.
 #[askama::filter_fn]
-pub(super) fn holds(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
-    let mut writer = Writer { rules: rules(values)?, table: query.table(), sql: String::new() };
-    writer.condition(query.condition());
+pub(super) fn rows_reached<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
+    let (query, route) = reached.reached();
+    let mut writer = Writer::new(rules(values)?, query.table(), route);
+    writer.rows(query, route);
     Ok(Safe(writer.sql))
+}
+
+/// How many rows a route finds, up to [`Routes::FEW`].
+#[askama::filter_fn]
+pub(super) fn count_few<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
+    let (query, route) = reached.reached();
+    let mut writer = Writer::new(rules(values)?, query.table(), route);
+    writer.count(query, route, Routes::FEW);
+    Ok(Safe(writer.sql))
+}
+
+/// What a query requires of a row that its route reaches.
+#[askama::filter_fn]
+pub(super) fn holds<R: Reached>(reached: R, values: &dyn Values) -> Result<Safe<String>> {
+    let (query, route) = reached.reached();
+    let mut writer = Writer::new(rules(values)?, query.table(), route);
+    writer.conditions(query, route);
+    Ok(Safe(writer.sql))
+}
+
+/// The uid and the columns of a query's order, by names that no column has.
+#[askama::filter_fn]
+pub(super) fn found(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
+    let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
+    writer.found(query.order());
+    Ok(Safe(writer.sql))
+}
+
+/// A query's order, by these names.
+#[askama::filter_fn]
+pub(super) fn found_order(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
+    let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
+    writer.found_order(query.order());
+    Ok(Safe(writer.sql))
+}
+
+/// Joins the table to rows that were found before, row by row, by its primary key.
+#[askama::filter_fn]
+pub(super) fn join_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
+    let rules = rules(values)?;
+    Ok(Safe(format!("{} \"{}\"{}", rules.join_in_order(), table.name, rules.by_key("PRIMARY"))))
 }
 
 /// What a range of a query's order requires of a row, with ` AND ` in front of it; nothing if it is everything.
 #[askama::filter_fn]
 pub(super) fn is_within<W: Within>(query: W, values: &dyn Values) -> Result<Safe<String>> {
     let (query, range) = query.within();
-    let mut writer = Writer { rules: rules(values)?, table: query.table(), sql: String::new() };
+    let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
     writer.range(query.order(), range);
     Ok(Safe(writer.sql))
 }
@@ -302,7 +344,7 @@ pub(super) fn is_within<W: Within>(query: W, values: &dyn Values) -> Result<Safe
 /// A query's order.
 #[askama::filter_fn]
 pub(super) fn order_of(query: &Checked, values: &dyn Values) -> Result<Safe<String>> {
-    let mut writer = Writer { rules: rules(values)?, table: query.table(), sql: String::new() };
+    let mut writer = Writer::new(rules(values)?, query.table(), Route::Free);
     writer.order(query.order());
     Ok(Safe(writer.sql))
 }

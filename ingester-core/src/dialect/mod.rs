@@ -90,6 +90,15 @@ impl<'a> Param<'a> {
         time.map_or(Param::Null, Param::Time)
     }
 
+    /// A truth value, or NULL.
+    pub(crate) fn bool(value: Option<bool>) -> Self {
+        match value {
+            None => Param::Null,
+            Some(false) => Param::Value(&Value::Bool(false)),
+            Some(true) => Param::Value(&Value::Bool(true)),
+        }
+    }
+
     /// One parameter for each of `texts`.
     pub(crate) fn texts(texts: &'a [&'a str]) -> Vec<Self> {
         texts.iter().map(|text| Param::Text(text)).collect()
@@ -284,6 +293,10 @@ impl Dialect {
     /// - `wsrep_on` is `ON` on a node of Galera, which certifies transactions.
     /// - `group_replication_group_name` is not empty on a member of a MySQL group.
     /// - `read_only` or `innodb_read_only` is not `OFF` on a server that takes no writes.
+    /// - `timestamp` is the server's clock, in seconds since 1970, and `Uptime` how long it has run.
+    /// - `server_uuid`, `hostname` and `port` tell one server from another.
+    /// - `innodb_flush_log_at_trx_commit`, `log_bin`, `sync_binlog` and `rpl_semi_sync_source_enabled` (`rpl_semi_sync_master_enabled`) tell
+    ///   whether a commit that was answered can be lost.
     pub fn variables(self) -> Option<Sql> {
         self.rules().variables().map(Sql::new)
     }
@@ -308,12 +321,41 @@ impl Dialect {
         self.rules().begin(access)
     }
 
+    /// The statement after which each commit of a connection is on disk before it is answered, or is no longer. It has to come before
+    /// the transaction. `None` where the server's settings decide.
+    pub fn durability(self, is_durable: bool) -> Option<Sql> {
+        self.rules().durability(is_durable).map(Sql::new)
+    }
+
     /// One text that runs all of `statements` in a transaction, with the values of the parameters written into it. If a statement
     /// fails, the transaction stays open. `None` for an embedded database, which has no round trips to save.
     pub fn in_one_text(self, form: OneText, statements: &[&dyn Statement]) -> Option<Sql> {
         let write = self.rules().in_one_text()?;
         let statements: Vec<_> = statements.iter().map(|statement| (statement.sql(self), statement.params())).collect();
         Some(write(form, self.begin(Access::Write), &statements))
+    }
+
+    /// The statement with the values of its parameters in it, behind a comment with `mark`, which is of this program alone. So another
+    /// connection finds it among those that run. `None` for an embedded database.
+    pub fn marked(self, mark: &str, statement: &impl Statement) -> Option<Sql> {
+        let write = self.rules().marked()?;
+        Some(write(mark, &statement.sql(self), &statement.params_in(self)))
+    }
+
+    /// The query for the [marked](Dialect::marked) statements that run: the ids of their connections, and how their texts begin. `None`
+    /// for an embedded database.
+    pub fn marked_statements(self) -> Option<Sql> {
+        self.rules().marked_statements().map(Sql::new)
+    }
+
+    /// The statement that ends a connection with what it runs. `None` for an embedded database.
+    pub fn end_connection(self, id: u64) -> Option<Sql> {
+        self.rules().end_connection(id).map(Sql::new)
+    }
+
+    /// Whether [`Routes`](crate::query::Routes) to rows are chosen here. Without, the route is always [`Route::Free`](crate::query::Route).
+    pub fn has_routes(self) -> bool {
+        self.rules().has_routes()
     }
 
     /// Statements as a script, for people and for piping into a client.

@@ -6,6 +6,9 @@ use crate::schema::{Ident, SqlType};
 use crate::view::ViewType;
 use std::borrow::Cow;
 
+/// Writes a statement with the values of its parameters behind a mark.
+pub(super) type Marked = fn(&str, &Sql, &[Param<'_>]) -> Sql;
+
 /// Writes statements with the values of their parameters as the text of one transaction; the second argument begins it.
 pub(super) type InOneText = fn(OneText, &str, &[(Sql, Vec<Param<'_>>)]) -> Sql;
 
@@ -50,6 +53,12 @@ pub(super) trait Rules: Sync {
     fn json_text(&self) -> &'static str;
     /// Whether a range of a key is found by `(a, b) > (?, ?)`; else by `a > ? OR a = ? AND b > ?`.
     fn compares_rows(&self) -> bool;
+    /// Whether routes to rows are chosen here, because the database's own choice follows statistics that may be wrong.
+    fn has_routes(&self) -> bool;
+    /// What has a table read by the key of this name and no other; empty if the database cannot be told.
+    fn by_key(&self, key: &str) -> String;
+    /// A join that reads its first table first.
+    fn join_in_order(&self) -> &'static str;
     /// What asks for a statement's plan, and the place of the column that tells it.
     fn explain(&self) -> (&'static str, usize);
 
@@ -117,13 +126,24 @@ pub(super) trait Rules: Sync {
     fn node(&self) -> Option<&'static str>;
     /// Begins a transaction.
     fn begin(&self, access: Access) -> &'static str;
+    /// See [`Dialect::durability`](super::Dialect::durability).
+    fn durability(&self, is_durable: bool) -> Option<&'static str>;
     /// See [`Dialect::in_one_text`](super::Dialect::in_one_text).
     fn in_one_text(&self) -> Option<InOneText>;
+
+    /// See [`Dialect::marked`](super::Dialect::marked).
+    fn marked(&self) -> Option<Marked>;
+    /// See [`Dialect::marked_statements`](super::Dialect::marked_statements).
+    fn marked_statements(&self) -> Option<&'static str>;
+    /// See [`Dialect::end_connection`](super::Dialect::end_connection).
+    fn end_connection(&self, id: u64) -> Option<String>;
 
     // Queries of the catalog. The statements of the same names define their columns.
 
     /// See [`statements::ReadServer`](super::statements::ReadServer).
     fn server(&self) -> &'static str;
+    /// See [`statements::ReadClock`](super::statements::ReadClock).
+    fn clock(&self) -> &'static str;
     /// See [`statements::ReadTables`](super::statements::ReadTables).
     fn tables(&self) -> &'static str;
     /// See [`statements::CatalogColumns`](super::statements::CatalogColumns).

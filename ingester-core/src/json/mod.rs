@@ -15,7 +15,11 @@
 //! Invariants
 //! - The grammar is strict RFC 8259: no trailing commas, no comments, no bare control characters in strings.
 //!   Tolerance is about the values, never about the grammar.
-//! - No input panics, and none recurses deeper than [`MAX_DEPTH`]. Skipping does not recurse at all.
+//! - A number beyond a 64-bit float (`1e999`, 400 digits) and half of a surrogate pair are errors wherever they are, also in what is
+//!   skipped. RFC 8259 leaves both to the reader; other readers fail on them (Go and so the API server, serde_json, Python, MySQL),
+//!   each on others, so a text that has them is good in no database.
+//! - No input panics, and none recurses deeper than [`MAX_DEPTH`]. Skipping does not recurse at all. What is only passed
+//!   over ([`Reader::pass`]) may be nested as deep as it likes.
 //! - A good text pays nothing for the quality of the errors: paths and lines are worked out by a second look at the
 //!   text, after something went wrong.
 //!
@@ -28,7 +32,7 @@
 //! | `Option` | anything | null is `None` |
 //! | integers | `30`, `"30"` | not `3.0`, `1e3` or `"3.0"`; out of range is an error |
 //! | floats | `0.5`, `"0.5"`, `"NaN"`, `"Infinity"`, `"-Infinity"` | a number beyond the type's range is an error |
-//! | `String` | string | half a surrogate pair reads as U+FFFD |
+//! | `String` | string | |
 //! | `bool` | `true`, `false` | |
 //! | enum | `"Unit"`, `{"Variant": value}` | tagged from outside, as serde_json does |
 //! | any (`serde_json::Value`) | anything | nulls are kept |
@@ -45,7 +49,7 @@
 //! | the room `object` | an error in the object itself, its metadata, labels and annotations |
 //! | decoding a struct | an error for the fields of the struct |
 //! | decoding a map or free JSON | the last value counts |
-//! | skipping, and keeping as text | not checked |
+//! | skipping, passing over, and keeping as text | not checked |
 //!
 //! The first costs a pass over the text. The others cost nothing: the API server, whose objects they read, never writes a
 //! key twice. There a null counts as absent, so a null beside a value of the same key is no error.

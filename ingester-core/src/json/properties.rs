@@ -106,23 +106,19 @@ fn print(value: &Value, pretty: bool) -> String {
     if pretty { format!("{value:#}") } else { value.to_string() }
 }
 
-/// Whether the text has an escape for half of a surrogate pair, which serde_json refuses and Kubernetes takes.
-fn has_surrogate(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.match_indices("\\ud").any(|(at, _)| text[at + 3..].starts_with(['8', '9', 'a', 'b', 'c', 'd', 'e', 'f']))
-}
-
 #[track_caller]
 fn accepts_what_serde_json_accepts(text: &str) {
     let ours = from_str::<Value>(text);
     // The other differences do not come up: nesting is at most 16, and out of range means the same to both.
-    match serde_json::from_str::<Value>(text) {
-        Ok(theirs) => assert!(ours.is_ok_and(|ours| same(&ours, &theirs)), "{text}"),
-        Err(_) => assert!(ours.is_err() || has_surrogate(text), "{text}"),
+    let whole = serde_json::from_str::<Value>(text);
+    match &whole {
+        Ok(theirs) => assert!(ours.is_ok_and(|ours| same(&ours, theirs)), "{text}"),
+        Err(_) => assert!(ours.is_err(), "{text}"),
     }
     let mut reader = Reader::new(text);
     let ours = reader.raw().and_then(|raw| reader.finish().map(|()| raw));
-    let theirs = serde_json::from_str::<&RawValue>(text).ok().map(RawValue::get);
+    // What serde_json keeps as text it does not look into.
+    let theirs = serde_json::from_str::<&RawValue>(text).ok().filter(|_| whole.is_ok()).map(RawValue::get);
     assert_eq!(ours.ok(), theirs, "{text}");
     // Nothing to compare with, but neither these nor the search for the path may panic.
     let _ = from_str::<Cluster>(text).map_err(|error| error.to_string());

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::error::describe;
 use super::grammar::{Nesting, State};
+use super::number::Fault;
 use super::{Error, MAX_DEPTH, scan};
 
 /// The kinds of JSON values, as told by the first byte.
@@ -26,7 +27,7 @@ pub enum TokenKind {
 /// A position in JSON text, and what may come next there.
 ///
 /// Values are taken with [`string`](Self::string), [`number`](Self::number), [`bool`](Self::bool),
-/// [`null`](Self::null), [`skip`](Self::skip) or [`raw`](Self::raw); containers are opened with
+/// [`null`](Self::null), [`skip`](Self::skip), [`raw`](Self::raw) or [`pass`](Self::pass); containers are opened with
 /// [`begin_object`](Self::begin_object) and [`begin_array`](Self::begin_array) and then walked with
 /// [`next_key`](Self::next_key) and [`next_element`](Self::next_element), which also take the brackets' ends.
 /// Steps in a wrong order are errors, never panics. After an error the reader is of no further use. A clone is a
@@ -129,8 +130,7 @@ impl<'a> Reader<'a> {
         Ok(more)
     }
 
-    /// A string; borrowed from the text unless it has escapes. Half of a surrogate pair is read as U+FFFD, as
-    /// Go and so Kubernetes do.
+    /// A string; borrowed from the text unless it has escapes. Half of a surrogate pair is an error.
     #[inline]
     pub fn string(&mut self) -> Result<Cow<'a, str>, Error> {
         self.begin(b'"', "a string")?;
@@ -140,7 +140,8 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// The text of a number, in JSON's grammar: no plus sign, no leading zeros, digits around a point.
+    /// The text of a number, in JSON's grammar: no plus sign, no leading zeros, digits around a point. One that is beyond a 64-bit
+    /// float is an error.
     #[inline]
     pub fn number(&mut self) -> Result<&'a str, Error> {
         self.at_value()?;
@@ -239,6 +240,20 @@ impl<'a> Reader<'a> {
     pub fn raw(&mut self) -> Result<&'a str, Error> {
         let start = self.pos;
         self.skip()?;
+        Ok(self.since(start))
+    }
+
+    /// Passes over a value of any kind and of any depth and gives its text, without white space around. Only strings and
+    /// brackets are looked at: the text is checked when it is read itself. Fails where the value does not end.
+    pub fn pass(&mut self) -> Result<&'a str, Error> {
+        self.peek()?;
+        let start = self.pos;
+        let Some(end) = scan::value_end(self.text.as_bytes(), start) else {
+            self.pos = self.text.len();
+            return Err(self.unexpected("the end of the value"));
+        };
+        self.pos = end;
+        self.state = State::After;
         Ok(self.since(start))
     }
 
@@ -387,7 +402,11 @@ impl<'a> Reader<'a> {
     fn skip_number(&mut self) -> Result<(), Error> {
         match scan::number_end(self.text.as_bytes(), self.pos) {
             Ok(end) => {
-                self.pos = end;
+                let start = std::mem::replace(&mut self.pos, end);
+                let number = self.since(start);
+                if scan::may_be_infinite(number) && number.parse().is_ok_and(f64::is_infinite) {
+                    return Err(Fault::Range.of::<f64>(start, number));
+                }
                 Ok(())
             }
             // Reported at the start of the number, so that the path is the number's.
@@ -460,6 +479,13 @@ impl<'a> Reader<'a> {
     fn escape(&mut self) -> Result<char, Error> {
         let (char, end) = scan::escape(self.text.as_bytes(), self.pos)
             .ok_or_else(|| Error::syntax(self.pos, "invalid escape in a string"))?;
+        let half = || {
+            Error::value(
+                self.pos,
+                "a string has half of a surrogate pair (`\\ud800` to `\\udfff` alone), which is no character",
+            )
+        };
+        let char = char.ok_or_else(half)?;
         self.pos = end;
         Ok(char)
     }

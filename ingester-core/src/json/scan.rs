@@ -30,9 +30,16 @@ pub(super) fn number_end(bytes: &[u8], mut pos: usize) -> Result<usize, usize> {
     Ok(pos)
 }
 
+/// Whether the text of a number may be beyond a 64-bit float: it has an exponent, or very many digits.
+#[inline]
+pub(super) fn may_be_infinite(number: &str) -> bool {
+    // The greatest float has 309 digits before its point; `1e309` is the shortest text beyond it.
+    number.len() >= 5 && (number.len() > 308 || number.bytes().any(|byte| matches!(byte, b'e' | b'E')))
+}
+
 /// The character of the escape whose backslash is at `pos`, and the offset after it. Both halves of a surrogate
-/// pair are one escape; half a pair is U+FFFD.
-pub(super) fn escape(bytes: &[u8], pos: usize) -> Option<(char, usize)> {
+/// pair are one escape; half a pair is no character.
+pub(super) fn escape(bytes: &[u8], pos: usize) -> Option<(Option<char>, usize)> {
     let short = match bytes.get(pos + 1)? {
         byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
         b'b' => '\u{8}',
@@ -45,12 +52,12 @@ pub(super) fn escape(bytes: &[u8], pos: usize) -> Option<(char, usize)> {
             if let 0xd800..0xdc00 = unit
                 && let Some(low @ 0xdc00..0xe000) = unicode_escape(bytes, pos + 6)
             {
-                return Some((char::decode_utf16([unit, low]).next()?.ok()?, pos + 12));
+                return Some((Some(char::decode_utf16([unit, low]).next()?.ok()?), pos + 12));
             }
-            return Some((char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER), pos + 6));
+            return Some((char::from_u32(u32::from(unit)), pos + 6));
         }
     };
-    Some((short, pos + 2))
+    Some((Some(short), pos + 2))
 }
 
 /// The code unit of the `\uXXXX` at `pos`.
@@ -92,6 +99,35 @@ pub(super) fn string_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
             b'"' => return Some(pos + 1),
             b'\\' => pos += 2,
             _ => pos += 1,
+        }
+    }
+}
+
+/// The offset after the value whose first byte is at `pos`, by its strings and brackets alone; none where it does not end.
+/// It may be nested as deep as it likes: brackets are counted, and nothing recurses.
+pub(super) fn value_end(bytes: &[u8], mut pos: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    loop {
+        match bytes.get(pos)? {
+            b'"' => pos = string_end(bytes, pos + 1)?,
+            b'{' | b'[' => {
+                depth += 1;
+                pos += 1;
+                continue;
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                pos += 1;
+            }
+            byte if is_word(*byte) => pos = word_end(bytes, pos),
+            _ if depth > 0 => {
+                pos += 1;
+                continue;
+            }
+            _ => return None,
+        }
+        if depth == 0 {
+            return Some(pos);
         }
     }
 }

@@ -326,16 +326,12 @@ fn strings_borrow_unless_they_have_escapes() {
 }
 
 #[test]
-fn escapes_are_decoded_and_half_surrogate_pairs_replaced() {
+fn escapes_are_decoded_and_half_surrogate_pairs_refused() {
     for (text, value) in [
         (r#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{c}\n\r\t"),
         (r#""\u00e9\u20AC""#, "é€"),
         (r#""x\ud83d\ude00y""#, "x😀y"),
-        (r#""\ud83d""#, "\u{fffd}"),
-        (r#""\ud83dz""#, "\u{fffd}z"),
-        (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
-        (r#""\ud83d\u0041""#, "\u{fffd}A"),
-        (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
+        (r#""\\ud83d \ufffd""#, "\\ud83d \u{fffd}"),
     ] {
         reads(text, value.to_owned());
         assert_eq!(Reader::new(text).raw(), Ok(text));
@@ -343,6 +339,32 @@ fn escapes_are_decoded_and_half_surrogate_pairs_replaced() {
     for text in [r#""\x""#, r#""\u12g4""#, r#""\u12""#, r#""\ud83d\u1""#, r#""\"#] {
         assert!(from_str::<String>(text).is_err(), "{text}");
         assert!(Reader::new(text).skip().is_err(), "{text}");
+    }
+    for half in [r"\ud83d", r"\ud83dz", r"\ude00\ud83d", r"\ud83d\u0041", r"\ud83d\ud83d\ude00", r"\uDFFF"] {
+        for text in [format!("\"{half}\""), format!("{{\"{half}\": 1}}"), format!("[1, \"{half}\"]")] {
+            for error in [from_str::<Value>(&text).unwrap_err(), Reader::new(&text).skip().unwrap_err()] {
+                assert!(error.reason().contains("half of a surrogate pair"), "{text}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_beyond_a_float_are_refused_wherever_they_are() {
+    let (digits, zeros) = ("9".repeat(400), format!("0.{}", "0".repeat(400)));
+    let largest = format!("17976931348623157{}", "0".repeat(292));
+    for number in ["1e999", "-1E+400", "1.8e308", &digits, &format!("{digits}.5"), &format!("0.1e{digits}")] {
+        for text in [number.to_owned(), format!("[{number}]"), format!("{{\"a\": {{\"b\": {number}}}}}")] {
+            let error = Reader::new(&text).skip().unwrap_err();
+            assert!(error.reason().ends_with("is out of range for f64"), "{text}: {error}");
+            assert!(super::check(&text).is_err() && from_str::<Value>(&text).is_err(), "{text}");
+        }
+    }
+    for number in
+        ["1e308", "-1.7976931348623157e308", "1e-999", "5e-324", "123456789012345678901234567890", &largest, &zeros]
+    {
+        assert_eq!(Reader::new(number).raw(), Ok(number));
+        assert_eq!(super::check(number), Ok(()), "{number}");
     }
 }
 
@@ -498,7 +520,7 @@ fn an_error_shows_the_value_cut_to_forty_characters() {
     let fits = "é".repeat(38);
     refuses::<i32>(&format!("\"{fits}\""), &format!("expected a number, found string \"{fits}\""));
     let digits = "9".repeat(1000);
-    refuses::<i32>(&digits, &format!("number {}… is out of range for i32", "9".repeat(40)));
+    refuses::<i32>(&digits, &format!("number {}… is out of range for f64", "9".repeat(40)));
 }
 
 #[test]

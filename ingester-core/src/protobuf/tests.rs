@@ -169,7 +169,6 @@ fn value_that_does_not_fit_is_left_out_and_counted() {
         (r#"{"span": "a while"}"#, Lost { values: 1, ..NOTHING }),
         (r#"{"free": []}"#, Lost { values: 1, ..NOTHING }),
         (r#"{"byNumber": {"seven": "x"}}"#, Lost { values: 1, ..NOTHING }),
-        (r#"{"aDouble": 1e400}"#, Lost { values: 1, ..NOTHING }),
     ] {
         let kept = json.replacen('{', r#"{"present": 1, "#, 1);
         let (bytes, found) = encode(&kept);

@@ -215,8 +215,8 @@ pub enum QueryError {
         table: String,
         /// The field.
         field: String,
-        /// What may be meant, or what would make a column.
-        hint: String,
+        /// What to do about it.
+        hint: Hint,
     },
     /// A label or an annotation of a kind without companion tables.
     #[error(
@@ -257,6 +257,56 @@ pub enum QueryError {
         /// How large it is, and how large it may be.
         what: String,
     },
+}
+
+/// What to do about a field without a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Another field is meant.
+    Meant(String),
+    /// It is a path, for which there can be a column.
+    Path {
+        /// What the field is in.
+        of: String,
+        /// Its name in there.
+        name: String,
+    },
+    /// It can only be one of these, the table's columns.
+    Columns(Vec<&'static str>),
+}
+
+impl std::fmt::Display for Hint {
+    /// For those who have the program and its kinds: [`QueryError::for_request`] has the words for clients of the server.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Hint::Meant(field) => write!(f, "; did you mean `{field}`?"),
+            Hint::Path { of, name } => write!(
+                f,
+                " (`#[index]` at the Rust field of `{name}` in `{of}` makes one; without a column, every object has to be read: `--scan`)"
+            ),
+            Hint::Columns(_) => f.write_str(" (`ingester kinds -o wide` lists the columns with their paths)"),
+        }
+    }
+}
+
+impl QueryError {
+    /// The same for a client of the server, who has neither the program nor its kinds: what the request can say instead.
+    pub fn for_request(&self) -> String {
+        match self {
+            QueryError::NoSuchField { table, field, hint: Hint::Path { .. } } => format!(
+                "{table} has no column for the field `{field}`: select by fields that have one, or ask for every object to be \
+                 read with the parameter `scan=true`"
+            ),
+            QueryError::NoSuchField { table, field, hint: Hint::Columns(columns) } => {
+                format!("{table} has no column for the field `{field}`; it has {}", columns.join(", "))
+            }
+            QueryError::NoCompanions { kind, .. } => format!(
+                "labels and annotations of {kind} are not kept in tables of their own, so its objects cannot be selected by them: \
+                 select by fields"
+            ),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl Query {
@@ -495,12 +545,10 @@ impl Context {
         let names = names.chain(self.table.many.iter().map(|many| many.name.as_str()));
         let known: Vec<&str> = names.chain(paths.iter().map(String::as_str)).collect();
         let hint = match nearest(field, &known) {
-            Some(near) => format!("; did you mean `{near}`?"),
+            Some(near) => Hint::Meant(near.to_owned()),
             None => match field.rsplit_once('.') {
-                Some((struct_of, name)) => format!(
-                    " (`#[index]` at the Rust field of `{name}` in `{struct_of}` makes one; without a column, every object has to be read: `--scan`, or `scan` of a request)"
-                ),
-                None => String::from(" (`ingester kinds -o wide` lists the columns with their paths)"),
+                Some((of, name)) => Hint::Path { of: of.to_owned(), name: name.to_owned() },
+                None => Hint::Columns(self.table.columns.iter().map(|column| column.name.as_str()).collect()),
             },
         };
         QueryError::NoSuchField { table: self.table.name.to_string(), field: field.into(), hint }
@@ -689,6 +737,21 @@ mod tests {
         let scanned = Query { scan: true, ..about("spec.colour", Test::Exists) };
         assert!(scanned.check(MODEL.table()).is_ok());
         assert!(error(Query { scan: true, ..about("spec..\"x\"", Test::Exists) }).contains("has no column"));
+    }
+
+    #[test]
+    fn a_client_of_the_server_is_told_what_its_request_can_say() {
+        let said = |query: Query| query.check(MODEL.table()).unwrap_err().for_request();
+        let path = said(about("spec.colour", Test::Exists));
+        assert!(path.contains("`spec.colour`") && path.contains("`scan=true`"), "{path}");
+        let name = said(about("nothing", Test::Exists));
+        assert!(name.contains("it has uid, ") && name.contains("create_time"), "{name}");
+        let near = said(about("create_tim", Test::Exists));
+        assert!(near.ends_with("did you mean `create_time`?"), "{near}");
+        let alone = super::QueryError::NoCompanions { kind: "Event", table: "event_labels".into() }.for_request();
+        for message in [path, name, near, alone] {
+            assert!(!message.contains("--") && !message.contains("#[") && !message.contains("ingester"), "{message}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `model.rs` | the query, as it is asked |
 //! | `check.rs` | the same query about a kind's table: every field is a column, every value of that column's type |
+//! | `keys.rs` | which keys answer it |
 //! | `handle.rs` | the columns of a kind as Rust knows them, with the types of their values |
 //! | `selector/` | Kubernetes' label and field selectors |
 //! | `order.rs` | orders as people write them |
@@ -19,6 +20,7 @@
 mod check;
 mod fingerprint;
 mod handle;
+mod keys;
 mod list_options;
 mod model;
 mod order;
@@ -28,8 +30,9 @@ mod selector;
 mod time;
 mod token;
 
-pub use check::{Checked, Comparison, Condition, Operand, PairTest, Pattern, QueryError, SortKey};
+pub use check::{Checked, Comparison, Condition, Hint, Operand, PairTest, Pattern, QueryError, SortKey};
 pub use handle::{Dynamic, Entry, Handle, PartOf, Parts, Predicate, Sort};
+pub use keys::{Route, Routes};
 pub use list_options::{ListOptions, ListOptionsError, parse_list_options};
 pub use model::{Filter, Order, Query, States, Test};
 pub use order::{OrderError, parse_order};

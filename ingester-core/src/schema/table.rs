@@ -235,7 +235,7 @@ const ANNOTATION_COLUMNS: [Column; 3] = [
 ];
 
 /// The first columns of every main table.
-pub const BASE_COLUMNS: [Column; 12] = [
+pub const BASE_COLUMNS: [Column; 13] = [
     column_at("metadata.uid", "uid", SqlType::VarChar(64), false),
     column_at("apiVersion", "group_ver", SqlType::VarChar(128), false),
     column_at("metadata.namespace", "namespace", SqlType::VarChar(256), false),
@@ -246,6 +246,8 @@ pub const BASE_COLUMNS: [Column; 12] = [
     column("update_time", SqlType::DateTime, false),
     column("delete_time", SqlType::DateTime, true),
     column("evict_time", SqlType::DateTime, true),
+    // NULL in rows that are not evicted, and in those of releases that did not know the column.
+    column("evict_confirmed", SqlType::Boolean, true),
     column("ingest_version", SqlType::IntUnsigned, false),
     column("proto", SqlType::LongBlob, true),
     column("json", SqlType::Json, false),
@@ -271,12 +273,14 @@ pub mod base {
     pub const DELETE_TIME: usize = 7;
     /// `evict_time`
     pub const EVICT_TIME: usize = 8;
+    /// `evict_confirmed`
+    pub const EVICT_CONFIRMED: usize = 9;
     /// `ingest_version`
-    pub const INGEST_VERSION: usize = 9;
+    pub const INGEST_VERSION: usize = 10;
     /// `proto`
-    pub const PROTO: usize = 10;
+    pub const PROTO: usize = 11;
     /// `json`
-    pub const JSON: usize = 11;
+    pub const JSON: usize = 12;
 }
 
 pub(crate) const BASE_KEYS: [(&str, &[u16]); 5] = [

@@ -4,6 +4,8 @@ use crate::schema::SqlType;
 
 pub(super) const SERVER: &str = "SELECT CONCAT(VERSION(), ' ', @@version_comment), @@max_allowed_packet";
 
+pub(super) const CLOCK: &str = "SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)";
+
 pub(super) const TABLES: &str = "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()";
 
 // MariaDB opens the tables of one database only where a part of `information_schema` is compared with a constant. Behind a LEFT JOIN

@@ -14,19 +14,31 @@ pub(super) fn in_one_text(form: OneText, begin: &str, statements: &[(Sql, Vec<Pa
     text.push_str(begin);
     for (sql, params) in statements {
         text.push_str("; ");
-        // No name contains a question mark, so each is a parameter.
-        let mut pieces = sql.as_str().split('?');
-        text.push_str(pieces.next().unwrap_or_default());
-        for (piece, param) in pieces.zip(params) {
-            literal(&mut text, *param);
-            text.push_str(piece);
-        }
+        write(&mut text, sql, params);
     }
     text.push_str(match form {
         OneText::Sequence => "; COMMIT",
         OneText::Compound => "; COMMIT; END",
     });
     Sql::new(text)
+}
+
+/// One statement behind a comment that marks it.
+pub(super) fn marked(mark: &str, sql: &Sql, params: &[Param<'_>]) -> Sql {
+    let mut text = format!("/* {mark} */ ");
+    text.reserve(sql.as_str().len() + params.iter().map(room).sum::<usize>());
+    write(&mut text, sql, params);
+    Sql::new(text)
+}
+
+fn write(text: &mut String, sql: &Sql, params: &[Param<'_>]) {
+    // No name contains a question mark, so each is a parameter.
+    let mut pieces = sql.as_str().split('?');
+    text.push_str(pieces.next().unwrap_or_default());
+    for (piece, param) in pieces.zip(params) {
+        literal(text, *param);
+        text.push_str(piece);
+    }
 }
 
 /// About how many bytes a parameter takes as text.

@@ -6,7 +6,7 @@ mod catalog;
 pub(super) mod ddl;
 mod inline;
 
-use super::rules::{InOneText, Rules};
+use super::rules::{InOneText, Marked, Rules};
 use super::{Access, Sql};
 use crate::ddl::{SchemaChange, Step, TableDef, ViewDef};
 use crate::schema::{Ident, SqlType};
@@ -33,7 +33,14 @@ const SESSION_OF_MIGRATIONS: &[&str] = &["SET SESSION lock_wait_timeout = 1"];
 const SESSION_OF_NODES: &[&str] = &["SET SESSION wsrep_sync_wait = 1"];
 
 // Unlike @@wsrep_on, it is no error on a server that does not know a variable.
-const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'group_replication_group_name', 'read_only', 'innodb_read_only')";
+// The second statement goes in the same round trip, and its rows follow.
+const VARIABLES: &str = "SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'group_replication_group_name', 'read_only', 'innodb_read_only', \
+     'timestamp', 'server_uuid', 'hostname', 'port', 'log_bin', 'sync_binlog', 'innodb_flush_log_at_trx_commit', \
+     'rpl_semi_sync_master_enabled', 'rpl_semi_sync_source_enabled'); \
+     SHOW GLOBAL STATUS WHERE Variable_name = 'Uptime'";
+
+// Without the right PROCESS, a user sees its own connections: these are ours.
+const MARKED_STATEMENTS: &str = "SELECT ID, CAST(SUBSTRING(INFO, 1, 100) AS CHAR) FROM information_schema.PROCESSLIST WHERE INFO LIKE '/* ingester %'";
 
 // sqlx's own lock has a negative time-out, which means forever on MySQL. MariaDB does not know that and returns NULL at once.
 const LOCK_MIGRATIONS: &str = "SELECT GET_LOCK(CONCAT('ingester', SHA2(DATABASE(), 224)), 31536000)";
@@ -117,6 +124,18 @@ impl Rules for MySql {
     fn compares_rows(&self) -> bool {
         // It would read the whole index.
         false
+    }
+
+    fn has_routes(&self) -> bool {
+        true
+    }
+
+    fn by_key(&self, key: &str) -> String {
+        format!(" FORCE INDEX (\"{key}\")")
+    }
+
+    fn join_in_order(&self) -> &'static str {
+        "STRAIGHT_JOIN"
     }
 
     fn explain(&self) -> (&'static str, usize) {
@@ -240,12 +259,33 @@ impl Rules for MySql {
         }
     }
 
+    fn durability(&self, _: bool) -> Option<&'static str> {
+        // It is a setting of the server (innodb_flush_log_at_trx_commit).
+        None
+    }
+
     fn in_one_text(&self) -> Option<InOneText> {
         Some(inline::in_one_text)
     }
 
+    fn marked(&self) -> Option<Marked> {
+        Some(inline::marked)
+    }
+
+    fn marked_statements(&self) -> Option<&'static str> {
+        Some(MARKED_STATEMENTS)
+    }
+
+    fn end_connection(&self, id: u64) -> Option<String> {
+        Some(format!("KILL {id}"))
+    }
+
     fn server(&self) -> &'static str {
         catalog::SERVER
+    }
+
+    fn clock(&self) -> &'static str {
+        catalog::CLOCK
     }
 
     fn tables(&self) -> &'static str {

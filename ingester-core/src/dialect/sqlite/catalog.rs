@@ -4,6 +4,9 @@ use crate::schema::SqlType;
 
 pub(super) const SERVER: &str = "SELECT 'SQLite ' || sqlite_version(), 1000000000";
 
+// Its clock is that of this process, and has milliseconds.
+pub(super) const CLOCK: &str = "SELECT STRFTIME('%Y-%m-%d %H:%M:%f', 'now') || '000'";
+
 pub(super) const TABLES: &str = "SELECT name FROM sqlite_master WHERE type = 'table'";
 
 pub(super) const COLUMNS: &str = r#"SELECT t.name, c.name, c.type, CAST(c."notnull" = 0 AS TEXT), NULL, CASE WHEN c.pk > 0 THEN CAST(c.pk AS TEXT) END

@@ -5,7 +5,7 @@
 mod catalog;
 pub(super) mod ddl;
 
-use super::rules::{InOneText, Rules};
+use super::rules::{InOneText, Marked, Rules};
 use super::{Access, Sql};
 use crate::ddl::{SchemaChange, Step, TableDef, ViewDef, storage_class};
 use crate::schema::{Ident, SqlType};
@@ -91,6 +91,19 @@ impl Rules for Sqlite {
 
     fn compares_rows(&self) -> bool {
         true
+    }
+
+    fn has_routes(&self) -> bool {
+        // It has statistics only where somebody ran ANALYZE.
+        false
+    }
+
+    fn by_key(&self, _: &str) -> String {
+        String::new()
+    }
+
+    fn join_in_order(&self) -> &'static str {
+        "CROSS JOIN"
     }
 
     fn explain(&self) -> (&'static str, usize) {
@@ -212,12 +225,33 @@ impl Rules for Sqlite {
         }
     }
 
+    fn durability(&self, is_durable: bool) -> Option<&'static str> {
+        Some(if is_durable { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" })
+    }
+
     fn in_one_text(&self) -> Option<InOneText> {
+        None
+    }
+
+    fn marked(&self) -> Option<Marked> {
+        // The connection itself ends it.
+        None
+    }
+
+    fn marked_statements(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn end_connection(&self, _: u64) -> Option<String> {
         None
     }
 
     fn server(&self) -> &'static str {
         catalog::SERVER
+    }
+
+    fn clock(&self) -> &'static str {
+        catalog::CLOCK
     }
 
     fn tables(&self) -> &'static str {

@@ -1,8 +1,8 @@
 //! How many rows a query asks for.
 
-use crate::dialect::conditions::params;
+use crate::dialect::conditions::{Reached, condition_params, route_params};
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Sql, Statement, filters};
-use crate::query::Checked;
+use crate::query::{Checked, Route};
 use crate::schema::Column;
 use crate::value::Value;
 use askama::Template;
@@ -12,8 +12,8 @@ use askama::Template;
 #[template(
     ext = "sql",
     source = r#"{{ milliseconds|select_within }} COUNT(*){% if let Some(column) = by %}, {{ column|read }}{% endif %}
-FROM {{ query.table().name|ident }}
-WHERE {{ group|is_of_group }} AND {{ query|holds }}{% if let Some(column) = by %}
+FROM {{ self|rows_reached }}
+WHERE {{ group|is_of_group }} AND {{ self|holds }}{% if let Some(column) = by %}
 GROUP BY {{ column.name|ident }}
 ORDER BY COUNT(*) DESC, {{ column.name|ident }}
 LIMIT {{ limit|number }}{% endif %}"#
@@ -21,6 +21,8 @@ LIMIT {{ limit|number }}{% endif %}"#
 pub struct CountRows<'a> {
     /// The query.
     pub query: &'a Checked,
+    /// How its rows are reached.
+    pub route: Route,
     /// The kind's group.
     pub group: &'a OfGroup,
     /// The column by whose values the rows are counted.
@@ -31,14 +33,22 @@ pub struct CountRows<'a> {
     pub milliseconds: u64,
 }
 
+impl Reached for CountRows<'_> {
+    fn reached(&self) -> (&Checked, Route) {
+        (self.query, self.route)
+    }
+}
+
 impl Statement for CountRows<'_> {
     fn sql(&self, dialect: Dialect) -> Sql {
         dialect.render(self)
     }
 
     fn params_in(&self, dialect: Dialect) -> Vec<Param<'_>> {
-        let mut all: Vec<Param<'_>> = self.group.params().map(Param::Text).collect();
-        params(self.query.condition(), dialect.rules(), &mut all);
+        let (rules, mut all) = (dialect.rules(), Vec::new());
+        route_params(self.query, self.route, rules, &mut all);
+        all.extend(self.group.params().map(Param::Text));
+        condition_params(self.query, self.route, rules, &mut all);
         all
     }
 }
@@ -60,7 +70,7 @@ mod tests {
     fn reads_well() {
         let query = &crate::query::Query::default().check(&TABLE).unwrap();
         let group = &OfGroup::new("");
-        let all = CountRows { query, group, by: None, limit: 1, milliseconds: 30_000 };
+        let all = CountRows { query, route: Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
         let by = CountRows { by: Some(&TABLE.columns[12]), limit: 20, ..all };
         snapshot_of("CountRows", &[&all, &by]);
     }

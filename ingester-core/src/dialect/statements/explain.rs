@@ -44,7 +44,8 @@ mod tests {
     fn reads_well() {
         let query = &crate::query::Query::default().check(&TABLE).unwrap();
         let group = &OfGroup::new("example.com");
-        let statement = &CountRows { query, group, by: None, limit: 1, milliseconds: 30_000 };
+        let statement =
+            &CountRows { query, route: crate::query::Route::Free, group, by: None, limit: 1, milliseconds: 30_000 };
         snapshot(&Explain { statement, dialect: Dialect::Sqlite });
     }
 }

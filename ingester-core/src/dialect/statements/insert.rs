@@ -38,6 +38,7 @@ pub(super) fn columns(row: &Row, update_time: Micros) -> impl Iterator<Item = Pa
         base::UPDATE_TIME => Param::Time(update_time),
         base::DELETE_TIME => Param::time(row.delete_time),
         base::EVICT_TIME => Param::time(row.evict_time),
+        base::EVICT_CONFIRMED => Param::bool(row.eviction().confirmed()),
         base::INGEST_VERSION => Param::UInt(row.ingest_version.into()),
         _ => Param::Value(value),
     })

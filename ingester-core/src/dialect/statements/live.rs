@@ -10,9 +10,9 @@ use askama::Template;
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
+    source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL, "evict_confirmed"
 FROM {{ table.name|ident }}
-WHERE "uid" > ? AND {{ "delete_time"|without_index }} IS NULL AND {{ group|is_of_group }}{% if namespace.is_some() %} AND {{ "namespace"|without_index }} = ?{% endif %}{% if !evicted %} AND {{ "evict_time"|without_index }} IS NULL{% endif %}
+WHERE "uid" > ? AND {{ "delete_time"|without_index }} IS NULL AND {{ group|is_of_group }}{% if namespace.is_some() %} AND {{ "namespace"|without_index }} = ?{% endif %}{% if !confirmed %} AND ({{ "evict_time"|without_index }} IS NULL OR "evict_confirmed" IS NULL OR "evict_confirmed" = FALSE){% endif %}
 ORDER BY "uid"
 LIMIT {{ limit|number }}"#
 )]
@@ -23,8 +23,8 @@ pub struct Live<'a> {
     pub group: &'a OfGroup,
     /// Only rows of this namespace.
     pub namespace: Option<&'a str>,
-    /// Whether evicted rows are among them.
-    pub evicted: bool,
+    /// Whether rows whose eviction is confirmed are among them.
+    pub confirmed: bool,
     /// The uid that the page comes after; empty for the first page.
     pub after: &'a str,
     /// The most rows.
@@ -57,10 +57,10 @@ mod tests {
     #[test]
     fn reads_well() {
         let (group, core) = (&OfGroup::new("example.com"), &OfGroup::new(""));
-        let all = Live { table: &TABLE, group, namespace: None, evicted: true, after: "", limit: 2 };
+        let all = Live { table: &TABLE, group, namespace: None, confirmed: true, after: "", limit: 2 };
         let of_namespace = Live { namespace: Some("ml"), ..all };
         let of_core = Live { group: core, namespace: Some("ml"), ..all };
-        let not_evicted = Live { evicted: false, ..of_namespace };
-        snapshot_of("Live", &[&all, &of_namespace, &of_core, &not_evicted]);
+        let unconfirmed = Live { confirmed: false, ..of_namespace };
+        snapshot_of("Live", &[&all, &of_namespace, &of_core, &unconfirmed]);
     }
 }

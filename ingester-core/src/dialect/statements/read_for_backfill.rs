@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn reads_well() {
         let page = RowsToBackfill::After { uid: "a", limit: 2 };
-        let page = ReadForBackfill { table: &TABLE, places: &[12, 13], rows: page };
+        let page = ReadForBackfill { table: &TABLE, places: &[13, 14], rows: page };
         let these = ReadForBackfill { rows: RowsToBackfill::These(UIDS), ..page };
         snapshot_of("ReadForBackfill", &[&page, &these]);
     }

@@ -1,27 +1,35 @@
 //! A page of the rows that a query asks for.
 
-use crate::dialect::conditions::{Within, params, places, range_params};
+use crate::dialect::conditions::{Reached, Within, condition_params, places, range_params, route_params};
 use crate::dialect::{Columns, Dialect, OfGroup, Param, Query, Range, Sql, Statement, filters};
-use crate::query::Checked;
-use crate::schema::Column;
+use crate::query::{Checked, Route};
+use crate::schema::{Column, base};
 use crate::value::Value;
 use askama::Template;
 
 /// Reads a page of the rows that a query asks for, in its order, without locks.
+///
+/// Where large columns are wanted, the page is found, sorted and cut first, and only its rows' columns are read. Else a database would
+/// read and sort the texts of all rows that match: MySQL refuses that where one of them is larger than its memory for sorting.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"{{ milliseconds|select_within }} {% for column in columns %}{% if !loop.first %}, {% endif %}{{ column|read }}{% endfor %}
-FROM {{ query.table().name|ident }}
-WHERE {{ group|is_of_group }} AND {{ query|holds }}{{ self|is_within }}
+FROM {% if in_two_steps %}(SELECT {{ query|found }}
+FROM {% endif %}{{ self|rows_reached }}
+WHERE {{ group|is_of_group }} AND {{ self|holds }}{{ self|is_within }}
 ORDER BY {{ query|order_of }}
-LIMIT {{ limit|number }}"#
+LIMIT {{ limit|number }}{% if in_two_steps %}) AS "page"
+{{ query.table()|join_by_uid }} ON "uid" = "found uid"
+ORDER BY {{ query|found_order }}{% endif %}"#
 )]
 pub struct Select<'a> {
     query: &'a Checked,
     group: &'a OfGroup,
     range: &'a Range<'a>,
+    route: Route,
     columns: Vec<Column>,
+    in_two_steps: bool,
     limit: usize,
     milliseconds: u64,
 }
@@ -33,17 +41,31 @@ impl<'a> Select<'a> {
         query: &'a Checked,
         group: &'a OfGroup,
         wanted: &[usize],
-        range: &'a Range<'a>,
+        (range, route): (&'a Range<'a>, Route),
         limit: usize,
         milliseconds: u64,
     ) -> Self {
-        let columns = places(wanted, query.order()).into_iter().map(|place| query.table().columns[place]).collect();
-        Select { query, group, range, columns, limit, milliseconds }
+        let places = places(wanted, query.order());
+        let reads_texts = [base::JSON, base::PROTO].iter().any(|place| places.contains(place));
+        // A key that has the order gives the rows of the page and few others, unsorted.
+        let is_cut = || {
+            let routes = query.routes();
+            routes.is_plain && routes.ordered.is_some_and(|ordered| route == Route::Free || route == ordered)
+        };
+        let in_two_steps = reads_texts && !is_cut();
+        let columns = places.into_iter().map(|place| query.table().columns[place]).collect();
+        Select { query, group, range, route, columns, in_two_steps, limit, milliseconds }
     }
 
     /// The places of the columns that are read where these are wanted: the uid first, and those of the order as well.
     pub fn places(query: &Checked, wanted: &[usize]) -> Vec<usize> {
         places(wanted, query.order())
+    }
+}
+
+impl Reached for Select<'_> {
+    fn reached(&self) -> (&Checked, Route) {
+        (self.query, self.route)
     }
 }
 
@@ -60,8 +82,10 @@ impl Statement for Select<'_> {
 
     fn params_in(&self, dialect: Dialect) -> Vec<Param<'_>> {
         let rules = dialect.rules();
-        let mut all: Vec<Param<'_>> = self.group.params().map(Param::Text).collect();
-        params(self.query.condition(), rules, &mut all);
+        let mut all = Vec::new();
+        route_params(self.query, self.route, rules, &mut all);
+        all.extend(self.group.params().map(Param::Text));
+        condition_params(self.query, self.route, rules, &mut all);
         range_params(self.query.order(), self.range, self.query.table(), rules, &mut all);
         all
     }
@@ -84,7 +108,8 @@ impl Query for Select<'_> {
 mod tests {
     use super::*;
     use crate::dialect::tests::*;
-    use crate::query::{Filter, Order, Query, States, Test};
+    use crate::query::{Condition, Filter, Order, Query, States, Test};
+    use crate::schema::Ident;
 
     fn checked(query: Query) -> Checked {
         query.check(&TABLE).unwrap()
@@ -121,6 +146,8 @@ mod tests {
             scan: true,
             ..Query::default()
         });
+        let labelled =
+            filtered.conditions().iter().position(|condition| matches!(condition, Condition::Pair { .. })).unwrap();
         let first = &Range { null: None, after: None };
         let names = [Value::text("ml"), Value::text("a"), Value::text("uid")];
         let later = &Range { null: None, after: Some(&names) };
@@ -133,12 +160,12 @@ mod tests {
         snapshot_of(
             "Select",
             &[
-                &Select::new(&everything, group, json, first, 16, 30_000),
-                &Select::new(&everything, group, &[], later, 16, 30_000),
-                &Select::new(&newest, group, &[], times, 16, 500),
-                &Select::new(&newest, group, &[], none, 16, 500),
-                &Select::new(&filtered, group, &[], first, 16, 30_000),
-                &Select::new(&filtered, group, &[], owners, 16, 30_000),
+                &Select::new(&everything, group, json, (first, Route::Free), 16, 30_000),
+                &Select::new(&everything, group, json, (later, Route::Key(Ident::new("namespace_name"))), 16, 30_000),
+                &Select::new(&newest, group, &[], (times, Route::Free), 16, 500),
+                &Select::new(&newest, group, json, (none, Route::Key(Ident::new("namespace_name"))), 16, 500),
+                &Select::new(&filtered, group, &[], (first, Route::Free), 16, 30_000),
+                &Select::new(&filtered, group, json, (owners, Route::Pairs(labelled)), 16, 30_000),
             ],
         );
     }

@@ -1,15 +1,15 @@
 //! Versions of stored objects.
 
 use crate::dialect::{Columns, Dialect, Param, Query, Sql, Statement, filters};
-use crate::row::Version;
-use crate::schema::Table;
+use crate::row::{Eviction, Version};
+use crate::schema::{SqlType, Table};
 use askama::Template;
 
 /// Reads which versions of some objects are stored.
 #[derive(Debug, Template)]
 #[template(
     ext = "sql",
-    source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL
+    source = r#"SELECT "uid", "res_version", "ingest_version", "delete_time" IS NOT NULL, "evict_time" IS NOT NULL, "evict_confirmed"
 FROM {{ table.name|ident }}
 WHERE "uid" IN ({{ uids.len()|parameters }})
 ORDER BY "uid"{% if lock %}{{ table|lock_rows }}{% endif %}"#
@@ -41,14 +41,14 @@ impl Query for Versions<'_> {
     }
 }
 
-/// `res_version`, `ingest_version` and the two flags, from the column at `place` on.
+/// `res_version`, `ingest_version`, the two flags and `evict_confirmed`, from the column at `place` on.
 pub(super) fn version<C: Columns>(row: &C, place: usize) -> Result<Version, C::Error> {
     Ok(Version {
         res_version: row.uint(place)?,
         // The column has 32 bits, unless somebody changed it.
         ingest_version: u32::try_from(row.uint(place + 1)?).unwrap_or(u32::MAX),
         deleted: row.int(place + 2)? != 0,
-        evicted: row.int(place + 3)? != 0,
+        eviction: Eviction::stored(row.int(place + 3)? != 0, &row.value(place + 4, SqlType::Boolean)?),
     })
 }
 

@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn reads_well() {
         let rows: &[&Backfilled] = &[&backfilled("a"), &backfilled("b")];
-        let write = WriteBackfilled { table: &TABLE, places: &[12, 13], rows };
+        let write = WriteBackfilled { table: &TABLE, places: &[13, 14], rows };
         snapshot_of("WriteBackfilled", &[&write, &WriteBackfilled { table: &STAYING, ..write }]);
     }
 }

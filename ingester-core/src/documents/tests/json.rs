@@ -281,6 +281,16 @@ fn a_key_twice_is_an_error_of_its_object() {
 }
 
 #[test]
+fn a_value_that_no_database_keeps_is_an_error_of_its_object() {
+    for wrong in ["1e999", r#""\ud800""#] {
+        let list =
+            format!("{{\"items\": [\n{{\"name\": \"a\", \"x\": {wrong}}},\n{{\"name\": \"c\"}}], \"kind\": \"List\"}}");
+        let found = summary(&list);
+        assert!(found.len() == 2 && found[0].starts_with("2 !line 2 column ") && found[1] == "3 c", "{found:?}");
+    }
+}
+
+#[test]
 fn list_with_a_key_twice_fails_and_its_items_come_out() {
     for (text, found) in [
         (

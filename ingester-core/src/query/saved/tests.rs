@@ -397,7 +397,7 @@ fn queries_are_listed_as_kubernetes_objects() {
 fn statements(query: &Query) -> Vec<String> {
     let checked = query.check(MODEL.table()).unwrap();
     let (group, range) = (OfGroup::new(MODEL.group()), Range { null: None, after: None });
-    let select = Select::new(&checked, &group, &[], &range, 10, 1000);
+    let select = Select::new(&checked, &group, &[], (&range, crate::query::Route::Free), 10, 1000);
     Dialect::ALL.map(|dialect| select.sql(dialect).as_str().to_owned()).to_vec()
 }
 
