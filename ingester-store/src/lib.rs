@@ -25,6 +25,6 @@ mod store;
 
 pub use store::{
     Address, Catalog, Changed, ConnectOptions, Connections, Deleted, Effect, ErrorClass, Evicted, LiveRow, Purged,
-    Reject, Rejected, Report, Retry, RowChange, Store, StoreError, StoredRow, Tls, TlsMistake, TlsMode, compare, guard,
-    latest_of_each,
+    Reject, Rejected, Report, Retry, RowChange, Store, StoreError, StoredRow, Tls, TlsMistake, TlsMode, compare, fuse,
+    guard, latest_of_each, unless_stopped, waiting_for,
 };

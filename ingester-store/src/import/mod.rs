@@ -13,7 +13,7 @@ mod sources;
 pub use sources::{Source, expand, is_of_objects};
 
 use crate::store::guard::{Verdict, verdict};
-use crate::store::{Reject, Report, RowChange, Store, StoreError, latest_of_each};
+use crate::store::{Reject, Report, RowChange, Store, StoreError, latest_of_each, unless_stopped};
 use ingester_core::kind::Kind;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;
@@ -195,7 +195,7 @@ pub struct Import<'s> {
     pub namespace: Option<String>,
     /// How far it is.
     pub progress: Arc<Progress>,
-    /// Ends it behind the batch that is being written.
+    /// Ends it behind the batch that is being written, or a few seconds later without that batch.
     pub stop: CancellationToken,
 }
 
@@ -237,7 +237,7 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
         move || read::read(sources, kinds, namespace.as_deref(), &progress, &sender)
     });
 
-    while let Some(chunk) = stop.run_until_cancelled(receiver.recv()).await.flatten() {
+    'reading: while let Some(chunk) = stop.run_until_cancelled(receiver.recv()).await.flatten() {
         let mut rejects = Vec::new();
         for Loaded { origin, found } in chunk {
             progress.objects.fetch_add(1, Ordering::Relaxed);
@@ -256,7 +256,11 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
                     if let Some(place) = full {
                         bytes[place] = 0;
                         let batch = std::mem::take(&mut waiting[place]);
-                        rejects.extend(write(destination, &mut summary.kinds[place], batch, &mut problem).await?);
+                        let writing = write(destination, &mut summary.kinds[place], batch, &mut problem);
+                        match unless_stopped(&stop, writing).await {
+                            Some(written) => rejects.extend(written?),
+                            None => break 'reading,
+                        }
                     }
                 }
                 Found::LeftOut { place } => {
@@ -281,12 +285,20 @@ async fn run(import: Import<'_>, mut problem: impl FnMut(&Problem)) -> Result<Su
                 }
             }
         }
-        destination.record(&rejects).await?;
+        match unless_stopped(&stop, destination.record(&rejects)).await {
+            Some(recorded) => recorded?,
+            None => break,
+        }
     }
     for (place, batch) in waiting.into_iter().enumerate() {
         if !batch.is_empty() && !stop.is_cancelled() {
-            let rejects = write(destination, &mut summary.kinds[place], batch, &mut problem).await?;
-            destination.record(&rejects).await?;
+            let writing = async {
+                let rejects = write(destination, &mut summary.kinds[place], batch, &mut problem).await?;
+                destination.record(&rejects).await
+            };
+            if let Some(written) = unless_stopped(&stop, writing).await {
+                written?;
+            }
         }
     }
     summary.stopped = stop.is_cancelled();
@@ -356,7 +368,7 @@ async fn compared(store: &Store, table: &'static Table, changes: &[RowChange]) -
     for change in changes {
         let RowChange::Row(row) = change else { continue };
         match stored.get(&row.uid).map(|old| verdict(*old, row.version())) {
-            None | Some(Verdict::Write | Verdict::Mark) => report.written += 1,
+            None | Some(Verdict::Write | Verdict::Mark | Verdict::Confirm) => report.written += 1,
             Some(Verdict::Unchanged) => report.unchanged += 1,
             Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
         }

@@ -10,14 +10,15 @@ use super::lock_file::{AddedColumn, ReleasedMigration};
 use super::progress::progress;
 use super::released::{Released, parts};
 use crate::store::catalog::Catalog;
+use crate::store::foreign::Harm;
 use crate::store::ledger::{LedgerEntry, Migrating};
 use crate::store::views::Likeness;
 use crate::store::{ErrorClass, Store, StoreError};
-use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, ViewDef, steps_of};
+use ingester_core::ddl::{ColumnDef, KeyDef, Schema, SchemaChange, TableDef, ViewDef, steps_of};
 use ingester_core::dialect::Dialect;
 use ingester_core::kind::Kind;
 use ingester_core::schema::{Ident, SqlType, Stays};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How often a migration is attempted whose table is in use, and the pause between attempts.
@@ -92,6 +93,7 @@ impl Released {
             // Without pending migrations nothing is written: every start of the ingester comes here.
             return self.applied(store, applied, &[]).await;
         }
+        self.refuse_foreign(store).await?;
         let mut migrating = store.migrating().await?;
         migrating.ensure().await?;
         // The catalog is read before the ledger. On SQLite others may migrate in the meantime: if the catalog has a table of
@@ -175,17 +177,14 @@ impl Released {
         if version > last {
             return Err(ApplyError::Missing(version, last));
         }
+        // What would be dropped is looked at before the first statement.
+        let taken_back = self.taken_back(version, &store.ledger().await?);
+        store.refuse_foreign(&self.made_by(taken_back.into_iter()), Harm::Dropped).await?;
         let mut migrating = store.migrating().await?;
         migrating.ensure().await?;
         let entries = migrating.entries().await?;
         self.check(dialect, &entries)?;
-        let todo: Vec<&ReleasedMigration> = self
-            .lock_file()
-            .migrations
-            .iter()
-            .rev()
-            .filter(|released| released.version > version && entries.contains_key(&i64::from(released.version)))
-            .collect();
+        let todo = self.taken_back(version, &entries);
         let mut reverted = Vec::new();
         for (place, released) in todo.iter().enumerate() {
             report(Progress { migration: released.name(), place: place + 1, of: todo.len() });
@@ -211,6 +210,50 @@ impl Released {
         let changed: Vec<Ident> = todo.iter().flat_map(|released| created_views(&released.changes)).collect();
         store.forget_views(&changed).await?;
         Ok(reverted)
+    }
+
+    /// The migrations after `version` that the ledger has, the last one first.
+    fn taken_back(&self, version: u32, entries: &BTreeMap<i64, LedgerEntry>) -> Vec<&ReleasedMigration> {
+        let is_recorded = |released: &&ReleasedMigration| {
+            released.version > version && entries.contains_key(&i64::from(released.version))
+        };
+        self.lock_file().migrations.iter().rev().filter(is_recorded).collect()
+    }
+
+    /// Checks, before anything is changed, that no other program has made a table that a pending migration would make. What a recorded
+    /// migration has made is ours, and so is a table in the shape of ours: an interrupted migration or an earlier program has made it.
+    ///
+    /// # Errors
+    /// If another program has made one, or the database cannot be read.
+    pub async fn refuse_foreign(&self, store: &Store) -> Result<(), StoreError> {
+        let entries = store.ledger().await?;
+        store.refuse_foreign(&self.made_by(self.unrun(&entries)), Harm::Changed).await
+    }
+
+    /// The tables that these migrations make, in the shape that they have in each release.
+    fn made_by<'r>(&'r self, migrations: impl Iterator<Item = &'r ReleasedMigration>) -> Vec<TableDef> {
+        let created = |change: &SchemaChange| match change {
+            SchemaChange::CreateTable(table) => Some(table.name),
+            _ => None,
+        };
+        let names: BTreeSet<Ident> = migrations.flat_map(|migration| &migration.changes).filter_map(created).collect();
+        let mut made: Vec<TableDef> = Vec::new();
+        let mut schema = self.lock_file().tables.clone();
+        let mut add = |tables: &[TableDef]| {
+            for table in tables {
+                if names.contains(&table.name) && !made.contains(table) {
+                    made.push(table.clone());
+                }
+            }
+        };
+        add(&schema.tables);
+        for migration in self.lock_file().migrations.iter().rev() {
+            // A lock file of an earlier release may not say what was before.
+            let Some(before) = schema.before(&migration.changes) else { break };
+            add(&before.tables);
+            schema = before;
+        }
+        made
     }
 
     /// The names of the migrations that this database has not run.
@@ -329,7 +372,7 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
     let names = wanted.tables.iter().flat_map(|table| std::iter::once(table.name).chain(table.was.iter().copied()));
     for name in names {
         let Some(found) = catalog.tables.get(name.as_str()) else { continue };
-        if tables.iter().any(|table: &ingester_core::ddl::TableDef| table.name == name) {
+        if tables.iter().any(|table: &TableDef| table.name == name) {
             continue;
         }
         let like = wanted.tables.iter().find(|table| table.name == name || table.was.contains(&name));
@@ -366,13 +409,7 @@ pub fn schema_of(catalog: &Catalog, dialect: Dialect, wanted: &Schema) -> Schema
                 Some(KeyDef { name: key, columns: idents(&found.columns) })
             })
             .collect();
-        tables.push(ingester_core::ddl::TableDef {
-            name,
-            was: Vec::new(),
-            columns,
-            primary_key: idents(&found.primary_key),
-            keys,
-        });
+        tables.push(TableDef { name, was: Vec::new(), columns, primary_key: idents(&found.primary_key), keys });
     }
     let like = |view: &ViewDef| match catalog.views.get(view.name.as_str())?.likeness(view) {
         Likeness::Same => Some(view.clone()),

@@ -92,6 +92,7 @@ impl Store {
             return Ok(declared);
         }
         let wanted = Schema::of(registry);
+        self.refuse_foreign_tables(registry).await?;
         self.create_own().await?;
         match may {
             May::Add | May::Change => self.check_declared(registry.kinds).await?,

@@ -96,6 +96,7 @@ impl Released {
     pub async fn plan(&self, store: &Store) -> Result<Vec<Planned>, ApplyError> {
         let (dialect, entries) = (store.dialect(), store.ledger().await?);
         self.check(dialect, &entries)?;
+        self.refuse_foreign(store).await?;
         let catalog = store.catalog().await?;
         let unknown = entries.is_empty() && self.any_table(&catalog);
         let mut planned = Vec::new();

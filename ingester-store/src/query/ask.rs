@@ -4,10 +4,10 @@ use super::cursor::Cursor;
 use super::found::FoundRow;
 use crate::store::{Store, StoreError};
 use ingester_core::Kind;
-use ingester_core::dialect::statements::{CountRows, Explain, Select};
+use ingester_core::dialect::statements::{CountRoutes, CountRows, Explain, Select};
 use ingester_core::dialect::{OfGroup, Range};
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::query::{Checked, Continue, Query, QueryError, TokenError};
+use ingester_core::query::{Checked, Continue, Query, QueryError, Route, Routes, TokenError};
 use ingester_core::schema::{Companion, base};
 use ingester_core::value::Value;
 use std::collections::HashMap;
@@ -92,6 +92,7 @@ pub struct Page {
 pub struct Asked<'s> {
     store: &'s Store,
     checked: Arc<Checked>,
+    routes: Arc<Routes>,
     group: Arc<OfGroup>,
     limits: Limits,
     fingerprint: u64,
@@ -107,14 +108,20 @@ const ROWS: usize = 1000;
 const PORTION: usize = 4 << 20;
 
 impl Store {
+    /// What bounds a query that is a part of other work, such as the look-up before a write:
+    /// [`ConnectOptions::query_time`](crate::ConnectOptions::query_time).
+    pub fn limits(&self) -> Limits {
+        Limits { time: self.query_time(), ..Limits::default() }
+    }
+
     /// Prepares a query about a kind.
     ///
     /// # Errors
     /// [`QueryError`] when a field has no column, a value is not of its column's type, or the query is too large.
     pub fn ask_about(&self, kind: &Kind, query: &Query, limits: Limits) -> Result<Asked<'_>, QueryError> {
         let checked = Arc::new(query.check(kind.table())?);
-        let group = Arc::new(OfGroup::new(kind.group()));
-        Ok(Asked { store: self, checked, group, limits, fingerprint: query.fingerprint(kind.table()) })
+        let (routes, group) = (Arc::new(checked.routes()), Arc::new(OfGroup::new(kind.group())));
+        Ok(Asked { store: self, checked, routes, group, limits, fingerprint: query.fingerprint(kind.table()) })
     }
 }
 
@@ -122,6 +129,11 @@ impl<'s> Asked<'s> {
     /// The query as it was checked.
     pub fn checked(&self) -> &Checked {
         &self.checked
+    }
+
+    /// Whether no key answers it: all rows or their texts are read.
+    pub fn is_scan(&self) -> bool {
+        self.routes.is_scan()
     }
 
     /// A page of up to `limit` rows, the first one or that of a token. It has fewer rows where the limits of rows or bytes say so.
@@ -177,7 +189,7 @@ impl<'s> Asked<'s> {
         let places = Select::places(&self.checked, &wanted.places).into();
         let large = [base::JSON, base::PROTO].iter().any(|place| wanted.places.contains(place));
         let rows = if large { FIRST } else { ROWS };
-        Ok(Reader { asked: self.clone(), wanted, places, cursor, rows, ended: false })
+        Ok(Reader { asked: self.clone(), wanted, places, cursor, rows, ended: false, route: None })
     }
 
     /// How many rows the query asks for. Nothing is read but keys, but all of them.
@@ -185,7 +197,7 @@ impl<'s> Asked<'s> {
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
     pub async fn count(&self) -> Result<u64, AskError> {
-        let counted = self.in_time(&self.counted(None, 1)).await?;
+        let counted = self.counted(None, 1).await?;
         Ok(counted.first().map_or(0, |(count, _)| *count))
     }
 
@@ -194,13 +206,35 @@ impl<'s> Asked<'s> {
     /// # Errors
     /// [`AskError`] when the database fails or takes too long.
     pub async fn count_by(&self, place: usize, limit: usize) -> Result<Vec<(Value, u64)>, AskError> {
-        let counted = self.in_time(&self.counted(Some(place), limit)).await?;
+        let counted = self.counted(Some(place), limit).await?;
         Ok(counted.into_iter().map(|(count, value)| (value, count)).collect())
     }
 
-    fn counted(&self, place: Option<usize>, limit: usize) -> CountRows<'_> {
+    async fn counted(&self, place: Option<usize>, limit: usize) -> Result<Vec<(u64, Value)>, AskError> {
         let by = place.map(|place| &self.checked.table().columns[place]);
-        CountRows { query: &self.checked, group: &self.group, by, limit, milliseconds: self.milliseconds() }
+        let (query, group, milliseconds) = (&self.checked, &self.group, self.milliseconds());
+        let count = |route| CountRows { query, route, group, by, limit, milliseconds };
+        let route = self.route(Routes::best_to_count).await?;
+        match self.in_time(&count(route)).await {
+            Err(AskError::Store(error)) if error.is_about_key() => self.in_time(&count(Route::Free)).await,
+            counted => counted,
+        }
+    }
+
+    /// The best route to the rows.
+    async fn route(&self, best: impl Fn(&Routes, &[u64]) -> Route) -> Result<Route, AskError> {
+        if !self.store.dialect().has_routes() {
+            return Ok(Route::Free);
+        }
+        let counted = self.routes.to_count();
+        if counted.is_empty() {
+            return Ok(best(&self.routes, &[]));
+        }
+        match self.in_time(&CountRoutes::new(&self.checked, counted, self.milliseconds())).await {
+            Ok(found) => Ok(best(&self.routes, found.first().map_or(&[][..], Vec::as_slice))),
+            Err(AskError::Store(error)) if error.is_about_key() => Ok(Route::Free),
+            Err(error) => Err(error),
+        }
     }
 
     /// The SQL of the first page of up to `limit` rows, its parameters, and how the database would run it: lines of text, or JSON.
@@ -223,15 +257,16 @@ impl<'s> Asked<'s> {
     async fn explain_page(&self, wanted: &Wanted, limit: usize, cursor: &Cursor) -> Result<Explained, AskError> {
         use ingester_core::dialect::Statement as _;
         let range = &cursor.range().unwrap_or(Range { null: None, after: None });
-        let statement = &self.select(wanted, range, limit);
+        let route = self.route(Routes::best).await?;
+        let statement = &self.select(wanted, (range, route), limit);
         let dialect = self.store.dialect();
         let plan = self.in_time(&Explain { statement, dialect }).await?;
         let parameters = statement.params_in(dialect).iter().map(|param| format!("{param:?}")).collect();
         Ok(Explained { sql: statement.sql(dialect).as_str().to_owned(), parameters, plan })
     }
 
-    fn select<'a>(&'a self, wanted: &Wanted, range: &'a Range<'a>, limit: usize) -> Select<'a> {
-        Select::new(&self.checked, &self.group, &wanted.places, range, limit, self.milliseconds())
+    fn select<'a>(&'a self, wanted: &Wanted, way: (&'a Range<'a>, Route), limit: usize) -> Select<'a> {
+        Select::new(&self.checked, &self.group, &wanted.places, way, limit, self.milliseconds())
     }
 
     fn milliseconds(&self) -> u64 {
@@ -266,6 +301,8 @@ pub struct Reader<'s> {
     rows: usize,
     /// The present part of the order has no more rows: fewer were read than asked for.
     ended: bool,
+    /// How the rows are reached, once it is known.
+    route: Option<Route>,
 }
 
 impl Reader<'_> {
@@ -300,7 +337,18 @@ impl Reader<'_> {
         }
         while let Some(range) = self.cursor.range() {
             let limit = self.rows.min(most).max(1);
-            let read = self.asked.in_time(&self.asked.select(&self.wanted, &range, limit)).await?;
+            let route = match self.route {
+                Some(route) => route,
+                None => *self.route.insert(self.asked.route(Routes::best).await?),
+            };
+            let read = match self.asked.in_time(&self.asked.select(&self.wanted, (&range, route), limit)).await {
+                // Somebody has dropped it. `ingester schema verify` says so; reads go on without.
+                Err(AskError::Store(error)) if error.is_about_key() && route != Route::Free => {
+                    self.route = Some(Route::Free);
+                    continue;
+                }
+                read => read?,
+            };
             if read.is_empty() {
                 self.cursor.next_part();
                 continue;

@@ -143,7 +143,12 @@ impl FromStr for Address {
                     special characters of a password are percent-encoded";
         let scheme = url.split_once(':').map(|(scheme, _)| scheme);
         let shown = redact(url);
-        let wrong = |reason: String| StoreError::wrong(format!("reading the database URL `{shown}`"), reason, hint);
+        let doing = match url.contains("://") || scheme == Some("sqlite") {
+            true => format!("reading the database URL `{shown}`"),
+            // Without a scheme it may be anything, also a password alone.
+            false => "reading the database URL".to_owned(),
+        };
+        let wrong = |reason: String| StoreError::wrong(doing.clone(), reason, hint);
         let (file, parameters) = url.split_once('?').unwrap_or((url, ""));
         match scheme {
             Some("mysql" | "mariadb") => {
@@ -179,8 +184,10 @@ impl FromStr for Address {
                 let options = DriverOptions::Sqlite(Box::new(options));
                 Ok(Address { options, shown, tls: Tls::default(), has_tls: false, file })
             }
-            Some(other) => Err(wrong(format!("`{other}` is not a database that the ingester knows"))),
-            None => Err(wrong("it has no scheme".into())),
+            Some(other) if url[other.len()..].starts_with("://") => {
+                Err(wrong(format!("`{other}` is not a database that the ingester knows")))
+            }
+            _ => Err(wrong("it has no scheme".into())),
         }
     }
 }
@@ -369,9 +376,17 @@ mod tests {
         ] {
             assert_eq!(redact(url), shown);
         }
-        for url in
-            ["mysql://root:secret@db:99999999/ma", "mysql://root:1secret", "mysql://root:secret", "root:secret@db/ma"]
-        {
+        for url in [
+            "mysql://root:secret@db:99999999/ma",
+            "mysql://root:1secret",
+            "mysql://root:secret",
+            "root:secret@db/ma",
+            "secret",
+            "secret@db",
+            "secret/ma",
+            "secret:db",
+            "//root:secret@db/ma",
+        ] {
             let error = url.parse::<Address>().unwrap_err().to_string();
             assert!(!error.contains("secret"), "{error}");
         }

@@ -5,11 +5,12 @@
 //! main rows are written, no other transaction writes their labels, annotations and many values.
 
 use super::companions::CompanionChanges;
-use super::guard::{Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use super::transaction::Transaction;
 use super::{Report, RowChange};
 use ingester_core::dialect::statements::{
-    ClearRejects, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Tombstone, Versions, WriteCompanion,
+    ClearRejects, ConfirmEvictions, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Tombstone, Versions,
+    WriteCompanion,
 };
 use ingester_core::row::{Expected, Row};
 use ingester_core::schema::{Companion, Table};
@@ -47,6 +48,8 @@ impl Batch<'_> {
         let stored = self.versions(tx, &asked).await?;
 
         let (mut absent, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        // The uids of evicted rows whose objects have left etcd.
+        let mut confirmed: Vec<&str> = Vec::new();
         // Rows that exist and have the right rows in the companion tables already.
         let mut alike = Vec::new();
         for change in self.changes {
@@ -57,6 +60,7 @@ impl Batch<'_> {
                     Some((Verdict::Write, old)) if has_its_companions(row, old) => alike.push(row),
                     Some((Verdict::Write, _)) => present.push(row),
                     Some((Verdict::Mark, _)) => gone.extend(as_gone(row)),
+                    Some((Verdict::Confirm, _)) => confirmed.push(&row.uid),
                     Some((Verdict::Unchanged, _)) => report.unchanged += 1,
                     Some((Verdict::Stale, _)) => report.stale.push(row.uid.clone()),
                 },
@@ -64,6 +68,7 @@ impl Batch<'_> {
                     None => absent.push(row),
                     Some(Verdict::Write) => present.push(row),
                     Some(Verdict::Mark) => gone.extend(as_gone(row)),
+                    Some(Verdict::Confirm) => confirmed.push(&row.uid),
                     Some(Verdict::Unchanged) => report.unchanged += 1,
                     Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
                 },
@@ -72,6 +77,7 @@ impl Batch<'_> {
                         // Without a row, the object was never stored, and there is nothing to mark.
                         None | Some(Verdict::Unchanged) => report.unchanged += 1,
                         Some(Verdict::Stale) => report.stale.push(uid.clone()),
+                        Some(Verdict::Confirm) => confirmed.push(uid),
                         Some(Verdict::Write | Verdict::Mark) => {
                             gone.push(Gone { uid, res_version: *res_version, delete_time: *delete_time });
                         }
@@ -99,6 +105,7 @@ impl Batch<'_> {
                     None => absent.push(row),
                     Some(Verdict::Write) => present.push(row),
                     Some(Verdict::Mark) => gone.extend(as_gone(row)),
+                    Some(Verdict::Confirm) => confirmed.push(&row.uid),
                     Some(Verdict::Unchanged) => report.unchanged += 1,
                     Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
                 }
@@ -110,7 +117,10 @@ impl Batch<'_> {
             self.write_companions(tx, companion, &inserted, &winners[..changed], None).await?;
         }
         self.tombstones(tx, &gone).await?;
-        report.written += inserted.len() + winners.len() + gone.len();
+        for uids in chunks(&confirmed, MOST_ROWS) {
+            tx.execute(&ConfirmEvictions { table: self.table, uids }).await?;
+        }
+        report.written += inserted.len() + winners.len() + gone.len() + confirmed.len();
         if self.clear_rejects {
             for uids in chunks(&uids, MOST_ROWS) {
                 tx.execute(&ClearRejects { kind: self.table.kind, uids }).await?;
@@ -270,7 +280,7 @@ pub(super) fn has_its_companions(row: &Row, stored: Version) -> bool {
     let Some(Expected::Stored { res_version, companions }) = row.expected else { return false };
     // Labels and annotations do not depend on the definition, many values do.
     let ingest_version = if row.many.is_empty() { stored.ingest_version } else { row.ingest_version };
-    let live = Version { res_version, ingest_version, deleted: false, evicted: false };
+    let live = Version { res_version, ingest_version, deleted: false, eviction: Eviction::None };
     res_version > 0 && stored == live && companions == row.companions_hash()
 }
 

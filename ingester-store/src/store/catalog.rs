@@ -1,5 +1,6 @@
 //! The tables and views as the database describes them.
 
+use super::retry::{database, waiting_for};
 use super::settings::SETTINGS;
 use super::views::{FoundView, found_views};
 use super::{Store, StoreError};
@@ -109,7 +110,8 @@ impl Store {
     /// # Errors
     /// If the catalog cannot be read.
     pub async fn catalog(&self) -> Result<Catalog, StoreError> {
-        let read = async {
+        // In a box, because it is large, and the futures around it are moved with it.
+        let read = Box::pin(async {
             let mut tx = self.pool.begin(Access::Read).await?;
             let all = async {
                 let mut rows = CatalogRows {
@@ -125,8 +127,9 @@ impl Store {
             }
             .await;
             tx.end(all).await
-        };
-        let rows = read.await.map_err(|error| StoreError::of("reading the catalog of the database".into(), error))?;
+        });
+        let doing = "reading the catalog of the database";
+        let rows = waiting_for(|| database(doing), read).await.map_err(|error| StoreError::of(doing.into(), error))?;
         Ok(Catalog::new(rows))
     }
 }

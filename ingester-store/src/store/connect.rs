@@ -1,9 +1,11 @@
 //! Connecting to a database.
 
+use super::abandoned::Abandoned;
 use super::address::DriverOptions;
 use super::connections::Waits;
 use super::deadline::Deadline;
 use super::doubts::Doubts;
+use super::durability::Durability;
 use super::hosts::{self, Hosts};
 use super::rejects::Recorded;
 use super::servers::Servers;
@@ -41,6 +43,8 @@ pub struct ConnectOptions {
     pub retry: Retry,
     /// How long an object that the database refuses with an unknown error is tried again before it is rejected.
     pub patience: Duration,
+    /// How long the database may take for a statement of a query that is a part of other work, such as the look-up before a write.
+    pub query_time: Duration,
 }
 
 impl Default for ConnectOptions {
@@ -53,6 +57,7 @@ impl Default for ConnectOptions {
             read_only: false,
             retry: Retry::SHORT,
             patience: Duration::from_secs(60),
+            query_time: Duration::from_secs(30),
         }
     }
 }
@@ -135,7 +140,8 @@ impl Store {
             return Err(StoreError::wrong(format!("connecting to {address}"), format!("{file} is a folder"), hint));
         }
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
-        let (servers, deadline) = (Arc::new(Servers::default()), Deadline::default());
+        let (servers, deadline, durability) =
+            (Arc::new(Servers::default()), Deadline::default(), Durability::default());
         let (open, hosts) = match &address.options {
             DriverOptions::MySql(all) => {
                 let place = hosts::first(all, options.read_only).await.map_err(failed)?;
@@ -145,13 +151,18 @@ impl Store {
                 (Drivers::MySql(pool), hosts)
             }
             DriverOptions::Sqlite(connect) => {
-                (Drivers::Sqlite(sqlite::connect(connect, options, &deadline).await.map_err(failed)?), None)
+                let pool = sqlite::connect(connect, options, &deadline, &durability).await.map_err(failed)?;
+                (Drivers::Sqlite(pool), None)
             }
         };
-        let pool = Pool { open, waits: Waits::default(), servers: servers.clone(), hosts };
+        let abandoned = match &open {
+            Drivers::MySql(pool) => Some(Abandoned::new(pool.clone())),
+            Drivers::Sqlite(_) => None,
+        };
+        let pool = Pool { open, waits: Waits::default(), servers: servers.clone(), hosts, durability, abandoned };
         let answer = pool.fetch(&ReadServer).await.map_err(failed)?;
         let (server, max_packet) = answer.into_iter().next().unwrap_or_default();
-        Ok(Store {
+        let store = Store {
             pool,
             dialect: address.dialect(),
             server,
@@ -161,6 +172,10 @@ impl Store {
             servers,
             deadline,
             doubts: Mutex::new(Doubts::new(options.patience)),
-        })
+            query_time: options.query_time,
+        };
+        // A proxy may not answer what a new connection asks.
+        store.keep_clock().await;
+        Ok(store)
     }
 }

@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 /// No deadline.
 const NEVER: u64 = u64::MAX;
 
+/// The statement has no caller any more.
+const NOW: u64 = 0;
+
 /// The deadline of the statement that runs on a connection. The database asks it again and again while it works, so it is set
 /// without a word to the database.
 #[derive(Clone, Debug)]
@@ -22,27 +25,40 @@ impl Default for Deadline {
     }
 }
 
-/// While it lives, there is a deadline.
+/// While it lives, there is a deadline. If it is dropped before [`Set::end`], the statement ends at once.
 pub(super) struct Set<'d>(&'d Deadline);
 
+impl Set<'_> {
+    /// The statement has ended.
+    pub(super) fn end(self) {
+        self.0.forget();
+        std::mem::forget(self);
+    }
+}
+
 impl Deadline {
-    /// The statements that run until the answer is dropped are to end after `time`.
+    /// The statement that runs next is to end after `time`, or when the answer is dropped.
     pub(super) fn set(&self, time: Duration) -> Set<'_> {
         let at = u64::try_from(self.origin.elapsed().saturating_add(time).as_millis()).unwrap_or(NEVER);
         self.at.store(at, Ordering::Relaxed);
         Set(self)
     }
 
+    /// There is none. Before it is called, no statement may begin after one that was abandoned.
+    pub(super) fn forget(&self) {
+        self.at.store(NEVER, Ordering::Relaxed);
+    }
+
     /// Whether the statement may go on.
     pub(super) fn is_ahead(&self) -> bool {
         let at = self.at.load(Ordering::Relaxed);
-        at == NEVER || self.origin.elapsed().as_millis() < u128::from(at)
+        at == NEVER || at != NOW && self.origin.elapsed().as_millis() < u128::from(at)
     }
 }
 
 impl Drop for Set<'_> {
     fn drop(&mut self) {
-        self.0.at.store(NEVER, Ordering::Relaxed);
+        self.0.at.store(NOW, Ordering::Relaxed);
     }
 }
 
@@ -52,15 +68,19 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_deadline_ends_with_whoever_set_it() {
+    fn a_statement_ends_at_its_deadline_or_with_its_caller() {
         let deadline = Deadline::default();
         assert!(deadline.is_ahead(), "none is set");
         let asked = deadline.clone();
         let set = deadline.set(Duration::ZERO);
         assert!(!asked.is_ahead(), "a copy has the same one");
-        drop(set);
+        set.end();
         assert!(asked.is_ahead());
-        let _set = deadline.set(Duration::MAX);
+        let set = deadline.set(Duration::MAX);
         assert!(asked.is_ahead(), "far in the future");
+        drop(set);
+        assert!(!asked.is_ahead(), "its caller is gone");
+        deadline.forget();
+        assert!(asked.is_ahead(), "the next statement");
     }
 }

@@ -71,6 +71,7 @@ impl StoreError {
     /// An error of sqlx while `doing`.
     pub(super) fn of(doing: String, error: sqlx::Error) -> Self {
         let (class, hint) = classify(&error);
+        let hint = missing_right(&error).map(Into::into).or(hint.map(Into::into));
         let reason = match &error {
             sqlx::Error::Database(error) => match error.code() {
                 Some(_) => error.message().to_owned(),
@@ -79,13 +80,7 @@ impl StoreError {
             sqlx::Error::Io(error) => error.to_string(),
             error => error.to_string(),
         };
-        StoreError {
-            doing: doing.into(),
-            reason: reason.into(),
-            hint: hint.map(Into::into),
-            class,
-            source: Some(Box::new(error)),
-        }
+        StoreError { doing: doing.into(), reason: reason.into(), hint, class, source: Some(Box::new(error)) }
     }
 
     /// The error's class.
@@ -103,6 +98,12 @@ impl StoreError {
     pub(super) fn is_about_json(&self) -> bool {
         let Some(sqlx::Error::Database(error)) = self.source.as_deref() else { return false };
         error.try_downcast_ref().is_some_and(mysql::is_about_json)
+    }
+
+    /// Whether a key that the statement names is not there.
+    pub(crate) fn is_about_key(&self) -> bool {
+        let Some(sqlx::Error::Database(error)) = self.source.as_deref() else { return false };
+        error.try_downcast_ref().is_some_and(mysql::is_about_key)
     }
 
     /// What the database said, without what was being done.
@@ -149,6 +150,18 @@ pub(super) fn is_stale(error: &sqlx::Error) -> bool {
 pub(super) fn is_lost(error: &sqlx::Error) -> bool {
     use sqlx::Error as E;
     matches!(error, E::Io(_) | E::Protocol(_) | E::PoolTimedOut | E::BeginFailed)
+}
+
+/// Whether the user lacks a right.
+pub(super) fn is_denied(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else { return false };
+    error.try_downcast_ref().is_some_and(mysql::is_denied)
+}
+
+/// What to do about a right that the server names.
+fn missing_right(error: &sqlx::Error) -> Option<String> {
+    let sqlx::Error::Database(error) = error else { return None };
+    error.try_downcast_ref().and_then(mysql::missing_right)
 }
 
 /// Whether the server ended the statement because it took too long.

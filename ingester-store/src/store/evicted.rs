@@ -1,15 +1,14 @@
-//! Changing evicted rows where they live: in SQL. Their objects left etcd for good, so nobody else changes them; whatever the mirror
-//! still hears of them, the guard keeps the row.
+//! Changing evicted rows where they live: in SQL. Their objects have left etcd, so the row decides alone, under its lock: what the
+//! cluster still says of them, the guard keeps out. A row whose eviction is only intended is left to the mirror.
 //!
 //! Main rows are locked first, as by every writer. So what is decided about a row is decided about the row that is then written.
 
 use super::batch::{Batch, MOST_ROWS, chunks};
-use super::guard::Version;
+use super::guard::{Eviction, Version};
 use super::read::read_rows;
 use super::transaction::Transaction;
 use super::{Store, StoreError, StoredRow};
 use ingester_core::Kind;
-use ingester_core::dialect::Access;
 use ingester_core::dialect::statements::{Gone, Tombstone, Versions};
 use ingester_core::row::Row;
 use ingester_core::schema::{Table, base};
@@ -36,6 +35,8 @@ pub enum Changed<T, E> {
     NotFound,
     /// Its object is in the cluster, and is changed there.
     NotEvicted,
+    /// Its object is leaving the cluster: it may still change there.
+    Leaving,
     /// It was deleted.
     Deleted,
     /// It was to be left alone, for this reason.
@@ -60,7 +61,7 @@ impl Store {
         self.with_retries(
             || format!("changing a row of `{}`", table.name),
             || async {
-                let mut tx = self.pool.begin(Access::Write).await?;
+                let mut tx = self.pool.begin_durably(true).await?;
                 let changed = self.change_locked(&mut tx, kind, uid, effect, &edit).await;
                 tx.end(changed).await
             },
@@ -91,12 +92,9 @@ impl Store {
             return Err(sqlx::Error::InvalidArgument(what.to_owned()));
         }
         row.evict_time = stored.evict_time;
+        row.evict_confirmed = true;
         if effect == Effect::Written {
-            let batch = self.batch(table);
-            batch.overwrite(tx, &[&row]).await?;
-            for companion in table.companions() {
-                batch.write_companions(tx, companion, &[], &[&row], None).await?;
-            }
+            self.overwrite_one(tx, table, &row).await?;
         }
         Ok(Changed::Done(row))
     }
@@ -118,7 +116,7 @@ impl Store {
         self.with_retries(
             || format!("deleting a row of `{}`", table.name),
             || async {
-                let mut tx = self.pool.begin(Access::Write).await?;
+                let mut tx = self.pool.begin_durably(true).await?;
                 let deleted = async {
                     let stored = match evicted(&mut tx, kind, uid).await? {
                         Ok(stored) => stored,
@@ -128,7 +126,7 @@ impl Store {
                         return Ok(Changed::Refused(refused));
                     }
                     if effect == Effect::Written {
-                        mark(&mut tx, table, &[(uid, stored.res_version)]).await?;
+                        mark(&mut tx, table, &[(uid, stored.res_version)], self.now()).await?;
                     }
                     Ok(Changed::Done(Box::new(stored)))
                 }
@@ -139,8 +137,8 @@ impl Store {
         .await
     }
 
-    /// Marks those of these rows as deleted that are evicted and still of the version that was read of them. Returns the uids of the
-    /// others that are evicted: they were changed meanwhile.
+    /// Marks those of these rows as deleted that are evicted and still of the version that was read of them. The others that are
+    /// evicted are left alone: they were changed meanwhile, or their objects are still leaving the cluster.
     ///
     /// # Errors
     /// If the rows cannot be read or written within the retries.
@@ -157,15 +155,17 @@ impl Store {
         self.with_retries(
             || format!("deleting {} rows of `{}`", uids.len(), table.name),
             || async {
-                let mut tx = self.pool.begin(Access::Write).await?;
+                let mut tx = self.pool.begin_durably(true).await?;
                 let deleted = async {
                     let mut deleted = Deleted::default();
                     for uids in chunks(uids, MOST_ROWS) {
                         let stored = tx.fetch(&Versions { table, uids, lock: true }).await?;
-                        let evicted = |(_, version): &&(String, Version)| version.evicted && !version.deleted;
+                        let evicted = |(_, version): &&(String, Version)| version.evicted() && !version.deleted;
                         let mut gone = Vec::with_capacity(stored.len());
                         for (uid, version) in stored.iter().filter(evicted) {
-                            if read.get(uid.as_str()) == Some(&version.res_version) {
+                            if version.eviction == Eviction::Intended {
+                                deleted.leaving += 1;
+                            } else if read.get(uid.as_str()) == Some(&version.res_version) {
                                 gone.push((uid.as_str(), version.res_version));
                             } else {
                                 deleted.changed.push(uid.as_str().into());
@@ -173,7 +173,7 @@ impl Store {
                         }
                         deleted.rows += gone.len();
                         if effect == Effect::Written {
-                            mark(&mut tx, table, &gone).await?;
+                            mark(&mut tx, table, &gone, self.now()).await?;
                         }
                     }
                     Ok(deleted)
@@ -185,11 +185,47 @@ impl Store {
         .await
     }
 
+    /// Replaces an evicted row by that of its object, which is in the cluster again: a person has decided so. Only if the row is still
+    /// the one that was `seen`. Returns whether it was replaced.
+    ///
+    /// # Errors
+    /// If the row cannot be read or written within the retries, or the database refuses the new row.
+    pub async fn replace_evicted(&self, kind: &Kind, row: &Row, seen: Version) -> Result<bool, StoreError> {
+        let table = kind.table();
+        self.with_retries(
+            || format!("replacing a row of `{}`", table.name),
+            || async {
+                let mut tx = self.pool.begin_durably(true).await?;
+                let replaced = async {
+                    let stored = tx.fetch(&Versions { table, uids: &[&*row.uid], lock: true }).await?;
+                    if stored.first().is_none_or(|(_, stored)| *stored != seen) {
+                        return Ok(false);
+                    }
+                    self.overwrite_one(&mut tx, table, row).await?;
+                    Ok(true)
+                }
+                .await;
+                tx.end(replaced).await
+            },
+        )
+        .await
+    }
+
+    /// Overwrites a row, which the transaction has locked, with those of its companion tables.
+    async fn overwrite_one(&self, tx: &mut Transaction, table: &'static Table, row: &Row) -> Result<(), sqlx::Error> {
+        let batch = self.batch(table);
+        batch.overwrite(tx, &[row]).await?;
+        for companion in table.companions() {
+            batch.write_companions(tx, companion, &[], &[row], None).await?;
+        }
+        Ok(())
+    }
+
     fn batch(&self, table: &'static Table) -> Batch<'_> {
         Batch {
             table,
             changes: &[],
-            now: Micros::now(),
+            now: self.now(),
             max_packet: self.max_packet,
             clear_rejects: false,
             trusting: false,
@@ -204,6 +240,8 @@ pub struct Deleted {
     pub rows: usize,
     /// The uids of those that were changed meanwhile, and were left alone.
     pub changed: Vec<Box<str>>,
+    /// How many were left alone because their objects are still leaving the cluster.
+    pub leaving: usize,
 }
 
 /// Locks a row and reads it, if it is an evicted one of this kind.
@@ -220,8 +258,11 @@ async fn evicted<T, E>(
     Ok(match stored {
         None => Err(Changed::NotFound),
         Some(StoredRow { delete_time: Some(_), .. }) => Err(Changed::Deleted),
-        Some(StoredRow { evict_time: None, .. }) => Err(Changed::NotEvicted),
-        Some(stored) => Ok(stored),
+        Some(stored) => match stored.eviction {
+            Eviction::None => Err(Changed::NotEvicted),
+            Eviction::Intended => Err(Changed::Leaving),
+            Eviction::Confirmed | Eviction::Unrecorded => Ok(stored),
+        },
     })
 }
 
@@ -232,8 +273,12 @@ fn is_of(kind: &Kind, row: &StoredRow) -> bool {
 }
 
 /// Marks rows as deleted, which the transaction has locked, and leaves their versions.
-async fn mark(tx: &mut Transaction, table: &'static Table, rows: &[(&str, u64)]) -> Result<(), sqlx::Error> {
-    let now = Micros::now();
+async fn mark(
+    tx: &mut Transaction,
+    table: &'static Table,
+    rows: &[(&str, u64)],
+    now: Micros,
+) -> Result<(), sqlx::Error> {
     let gone: Vec<Gone<'_>> =
         rows.iter().map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
     for gone in chunks(&gone, MOST_ROWS) {

@@ -3,27 +3,31 @@
 //! It decides about rows that the transaction has locked, so it also holds against other writers. A test writes every
 //! combination on every database.
 
-pub use ingester_core::row::Version;
+pub use ingester_core::row::{Eviction, Version};
 
 /// What to do with a new row of which one is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Write it.
     Write,
-    /// The stored row is the same already.
+    /// The stored row says the same already, or what is new says nothing about it.
     Unchanged,
     /// The stored row is later, or it contradicts the new one: the tombstone of this very version while the object is said to live,
-    /// or an evicted row while the object is said to be deleted. Only the cluster can tell which of the two is right.
+    /// an evicted row while the object is said to be deleted, or a confirmed eviction while the object is said to be there. Only the
+    /// cluster can tell which of the two is right.
     Stale,
     /// Mark the stored row as deleted, and leave its columns alone: a later definition wrote them.
     Mark,
+    /// The object has left etcd: record in the stored row that its eviction is confirmed, and leave its other columns alone.
+    Confirm,
 }
 
 /// The rule:
-/// - A tombstone never replaces an evicted row: the object left etcd on purpose, so its DELETED event says nothing new. A tombstone
-///   of another version is stale: only the cluster can tell whether the object is gone, or still there and to be deleted.
-/// - The same holds of an evicted row that somebody deleted where it lives (`evicted.rs`): no tombstone replaces it.
-/// - An evicted row that was deleted where it lives stays deleted, whatever is still heard of the eviction of its object.
+/// - A row whose eviction is confirmed is the only copy of its object. It gives way to nothing that the cluster says: whatever state of
+///   the object is heard of, also that it is to be deleted, can only be judged by looking. An eviction of which nothing is recorded
+///   counts as confirmed, except that the same version on its way out of etcd begins it again.
+/// - A row whose eviction is intended gives way to a later version of its object. No tombstone of another version replaces it: only
+///   the cluster can tell whether the object was deleted or evicted. Its last state in etcd confirms the eviction.
 /// - A higher resourceVersion wins.
 /// - At the same resourceVersion, deletion and eviction win over the live state. A deletion that an earlier definition of the kind
 ///   brings leaves the columns of a later one. A live state of the version of a tombstone is stale: it does not revive the row, and
@@ -31,24 +35,27 @@ pub enum Verdict {
 /// - At the same resourceVersion and in the same state, a higher definition wins; nothing else is written again.
 /// - Objects without a resourceVersion (0, from hand-written files) replace each other, but never an object that has one.
 pub fn verdict(stored: Version, new: Version) -> Verdict {
-    if is_deleted_for_good(stored, new) {
-        return Verdict::Unchanged;
-    }
-    if new.deleted && stored.evicted {
-        return if new.res_version == stored.res_version { Verdict::Unchanged } else { Verdict::Stale };
+    match stored.eviction {
+        Eviction::Confirmed | Eviction::Unrecorded => return verdict_on_only_copy(stored, new),
+        Eviction::Intended if new.deleted => {
+            return if new.res_version == stored.res_version { Verdict::Confirm } else { Verdict::Stale };
+        }
+        Eviction::Intended | Eviction::None => {}
     }
     match new.res_version.cmp(&stored.res_version) {
         std::cmp::Ordering::Greater => Verdict::Write,
         std::cmp::Ordering::Less => Verdict::Stale,
         std::cmp::Ordering::Equal => {
-            let ends = (new.deleted && !stored.deleted) || (new.evicted && !stored.evicted);
-            let alike = (new.deleted, new.evicted) == (stored.deleted, stored.evicted);
-            let lives = !new.deleted && !new.evicted;
+            let ends = (new.deleted && !stored.deleted) || (new.evicted() && !stored.evicted());
+            let alike = (new.deleted, new.evicted()) == (stored.deleted, stored.evicted());
+            let lives = !new.deleted && !new.evicted();
             let replaces = new.res_version == 0 && !stored.deleted;
             if ends && new.deleted && new.ingest_version < stored.ingest_version {
                 Verdict::Mark
             } else if ends || replaces || (alike && new.ingest_version > stored.ingest_version) {
                 Verdict::Write
+            } else if stored.evicted() && new.eviction == Eviction::Confirmed {
+                Verdict::Confirm
             } else if stored.deleted && lives {
                 Verdict::Stale
             } else {
@@ -58,51 +65,123 @@ pub fn verdict(stored: Version, new: Version) -> Verdict {
     }
 }
 
-/// Whether somebody deleted the evicted row where it lives, and the new one is the object on its way out of etcd once more: what is
-/// still heard of it, such as another finalizer that goes, does not bring it back.
-fn is_deleted_for_good(stored: Version, new: Version) -> bool {
-    stored.deleted && stored.evicted && new.evicted && !new.deleted
-}
-
-/// What to do with a row that replaces the one that its writer saw, see
-/// [`RowChange::Replacement`](super::RowChange::Replacement). If the stored row is another one by now, the usual rule decides.
-pub fn verdict_over(stored: Version, seen: Version, new: Version) -> Verdict {
-    // Which definition wrote it makes it no other row.
-    let same = Version { ingest_version: seen.ingest_version, ..stored } == seen;
-    if is_deleted_for_good(stored, new) {
-        Verdict::Unchanged
-    } else if same {
-        Verdict::Write
-    } else {
-        verdict(stored, new)
+/// What the cluster says of an object whose row counts as its only copy.
+fn verdict_on_only_copy(stored: Version, new: Version) -> Verdict {
+    let same = new.res_version == stored.res_version;
+    match (stored.eviction, new.eviction) {
+        // The object has left etcd.
+        (Eviction::Unrecorded, Eviction::Confirmed) => Verdict::Confirm,
+        (_, Eviction::Confirmed) => Verdict::Unchanged,
+        // An earlier release began this eviction.
+        (Eviction::Unrecorded, Eviction::Intended) if same && !stored.deleted => Verdict::Write,
+        _ => Verdict::Stale,
     }
 }
 
-/// What to do with a tombstone of which only the uid and the version are known.
+/// What to do with a row that replaces the one that its writer saw, see
+/// [`RowChange::Replacement`](super::RowChange::Replacement). If the stored row is another one by now, the usual rule decides. An
+/// evicted row is never replaced by an earlier version: the cluster went back, and the row may be the only copy of what came after.
+pub fn verdict_over(stored: Version, seen: Version, new: Version) -> Verdict {
+    // Which definition wrote it makes it no other row.
+    let same = Version { ingest_version: seen.ingest_version, ..stored } == seen;
+    let replaceable = match stored.eviction {
+        Eviction::None => true,
+        Eviction::Intended => new.res_version >= stored.res_version,
+        Eviction::Confirmed | Eviction::Unrecorded => false,
+    };
+    if same && replaceable { Verdict::Write } else { verdict(stored, new) }
+}
+
+/// What to do with a tombstone of which only the uid and the version are known: the object was not there any more at this version.
 pub fn verdict_of_tombstone(stored: Version, res_version: u64) -> Verdict {
-    if stored.deleted || stored.evicted {
-        Verdict::Unchanged
-    } else if stored.res_version > res_version {
-        Verdict::Stale
-    } else {
-        Verdict::Write
+    match stored.eviction {
+        Eviction::Confirmed => Verdict::Unchanged,
+        Eviction::Unrecorded => Verdict::Confirm,
+        Eviction::None if stored.deleted => Verdict::Unchanged,
+        _ if stored.res_version > res_version => Verdict::Stale,
+        Eviction::Intended => Verdict::Confirm,
+        Eviction::None => Verdict::Write,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Verdict, Version, verdict, verdict_over};
+    use super::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+
+    fn version(res_version: u64, deleted: bool, eviction: Eviction) -> Version {
+        Version { res_version, ingest_version: 1, deleted, eviction }
+    }
 
     #[test]
-    fn an_evicted_row_that_was_deleted_where_it_lives_stays_deleted() {
-        let version = |res_version, deleted, evicted| Version { res_version, ingest_version: 1, deleted, evicted };
-        let deleted = version(5, true, true);
-        for later in [5, 6, 900] {
-            let leaving = version(later, false, true);
-            assert_eq!(verdict(deleted, leaving), Verdict::Unchanged, "{later}");
-            assert_eq!(verdict_over(deleted, deleted, leaving), Verdict::Unchanged, "{later}, by a look");
+    fn an_only_copy_gives_way_to_nothing_that_the_cluster_says() {
+        for eviction in [Eviction::Confirmed, Eviction::Unrecorded] {
+            for deleted in [false, true] {
+                let stored = version(5, deleted, eviction);
+                for res_version in [0, 1, 4, 5, 6, 900, u64::MAX] {
+                    for new_deleted in [false, true] {
+                        for new_eviction in [Eviction::None, Eviction::Intended, Eviction::Confirmed] {
+                            let new = version(res_version, new_deleted, new_eviction);
+                            let verdicts = [verdict(stored, new), verdict_over(stored, stored, new)];
+                            let begins_again = eviction == Eviction::Unrecorded
+                                && new == version(5, false, Eviction::Intended)
+                                && !deleted;
+                            for verdict in verdicts {
+                                let harmless = !matches!(verdict, Verdict::Write | Verdict::Mark);
+                                assert!(harmless || begins_again, "{stored:?} {new:?}: {verdict:?}");
+                            }
+                        }
+                    }
+                    assert_ne!(verdict_of_tombstone(stored, res_version), Verdict::Write, "{stored:?} {res_version}");
+                }
+            }
         }
-        // An object that lives again, such as in a cluster that was restored, is another matter.
-        assert_eq!(verdict(deleted, version(6, false, false)), Verdict::Write);
+    }
+
+    #[test]
+    fn an_object_that_is_there_again_is_looked_at() {
+        let stored = version(5, false, Eviction::Confirmed);
+        for res_version in [4, 5, 6] {
+            for eviction in [Eviction::None, Eviction::Intended] {
+                assert_eq!(verdict(stored, version(res_version, false, eviction)), Verdict::Stale);
+            }
+            // It may be there, and be deleted only now.
+            assert_eq!(verdict(stored, version(res_version, true, Eviction::None)), Verdict::Stale);
+        }
+    }
+
+    #[test]
+    fn an_intended_eviction_gives_way_to_later_versions_alone() {
+        let stored = version(5, false, Eviction::Intended);
+        for eviction in [Eviction::None, Eviction::Intended, Eviction::Confirmed] {
+            let new = |res_version| version(res_version, false, eviction);
+            assert_eq!(verdict(stored, new(6)), Verdict::Write);
+            assert_eq!(verdict(stored, new(4)), Verdict::Stale);
+            assert_eq!(verdict_over(stored, stored, new(4)), Verdict::Stale, "{eviction:?}");
+            assert_eq!(verdict_over(stored, stored, new(6)), Verdict::Write, "{eviction:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_gone_confirms_an_intended_eviction() {
+        let stored = version(5, false, Eviction::Intended);
+        assert_eq!(verdict_of_tombstone(stored, 5), Verdict::Confirm);
+        assert_eq!(verdict_of_tombstone(stored, 9), Verdict::Confirm);
+        assert_eq!(verdict_of_tombstone(stored, 4), Verdict::Stale);
+        assert_eq!(verdict(stored, version(5, false, Eviction::Confirmed)), Verdict::Confirm);
+        assert_eq!(verdict(stored, version(5, true, Eviction::None)), Verdict::Confirm);
+        // Somebody may have asked for its deletion meanwhile.
+        assert_eq!(verdict(stored, version(6, true, Eviction::None)), Verdict::Stale);
+        let unrecorded = version(5, false, Eviction::Unrecorded);
+        assert_eq!(verdict_of_tombstone(unrecorded, 0), Verdict::Confirm);
+        assert_eq!(verdict_of_tombstone(version(5, false, Eviction::Confirmed), 9), Verdict::Unchanged);
+    }
+
+    #[test]
+    fn an_eviction_of_an_earlier_release_is_begun_again_by_the_same_version_alone() {
+        let stored = version(5, false, Eviction::Unrecorded);
+        let leaving = |res_version| version(res_version, false, Eviction::Intended);
+        assert_eq!(verdict(stored, leaving(5)), Verdict::Write);
+        assert_eq!(verdict(stored, leaving(6)), Verdict::Stale);
+        assert_eq!(verdict(Version { deleted: true, ..stored }, leaving(5)), Verdict::Stale);
     }
 }

@@ -14,11 +14,13 @@
 //!
 //! Each database has a file with its driver: `mysql.rs`, `sqlite.rs`.
 
+mod abandoned;
 mod address;
 mod ask;
 pub(crate) mod backfill;
 mod batch;
 pub(crate) mod catalog;
+mod clock;
 mod companions;
 pub mod compare;
 mod connect;
@@ -26,8 +28,11 @@ mod connections;
 mod deadline;
 mod doubts;
 mod driver;
+mod durability;
 mod error;
 mod evicted;
+pub(crate) mod foreign;
+pub mod fuse;
 pub mod guard;
 mod holder;
 mod hosts;
@@ -60,7 +65,7 @@ pub use purge::Purged;
 pub use read::{Evicted, LiveRow, StoredRow};
 use rejects::Recorded;
 pub use rejects::Reject;
-pub use retry::Retry;
+pub use retry::{Retry, unless_stopped, waiting_for};
 pub use tls::{Tls, TlsMistake, TlsMode};
 pub use write::{Rejected, Report, RowChange, latest_of_each};
 
@@ -69,6 +74,7 @@ use doubts::Doubts;
 use ingester_core::dialect::Dialect;
 use servers::Servers;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use transaction::Pool;
 
 /// A connection pool to one database with the kinds' tables.
@@ -85,12 +91,19 @@ pub struct Store {
     deadline: Deadline,
     /// Objects that were refused with an unknown error.
     doubts: Mutex<Doubts>,
+    /// [`ConnectOptions::query_time`]
+    query_time: Duration,
 }
 
 impl Store {
     /// The server's name and version, as the server reports them.
     pub fn server(&self) -> &str {
         &self.server
+    }
+
+    /// How long a statement of a query may take that is a part of other work.
+    pub(crate) fn query_time(&self) -> Duration {
+        self.query_time
     }
 
     /// The dialect of SQL that the server understands.

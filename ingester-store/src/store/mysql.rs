@@ -1,6 +1,5 @@
 //! MySQL, MariaDB and other servers with their protocol.
 
-use super::deadline::Deadline;
 use super::driver::implement_driver;
 use super::error::Classified;
 use super::servers::{Server, Servers};
@@ -62,7 +61,11 @@ pub(super) async fn connect(
         .after_connect(move |connection, _| {
             let servers = connected.clone();
             Box::pin(async move {
+                let asked = tokio::time::Instant::now();
                 let server = prepare(connection).await?;
+                if let Some(time) = server.time {
+                    servers.clock.learn(time, asked);
+                }
                 if options.read_only {
                     for sql in DIALECT.session_of_readers() {
                         supported(connection.execute(raw(&sql)).await)?;
@@ -163,6 +166,31 @@ pub(super) fn is_stale(error: &MySqlDatabaseError) -> bool {
     READ_ONLY.contains(&number) || LEFT.contains(&number) || UNPREPARED.contains(&number)
 }
 
+/// The user lacks a right: to a database, a table, a column, in general, to a routine.
+const DENIED: [u16; 5] = [1044, 1142, 1143, 1227, 1370];
+
+/// Whether the user lacks a right.
+pub(super) fn is_denied(error: &MySqlDatabaseError) -> bool {
+    DENIED.contains(&error.number())
+}
+
+/// What to do about a right that the server names.
+pub(super) fn missing_right(error: &MySqlDatabaseError) -> Option<String> {
+    is_denied(error).then(|| granting(error.message()))?
+}
+
+/// `SELECT command denied to user 'ingester'@'10.0.0.7' for table 'model'` names the right, and where the user comes from; which account
+/// that is, only the server knows.
+fn granting(message: &str) -> Option<String> {
+    let (right, rest) = message.split_once(" command denied to user ")?;
+    let user = rest.split('@').next()?;
+    Some(format!("missing right: run GRANT {right} ON DATABASE.* TO {user}@HOST; {NEEDS}"))
+}
+
+/// Which rights the ingester needs.
+const NEEDS: &str =
+    "the ingester needs SELECT, INSERT, UPDATE and DELETE, and to make tables CREATE, ALTER, DROP and INDEX";
+
 /// MariaDB's error of a CHECK; that of a JSON column is JSON_VALID.
 const CHECKED: u16 = 4025;
 
@@ -260,9 +288,7 @@ fn by_number(number: u16) -> Option<Classified> {
             (Transient, Some("the server is read-only: name the primary, or wait for the fail-over"))
         }
         1129 => (Operator, Some("the server has blocked this host: run FLUSH HOSTS there")),
-        1044 | 1142 | 1143 | 1227 | 1370 => {
-            (Operator, Some("grant this user SELECT, INSERT, UPDATE, DELETE (and CREATE, ALTER, INDEX to make tables)"))
-        }
+        number if DENIED.contains(&number) => (Operator, Some(NEEDS)),
         1045 | 1698 | 1130 | 1251 | 1524 => {
             (Operator, Some("check user and password of the URL, and from which hosts this user may connect"))
         }
@@ -311,14 +337,74 @@ fn unsigned(value: u64) -> Result<u64, sqlx::Error> {
     Ok(value)
 }
 
-/// Runs a query. Its text says after how long the server ends it.
-pub(super) async fn fetch_within<Q: Query>(
+/// Runs a query as one text with its values, behind a mark by which another connection finds it.
+pub(super) async fn fetch_marked<Q: Query>(
     connection: &mut MySqlConnection,
     query: &Q,
-    _: Duration,
-    _: &Deadline,
+    mark: &str,
 ) -> Result<Vec<Q::Row>, sqlx::Error> {
-    fetch(connection, query).await
+    match DIALECT.marked(mark, query) {
+        Some(sql) => {
+            let rows = connection.fetch_all(raw(&sql)).await?;
+            rows.iter().map(|row| query.read(&Fetched(row))).collect()
+        }
+        None => fetch(connection, query).await,
+    }
+}
+
+/// The ids of the connections that run marked statements, and how the texts begin.
+pub(super) async fn marked_statements(connection: &mut MySqlConnection) -> Result<Vec<(u64, String)>, sqlx::Error> {
+    let Some(sql) = DIALECT.marked_statements() else { return Ok(Vec::new()) };
+    let rows = connection.fetch_all(raw(&sql)).await?;
+    rows.iter().map(|row| Ok((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?))).collect()
+}
+
+/// No such connection: it has ended by itself.
+const NO_CONNECTION: u16 = 1094;
+
+/// Ends a connection with what it runs.
+pub(super) async fn end_connection(connection: &mut MySqlConnection, id: u64) -> Result<(), sqlx::Error> {
+    let Some(sql) = DIALECT.end_connection(id) else { return Ok(()) };
+    match connection.execute(raw(&sql)).await {
+        Err(sqlx::Error::Database(error))
+            if error.try_downcast_ref::<MySqlDatabaseError>().is_some_and(|error| error.number() == NO_CONNECTION) =>
+        {
+            Ok(())
+        }
+        result => result.map(drop),
+    }
+}
+
+/// A key that a statement names is not there.
+const NO_KEY: u16 = 1176;
+
+/// Whether a key that the statement names is not there.
+pub(super) fn is_about_key(error: &MySqlDatabaseError) -> bool {
+    error.number() == NO_KEY
 }
 
 implement_driver!(MySql, MySqlArguments, MySqlRow, unsigned, u64, |value| value);
+
+#[cfg(test)]
+mod tests {
+    use super::granting;
+
+    #[test]
+    fn a_missing_right_is_named_with_the_user_who_lacks_it() {
+        for (message, begins) in [
+            (
+                "SELECT command denied to user 'ro'@'10.0.0.7' for table `m`.`model`",
+                "missing right: run GRANT SELECT ON DATABASE.* TO 'ro'@HOST; ",
+            ),
+            ("CREATE VIEW command denied to user 'ro'@'%' for table 'v'", "missing right: run GRANT CREATE VIEW ON "),
+            (
+                "SELECT command denied to user 'ro'@'%' for column 'value' in table 'ingester_settings'",
+                "missing right: run GRANT SELECT ON ",
+            ),
+        ] {
+            let says = granting(message).unwrap();
+            assert!(says.starts_with(begins), "{says}");
+        }
+        assert_eq!(granting("Access denied for user 'ro'@'%' to database 'm'"), None);
+    }
+}

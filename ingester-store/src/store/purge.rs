@@ -10,6 +10,7 @@ use ingester_core::Kind;
 use ingester_core::dialect::statements::{LockPurgeable, Purge, Purgeable};
 use ingester_core::dialect::{Access, OfGroup};
 use ingester_core::value::Micros;
+use std::time::Duration;
 
 /// What a batch of [`Store::purge`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,16 @@ impl Store {
         let rows = self.purge_rows(kind, &uids, before).await?;
         // If none could be deleted, the next batch would be the same one.
         Ok(Purged { rows, more: uids.len() == MOST_ROWS && rows > 0 })
+    }
+
+    /// As [`Store::purge`], of rows whose objects were deleted so long ago by the database's clock, which is asked now.
+    ///
+    /// # Errors
+    /// As [`Store::purge`].
+    pub async fn purge_older(&self, kind: &Kind, age: Duration) -> Result<Purged, StoreError> {
+        let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
+        let before = Micros(self.read_clock().await?.0.saturating_sub(age));
+        self.purge(kind, before).await
     }
 
     /// Deletes those of these rows whose objects were deleted before a time. Returns how many.

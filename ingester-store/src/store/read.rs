@@ -4,7 +4,7 @@
 //! are never those of another version.
 
 use super::batch::{MOST_ROWS, chunks};
-use super::guard::Version;
+use super::guard::{Eviction, Version};
 use super::transaction::Transaction;
 use super::{Store, StoreError};
 use ingester_core::Kind;
@@ -30,6 +30,8 @@ pub struct StoredRow {
     pub delete_time: Option<Micros>,
     /// `evict_time`; 1970 if the column holds something that is no time.
     pub evict_time: Option<Micros>,
+    /// How far the eviction is, by `evict_time` and `evict_confirmed`.
+    pub eviction: Eviction,
     /// Every column of the main table in its order, including these four and `update_time`. SQLite accepts values of other types
     /// than the column's; they are returned as they are.
     pub values: Box<[Value]>,
@@ -41,6 +43,26 @@ pub struct StoredRow {
     pub many: Box<[StringMap]>,
 }
 
+impl StoredRow {
+    /// Its version.
+    pub fn version(&self) -> Version {
+        Version {
+            res_version: self.res_version,
+            ingest_version: self.ingest_version,
+            deleted: self.delete_time.is_some(),
+            eviction: self.eviction,
+        }
+    }
+
+    /// The object's text.
+    pub fn json(&self) -> &str {
+        match self.values.get(base::JSON) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+}
+
 /// A row whose object is not deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveRow {
@@ -50,11 +72,11 @@ pub struct LiveRow {
     pub res_version: u64,
     /// `ingest_version`: which definition of its kind wrote it, see [`Kind::is_older`](ingester_core::Kind::is_older).
     pub ingest_version: u32,
-    /// Whether `evict_time` is set: the object left etcd and exists only in its row.
-    pub evicted: bool,
+    /// Whether the object is leaving etcd, or has left it.
+    pub eviction: Eviction,
 }
 
-/// Whether evicted rows are wanted: those of objects that left etcd and exist only in their rows.
+/// Whether rows are wanted whose eviction is confirmed: those of objects that left etcd and exist only in their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evicted {
     /// They are read as well.
@@ -102,7 +124,7 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<LiveRow>, StoreError> {
         let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
-        let page = &Live { table, group, namespace, evicted: evicted == Evicted::Included, after, limit };
+        let page = &Live { table, group, namespace, confirmed: evicted == Evicted::Included, after, limit };
         let read = self.with_retries(
             || format!("reading which rows of `{}` are live", table.name),
             || async {
@@ -114,7 +136,7 @@ impl Store {
             uid: uid.into(),
             res_version: version.res_version,
             ingest_version: version.ingest_version,
-            evicted: version.evicted,
+            eviction: version.eviction,
         };
         Ok(read.await?.into_iter().map(row).collect())
     }
@@ -243,6 +265,10 @@ pub(super) async fn read_rows(
                 ingest_version: number(values.get(base::INGEST_VERSION)),
                 delete_time: time(values.get(base::DELETE_TIME)),
                 evict_time: time(values.get(base::EVICT_TIME)),
+                eviction: Eviction::stored(
+                    time(values.get(base::EVICT_TIME)).is_some(),
+                    values.get(base::EVICT_CONFIRMED).unwrap_or(&Value::Null),
+                ),
                 labels,
                 annotations,
                 many: many.into(),

@@ -4,6 +4,7 @@ use super::error::{class_of, is_lost, is_stale};
 use super::{ErrorClass, Store, StoreError};
 use backon::{ExponentialBuilder, Retryable as _};
 use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
 /// Work that takes longer is logged.
 const SLOW: Duration = Duration::from_secs(1);
@@ -43,6 +44,37 @@ impl Retry {
     }
 }
 
+/// A wait of this length is told.
+const LONG: Duration = Duration::from_secs(10);
+
+/// How often it is told again.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// Does the work, and says what is waited for if it takes longer than a person waits without a word.
+pub async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<Output = T>) -> T {
+    let (begin, mut pause) = (Instant::now(), LONG);
+    let mut work = std::pin::pin!(work);
+    loop {
+        match tokio::time::timeout(pause, &mut work).await {
+            Ok(done) => return done,
+            Err(_) => tracing::warn!(seconds = begin.elapsed().as_secs(), "Still waiting for {}", what()),
+        }
+        pause = AGAIN;
+    }
+}
+
+/// How long work at a database may go on once it is to stop: a locked table must not keep a person waiting.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Does work to its end; `None` if it is to stop and does not end soon after.
+pub async fn unless_stopped<T>(stop: &CancellationToken, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = std::pin::pin!(work);
+    if let Some(done) = stop.run_until_cancelled(&mut work).await {
+        return Some(done);
+    }
+    tokio::time::timeout(GRACE, work).await.ok()
+}
+
 impl Store {
     /// Runs `work` from its beginning until it succeeds, fails with an error that is not transient, or has used up its attempts.
     /// `doing` says in the error what was being done.
@@ -54,9 +86,16 @@ impl Store {
     where
         F: Future<Output = Result<T, sqlx::Error>>,
     {
+        // Where attempts have no end, an outage is told elsewhere, and only an attempt that hangs is told here.
+        let waits = self.retry.attempts.is_some();
         let attempt = || async {
             let begin = Instant::now();
-            let result = work().await;
+            // In a box, because it is large, and the futures around it are moved with it.
+            let work = Box::pin(work());
+            let result = match waits {
+                true => work.await,
+                false => waiting_for(|| database(&doing()), work).await,
+            };
             if let Err(error) = &result {
                 if is_stale(error) {
                     self.servers.replace_connections();
@@ -74,19 +113,35 @@ impl Store {
             .retry(self.retry.backoff())
             // If the pool has timed out, it has already tried to connect for long enough. More attempts would hide the outage.
             .when(|error| class_of(error) == ErrorClass::Transient && !matches!(error, sqlx::Error::PoolTimedOut))
-            .notify(|error, pause| tracing::debug!(doing = doing(), %error, ?pause, "failed, trying again"))
-            .await;
+            .notify(|error, pause| tracing::debug!(doing = doing(), %error, ?pause, "failed, trying again"));
+        let result = Box::pin(result.into_future());
+        let result = match waits {
+            true => waiting_for(|| database(&doing()), result).await,
+            false => result.await,
+        };
+        if result.is_ok() {
+            Box::pin(self.keep_clock()).await;
+        }
         result.map_err(|error| StoreError::of(doing(), error))
     }
 }
 
+/// What is waited for at a database. The usual reason is a lock.
+pub(super) fn database(doing: &str) -> String {
+    format!(
+        "the database, {doing}: another session may hold a lock (on a server, SHOW FULL PROCESSLIST tells which one)"
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    use super::unless_stopped;
     use crate::store::{ConnectOptions, ErrorClass, Retry, Store, StoreError};
     use backon::BackoffBuilder as _;
     use std::cell::Cell;
     use std::io::ErrorKind;
     use std::time::Duration;
+    use tokio_util::sync::CancellationToken;
 
     /// Does work that fails `failures` times; returns how often it was tried and what came of it.
     async fn tried(failures: u32, error: fn() -> sqlx::Error) -> (u32, Result<u32, StoreError>) {
@@ -108,6 +163,16 @@ mod tests {
 
     fn reset() -> sqlx::Error {
         std::io::Error::from(ErrorKind::ConnectionReset).into()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_that_hangs_ends_soon_after_the_stop_and_other_work_at_its_end() {
+        let stop = CancellationToken::new();
+        assert_eq!(unless_stopped(&stop, async { 1 }).await, Some(1));
+        stop.cancel();
+        let soon = tokio::time::sleep(Duration::from_secs(1));
+        assert_eq!(unless_stopped(&stop, soon).await, Some(()));
+        assert_eq!(unless_stopped(&stop, std::future::pending::<()>()).await, None);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::batch::{Batch, has_its_companions};
 use super::error::class_of;
-use super::guard::{Verdict, Version, verdict};
+use super::guard::{Eviction, Verdict, Version, verdict};
 use super::{ErrorClass, Report, RowChange, Store};
 use ingester_core::dialect::statements::{ClearRejects, Insert, Update, WriteCompanion};
 use ingester_core::dialect::{Dialect, OneText, Sql, Statement};
@@ -33,7 +33,7 @@ impl Batch<'_> {
             Expected::Stored { res_version, .. } => {
                 // The statement's condition sees to it that the stored row is of no later definition.
                 let ingest_version = row.ingest_version;
-                let stored = Version { res_version, ingest_version, deleted: false, evicted: false };
+                let stored = Version { res_version, ingest_version, deleted: false, eviction: Eviction::None };
                 let write = verdict(stored, row.version()) == Verdict::Write && has_its_companions(row, stored);
                 // Deleting a reject as well takes a transaction.
                 if !write || self.clear_rejects || row.bytes() > self.room() {

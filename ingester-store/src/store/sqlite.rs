@@ -2,6 +2,7 @@
 
 use super::deadline::Deadline;
 use super::driver::implement_driver;
+use super::durability::Durability;
 use super::error::Classified;
 use super::transaction::raw;
 use super::{ConnectOptions, ErrorClass};
@@ -28,6 +29,7 @@ pub(super) async fn connect(
     connect: &SqliteConnectOptions,
     options: ConnectOptions,
     deadline: &Deadline,
+    durability: &Durability,
 ) -> Result<SqlitePool, sqlx::Error> {
     use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
     let connect = connect
@@ -36,7 +38,7 @@ pub(super) async fn connect(
         .busy_timeout(BUSY)
         .foreign_keys(false)
         // Readers do not wait for the writer. A commit survives a crash of the program; a crash of the machine may lose the
-        // last few commits.
+        // last few commits. What must not be lost raises that (`durability.rs`).
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
         // Every row changes a page of each index. With SQLite's default of 2 MB, these pages are written and read repeatedly.
@@ -44,7 +46,7 @@ pub(super) async fn connect(
         .pragma("wal_autocheckpoint", CHECKPOINT);
     // The first connection is made without the pool, which would report a time-out instead of the cause.
     SqliteConnection::connect_with(&connect).await?.close().await?;
-    let deadline = deadline.clone();
+    let (deadline, acquired, durability) = (deadline.clone(), deadline.clone(), durability.clone());
     // One connection: SQLite has one writer, and a database in memory belongs to its connection.
     SqlitePoolOptions::new()
         .max_connections(1)
@@ -53,6 +55,18 @@ pub(super) async fn connect(
         .max_lifetime(None)
         // It is in this process, so it is not gone, and each test would ask the connection's thread.
         .test_before_acquire(false)
+        .after_release(move |connection, _| {
+            let durability = durability.clone();
+            Box::pin(async move {
+                durability.lower(connection).await;
+                Ok(true)
+            })
+        })
+        // The pool has waited for the end of a statement that was abandoned.
+        .before_acquire(move |_, _| {
+            acquired.forget();
+            Box::pin(async { Ok(true) })
+        })
         .after_connect(move |connection, _| {
             let deadline = deadline.clone();
             Box::pin(async move {
@@ -145,9 +159,11 @@ pub(super) async fn fetch_within<Q: Query>(
     time: Duration,
     deadline: &Deadline,
 ) -> Result<Vec<Q::Row>, sqlx::Error> {
-    // Nobody else has the only connection now. If this future is dropped, the next statement has no deadline.
-    let _set = deadline.set(time);
-    fetch(connection, query).await
+    // Nobody else has the only connection now.
+    let set = deadline.set(time);
+    let rows = fetch(connection, query).await;
+    set.end();
+    rows
 }
 
 implement_driver!(Sqlite, SqliteArguments, SqliteRow, signed, i64, |value| value.cast_unsigned());

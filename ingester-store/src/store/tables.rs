@@ -2,7 +2,9 @@
 
 use super::backfill::BACKFILLS;
 use super::catalog::Catalog;
+use super::foreign::difference;
 use super::rejects::REJECTS;
+use super::retry::{database, waiting_for};
 use super::settings::SETTINGS;
 use super::{Store, StoreError};
 use ingester_core::Registry;
@@ -27,6 +29,7 @@ impl Store {
 
     async fn create_missing_of(&self, registry: Registry<'_>) -> Result<Vec<String>, StoreError> {
         let kinds = registry.kinds;
+        Box::pin(self.refuse_foreign_tables(registry)).await?;
         let existing = self.tables().await?;
         let mut created = Vec::new();
         for kind in kinds {
@@ -50,6 +53,7 @@ impl Store {
     /// # Errors
     /// As [`Store::create_missing`], and if another program has a table of the same name.
     pub async fn create_own(&self) -> Result<(), StoreError> {
+        self.check_own().await?;
         let existing = self.tables().await?;
         let dialect = self.dialect;
         let own = [
@@ -62,12 +66,22 @@ impl Store {
                 self.define(&sql, &format!("creating table {table}")).await?;
             }
         }
-        self.check_own().await?;
         self.look_for_rejects().await
     }
 
+    /// Whether there is the table of settings.
+    ///
+    /// # Errors
+    /// If the names of the tables cannot be read.
+    pub async fn has_settings(&self) -> Result<bool, StoreError> {
+        Ok(self.tables().await?.contains(SETTINGS))
+    }
+
     /// Creates the table of settings if it is missing.
-    pub(crate) async fn create_settings(&self) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// As [`Store::create_missing`].
+    pub async fn create_settings(&self) -> Result<(), StoreError> {
         if self.tables().await?.contains(SETTINGS) {
             return Ok(());
         }
@@ -79,30 +93,22 @@ impl Store {
     /// # Errors
     /// If one lacks a column, has another primary key, or the catalog cannot be read.
     pub async fn check_own(&self) -> Result<(), StoreError> {
-        match self.foreign(&self.catalog().await?) {
-            Some((table, reason)) => Err(StoreError::wrong(
-                format!("checking the table {table}"),
-                format!("it is not the ingester's: {reason}"),
-                "another program has made it: rename its table, or name another database; `ingester schema verify` tells more",
-            )),
-            None => Ok(()),
-        }
+        self.check_own_in(&self.catalog().await?).await
     }
 
-    /// The first table of another program that has the name of one of ours, and how it differs.
-    fn foreign(&self, catalog: &Catalog) -> Option<(Ident, String)> {
-        own_schema(self.dialect).tables.iter().find_map(|own| {
-            let found = catalog.tables.get(own.name.as_str())?;
-            let lacks = own.columns.iter().find(|column| found.column(column.name.as_str()).is_none());
-            let same = |(ours, its): (&Ident, &String)| ours.as_str().eq_ignore_ascii_case(its);
-            let is_keyed = own.primary_key.len() == found.primary_key.len()
-                && own.primary_key.iter().zip(&found.primary_key).all(same);
-            match lacks {
-                Some(column) => Some((own.name, format!("it has no column `{}`", column.name))),
-                None if !is_keyed => Some((own.name, format!("its primary key is ({})", found.primary_key.join(", ")))),
-                None => None,
-            }
-        })
+    pub(super) async fn check_own_in(&self, catalog: &Catalog) -> Result<(), StoreError> {
+        for own in own_schema(self.dialect).tables {
+            let Some(found) = catalog.tables.get(own.name.as_str()) else { continue };
+            // Not their types, which `ingester schema verify` compares.
+            let Some(reason) = difference(&own, found, |_| true) else { continue };
+            self.may_read(&own).await?;
+            return Err(StoreError::wrong(
+                format!("checking the table {}", own.name),
+                format!("it is not the ingester's: {reason}"),
+                "another program has made it: rename its table, or name another database; `ingester schema verify` tells more",
+            ));
+        }
+        Ok(())
     }
 
     /// The names of the tables in the database.
@@ -110,13 +116,15 @@ impl Store {
     /// # Errors
     /// If the catalog cannot be read.
     pub async fn tables(&self) -> Result<HashSet<String>, StoreError> {
-        let tables = self.pool.fetch(&ReadTables).await;
-        let tables = tables.map_err(|error| StoreError::of("reading the names of the tables".into(), error))?;
+        let doing = "reading the names of the tables";
+        let tables = waiting_for(|| database(doing), self.pool.fetch(&ReadTables)).await;
+        let tables = tables.map_err(|error| StoreError::of(doing.into(), error))?;
         Ok(tables.into_iter().collect())
     }
 
     pub(super) async fn define(&self, sql: &Sql, doing: &str) -> Result<(), StoreError> {
-        self.pool.define(sql).await.map_err(|error| StoreError::of(doing.to_owned(), error))
+        let defined = waiting_for(|| database(doing), self.pool.define(sql)).await;
+        defined.map_err(|error| StoreError::of(doing.to_owned(), error))
     }
 }
 

@@ -15,6 +15,7 @@ fn row(uid: &str, res_version: u64, labels: &[(&str, &str)]) -> Row {
         ingest_version: 0,
         delete_time: None,
         evict_time: None,
+        evict_confirmed: false,
         values: Box::default(),
         labels: labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect(),
         annotations: Default::default(),

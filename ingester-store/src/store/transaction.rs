@@ -1,9 +1,11 @@
 //! The connections to one database of any dialect, and transactions on them.
 
 use super::ErrorClass;
+use super::abandoned::{Abandoned, Running};
 use super::connections::Waits;
 use super::deadline::Deadline;
 use super::driver::on_driver;
+use super::durability::Durability;
 use super::error::class_of;
 use super::hosts::Hosts;
 use super::servers::Servers;
@@ -21,6 +23,10 @@ pub(super) struct Pool {
     pub(super) servers: Arc<Servers>,
     /// The servers, if the address has several.
     pub(super) hosts: Option<Hosts>,
+    /// Whether the connection waits for the disk, where that is its setting.
+    pub(super) durability: Durability,
+    /// Ends what was abandoned; `None` for an embedded database.
+    pub(super) abandoned: Option<Arc<Abandoned>>,
 }
 
 /// The connections of one driver.
@@ -48,6 +54,17 @@ impl Pool {
 
     /// Begins a transaction.
     pub(super) async fn begin(&self, access: Access) -> Result<Transaction, sqlx::Error> {
+        // In a box, because it is large, and the futures around it are moved with it.
+        Box::pin(self.begin_with(access, false)).await
+    }
+
+    /// Begins a transaction for writing. If it `is_durable`, it is on disk when its commit is answered, also where that is not so for
+    /// others.
+    pub(super) async fn begin_durably(&self, is_durable: bool) -> Result<Transaction, sqlx::Error> {
+        Box::pin(self.begin_with(Access::Write, is_durable)).await
+    }
+
+    async fn begin_with(&self, access: Access, is_durable: bool) -> Result<Transaction, sqlx::Error> {
         let open = match &self.open {
             Drivers::MySql(pool) => {
                 let mut lent = Lent::new(self.lend(pool.acquire()).await?);
@@ -56,7 +73,11 @@ impl Pool {
             }
             Drivers::Sqlite(pool) => {
                 let begin = super::sqlite::DIALECT.begin(access).into_sql_str();
-                Open::Sqlite(sqlx::Transaction::begin(self.lend(pool.acquire()).await?, Some(begin)).await?)
+                let mut connection = self.lend(pool.acquire()).await?;
+                if is_durable {
+                    self.durability.raise(&mut connection).await?;
+                }
+                Open::Sqlite(sqlx::Transaction::begin(connection, Some(begin)).await?)
             }
         };
         Ok(Transaction { access, open, servers: self.servers.clone() })
@@ -76,18 +97,31 @@ impl Pool {
         })
     }
 
-    /// Runs one query, which the server ends after `time`.
+    /// Runs one query, which the server ends after `time`, or when this future is dropped.
     pub(super) async fn fetch_within<Q: Query>(
         &self,
         query: &Q,
         time: Duration,
         deadline: &Deadline,
     ) -> Result<Vec<Q::Row>, sqlx::Error> {
-        on_driver!(Drivers, &self.open, |pool, driver| {
-            let mut connection = self.lend(pool.acquire()).await?;
-            // In a box, because it is large, and the futures around it are moved with it.
-            Box::pin(driver::fetch_within(&mut connection, query, time, deadline)).await
-        })
+        match &self.open {
+            Drivers::MySql(pool) => {
+                let mut lent = Lent::new(self.lend(pool.acquire()).await?);
+                let running = self.abandoned.as_ref().map(Abandoned::running);
+                let mark = running.as_ref().map(Running::mark).unwrap_or_default();
+                // In a box, because it is large, and the futures around it are moved with it.
+                let result = Box::pin(super::mysql::fetch_marked(&mut lent, query, mark)).await;
+                if let Some(running) = running {
+                    running.end();
+                }
+                lent.give_back();
+                result
+            }
+            Drivers::Sqlite(pool) => {
+                let mut connection = self.lend(pool.acquire()).await?;
+                Box::pin(super::sqlite::fetch_within(&mut connection, query, time, deadline)).await
+            }
+        }
     }
 
     /// Runs a text of several statements in this form that begins and commits a transaction. Returns whether it did: not if its
@@ -135,8 +169,8 @@ fn unprepared(text: &'static str) -> sqlx::RawSql {
     sqlx::raw_sql(text)
 }
 
-/// A connection with a transaction that sqlx does not know. If its future is dropped, the connection is closed, so that nobody
-/// else finds the transaction open. sqlx's own transaction would give the connection back, whatever happened to it.
+/// A connection with a transaction that sqlx does not know, or with a query. If its future is dropped, the connection is closed, so that nobody
+/// else finds the transaction open, or waits for the query's end. sqlx's own transaction would give the connection back, whatever happened to it.
 struct Lent {
     connection: PoolConnection<MySql>,
     is_kept: bool,
@@ -212,6 +246,14 @@ impl Transaction {
     /// Runs a query.
     pub(super) async fn fetch<Q: Query>(&mut self, statement: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
         on_driver!(Open, &mut self.open, |tx, driver| driver::fetch(&mut **tx, statement).await)
+    }
+
+    /// What the connection does at a commit.
+    #[cfg(test)]
+    pub(super) async fn synchronous(&mut self) -> i64 {
+        let Open::Sqlite(tx) = &mut self.open else { unreachable!("SQLite") };
+        let row = sqlx::query("PRAGMA synchronous").fetch_one(&mut **tx).await.unwrap();
+        sqlx::Row::get(&row, 0)
     }
 
     /// Commits if `result` is a success and the transaction was for writing, else rolls back. Returns `result`.

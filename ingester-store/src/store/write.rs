@@ -5,7 +5,6 @@ use super::doubts::Doubts;
 use super::guard::Version;
 use super::single::Single;
 use super::{ErrorClass, Store, StoreError};
-use ingester_core::dialect::Access;
 use ingester_core::row::Row;
 use ingester_core::schema::{Table, base};
 use ingester_core::value::{Micros, Value};
@@ -26,7 +25,7 @@ pub enum RowChange {
         /// The version of the stored row, read before the object.
         seen: Version,
     },
-    /// A tombstone for an object of which only the uid is known.
+    /// A tombstone for an object of which only the uid is known. It confirms the eviction of an evicted row instead.
     Tombstone {
         /// The object's uid.
         uid: Box<str>,
@@ -43,6 +42,14 @@ impl RowChange {
         match self {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => &row.uid,
             RowChange::Tombstone { uid, .. } => uid,
+        }
+    }
+
+    /// Whether it writes an evicted row, which is the only copy of its object.
+    fn is_eviction(&self) -> bool {
+        match self {
+            RowChange::Row(row) | RowChange::Replacement { row, .. } => row.evict_time.is_some(),
+            RowChange::Tombstone { .. } => false,
         }
     }
 
@@ -168,7 +175,7 @@ impl Store {
                 let mut batch = Batch {
                     table,
                     changes,
-                    now: Micros::now(),
+                    now: self.now(),
                     max_packet: self.max_packet,
                     clear_rejects: self.recorded().any(table.kind, changes),
                     trusting: true,
@@ -178,7 +185,7 @@ impl Store {
                     Single::Refused => batch.trusting = false,
                     Single::NotPossible => {}
                 }
-                let mut tx = self.pool.begin(Access::Write).await?;
+                let mut tx = self.pool.begin_durably(changes.iter().any(RowChange::is_eviction)).await?;
                 let report = batch.write(&mut tx).await;
                 tx.end(report).await
             },
@@ -205,31 +212,13 @@ fn why(error: &StoreError, change: &RowChange) -> String {
 
 /// What MariaDB does not take in JSON that is none the less well-formed.
 fn refused_json(text: &str) -> Option<&'static str> {
-    let (mut depth, mut deepest, mut is_lone) = (0_usize, 0, false);
-    let mut bytes = text.bytes().enumerate();
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = text.bytes();
     let mut in_string = false;
-    // The code unit of an escape `\uXXXX` whose digits begin here.
-    let unit = |at: usize| text.get(at..at + 4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
-    while let Some((at, byte)) = bytes.next() {
+    while let Some(byte) = bytes.next() {
         match byte {
             b'"' => in_string = !in_string,
-            b'\\' if in_string => {
-                let Some((_, escape)) = bytes.next() else { break };
-                let Some(high) = (escape == b'u').then(|| unit(at + 2)).flatten() else { continue };
-                match high {
-                    0xD800..=0xDBFF => {
-                        let low = text.get(at + 6..at + 8).filter(|next| *next == "\\u").and_then(|_| unit(at + 8));
-                        if matches!(low, Some(0xDC00..=0xDFFF)) {
-                            // The digits of the first, and the whole of the second.
-                            bytes.nth(9);
-                        } else {
-                            is_lone = true;
-                        }
-                    }
-                    0xDC00..=0xDFFF => is_lone = true,
-                    _ => {}
-                }
-            }
+            b'\\' if in_string => drop(bytes.next()),
             b'{' | b'[' if !in_string => {
                 depth += 1;
                 deepest = deepest.max(depth);
@@ -238,15 +227,7 @@ fn refused_json(text: &str) -> Option<&'static str> {
             _ => {}
         }
     }
-    if deepest > MARIADB_DEPTH {
-        Some("MariaDB takes JSON of at most 32 levels, and this object is nested deeper")
-    } else if is_lone {
-        Some(
-            "MariaDB takes no JSON with half of a surrogate pair (`\\ud800` to `\\udfff` alone), and this object has one",
-        )
-    } else {
-        None
-    }
+    (deepest > MARIADB_DEPTH).then_some("MariaDB takes JSON of at most 32 levels, and this object is nested deeper")
 }
 
 /// MariaDB's JSON_DEPTH_LIMIT.

@@ -52,7 +52,8 @@ const THERE: &str = "(there)";
 /// Every difference between a row that was to be written and the stored row, in the order of the columns, then labels,
 /// annotations and columns of many values.
 ///
-/// - `update_time` is the time of writing, so it is not compared. Nor is `ingest_version`: what it stands for are the other columns.
+/// - `update_time` is the time of writing, so it is not compared. Nor is `ingest_version`: what it stands for are the other columns; nor
+///   `evict_confirmed`, which is what is known about the object and no part of it.
 /// - `delete_time` and `evict_time` are compared as set or not set, because each writer sets its own time.
 /// - Of a column whose values stay, the stored value is right where it stays, see [`Stays`](ingester_core::schema::Stays).
 /// - `json` is compared as a JSON value, because MySQL spells values and orders keys in its own way.
@@ -63,7 +64,7 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
         let name = column.name.as_str();
         let value = |values: &[Value]| values.get(place).cloned().unwrap_or(Value::Null);
         match place {
-            base::UPDATE_TIME | base::INGEST_VERSION => {}
+            base::UPDATE_TIME | base::INGEST_VERSION | base::EVICT_CONFIRMED => {}
             base::DELETE_TIME => differences.extend(set_or_not(name, wanted.delete_time, stored.delete_time)),
             base::EVICT_TIME => differences.extend(set_or_not(name, wanted.evict_time, stored.evict_time)),
             _ => match (value(&wanted.values), value(&stored.values)) {
@@ -95,6 +96,30 @@ pub fn differences(table: &Table, wanted: &Row, stored: &StoredRow) -> Vec<Diffe
     differences
 }
 
+/// Every difference between the content of an object and of the evicted object that a row holds. What changes while an object leaves
+/// etcd or comes back is not content: its version and generation, its finalizers, and that it was to be deleted.
+pub fn content_differences(object: &str, stored: &StoredRow) -> Vec<Difference> {
+    let is_content = |path: &str| {
+        let Some(field) = path.strip_prefix("metadata.") else { return true };
+        let field = field.split(['.', '[']).next().unwrap_or_default();
+        !NO_CONTENT.contains(&field)
+    };
+    match json::differences(object, stored.json(), usize::MAX) {
+        Ok(mut found) => {
+            found.first.retain(|difference| is_content(&difference.path));
+            shown_in_json("object", found)
+        }
+        Err(error) => {
+            let stored = format!("not JSON: {error}");
+            vec![Difference { what: "object".to_owned(), wanted: cut(object, 0), stored }]
+        }
+    }
+}
+
+/// Fields of an object's metadata that are not content.
+const NO_CONTENT: [&str; 6] =
+    ["resourceVersion", "generation", "managedFields", "finalizers", "deletionTimestamp", "deletionGracePeriodSeconds"];
+
 fn same(wanted: &Value, stored: &Value) -> bool {
     match (wanted, stored) {
         // An unsigned column may hold the value of a signed field, and the other way round.
@@ -122,6 +147,10 @@ fn in_json(name: &str, wanted: &str, stored: &str) -> Vec<Difference> {
             return vec![Difference { what: name.to_owned(), wanted, stored: format!("no JSON: {error}") }];
         }
     };
+    shown_in_json(name, found)
+}
+
+fn shown_in_json(name: &str, found: json::JsonDifferences<'_>) -> Vec<Difference> {
     let mut differences: Vec<Difference> = found
         .first
         .into_iter()
