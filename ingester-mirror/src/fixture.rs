@@ -31,5 +31,9 @@ pub(crate) const MODEL: Kind = Kind::new(
         retention: None,
         fingerprint: PARTS.fingerprint(),
     },
-    Functions { plural: Plural::Literal("models"), decode: Decode::Function(|_, _| Ok(true)), crd: None },
+    Functions {
+        plural: Plural::Literal("models"),
+        decode: Decode::Function(|object, _| Ok(object.parts().map(|_| true)?)),
+        crd: None,
+    },
 );

@@ -62,12 +62,40 @@ impl fmt::Display for IdentityError {
 
 impl std::error::Error for IdentityError {}
 
+/// What an API server says about its cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cluster {
+    /// Its uid.
+    Known(String),
+    /// Nothing, for this reason.
+    Unknown(String),
+}
+
 /// Checks that a database belongs to this cluster. One that belongs to none belongs to it from now on.
 ///
 /// # Errors
 /// If it belongs to another cluster, or API server or database do not answer.
 pub async fn identify(client: &Client, store: &Store) -> Result<Identity, IdentityError> {
-    let unchecked = |reason: String| Ok(Identity::Unchecked(reason));
+    claim(cluster(client).await?, store).await
+}
+
+/// Checks that a database belongs to this cluster, once the cluster has answered, as [`identify`] does.
+///
+/// # Errors
+/// If it belongs to another cluster, or cannot be read or written.
+pub async fn claim(cluster: Cluster, store: &Store) -> Result<Identity, IdentityError> {
+    match cluster {
+        Cluster::Known(found) => judge(store.claim_for_cluster(&found).await.map_err(IdentityError::Store)?, found),
+        Cluster::Unknown(reason) => Ok(Identity::Unchecked(reason)),
+    }
+}
+
+/// Asks the API server which cluster its is.
+///
+/// # Errors
+/// If it does not answer, or with an error that may pass.
+pub async fn cluster(client: &Client) -> Result<Cluster, IdentityError> {
+    let unchecked = |reason: String| Ok(Cluster::Unknown(reason));
     // Not by kube's `Api`, which reads the code of an error from its body: a server without this API sends another body.
     let request = Request::get(format!("/api/v1/namespaces/{NAMESPACE}")).body(Body::empty());
     let request = request.map_err(|error| IdentityError::NoAnswer(error.to_string()))?;
@@ -87,7 +115,7 @@ pub async fn identify(client: &Client, store: &Store) -> Result<Identity, Identi
     let namespace: Namespace =
         serde_json::from_slice(&body).map_err(|error| IdentityError::NoAnswer(error.to_string()))?;
     let Some(found) = namespace.metadata.uid else { return unchecked(format!("namespace {NAMESPACE} has no uid")) };
-    judge(store.claim_for_cluster(&found).await.map_err(IdentityError::Store)?, found)
+    Ok(Cluster::Known(found))
 }
 
 /// Whether a database that belongs to the cluster `recorded` may be used for the cluster `found`.

@@ -5,6 +5,7 @@
 //!
 //! - [`sync::run`] mirrors kinds until it is stopped.
 //! - [`audit::audit`] compares cluster and SQL, object by object, and repairs what differs.
+//! - [`ghosts`] finds objects that had left etcd and are there again, and resolves them as a person decides.
 //! - [`remove_finalizers`] removes our finalizer from all objects of a kind, for uninstalling.
 //!
 //! ```no_run
@@ -51,6 +52,7 @@ pub mod events;
 #[cfg(test)]
 mod fixture;
 mod follow;
+pub mod ghosts;
 pub mod health;
 pub mod identity;
 pub mod leading;

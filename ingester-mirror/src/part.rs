@@ -3,7 +3,7 @@
 //! May use: ingester-core, ingester-store, cluster, replicas, rows.
 
 use crate::cluster::{
-    ApiError, Cluster, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
+    ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
 };
 use crate::replicas::Share;
 use crate::replicas::shard::Shard;
@@ -11,11 +11,13 @@ use crate::rows::{Names, Rows};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use ingester_core::object::{Identity, Meta};
+use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
 use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// The cluster, as the holder of a part sees it.
 pub(crate) struct PartOfCluster {
@@ -109,7 +111,7 @@ impl Cluster for PartOfCluster {
         .boxed()
     }
 
-    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<(), ApiError>> {
+    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>> {
         async move {
             self.may_write("deleting an object")?;
             self.whole.delete(meta).await
@@ -222,6 +224,31 @@ impl Rows for PartOfRows {
             self.whole.forget_rejects(uids).await
         }
         .boxed()
+    }
+
+    fn ask_to_sweep<'a>(
+        &'a self,
+        unit: &'a str,
+        gone: u64,
+        fuse: &'a Fuse,
+    ) -> BoxFuture<'a, Result<Sweep, StoreError>> {
+        async move {
+            self.may_write("asking whether rows may be marked as deleted")?;
+            self.whole.ask_to_sweep(unit, gone, fuse).await
+        }
+        .boxed()
+    }
+
+    fn count_swept<'a>(&'a self, unit: &'a str, rows: u64) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            self.may_write("counting rows that are marked as deleted")?;
+            self.whole.count_swept(unit, rows).await
+        }
+        .boxed()
+    }
+
+    fn moves(&self) -> watch::Receiver<u64> {
+        self.whole.moves()
     }
 }
 

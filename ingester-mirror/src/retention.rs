@@ -10,7 +10,6 @@ use crate::suspend::Suspension;
 use crate::unit::{in_time, leads};
 use futures::FutureExt as _;
 use ingester_core::Kind;
-use ingester_core::value::Micros;
 use ingester_store::{Store, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +24,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 /// Purges the rows of some kinds, as `retention` of the configuration says.
 ///
-/// Batches are small, and between two of them is a pause as long as the first one took: so at least half of the time is the mirror's.
+/// Ages are judged by the database's clock, which has written the times. Batches are small, and between two of them is a pause as long as the first one took: so at least half of the time is the mirror's.
 /// An error is logged, and the next round goes on. A suspended kind keeps all of its rows.
 pub struct Retention {
     /// The database.
@@ -79,7 +78,7 @@ impl Retention {
             let Some(permit) = self.suspension.permit(kind.name()).now_or_never().flatten() else { break };
             let begin = Instant::now();
             // A database that is silent must not keep the permit: the kind could not be suspended.
-            let batch = in_time("purging rows", self.store.purge(kind, Micros::ago(age))).await?;
+            let batch = in_time("purging rows", self.store.purge_older(kind, age)).await?;
             drop(permit);
             *rows += batch.rows;
             metrics.purged(batch.rows);

@@ -7,10 +7,12 @@
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use ingester_core::kind::Kind;
+use ingester_store::fuse::{Fuse, Sweep};
 use ingester_store::guard::Version;
 use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, Store, StoreError, StoredRow};
 use std::collections::HashMap;
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// Uid, namespace and name of a row.
 pub(crate) type Names = (Box<str>, Box<str>, Box<str>);
@@ -47,6 +49,16 @@ pub(crate) trait Rows: Send + Sync {
 
     /// As [`Store::forget_rejects`].
     fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// As [`Store::ask_to_sweep`].
+    fn ask_to_sweep<'a>(&'a self, unit: &'a str, gone: u64, fuse: &'a Fuse)
+    -> BoxFuture<'a, Result<Sweep, StoreError>>;
+
+    /// As [`Store::count_swept`].
+    fn count_swept<'a>(&'a self, unit: &'a str, rows: u64) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// As [`Store::moves`].
+    fn moves(&self) -> watch::Receiver<u64>;
 }
 
 /// The rows of a kind in a store.
@@ -96,5 +108,22 @@ impl Rows for StoreRows {
 
     fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
         self.store.forget_rejects(self.kind.kind(), uids).boxed()
+    }
+
+    fn ask_to_sweep<'a>(
+        &'a self,
+        unit: &'a str,
+        gone: u64,
+        fuse: &'a Fuse,
+    ) -> BoxFuture<'a, Result<Sweep, StoreError>> {
+        self.store.ask_to_sweep(&self.kind, unit, gone, fuse).boxed()
+    }
+
+    fn count_swept<'a>(&'a self, unit: &'a str, rows: u64) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.count_swept(&self.kind, unit, rows).boxed()
+    }
+
+    fn moves(&self) -> watch::Receiver<u64> {
+        self.store.moves()
     }
 }

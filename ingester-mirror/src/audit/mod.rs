@@ -14,7 +14,7 @@ pub use verdict::{AuditReport, Counts, Finding, ReportEntry};
 
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::config::{Config, Live};
-use crate::lifecycle::{IMMUTABLE, is_leaving, is_released, is_true};
+use crate::lifecycle::{IMMUTABLE, is_ghost, is_leaving, is_released, is_true};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Why, uid_of};
 use crate::replicas::shard::Shard;
 use crate::sync::{Context, units};
@@ -22,6 +22,7 @@ use crate::unit::{Scope, Unit};
 use futures::StreamExt as _;
 use ingester_core::kind::Kind;
 use ingester_core::object::{Identity, Object};
+use ingester_core::row::Eviction;
 use ingester_store::{Evicted, LiveRow, StoreError, StoredRow};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -268,7 +269,7 @@ impl<'a> Auditor<'a> {
             counts.rows += page.len() as u64;
             let orphans: Vec<&str> = page
                 .iter()
-                .filter(|row| !row.evicted && !seen.contains(&row.uid))
+                .filter(|row| row.eviction == Eviction::None && !seen.contains(&row.uid))
                 .map(|row| row.uid.as_ref())
                 .collect();
             let names = if orphans.is_empty() { Vec::new() } else { rows.names(&orphans).await? };
@@ -281,6 +282,9 @@ impl<'a> Auditor<'a> {
         let table = self.unit().kind.table();
         let Some(object) = object else { return judge(table, &Wanted::Nothing, stored) };
         let meta = object.meta();
+        if let Some(stored) = stored.filter(|stored| is_ghost(stored.version(), meta, self.unit().rules())) {
+            return Some(Finding::Ghost { object: meta.resource_version, stored: stored.res_version });
+        }
         match self.unit().row(object) {
             Ok(Some(row)) => {
                 let rules = self.unit().rules();

@@ -202,8 +202,8 @@ async fn one(context: &Context, kind: Kind, units: &[Scope], live: &Live) -> boo
 
 /// The counts in the order of [`FINDINGS`].
 fn of_each(counts: &Counts) -> [u64; FINDINGS.len()] {
-    let Counts { missing, stale, ahead, different, deleted, orphaned, rejected, .. } = *counts;
-    [missing, stale, ahead, different, deleted, orphaned, rejected]
+    let Counts { missing, stale, ahead, different, deleted, orphaned, ghost, rejected, .. } = *counts;
+    [missing, stale, ahead, different, deleted, orphaned, ghost, rejected]
 }
 
 #[cfg(test)]
@@ -227,7 +227,7 @@ mod tests {
         let forgets = |config: &Config, now: &[String]| {
             share.allow(units.clone().into());
             shown.units().insert("Model".into(), names(&held(&MODEL, config, &share)));
-            metrics.audit("Model").succeeded([4, 0, 0, 0, 0, 0, 0]);
+            metrics.audit("Model").succeeded([4, 0, 0, 0, 0, 0, 0, 0]);
             assert!(found());
             share.allow(now.iter().cloned().collect());
             shown.forget(&[MODEL], config, &share, &metrics);
@@ -251,6 +251,7 @@ mod tests {
             Finding::Different(Vec::new()),
             Finding::Deleted,
             Finding::Orphaned,
+            Finding::Ghost { object: 1, stored: 2 },
             Finding::Rejected("x".into()),
         ]
         .into_iter()

@@ -56,6 +56,13 @@ pub enum Finding {
     Deleted,
     /// The row is live and not evicted, and there is no such object.
     Orphaned,
+    /// The object was evicted from etcd and is there again. Neither it nor its row is changed until a person decides.
+    Ghost {
+        /// The object's resourceVersion.
+        object: u64,
+        /// The row's resourceVersion.
+        stored: u64,
+    },
     /// The object cannot be mirrored, for this reason.
     Rejected(String),
 }
@@ -70,6 +77,7 @@ impl Finding {
             Finding::Different(_) => "different",
             Finding::Deleted => "deleted",
             Finding::Orphaned => "orphaned",
+            Finding::Ghost { .. } => "ghost",
             Finding::Rejected(_) => "rejected",
         }
     }
@@ -94,6 +102,11 @@ impl std::fmt::Display for Finding {
             }
             Finding::Deleted => f.write_str("the object lives, its row is marked as deleted"),
             Finding::Orphaned => f.write_str("the row is live, there is no such object"),
+            Finding::Ghost { object, stored } => write!(
+                f,
+                "the object was evicted at version {stored} and is in the cluster again, at version {object}: decide with \
+                 `ingester ghosts`"
+            ),
             Finding::Rejected(reason) => f.write_str(reason),
         }
     }
@@ -223,6 +236,8 @@ pub struct Counts {
     pub deleted: u64,
     /// [`Finding::Orphaned`]
     pub orphaned: u64,
+    /// [`Finding::Ghost`]
+    pub ghost: u64,
     /// [`Finding::Rejected`]
     pub rejected: u64,
 }
@@ -230,7 +245,14 @@ pub struct Counts {
 impl Counts {
     /// All findings.
     pub(crate) fn findings(&self) -> u64 {
-        self.missing + self.stale + self.ahead + self.different + self.deleted + self.orphaned + self.rejected
+        self.missing
+            + self.stale
+            + self.ahead
+            + self.different
+            + self.deleted
+            + self.orphaned
+            + self.ghost
+            + self.rejected
     }
 
     fn add(&mut self, finding: &Finding) {
@@ -241,6 +263,7 @@ impl Counts {
             Finding::Different(_) => &mut self.different,
             Finding::Deleted => &mut self.deleted,
             Finding::Orphaned => &mut self.orphaned,
+            Finding::Ghost { .. } => &mut self.ghost,
             Finding::Rejected(_) => &mut self.rejected,
         } += 1;
     }
@@ -293,6 +316,7 @@ impl AuditReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ingester_core::row::Eviction;
     use ingester_core::schema::{BASE_COLUMNS, Ident, base};
     use ingester_core::value::{Micros, Value};
 
@@ -320,6 +344,7 @@ mod tests {
             ingest_version: 0,
             delete_time: None,
             evict_time: None,
+            evict_confirmed: false,
             values: values.into(),
             labels: Default::default(),
             annotations: Default::default(),
@@ -347,6 +372,7 @@ mod tests {
             ingest_version: 0,
             delete_time,
             evict_time,
+            eviction: if state == As::Evicted { Eviction::Intended } else { Eviction::None },
             values,
             labels,
             annotations,
@@ -489,6 +515,7 @@ mod tests {
             Finding::Different(Vec::new()),
             Finding::Deleted,
             Finding::Orphaned,
+            Finding::Ghost { object: 1, stored: 2 },
             Finding::Rejected("why".into()),
         ];
         for finding in &findings {
@@ -498,7 +525,7 @@ mod tests {
             report.add(entry("Model", Finding::Missing));
         }
         assert!(!report.is_clean());
-        assert_eq!((report.findings.len(), report.unlisted), (8, 2));
+        assert_eq!((report.findings.len(), report.unlisted), (8, 3));
         let kinds: Vec<&str> = report.kinds.iter().map(|counts| counts.kind.as_str()).collect();
         assert_eq!(kinds, ["Model", "Pipeline"]);
         assert_eq!((report.kinds[0].objects, report.kinds[0].missing, report.kinds[0].findings()), (5, 3, 3));
@@ -510,10 +537,11 @@ mod tests {
             counts.different,
             counts.deleted,
             counts.orphaned,
+            counts.ghost,
             counts.rejected,
         ];
-        assert_eq!(each, [1; 7]);
-        assert_eq!(counts.findings(), 7);
+        assert_eq!(each, [1; 8]);
+        assert_eq!(counts.findings(), 8);
     }
 
     #[test]

@@ -5,9 +5,11 @@
 
 use super::error::{ApiError, ApiErrorKind};
 use futures::{AsyncBufRead, AsyncBufReadExt as _};
+use ingester_core::json::{self, Reader};
+use ingester_core::object::Identity;
 use kube::core::Status;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// A buffer that is larger than this is given back after its line.
@@ -29,7 +31,7 @@ pub(super) trait FromText: Sized {
     /// Reads it.
     ///
     /// # Errors
-    /// When the text is not what was asked for.
+    /// When the text is not what was asked for, and does not even say which object it is about.
     fn from_text(text: &str) -> Result<Self, serde_json::Error>;
 }
 
@@ -45,8 +47,37 @@ impl FromText for super::PartialObjectMeta {
         struct Partial {
             metadata: super::PartialObjectMeta,
         }
-        serde_json::from_str::<Partial>(text).map(|partial| partial.metadata)
+        match serde_json::from_str::<Partial>(text) {
+            Ok(partial) => Ok(partial.metadata),
+            // Looking at the object tells what is wrong with it.
+            Err(error) => super::PartialObjectMeta::of(Identity::probe(text)).ok_or(error),
+        }
     }
+}
+
+/// What takes the place of bytes that are not UTF-8: ASCII's SUBSTITUTE. JSON allows it nowhere, so an object that has it cannot be
+/// read; it is reported like others of that sort, and what was received with it is not harmed.
+const SUBSTITUTE: char = '\u{1a}';
+
+/// The text that these bytes are.
+pub(super) fn readable(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| substituted(error.as_bytes()))
+}
+
+fn substituted(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            text.push(SUBSTITUTE);
+        }
+    }
+    text
+}
+
+/// Says that one of the objects that were received is left out.
+pub(super) fn left_out(doing: &str, error: &serde_json::Error) {
+    tracing::warn!(doing, %error, "An object whose metadata does not even say its name is left out");
 }
 
 /// The events of a watch, read line by line.
@@ -80,7 +111,11 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
                 // What was cut off behind its last line end is no event.
                 Ok(Ok(_)) if self.line.last() != Some(&b'\n') => return None,
                 Ok(Ok(_)) if self.line.trim_ascii().is_empty() => {}
-                Ok(Ok(_)) => return Some(self.event()),
+                Ok(Ok(_)) => {
+                    if let Some(event) = self.event().transpose() {
+                        return Some(event);
+                    }
+                }
             }
         }
     }
@@ -89,23 +124,27 @@ impl<R: AsyncBufRead + Unpin> Events<R> {
         ApiError::new(self.doing.as_str(), reason, ApiErrorKind::Transient)
     }
 
-    fn event<T: FromText>(&self) -> Result<Event<T>, ApiError> {
+    /// The event of the line; `None` if nothing can be said of its object.
+    fn event<T: FromText>(&self) -> Result<Option<Event<T>>, ApiError> {
         let wrong = |error: &dyn std::error::Error| ApiError {
             kind: ApiErrorKind::Other,
             ..self.error(&format!("a line of the watch cannot be read: {error}"))
         };
-        let line = std::str::from_utf8(&self.line).map_err(|error| wrong(&error))?;
-        let (kind, object) = cut(line).map_err(|error| wrong(&error))?;
-        let of = |object: &str| T::from_text(object).map_err(|error| wrong(&error));
-        match kind {
-            "ADDED" | "MODIFIED" => of(object).map(Event::Applied),
-            "DELETED" => of(object).map(Event::Deleted),
+        let line = match std::str::from_utf8(&self.line) {
+            Ok(line) => Cow::Borrowed(line),
+            Err(_) => Cow::Owned(substituted(&self.line)),
+        };
+        let (kind, object) = cut(&line).map_err(|error| wrong(&error.locate(&line)))?;
+        let of = |object: &str| T::from_text(object).inspect_err(|error| left_out(&self.doing, error)).ok();
+        match &*kind {
+            "ADDED" | "MODIFIED" => Ok(of(object).map(Event::Applied)),
+            "DELETED" => Ok(of(object).map(Event::Deleted)),
             "BOOKMARK" => {
                 let bookmark: Bookmark = serde_json::from_str(object).map_err(|error| wrong(&error))?;
                 let version = bookmark.metadata.resource_version.parse();
                 let version = version.map_err(|error: std::num::ParseIntError| wrong(&error))?;
                 let listed = bookmark.metadata.annotations.and_then(|annotations| annotations.listed);
-                Ok(Event::Bookmark { version, listed: listed.is_some_and(|listed| &*listed == "true") })
+                Ok(Some(Event::Bookmark { version, listed: listed.is_some_and(|listed| &*listed == "true") }))
             }
             "ERROR" => {
                 let status: Status = serde_json::from_str(object).map_err(|error| wrong(&error))?;
@@ -134,26 +173,30 @@ struct BookmarkAnnotations {
     listed: Option<Box<str>>,
 }
 
-/// The type of an event and the text of its object. An API server writes them in this order and without blanks; whatever else is
-/// JSON is read as such.
-fn cut(line: &str) -> Result<(&str, &str), serde_json::Error> {
+/// The type of an event and the text of its object, which may be nested as deep as it likes. An API server writes them in this order
+/// and without blanks; whatever else is JSON is read as such.
+fn cut(line: &str) -> Result<(Cow<'_, str>, &str), json::Error> {
     let cut = || {
         let (kind, object) = line.strip_prefix(r#"{"type":""#)?.split_once(r#"","object":"#)?;
         let object = object.trim_ascii_end().strip_suffix('}')?;
         let plain = kind.bytes().all(|byte| byte.is_ascii_uppercase());
-        (plain && object.starts_with('{') && object.ends_with('}')).then_some((kind, object))
+        (plain && object.starts_with('{') && object.ends_with('}')).then_some((Cow::Borrowed(kind), object))
     };
     if let Some(cut) = cut() {
         return Ok(cut);
     }
-    #[derive(Deserialize)]
-    struct Line<'l> {
-        r#type: &'l str,
-        #[serde(borrow)]
-        object: &'l RawValue,
+    let (mut kind, mut object) = (None, None);
+    let mut reader = Reader::new(line);
+    reader.begin_object()?;
+    while let Some(key) = reader.next_key()? {
+        match key.as_ref() {
+            "type" => kind = Some(reader.string()?),
+            "object" => object = Some(reader.pass()?),
+            _ => reader.pass().map(drop)?,
+        }
     }
-    let line: Line<'_> = serde_json::from_str(line)?;
-    Ok((line.r#type, line.object.get()))
+    reader.finish()?;
+    kind.zip(object).ok_or_else(|| json::Error::value(0, "an event has a type and an object"))
 }
 
 /// Whether the connection ended in the middle of the answer, as watches do when the server or a proxy ends them.
@@ -221,7 +264,7 @@ mod tests {
         let expired = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\
             \"Failure\",\"message\":\"too old\",\"reason\":\"Expired\",\"code\":410}}\n";
         assert_eq!(read::<Box<str>>(expired).await, [Err(ApiErrorKind::Expired)]);
-        for text in ["no JSON\n", "{\"type\":\"BOOKMARK\",\"object\":{}}\n"] {
+        for text in ["no JSON\n", "{\"type\":\"ADDED\"}\n", "{\"type\":\"BOOKMARK\",\"object\":{}}\n"] {
             assert_eq!(read::<Box<str>>(text).await, [Err(ApiErrorKind::Other)], "{text}");
         }
     }

@@ -3,11 +3,16 @@
 //! May use: ingester-core, lifecycle, replicas.
 //!
 //! [`Cluster`] is what the mirror needs. `server` is the real one, over kube's client; `events` reads what a watch sends, and
-//! `partial` an object's metadata.
+//! `partial` an object's metadata. `properties` tests all of it against the bytes of answers.
+//!
+//! An object is cut out of an answer by its brackets, however deep it is nested and whatever is wrong inside: whether it can be read
+//! is its own affair, and what came with it is not harmed.
 
 mod error;
 mod events;
 mod partial;
+#[cfg(test)]
+mod properties;
 mod server;
 
 pub use error::ApiError;
@@ -101,7 +106,16 @@ pub(crate) trait Cluster: Send + Sync {
     ) -> BoxFuture<'a, Result<Box<str>, ApiError>>;
 
     /// Deletes the object if it still has the uid and the version of `meta`.
-    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<(), ApiError>>;
+    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>>;
+}
+
+/// What became of an object that was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deletion {
+    /// It is gone.
+    Gone,
+    /// It is terminating, and finalizers hold it.
+    Terminating,
 }
 
 /// The events of a watch.

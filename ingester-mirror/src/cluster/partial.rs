@@ -1,7 +1,7 @@
 //! What is read of an object's metadata when the object itself is not needed.
 
 use crate::lifecycle::{DELETING, IMMUTABLE};
-use ingester_core::object::{Meta, StringMap};
+use ingester_core::object::{Identity, Meta, StringMap};
 use ingester_core::wire::Time;
 use serde::Deserialize;
 use serde::de::value::{Error, StrDeserializer};
@@ -24,6 +24,21 @@ pub(crate) struct PartialObjectMeta {
 }
 
 impl PartialObjectMeta {
+    /// What is known of an object whose metadata cannot be read as such; `None` if that is too little to look at it.
+    pub(super) fn of(identity: Identity) -> Option<Self> {
+        let Identity { uid, namespace, name, resource_version, terminating, finalizers, .. } = identity;
+        Some(PartialObjectMeta {
+            uid: uid.filter(|uid| !uid.is_empty())?,
+            namespace: namespace.unwrap_or_default(),
+            name: name.filter(|name| !name.is_empty())?,
+            resource_version: resource_version.and_then(|version| version.parse().ok()).unwrap_or_default(),
+            finalizers,
+            // The time is not known. Looking at the object tells it.
+            deletion_timestamp: terminating.then(Box::default),
+            annotations: Marks::default(),
+        })
+    }
+
     /// Its resourceVersion; 0 if it is not a number.
     pub(crate) fn version(&self) -> u64 {
         self.resource_version

@@ -4,11 +4,11 @@
 //! item of a built-in kind lacks the `apiVersion` and `kind` that an object has everywhere else.
 
 use super::error::{ApiError, ApiErrorKind};
-use super::events::{Event, Events, FromText};
-use super::{Cluster, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use super::events::{Event, Events, FromText, left_out, readable};
+use super::{Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
 use crate::replicas::shard::Shard;
 use futures::future::BoxFuture;
-use futures::{AsyncBufRead, FutureExt as _, StreamExt as _};
+use futures::{AsyncBufRead, AsyncBufReadExt as _, FutureExt as _, StreamExt as _};
 use ingester_core::json::{self, Reader};
 use ingester_core::kind::Kind;
 use ingester_core::object::Meta;
@@ -18,11 +18,15 @@ use kube::core::request::Request;
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Duration;
+use tokio::time::Instant;
 
-/// Objects per page of a list of metadata, which is a tenth of the size.
+/// The most objects in a page of a list of metadata, which is a tenth of the size.
 const METADATA_PAGE: u32 = 2000;
+
+/// A page of metadata that came within this time may have twice as many objects next time.
+const FAST: Duration = Duration::from_secs(3);
 
 /// How long one request may take, as in the reference system.
 const REQUEST: Duration = Duration::from_secs(30);
@@ -82,6 +86,8 @@ pub(crate) struct Server {
     /// The part of the objects that the API server is asked for. One that has no shards sends all of them.
     shard: Shard,
     streams: StreamedLists,
+    /// How many objects a page of metadata has: fewer once a page took too long.
+    metadata_page: Arc<AtomicU32>,
 }
 
 impl Server {
@@ -92,7 +98,7 @@ impl Server {
         shard: Shard,
         streams: StreamedLists,
     ) -> Self {
-        Server { client, kind, namespace, shard, streams }
+        Server { client, kind, namespace, shard, streams, metadata_page: Arc::new(AtomicU32::new(METADATA_PAGE)) }
     }
 
     /// The same request for the objects of the shard.
@@ -134,9 +140,27 @@ impl Server {
         Ok((Request::new(self.url(Some(namespace))), doing))
     }
 
+    /// The text of an answer. What is not UTF-8 in it spoils the object that has it, and no other.
     async fn text(&self, doing: &str, request: http::Request<Vec<u8>>) -> Result<String, ApiError> {
-        match tokio::time::timeout(REQUEST, self.client.request_text(request)).await {
-            Ok(result) => result.map_err(|error| ApiError::of(doing, error)),
+        let answer = async {
+            let body = self.client.request_stream(request).await;
+            let mut body = body.map_err(|error| ApiError::of(doing, error))?;
+            // In pieces: one vector that grows would hold up to three times a large page at its last step.
+            let mut pieces = Vec::new();
+            loop {
+                let piece = body.fill_buf().await;
+                let piece = piece
+                    .map_err(|error| ApiError::new(doing, super::error::chain(&error), ApiErrorKind::Transient))?;
+                if piece.is_empty() {
+                    return Ok(readable(pieces.concat()));
+                }
+                let length = piece.len();
+                pieces.push(piece.to_vec());
+                body.consume_unpin(length);
+            }
+        };
+        match tokio::time::timeout(REQUEST, answer).await {
+            Ok(text) => text,
             Err(_) => {
                 let reason = format!("no answer within {} s", REQUEST.as_secs());
                 Err(ApiError { timeout: true, ..ApiError::new(doing, reason, ApiErrorKind::Transient) })
@@ -169,34 +193,40 @@ impl Server {
     }
 
     async fn metadata(&self, limit: u32, next: Option<&str>) -> Result<MetadataPage, ApiError> {
-        #[derive(serde::Deserialize)]
-        struct List {
-            metadata: ListMeta,
-            // An API server may write an empty list as null.
-            items: Option<Vec<Item>>,
-        }
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct ListMeta {
-            resource_version: Box<str>,
-            #[serde(default)]
-            r#continue: Option<String>,
-        }
-        #[derive(serde::Deserialize)]
-        struct Item {
-            metadata: PartialObjectMeta,
-        }
         let doing = format!("listing the metadata of {}", self.kind.plural());
         let request = self.all().list_metadata(&page(limit, next)).map_err(|error| built(&doing, error))?;
         let text = self.listed(&doing, self.of_shard(request)).await?;
-        let list: List = serde_json::from_str(&text)
-            .map_err(|error| ApiError::new(doing.as_str(), error.to_string(), ApiErrorKind::Other))?;
-        let version = list.metadata.resource_version.parse();
-        Ok(MetadataPage {
-            version: version.map_err(|_| ApiError::new(doing, NO_VERSION, ApiErrorKind::Other))?,
-            next: list.metadata.r#continue.filter(|token| !token.is_empty()),
-            items: list.items.into_iter().flatten().map(|item| item.metadata).collect(),
-        })
+        let Page { version, next, items } = split(&text).map_err(|error| no_list(&doing, &error, &text))?;
+        let read = |item: Box<str>| match PartialObjectMeta::from_text(&item) {
+            Ok(partial) => Some(partial),
+            Err(error) => {
+                left_out(&doing, &error);
+                None
+            }
+        };
+        Ok(MetadataPage { version, next, items: items.into_iter().filter_map(read).collect() })
+    }
+
+    /// A page of metadata. One that takes too long is asked for again with half as many objects, down to one: an
+    /// API server that is slow is read, too.
+    async fn metadata_in_time(&self, next: Option<&str>) -> Result<MetadataPage, ApiError> {
+        loop {
+            let (limit, begin) = (self.metadata_page.load(Ordering::Relaxed), Instant::now());
+            match self.metadata(limit, next).await {
+                Err(error) if error.kind == ApiErrorKind::Transient && error.is_timeout() && limit > 1 => {
+                    let objects = limit / 2;
+                    self.metadata_page.store(objects, Ordering::Relaxed);
+                    tracing::warn!(kind = self.kind.name(), %error, objects, "Asking for a smaller page of metadata");
+                }
+                Ok(page) => {
+                    if begin.elapsed() < FAST && limit < METADATA_PAGE {
+                        self.metadata_page.store(limit.saturating_mul(2).min(METADATA_PAGE), Ordering::Relaxed);
+                    }
+                    return Ok(page);
+                }
+                error => return error,
+            }
+        }
     }
 
     /// Opens a watch. It comes uncompressed: each event would be compressed by itself.
@@ -297,13 +327,13 @@ impl Cluster for Server {
             let doing = format!("listing {}", self.kind.plural());
             let request = self.all().list(&page(limit, next)).map_err(|error| built(&doing, error))?;
             let text = self.listed(&doing, self.of_shard(request)).await?;
-            split(&text).map_err(|error| ApiError::new(doing, error.locate(&text).to_string(), ApiErrorKind::Other))
+            split(&text).map_err(|error| no_list(&doing, &error, &text))
         }
         .boxed()
     }
 
     fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>> {
-        self.metadata(METADATA_PAGE, next).boxed()
+        self.metadata_in_time(next).boxed()
     }
 
     fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>> {
@@ -330,8 +360,7 @@ impl Cluster for Server {
             let parameters = ListParams::default().fields(&format!("metadata.name={name}")).limit(1);
             let request = request.list(&parameters).map_err(|error| built(&doing, error))?;
             let text = self.listed(&doing, request).await?;
-            let page = split(&text)
-                .map_err(|error| ApiError::new(doing, error.locate(&text).to_string(), ApiErrorKind::Other))?;
+            let page = split(&text).map_err(|error| no_list(&doing, &error, &text))?;
             Ok(page.items.into_iter().next())
         }
         .boxed()
@@ -354,7 +383,7 @@ impl Cluster for Server {
         .boxed()
     }
 
-    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<(), ApiError>> {
+    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>> {
         async move {
             let (request, doing) = self.one("deleting", &meta.namespace, &meta.name)?;
             let preconditions = Preconditions {
@@ -363,9 +392,30 @@ impl Cluster for Server {
             };
             let parameters = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
             let request = request.delete(&meta.name, &parameters).map_err(|error| built(&doing, error))?;
-            self.text(&doing, request).await.map(drop)
+            self.text(&doing, request).await.map(|answer| deletion(&answer))
         }
         .boxed()
+    }
+}
+
+/// The API server answers with `Status: Success` once an object is gone, and with the object while finalizers hold it. Any other
+/// answer says nothing, so the object may still be there.
+fn deletion(answer: &str) -> Deletion {
+    #[derive(serde::Deserialize)]
+    struct Answer<'a> {
+        #[serde(borrow, default)]
+        kind: std::borrow::Cow<'a, str>,
+        #[serde(default, rename = "apiVersion", borrow)]
+        api_version: std::borrow::Cow<'a, str>,
+        status: Option<serde_json::Value>,
+    }
+    match serde_json::from_str::<Answer<'_>>(answer) {
+        Ok(Answer { kind, api_version, status: Some(status) })
+            if kind == "Status" && api_version == "v1" && status == "Success" =>
+        {
+            Deletion::Gone
+        }
+        _ => Deletion::Terminating,
     }
 }
 
@@ -385,6 +435,11 @@ fn built(doing: &str, error: kube::core::request::Error) -> ApiError {
     ApiError::new(doing, error.to_string(), ApiErrorKind::Other)
 }
 
+/// The error of an answer that is not a list.
+fn no_list(doing: &str, error: &json::Error, text: &str) -> ApiError {
+    ApiError::new(doing, error.clone().locate(text).to_string(), ApiErrorKind::Other)
+}
+
 /// Displays `namespace/name`, or the name alone.
 struct Named<'a>(&'a str, &'a str);
 
@@ -394,9 +449,10 @@ impl fmt::Display for Named<'_> {
     }
 }
 
-/// Splits a list's text into the texts of its items.
+/// Splits a list's text into the texts of its items. An item is cut out by its brackets, however deep they are nested: whether it can
+/// be read is its own affair.
 fn split(text: &str) -> Result<Page, json::Error> {
-    let mut page = Page { version: 0, next: None, items: Vec::new() };
+    let (mut version, mut next, mut items) = (None, None, Vec::new());
     let mut reader = Reader::new(text);
     reader.begin_object()?;
     while let Some(key) = reader.next_key()? {
@@ -407,29 +463,31 @@ fn split(text: &str) -> Result<Page, json::Error> {
                     match key.as_ref() {
                         "resourceVersion" => {
                             let at = reader.offset();
-                            let version = reader.string()?;
-                            page.version = version.parse().map_err(|_| json::Error::value(at, NO_VERSION))?;
+                            let number = reader.string()?.parse();
+                            version = Some(number.map_err(|_| json::Error::value(at, NO_VERSION))?);
                         }
-                        "continue" => page.next = Some(reader.string()?.into_owned()).filter(|token| !token.is_empty()),
-                        _ => reader.skip()?,
+                        "continue" => next = Some(reader.string()?.into_owned()).filter(|token| !token.is_empty()),
+                        _ => reader.pass().map(drop)?,
                     }
                 }
             }
             "items" => {
+                // An API server may write an empty list as null.
                 if reader.peek()? == json::TokenKind::Null {
                     reader.null()?;
                     continue;
                 }
                 reader.begin_array()?;
                 while reader.next_element()? {
-                    page.items.push(reader.raw()?.into());
+                    items.push(reader.pass()?.into());
                 }
             }
-            _ => reader.skip()?,
+            _ => reader.pass().map(drop)?,
         }
     }
     reader.finish()?;
-    Ok(page)
+    let version = version.ok_or_else(|| json::Error::value(0, NO_VERSION))?;
+    Ok(Page { version, next, items })
 }
 
 /// An item's text with `apiVersion` and `kind`, which the API server leaves out of the list items of built-in kinds.
@@ -575,7 +633,14 @@ mod tests {
 
     #[test]
     fn a_response_that_is_no_list_is_an_error() {
-        for text in ["", "[]", r#"{"metadata":{"resourceVersion":"x"},"items":[]}"#, r#"{"items":[{}"#] {
+        for text in [
+            "",
+            "[]",
+            r#"{"metadata":{},"items":[]}"#,
+            r#"{"metadata":{"resourceVersion":"x"},"items":[]}"#,
+            r#"{"metadata":{"resourceVersion":"1"},"items":[{}"#,
+            r#"{"metadata":{"resourceVersion":"1"},"items":[{"a":["}]}"#,
+        ] {
             assert!(split(text).is_err(), "{text}");
         }
     }

@@ -122,10 +122,12 @@ pub(super) const KEYS: &[Key] = keys! {
     Now "retention.deleted" retention.deleted;
     Now "retention.deletedMap" retention.deleted_map;
     None "serve.address" serve.address;
+    None "serve.probes" serve.probes;
     None "serve.certificate" serve.certificate;
     None "serve.key" serve.key;
     None "serve.clientCA" serve.client_ca;
     None "serve.frontProxy" serve.front_proxy;
+    None "serve.formerObjects" serve.former_objects;
     None "serve.audiences" serve.audiences;
     None "serve.maxConnections" serve.max_connections;
     None "serve.maxInFlight" serve.max_in_flight;

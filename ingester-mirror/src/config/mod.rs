@@ -41,9 +41,10 @@ pub use live::{Changes, Live};
 pub use replicas::Replicas;
 pub use retention::Retention;
 pub use secret::Secret;
-pub use serve::{FrontProxy, Query, Serve};
+pub use serve::{FormerObjects, FrontProxy, Query, Serve};
 
 use ingester_core::{Kind, KindNames};
+use ingester_store::fuse::Fuse;
 use ingester_store::{Address, ConnectOptions, Tls};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -153,8 +154,7 @@ pub struct Ingester {
     pub replicas: Replicas,
 }
 
-/// When a sweep stops: it would mark more rows as deleted than this, and more than a fifth of the kind's live rows. So many objects
-/// do not go at once unless somebody wants that; more often something is wrong with the cluster that was listed.
+/// When sweeps of a kind stop, see [`Fuse`]: how many rows they may mark as deleted in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepLimit(Option<u64>);
 
@@ -164,17 +164,9 @@ impl SweepLimit {
         SweepLimit(if rows == 0 { None } else { Some(rows) })
     }
 
-    /// How many rows a sweep may mark in any case; `None` for no limit.
+    /// How many rows sweeps of a kind may mark in any case; `None` for no limit.
     pub const fn rows(self) -> Option<u64> {
         self.0
-    }
-
-    /// Whether a sweep may not mark so many of the kind's live rows.
-    pub const fn refuses(self, marked: u64, live: u64) -> bool {
-        match self.0 {
-            Some(rows) => marked > rows && marked > live / 5,
-            None => false,
-        }
     }
 }
 
@@ -439,6 +431,12 @@ impl Ingester {
     /// Which objects of `kind` carry our finalizer: what is configured for it, else for all kinds, else what the kind says.
     pub fn finalizer_of(&self, kind: &Kind) -> Finalizer {
         self.finalizer_map.get(kind.name()).copied().or(self.finalizer).unwrap_or(kind.finalizer())
+    }
+
+    /// The fuse of the sweeps of `kind`; `None` without a limit.
+    pub(crate) fn fuse(&self, kind: &Kind) -> Option<Fuse> {
+        let namespaces = if kind.namespaced() { self.namespaces.clone() } else { Vec::new() };
+        Some(Fuse { limit: self.sweep_limit.rows()?, namespaces })
     }
 
     /// Whether nothing is written for `kind`.

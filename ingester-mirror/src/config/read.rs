@@ -7,8 +7,8 @@ use super::values::{
     setting_value, text, truth, whole,
 };
 use super::{
-    Config, ConfigError, Environment, Finalizer, FrontProxy, Ingester, LogFormat, LogLevel, MetadataStorage, Mysql,
-    Replicas, Serve, SweepLimit,
+    Config, ConfigError, Environment, Finalizer, FormerObjects, FrontProxy, Ingester, LogFormat, LogLevel,
+    MetadataStorage, Mysql, Replicas, Serve, SweepLimit,
 };
 use ingester_core::KindNames;
 use ingester_store::{Tls, TlsMode};
@@ -20,6 +20,8 @@ const MOST_WORKERS: usize = 256;
 const FINALIZERS: &[(&str, Finalizer)] =
     &[("ensure", Finalizer::Ensure), ("existing", Finalizer::Existing), ("never", Finalizer::Never)];
 
+const FORMER_OBJECTS: &[(&str, FormerObjects)] =
+    &[("granted", FormerObjects::Granted), ("olderHidden", FormerObjects::OlderHidden), ("none", FormerObjects::None)];
 const FRONT_PROXY: &[(&str, FrontProxy)] =
     &[("auto", FrontProxy::Auto), ("required", FrontProxy::Required), ("never", FrontProxy::Never)];
 
@@ -168,10 +170,12 @@ fn serve(section: &mut Section<'_>, into: &mut Serve) {
     section.read("address", &mut into.address, |text| {
         listen(text)?.ok_or_else(|| "use an address and a port such as `0.0.0.0:8443`".to_owned())
     });
+    section.read("probes", &mut into.probes, listen);
     section.read("certificate", &mut into.certificate, path);
     section.read("key", &mut into.key, path);
     section.read("clientCA", &mut into.client_ca, path);
     section.read("frontProxy", &mut into.front_proxy, choice(FRONT_PROXY));
+    section.read("formerObjects", &mut into.former_objects, choice(FORMER_OBJECTS));
     section.list("audiences", &mut into.audiences, |text| {
         text_of(text).ok_or_else(|| "use the name of an audience".to_owned())
     });

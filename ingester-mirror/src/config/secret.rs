@@ -3,7 +3,7 @@
 use super::error::ConfigError;
 use std::fmt;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 /// The longest password, in bytes: whoever names another file by mistake, or a device, is told so.
@@ -24,11 +24,18 @@ impl Secret {
     /// The text of a file, such as one that a Kubernetes Secret mounts. A newline at its end is not a part of it.
     ///
     /// # Errors
-    /// If the file cannot be read, is empty, or is no short text. They name the file and nothing of what is in it.
+    /// If the file cannot be read, is empty, or is no short text. They name the file, if there is one, and nothing of what is in it.
     pub(super) fn read(file: &Path) -> Result<Self, ConfigError> {
         let wrong = |what: &str| ConfigError::of(format!("the password file {} {what}", file.display()));
         let mut bytes = Vec::new();
-        let opened = File::open(file).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+        let opened = File::open(file).map_err(|error| match error.kind() {
+            // What should be its name may be the password itself.
+            ErrorKind::NotFound | ErrorKind::InvalidInput | ErrorKind::InvalidFilename => ConfigError::of(format!(
+                "there is no password file of the name that --password-file, MYSQL_PASSWORD_FILE or `mysql.passwordFile` has (the name of a \
+                 file is wanted there, not the password): {error}"
+            )),
+            _ => wrong(&format!("cannot be read: {error}")),
+        })?;
         let read = opened.take(LONGEST + 1).read_to_end(&mut bytes);
         read.map_err(|error| wrong(&format!("cannot be read: {error}")))?;
         if bytes.len() as u64 > LONGEST {

@@ -10,6 +10,8 @@ use std::time::Duration;
 pub struct Serve {
     /// `address`: the address of the API.
     pub address: String,
+    /// `probes`: the address of metrics and probes of `ingester serve`, if it is not that of `server.address`.
+    pub probes: Option<String>,
     /// `certificate`: the server's certificate, a PEM file.
     pub certificate: Option<PathBuf>,
     /// `key`: its key.
@@ -18,6 +20,8 @@ pub struct Serve {
     pub client_ca: Option<PathBuf>,
     /// `frontProxy`: whether the API server is believed that names callers in headers.
     pub front_proxy: FrontProxy,
+    /// `formerObjects`: who may see deleted and evicted objects.
+    pub former_objects: FormerObjects,
     /// `audiences`: for whom a token must be; empty for the API server.
     pub audiences: Vec<String>,
     /// `maxConnections`.
@@ -44,6 +48,18 @@ pub enum FrontProxy {
     Never,
 }
 
+/// Who may see deleted and evicted objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FormerObjects {
+    /// Whoever has the right to the objects of their namespace.
+    #[default]
+    Granted,
+    /// The same, but not those that are older than the namespace.
+    OlderHidden,
+    /// No caller.
+    None,
+}
+
 /// Section `query`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
@@ -57,10 +73,12 @@ impl Default for Serve {
     fn default() -> Self {
         Serve {
             address: "0.0.0.0:8443".into(),
+            probes: None,
             certificate: None,
             key: None,
             client_ca: None,
             front_proxy: FrontProxy::default(),
+            former_objects: FormerObjects::default(),
             audiences: Vec::new(),
             max_connections: 1000,
             max_in_flight: 200,

@@ -125,10 +125,12 @@ ingester:
 retention: { deleted: 90d, deletedMap: { Model: 36h, Pipeline: 0s } }
 serve:
   address: ":9443"
+  probes: ":9444"
   certificate: /tls.crt
   key: /tls.key
   clientCA: /client.crt
   frontProxy: required
+  formerObjects: olderHidden
   audiences: [ingester, "1"]
   maxConnections: 10
   maxInFlight: 5
@@ -201,11 +203,13 @@ log: { format: json, level: WARN }
                 .into(),
         },
         serve: Serve {
+            probes: Some(":9444".into()),
             address: ":9443".into(),
             certificate: Some("/tls.crt".into()),
             key: Some("/tls.key".into()),
             client_ca: Some("/client.crt".into()),
             front_proxy: FrontProxy::Required,
+            former_objects: FormerObjects::OlderHidden,
             audiences: vec!["ingester".into(), "1".into()],
             max_connections: 10,
             max_in_flight: 5,
@@ -273,21 +277,12 @@ fn a_finalizer_is_the_kinds_unless_the_file_says_otherwise() {
 }
 
 #[test]
-fn a_sweep_is_refused_beyond_the_limit_and_a_fifth_of_the_rows() {
-    let limit = Config::default().ingester.sweep_limit;
-    assert_eq!(limit.rows(), Some(1000));
-    for (marked, live, refused) in [
-        (1000, 1000, false),
-        (1001, 1001, true),
-        (1001, 5004, true),
-        (1001, 5005, false),
-        (2000, 10_000, false),
-        (2001, 10_000, true),
-    ] {
-        assert_eq!(limit.refuses(marked, live), refused, "{marked} of {live}");
-    }
-    let none = parse("ingester: {sweepLimit: 0}").unwrap().ingester.sweep_limit;
-    assert!(none.rows().is_none() && !none.refuses(u64::MAX, u64::MAX));
+fn a_sweep_limit_of_zero_is_none() {
+    let rows = |text: &str| parse(text).unwrap().ingester.fuse(&MODEL).map(|fuse| (fuse.limit, fuse.namespaces));
+    assert_eq!(rows(""), Some((1000, Vec::new())));
+    assert_eq!(rows("ingester: {sweepLimit: 0}"), None);
+    let namespaces = rows("ingester: {sweepLimit: 7, namespaces: [a, b]}");
+    assert_eq!(namespaces, Some((7, vec!["a".to_owned(), "b".to_owned()])));
 }
 
 #[test]

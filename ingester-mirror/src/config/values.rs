@@ -11,7 +11,7 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// How names begin under which the ingester keeps something in `ingester_settings`.
-const OWN_SETTINGS: [&str; 4] = ["view:", "definition/", "recipes/", "stays/"];
+const OWN_SETTINGS: [&str; 5] = ["view:", "definition/", "recipes/", "stays/", "sweep/"];
 
 /// More such names, as a whole.
 const OWN_NAMES: [&str; 2] = ["cluster", "members"];
@@ -78,7 +78,7 @@ pub(super) fn days_or_never(text: &str) -> Result<Option<Duration>, String> {
 pub(super) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&str) -> Result<T, String> {
     move |text| {
         let folded = text.to_ascii_lowercase().replace('_', "-");
-        words.iter().find(|(word, _)| *word == folded).map(|(_, value)| *value).ok_or_else(|| {
+        words.iter().find(|(word, _)| word.eq_ignore_ascii_case(&folded)).map(|(_, value)| *value).ok_or_else(|| {
             let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             format!("use one of {}", words.join(", "))
         })

@@ -120,6 +120,18 @@ impl Publisher {
         Publisher(None)
     }
 
+    /// A publisher that sends nothing, and tells the uid of the object of each Event.
+    #[cfg(test)]
+    pub(crate) fn telling(metrics: &Metrics, tell: impl Fn(&str) + Send + 'static) -> Self {
+        let (sender, mut events) = mpsc::channel::<Outgoing>(Options::default().waiting);
+        tokio::spawn(async move {
+            while let Some(Outgoing { regarding, .. }) = events.recv().await {
+                tell(regarding.uid.as_deref().unwrap_or_default());
+            }
+        });
+        Publisher(Some(Outbox { sender, counters: metrics.events() }))
+    }
+
     /// The object's current version could not be decoded or stored, for this reason: Warning `Rejected`.
     pub(crate) fn rejected(&self, kind: &Kind, subject: Subject<'_>, reason: &str) {
         self.enqueue(kind, subject, || Event {
@@ -146,6 +158,37 @@ impl Publisher {
                 reason,
                 ". It goes on by itself once it is stored: mend the object. To give the last state up, remove the \
                  ingester's finalizer by hand.",
+            )),
+            secondary: None,
+        });
+    }
+
+    /// The object had left etcd, and is there again in another state than its row holds: Warning `Ghost`.
+    pub(crate) fn ghost(&self, kind: &Kind, subject: Subject<'_>) {
+        self.enqueue(kind, subject, || Event {
+            type_: EventType::Warning,
+            reason: "Ghost".into(),
+            action: "Mirror".into(),
+            note: Some(
+                "This object was evicted from etcd and is there again, in another state than SQL has. It is not mirrored until \
+                 somebody decides which of the two stays: see `ingester ghosts`."
+                    .into(),
+            ),
+            secondary: None,
+        });
+    }
+
+    /// The object is left without our finalizer, for this reason: Warning `FinalizerGivenUp`.
+    pub(crate) fn finalizer_given_up(&self, kind: &Kind, subject: Subject<'_>, reason: &str) {
+        self.enqueue(kind, subject, || Event {
+            type_: EventType::Warning,
+            reason: "FinalizerGivenUp".into(),
+            action: "Mirror".into(),
+            note: Some(note(
+                "Mirrored without the finalizer michelangelo/Ingester: ",
+                reason,
+                ". If the object is deleted while no ingester runs, SQL has the last state that was seen. Find what refuses or \
+                 removes the finalizer, or set `ingester.finalizerMap` of the kind to `never` or `existing`.",
             )),
             secondary: None,
         });
@@ -178,6 +221,21 @@ impl Publisher {
             secondary: None,
         };
         self.enqueue_unless_event(kind, || definition_of(kind), event);
+    }
+
+    /// The database has lost the row of this evicted object, which was its only copy: Warning `EvictionLost`.
+    pub(crate) fn eviction_lost(&self, kind: &Kind, subject: Subject<'_>) {
+        self.enqueue(kind, subject, || Event {
+            type_: EventType::Warning,
+            reason: "EvictionLost".into(),
+            action: "Evict".into(),
+            note: Some(note(
+                "The database has lost the row of this object, which left etcd for good",
+                "",
+                ". Look for it on the server that the database was on before, in its binary log, and in backups.",
+            )),
+            secondary: None,
+        });
     }
 
     /// The database belongs to another cluster than this one, whose namespace `kube-system` has this uid: Warning

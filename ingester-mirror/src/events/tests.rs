@@ -94,12 +94,21 @@ async fn a_held_deletion_is_a_warning_and_a_fixed_object_is_normal() {
     let (got, _) = published(201, options(), |p| {
         p.held(&KIND, SUBJECT, "disk full");
         p.mirrored(&KIND, SUBJECT);
+        p.finalizer_given_up(&KIND, SUBJECT, "denied by a webhook");
     })
     .await;
     let summary: Vec<[&str; 3]> =
         got.iter().map(|got| ["type", "reason", "action"].map(|key| got.body[key].as_str().unwrap())).collect();
-    assert_eq!(summary, [["Warning", "DeletionHeld", "Delete"], ["Normal", "Mirrored", "Mirror"]]);
+    assert_eq!(
+        summary,
+        [
+            ["Warning", "DeletionHeld", "Delete"],
+            ["Normal", "Mirrored", "Mirror"],
+            ["Warning", "FinalizerGivenUp", "Mirror"]
+        ]
+    );
     assert!(got[0].body["note"].as_str().unwrap().contains("disk full"));
+    assert!(got[2].body["note"].as_str().unwrap().contains("denied by a webhook"));
 }
 
 #[tokio::test]

@@ -119,9 +119,13 @@ impl Follower {
 
     /// Whether an object lacks our finalizer, by its metadata and the state of its row.
     pub(super) fn lacks_finalizer(&self, partial: &PartialObjectMeta) -> bool {
-        self.unit().rules().finalizer == Finalizer::Ensure
-            && !partial.terminating()
-            && finalizer::position(&partial.finalizers).is_none()
-            && self.pipeline.known().live_version(&partial.uid).is_some()
+        if self.unit().rules().finalizer != Finalizer::Ensure
+            || partial.terminating()
+            || finalizer::position(&partial.finalizers).is_some()
+        {
+            return false;
+        }
+        let known = self.pipeline.known();
+        known.live_version(&partial.uid).is_some() && !known.is_left(&partial.uid, partial.version())
     }
 }

@@ -33,11 +33,12 @@ impl Follower {
         let newest = self.pipeline.known().newest();
         let asked = unit.cluster.version().await?;
         unit.metrics.installed(true);
-        if asked < self.observed.load(Ordering::Relaxed) {
+        let went_back = asked < self.observed.load(Ordering::Relaxed);
+        if went_back {
             self.pipeline.went_back();
         }
         self.received_is_written().await;
-        let behind = newest > asked;
+        let behind = went_back || newest > asked;
         if behind {
             tracing::warn!(
                 kind,

@@ -31,13 +31,14 @@ use crate::budget::Share;
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::health::KindState;
 use crate::metrics::Skip;
-use crate::pipeline::{Item, ObjectRef, Pipeline, Source, Why, Work, bytes_of};
+use crate::mistakes::{self, Mistake};
+use crate::pipeline::{Item, ObjectRef, Pipeline, Source, Why, Work, bytes_of, uid_of};
 use crate::unit::{Stopped, Unit};
-use ingester_core::object::Meta;
+use ingester_core::object::{Identity, Meta};
 use ingester_store::Evicted;
 use metadata::Ahead;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -64,6 +65,11 @@ pub(crate) struct Follower {
     relist: Notify,
     /// Whether the first list is in SQL.
     synced_once: tokio::sync::watch::Sender<bool>,
+    /// Whether the database may have it that this unit wants to mark rows: after a list that lacked objects, and before the first.
+    may_want: AtomicBool,
+    /// Whether the last list lacked so many objects that their rows were not marked; told when it did.
+    refused: AtomicBool,
+    sweep_was_refused: Notify,
 }
 
 impl Follower {
@@ -74,6 +80,9 @@ impl Follower {
             observed: AtomicU64::new(0),
             relist: Notify::new(),
             synced_once: tokio::sync::watch::Sender::new(false),
+            may_want: AtomicBool::new(true),
+            refused: AtomicBool::new(false),
+            sweep_was_refused: Notify::new(),
         }
     }
 
@@ -222,7 +231,7 @@ impl Follower {
             unit.until_done("reading what is stored", move || unit.rows.live(Evicted::LeftOut, page, ROWS)).await?;
         let mut known = self.pipeline.known();
         for row in &rows {
-            known.load(&row.uid, row.res_version);
+            known.load(&row.uid, row.res_version, row.eviction);
         }
         let more = rows.len() == ROWS;
         if let Some(last) = rows.into_iter().next_back() {
@@ -239,11 +248,7 @@ impl Follower {
         };
         let object = match self.unit().parse(text) {
             Ok(object) => object,
-            Err((identity, reason)) => {
-                let version = identity.resource_version.as_deref().and_then(|version| version.parse().ok());
-                self.pipeline.queue.push(Item::new(Work::Broken { identity, reason }).holding(share));
-                return version;
-            }
+            Err((identity, reason)) => return self.receive_unreadable(identity, reason, source, share),
         };
         let meta = object.meta();
         let version = meta.resource_version;
@@ -255,6 +260,23 @@ impl Follower {
             }
         }
         Some(version)
+    }
+
+    /// Queues an object that cannot be read: it is recorded, and counted if it waits for us. If it is gone, looking at it finds that.
+    fn receive_unreadable(&self, identity: Box<Identity>, reason: String, source: Source, share: Share) -> Option<u64> {
+        let (uid, gone) = (uid_of(&identity), source == Source::Deletion);
+        let version = identity.resource_version.as_deref().and_then(|version| version.parse().ok());
+        self.pipeline.hold_unreadable(&uid, &identity, gone);
+        self.pipeline.known().seen(&uid);
+        let item = match &identity.name {
+            Some(name) if gone && !name.is_empty() => {
+                let (namespace, name) = (identity.namespace.clone().unwrap_or_default(), name.clone());
+                Item::look(ObjectRef { uid, namespace, name, version: version.unwrap_or_default() }, Why::Due, 0)
+            }
+            _ => Item::new(Work::Broken { identity, reason }).holding(share),
+        };
+        self.pipeline.queue.push(item);
+        version
     }
 
     /// What an object that was received brings, by its metadata alone. A list counts it as seen.
@@ -274,7 +296,8 @@ impl Follower {
         }
         let live = !matches!(source, Source::Deletion | Source::List { behind: true });
         let Some(entry) = before.filter(|_| live) else { return News::State };
-        if entry.version > meta.resource_version && source == Source::Watch {
+        let old = source == Source::Watch || mistakes::made(Mistake::LowerIgnored);
+        if entry.version > meta.resource_version && old {
             // The answer to our own patch came first.
             return News::Nothing;
         }

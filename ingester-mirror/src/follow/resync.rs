@@ -4,32 +4,59 @@ use super::metadata::Partial;
 use super::{Follower, ROWS};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
 use crate::lifecycle::State;
-use crate::pipeline::{Item, KnownObject, ObjectRef, RowState, Why};
+use crate::mistakes::{self, Mistake};
+use crate::pipeline::{EvictedObject, Item, KnownObject, ObjectRef, RowState, Why};
 use crate::unit::in_time;
 use ingester_store::{Evicted, StoreError};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::time::Instant;
 
+/// The longest pause after a list whose sweep was refused, whatever is configured: the limit may be raised, or the cluster mended.
+const AFTER_REFUSAL: Duration = Duration::from_secs(1800);
+
+/// The shortest pause before a comparison because of the database: it may move several times, one after the other.
+const MOVING: Duration = Duration::from_secs(5);
+
+/// Uids in one statement.
+const PORTION: usize = 500;
+
 impl Follower {
-    /// Compares every `resyncPeriod`, from the end of one time to the begin of the next.
+    /// Compares every `resyncPeriod`, from the end of one time to the begin of the next; and soon after the database has moved to another
+    /// server or was started anew, because that may have lost what was committed.
     pub(super) async fn resync(&self) {
         let unit = self.unit();
         let kind = unit.kind.name();
         let mut last = Instant::now();
+        let mut moves = unit.rows.moves();
         loop {
             let period = unit.config().ingester.resync_period;
+            let soonest = self.refused.load(Ordering::Relaxed).then_some(AFTER_REFUSAL);
+            let pause = period.into_iter().chain(soonest).min();
             let due = async {
-                match period {
-                    Some(period) => tokio::time::sleep_until(last + period).await,
+                match pause {
+                    Some(pause) => tokio::time::sleep_until(last + pause).await,
                     None => std::future::pending().await,
                 }
+            };
+            let moved = async {
+                if moves.changed().await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+                tokio::time::sleep(MOVING).await;
             };
             tokio::select! {
                 biased;
                 () = unit.live.changed(&period, |config| config.ingester.resync_period) => continue,
+                () = self.sweep_was_refused.notified(), if soonest.is_none() => continue,
+                () = moved => {
+                    tracing::warn!(kind, "The database has moved to another server, or was started anew: comparing rows with the cluster");
+                }
                 () = due => {}
             }
+            moves.borrow_and_update();
             match self.resync_once().await {
                 Ok(found) if found > 0 => {
                     tracing::warn!(kind, objects = found, "Resync found objects that differ from their rows");
@@ -52,7 +79,10 @@ impl Follower {
         if self.observed.load(Ordering::Relaxed) == 0 {
             return Ok(0);
         }
-        if let Err(error) = self.compare_rows().await {
+        self.look_for_evictions().await;
+        if !mistakes::made(Mistake::RowsNotCompared)
+            && let Err(error) = self.compare_rows().await
+        {
             self.unit().metrics.database_error(error.class());
             tracing::warn!(kind = self.unit().kind.name(), %error, "Rows not compared with what is remembered");
         }
@@ -85,6 +115,36 @@ impl Follower {
         Ok(found + self.sweep(version).await)
     }
 
+    /// Reports the rows of evicted objects that the database has lost. Each was the only copy of its object.
+    async fn look_for_evictions(&self) {
+        let unit = self.unit();
+        let evicted = self.pipeline.evictions().all();
+        let mut stored = HashMap::new();
+        for portion in evicted.chunks(PORTION) {
+            let uids: &Vec<&str> = &portion.iter().map(|eviction| &*eviction.uid).collect();
+            // A database that has just moved may take its time, and the next comparison may be far away, or never come.
+            let read = move || unit.rows.versions(uids);
+            let Ok(versions) = unit.until_done("reading the rows of evicted objects", read).await else { return };
+            stored.extend(versions);
+        }
+        let lost = self.pipeline.evictions().lost(&evicted, &stored);
+        let api_version = unit.kind.api_version();
+        for EvictedObject { uid, namespace, name, version } in lost {
+            unit.metrics.eviction_lost();
+            tracing::error!(
+                kind = unit.kind.name(),
+                %namespace,
+                %name,
+                %uid,
+                resource_version = version,
+                "The database has lost the row of an evicted object, which was its only copy: look for it on the server that the \
+                 database was on before, in its binary log, and in backups"
+            );
+            let reference = ObjectRef { uid, namespace, name, version };
+            unit.publisher.eviction_lost(&unit.kind, reference.subject(&api_version, &version.to_string()));
+        }
+    }
+
     /// Corrects what is remembered of the live rows: a row may have been removed or changed by hand, or the whole database restored
     /// from a backup. The comparison with the cluster then finds the objects.
     async fn compare_rows(&self) -> Result<(), StoreError> {
@@ -99,7 +159,7 @@ impl Follower {
             }
             for row in rows {
                 if !self.pipeline.queue.holds(&row.uid) {
-                    self.pipeline.known().load(&row.uid, row.res_version);
+                    self.pipeline.known().load(&row.uid, row.res_version, row.eviction);
                 } else {
                     self.pipeline.known().seen(&row.uid);
                 }
@@ -134,7 +194,9 @@ impl Follower {
                 RowState::Rejected => false,
                 // Its deletion was requested, and it is there as before: the cluster was restored to an earlier state.
                 RowState::Stored(State::Deleted | State::Evicted) => terminating,
-                RowState::Stored(State::Live) | RowState::Released | RowState::LeftOut => true,
+                RowState::Stored(State::Live) | RowState::Released | RowState::LeftOut | RowState::Ghost => true,
+                // It is there again.
+                RowState::Left | RowState::Confirmed => false,
             };
             entry.version == version && settled
         };

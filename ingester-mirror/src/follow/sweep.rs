@@ -2,9 +2,11 @@
 
 use super::Follower;
 use crate::mistakes::{self, Mistake};
-use crate::pipeline::{Item, ObjectRef, Why, forgotten};
+use crate::pipeline::{Item, ObjectRef, Unseen, Why, forgotten};
 use crate::unit::in_time;
 use ingester_store::RowChange;
+use ingester_store::fuse::Sweep;
+use std::sync::atomic::Ordering;
 
 /// Uids in one statement.
 const PORTION: usize = 500;
@@ -14,13 +16,19 @@ impl Follower {
     pub(super) async fn sweep(&self, version: u64) -> usize {
         let unit = self.unit();
         let kind = unit.kind.name();
-        let unseen: Vec<Box<str>> = {
-            let unseen = self.pipeline.known().unseen();
-            unseen.into_iter().filter(|uid| !self.pipeline.queue.holds(uid)).collect()
+        let Unseen { missed, evicted } = self.pipeline.known().unseen();
+        unit.metrics.ghosts(self.pipeline.known().ghosts());
+        // That evicted objects are gone is what was wanted, however many they are.
+        let mut unseen: Vec<Box<str>> = {
+            // A row that this process has evicted, and that is live again, has lost the eviction: it is left as it is.
+            let evictions = self.pipeline.evictions();
+            missed.into_iter().filter(|uid| !self.pipeline.queue.holds(uid) && !evictions.has(uid)).collect()
         };
-        if self.is_too_many(unseen.len()) {
-            return 0;
+        if self.is_too_many(unseen.len()).await {
+            unseen.clear();
         }
+        let missed = unseen.len();
+        unseen.extend(evicted.into_iter().filter(|uid| !self.pipeline.queue.holds(uid)));
         for uids in unseen.chunks(PORTION) {
             let references: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
             // It is asked until it answers: nothing may list again for long, and until then nobody would know.
@@ -44,7 +52,7 @@ impl Follower {
                 tracing::warn!(kind, %error, "Rejects of objects that are gone are still recorded");
             }
         }
-        unseen.len()
+        missed
     }
 
     /// The uids of the objects that are recorded as rejected; none if they cannot be read.
@@ -74,22 +82,54 @@ impl Follower {
         }
     }
 
-    /// The fuse: whether so many objects are gone that something else must be wrong, such as an empty etcd behind the API server.
-    fn is_too_many(&self, gone: usize) -> bool {
+    /// The fuse of the kind: whether so many objects are gone that something else must be wrong, such as an empty etcd behind the API
+    /// server. The units of the kind, here and in other processes, count together.
+    async fn is_too_many(&self, gone: usize) -> bool {
         let unit = self.unit();
-        let live = self.pipeline.known().live();
-        if !unit.config().ingester.sweep_limit.refuses(gone as u64, live as u64) || mistakes::made(Mistake::NoFuse) {
-            return false;
-        }
+        let Some(fuse) = unit.config().ingester.fuse(&unit.kind) else { return false };
+        let (fuse, name) = (&fuse, &unit.name());
+        let kind = unit.kind.name();
+        let ask = || unit.rows.ask_to_sweep(name, gone as u64, fuse);
+        let answer = if gone > 0 {
+            // It is asked until it answers: nothing may list again for long.
+            let Ok(answer) = unit.until_done("asking whether so many rows may be marked as deleted", ask).await else {
+                return true;
+            };
+            self.may_want.store(true, Ordering::Relaxed);
+            answer
+        } else if !self.may_want.load(Ordering::Relaxed) {
+            Sweep::Allowed
+        } else {
+            match in_time("telling that no object is gone", ask()).await {
+                Ok(answer) => {
+                    self.may_want.store(false, Ordering::Relaxed);
+                    answer
+                }
+                Err(error) => {
+                    tracing::debug!(kind, %error, "What an earlier list lacked still counts for the fuse of sweeps");
+                    Sweep::Allowed
+                }
+            }
+        };
+        let refused = match answer {
+            Sweep::Refused { .. } if mistakes::made(Mistake::NoFuse) => None,
+            Sweep::Refused { gone, live } => Some((gone, live)),
+            Sweep::Allowed => None,
+        };
+        self.refused.store(refused.is_some(), Ordering::Relaxed);
+        let Some((all, live)) = refused else { return false };
         tracing::error!(
-            kind = unit.kind.name(),
+            kind,
+            namespace = unit.namespace.as_deref(),
             gone,
+            all,
             live,
-            "So many objects are missing from the cluster that none is marked as deleted: check the cluster; if they are really \
-             gone, run `ingester audit --repair`, or raise ingester.sweepLimit"
+            "So many objects of this kind are missing from the cluster that none is marked as deleted: check the cluster; if they are \
+             really gone, run `ingester audit --repair`, or raise ingester.sweepLimit"
         );
         unit.metrics.sweep_refused();
-        unit.publisher.sweep_refused(&unit.kind, gone as u64, live as u64);
+        unit.publisher.sweep_refused(&unit.kind, all, live);
+        self.sweep_was_refused.notify_one();
         true
     }
 }

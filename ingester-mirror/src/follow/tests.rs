@@ -3,7 +3,9 @@
 
 use crate::budget::Budget;
 use crate::clock::SystemClock;
-use crate::cluster::{ApiError, Cluster, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch};
+use crate::cluster::{
+    ApiError, Cluster, Deletion, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
+};
 use crate::config::{Config, Ingester, Live};
 use crate::events::Publisher;
 use crate::fixture::MODEL;
@@ -19,13 +21,14 @@ use futures::{FutureExt as _, StreamExt as _};
 use ingester_core::object::{ManagedFields, Meta};
 use ingester_core::row::Row;
 use ingester_core::value::{Micros, Value};
-use ingester_store::guard::{Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use ingester_store::fuse::{Fuse, Sweep};
+use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
 use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -68,6 +71,9 @@ impl Events {
 struct Scene {
     state: Mutex<State>,
     events: Arc<Events>,
+    metrics: Metrics,
+    /// How often the database has moved to another server.
+    moves: watch::Sender<u64>,
 }
 
 fn text(object: &Json) -> Box<str> {
@@ -77,7 +83,12 @@ fn text(object: &Json) -> Box<str> {
 impl Scene {
     fn new(trouble: fn(&str) -> Trouble) -> Arc<Self> {
         let state = State { objects: BTreeMap::new(), version: 1, rows: BTreeMap::new(), calls: Vec::new(), trouble };
-        Arc::new(Scene { state: Mutex::new(state), events: Arc::default() })
+        Arc::new(Scene {
+            state: Mutex::new(state),
+            events: Arc::default(),
+            metrics: Metrics::new().unwrap(),
+            moves: watch::Sender::default(),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -124,6 +135,15 @@ impl Scene {
 
     fn is_live(&self, name: &str) -> bool {
         self.row(name).is_some_and(|row| row.delete_time.is_none())
+    }
+
+    /// The value of a series of the kind, which is written as `name` or `name reason`.
+    fn metric(&self, series: &str) -> u32 {
+        let (name, reason) = series.split_once(' ').unwrap_or((series, ""));
+        let reason = if reason.is_empty() { String::new() } else { format!(",reason=\"{reason}\"") };
+        let series = format!("{name}{{kind=\"Model\"{reason}}} ");
+        let text = self.metrics.render();
+        text.lines().find_map(|line| line.strip_prefix(&series)).unwrap().parse().unwrap()
     }
 
     fn calls(&self, what: &str) -> Vec<Instant> {
@@ -184,7 +204,7 @@ impl Scene {
             clock: Arc::new(SystemClock),
             memory: Budget::new(1 << 20).part(),
             live: Live::fixed(config),
-            metrics: Metrics::new().unwrap().controller("Model"),
+            metrics: self.metrics.controller("Model"),
             health: Health::new([]),
             publisher: Publisher::off(),
             stop: stop.clone(),
@@ -197,16 +217,17 @@ impl Scene {
 fn kept(row: Row) -> StoredRow {
     let Row {
         uid, res_version, ingest_version, delete_time, evict_time, mut values, labels, annotations, many, ..
-    } = row;
+    } = row.clone();
     let time = |time: Option<Micros>| time.map_or(Value::Null, Value::Time);
     values[ingester_core::schema::base::DELETE_TIME] = time(delete_time);
     values[ingester_core::schema::base::EVICT_TIME] = time(evict_time);
-    StoredRow { uid, res_version, ingest_version, delete_time, evict_time, values, labels, annotations, many }
+    let eviction = row.eviction();
+    StoredRow { uid, res_version, ingest_version, delete_time, evict_time, eviction, values, labels, annotations, many }
 }
 
 fn version_of(row: &StoredRow) -> Version {
     let StoredRow { res_version, ingest_version, .. } = *row;
-    Version { res_version, ingest_version, deleted: row.delete_time.is_some(), evicted: row.evict_time.is_some() }
+    Version { res_version, ingest_version, deleted: row.delete_time.is_some(), eviction: row.eviction }
 }
 
 impl Cluster for Scene {
@@ -285,11 +306,12 @@ impl Cluster for Scene {
         .boxed()
     }
 
-    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<(), ApiError>> {
+    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>> {
         async move {
             self.request(format!("delete {}", meta.name), |_| Ok(())).await?;
             self.put(&meta.name, |object| object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z"));
-            Ok(())
+            let there = self.state().objects.contains_key(&*meta.name);
+            Ok(if there { Deletion::Terminating } else { Deletion::Gone })
         }
         .boxed()
     }
@@ -313,6 +335,12 @@ impl Rows for Scene {
                 match (decided, change) {
                     (Verdict::Unchanged, _) => report.unchanged += 1,
                     (Verdict::Stale, _) => report.stale.push(change.uid().into()),
+                    (Verdict::Confirm, _) => {
+                        report.written += 1;
+                        if let Some(row) = state.rows.get_mut(change.uid()) {
+                            row.eviction = Eviction::Confirmed;
+                        }
+                    }
                     (_, RowChange::Row(row) | RowChange::Replacement { row, .. }) => {
                         report.written += 1;
                         state.rows.insert(row.uid.clone(), kept(row.clone()));
@@ -343,16 +371,24 @@ impl Rows for Scene {
         self.query("stored", move |state| uids.iter().filter_map(|uid| state.rows.get(*uid).cloned()).collect()).boxed()
     }
 
-    fn live<'a>(&'a self, _: Evicted, after: &'a str, limit: usize) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
+    fn live<'a>(
+        &'a self,
+        evicted: Evicted,
+        after: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
         let live = move |state: &mut State| {
-            let rows = state.rows.values().filter(|row| row.delete_time.is_none() && &*row.uid > after).take(limit);
-            rows.map(|row| LiveRow {
-                uid: row.uid.clone(),
-                res_version: row.res_version,
-                ingest_version: row.ingest_version,
-                evicted: row.evict_time.is_some(),
-            })
-            .collect()
+            let wanted = |row: &&StoredRow| evicted == Evicted::Included || row.eviction != Eviction::Confirmed;
+            let rows = state.rows.values().filter(|row| row.delete_time.is_none() && &*row.uid > after);
+            rows.filter(wanted)
+                .take(limit)
+                .map(|row| LiveRow {
+                    uid: row.uid.clone(),
+                    res_version: row.res_version,
+                    ingest_version: row.ingest_version,
+                    eviction: row.eviction,
+                })
+                .collect()
         };
         self.query("live", live).boxed()
     }
@@ -375,6 +411,22 @@ impl Rows for Scene {
 
     fn forget_rejects<'a>(&'a self, _: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
         self.query("forget", |_| ()).boxed()
+    }
+
+    fn ask_to_sweep<'a>(&'a self, _: &'a str, gone: u64, fuse: &'a Fuse) -> BoxFuture<'a, Result<Sweep, StoreError>> {
+        let ask = move |state: &mut State| {
+            let live = state.rows.values().filter(|row| row.delete_time.is_none()).count() as u64;
+            if fuse.refuses(gone, live) { Sweep::Refused { gone, live } } else { Sweep::Allowed }
+        };
+        self.query("ask", ask).boxed()
+    }
+
+    fn count_swept<'a>(&'a self, _: &'a str, _: u64) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.query("count", |_| ()).boxed()
+    }
+
+    fn moves(&self) -> watch::Receiver<u64> {
+        self.moves.subscribe()
     }
 }
 
@@ -437,6 +489,7 @@ async fn an_evicted_row_gives_way_to_a_deletion_that_was_asked_for() {
     // Another ingester has written it, and was killed before it took our finalizer away.
     if let Some(row) = scene.state().rows.get_mut("uid-a") {
         row.evict_time = Some(Micros(1));
+        row.eviction = Eviction::Intended;
     }
     scene.put("a", |object| {
         object["metadata"]["annotations"]["michelangelo/Deleting"] = json!("true");
@@ -647,4 +700,291 @@ async fn a_stopping_unit_does_not_wait_for_a_database_that_is_away() {
     running.await.unwrap().unwrap();
     assert!(begin.elapsed() < SECOND);
     assert!(scene.calls("write").len() <= writes + 1);
+}
+
+const IMMUTABLE: fn(&mut Json) =
+    |object| object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" });
+
+/// An object of which an earlier process has an evicted row, in a state that came after what the cluster has now.
+fn evicted_at_a_later_version(scene: &Scene, eviction: Eviction) -> StoredRow {
+    scene.put("a", |_| {});
+    let backup = scene.state().objects.clone();
+    scene.put("a", |object| {
+        IMMUTABLE(object);
+        object["status"] = json!({ "result": 42 });
+    });
+    scene.stored("a", None);
+    let mut state = scene.state();
+    let row = state.rows.get_mut("uid-a").unwrap();
+    (row.evict_time, row.eviction) = (Some(Micros(1)), eviction);
+    let row = row.clone();
+    state.objects = backup;
+    row
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_evicted_object_that_is_there_again_changes_nothing_until_a_person_decides() {
+    for eviction in [Eviction::Confirmed, Eviction::Intended, Eviction::Unrecorded] {
+        let scene = Scene::new(quiet);
+        let row = evicted_at_a_later_version(&scene, eviction);
+        let _playing = scene.play(Duration::ZERO);
+        sleep(60 * SECOND).await;
+        assert_eq!(scene.row("a").as_ref(), Some(&row), "{eviction:?}");
+        assert!(scene.calls("patch").is_empty() && scene.calls("delete").is_empty(), "{eviction:?}");
+        // Somebody touches it, and deletes it.
+        if eviction != Eviction::Intended {
+            scene.put("a", |object| object["metadata"]["labels"] = json!({ "touched": "yes" }));
+            sleep(60 * SECOND).await;
+        }
+        scene.put("a", |object| {
+            object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+            object["metadata"]["finalizers"] = json!([]);
+        });
+        sleep(700 * SECOND).await;
+        let after = scene.row("a").unwrap();
+        let same = (after.res_version, after.delete_time, after.json()) == (row.res_version, None, row.json());
+        assert!(same && after.evict_time.is_some(), "{eviction:?}: {after:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_evicted_object_that_is_there_again_as_it_was_is_evicted_again() {
+    let scene = Scene::new(quiet);
+    scene.put("a", IMMUTABLE);
+    scene.stored("a", None);
+    let before = {
+        let mut state = scene.state();
+        let row = state.rows.get_mut("uid-a").unwrap();
+        (row.evict_time, row.eviction) = (Some(Micros(1)), Eviction::Confirmed);
+        row.clone()
+    };
+    // A restore with a bumped revision, and a touch: it looks later than the row.
+    scene.put("a", |_| {});
+    let _playing = scene.play(Duration::ZERO);
+    sleep(60 * SECOND).await;
+    assert!(!scene.state().objects.contains_key("a"));
+    assert_eq!(scene.row("a"), Some(before));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_eviction_is_confirmed_once_the_object_is_gone() {
+    let scene = Scene::new(quiet);
+    scene.put("a", IMMUTABLE);
+    let _playing = scene.play(Duration::ZERO);
+    sleep(10 * SECOND).await;
+    assert!(!scene.state().objects.contains_key("a"));
+    let row = scene.row("a").unwrap();
+    assert_eq!((row.eviction, row.delete_time), (Eviction::Confirmed, None));
+    let writes = scene.calls("write").len();
+    sleep(700 * SECOND).await;
+    assert_eq!(scene.calls("write").len(), writes, "the resync has nothing to add");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_eviction_whose_deletion_is_refused_stays_intended_and_is_finished() {
+    let scene = Scene::new(|call| if call == "delete a" { Trouble::Status(500) } else { Trouble::None });
+    scene.put("a", |object| {
+        IMMUTABLE(object);
+        object["metadata"]["finalizers"] = json!([]);
+    });
+    let _playing = scene.play(Duration::ZERO);
+    sleep(100 * SECOND).await;
+    assert!(scene.calls("delete a").len() > 1);
+    let row = scene.row("a").unwrap();
+    assert_eq!(row.eviction, Eviction::Intended, "users cannot write to it");
+    scene.state().trouble = quiet;
+    sleep(100 * SECOND).await;
+    assert_eq!(scene.row("a").unwrap().eviction, Eviction::Confirmed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_left_before_its_row_said_so_is_confirmed_at_the_next_start() {
+    for eviction in [Eviction::Intended, Eviction::Unrecorded] {
+        let scene = Scene::new(quiet);
+        scene.put("a", IMMUTABLE);
+        scene.stored("a", None);
+        if let Some(row) = scene.state().rows.get_mut("uid-a") {
+            (row.evict_time, row.eviction) = (Some(Micros(1)), eviction);
+        }
+        // The process was killed between its DELETE and the row.
+        scene.state().objects.clear();
+        let _playing = scene.play(Duration::ZERO);
+        sleep(10 * SECOND).await;
+        let row = scene.row("a").unwrap();
+        assert_eq!((row.eviction, row.delete_time), (Eviction::Confirmed, None), "{eviction:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_state_of_an_evicted_object_that_others_held_is_kept() {
+    let scene = Scene::new(quiet);
+    scene.put("a", |object| {
+        IMMUTABLE(object);
+        object["metadata"]["finalizers"] = json!(["example.com/other"]);
+    });
+    let _playing = scene.play(Duration::ZERO);
+    sleep(10 * SECOND).await;
+    assert_eq!(scene.row("a").unwrap().eviction, Eviction::Intended, "it is terminating");
+    // The last change comes with the end of the object.
+    scene.put("a", |object| {
+        object["status"] = json!({ "result": 42 });
+        object["metadata"]["finalizers"] = json!([]);
+    });
+    sleep(10 * SECOND).await;
+    let row = scene.row("a").unwrap();
+    assert_eq!((row.eviction, row.delete_time), (Eviction::Confirmed, None));
+    assert!(row.json().contains(r#""result":42"#), "{}", row.json());
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_restore_the_same_version_with_other_content_is_written_again() {
+    let scene = Scene::new(quiet);
+    scene.put("a", |_| {});
+    scene.put("b", |_| {});
+    let _playing = scene.play(Duration::ZERO);
+    sleep(SECOND).await;
+    let version = scene.state().version;
+    scene.put("a", |object| object["spec"]["description"] = json!("lost"));
+    scene.put("c", |_| {});
+    sleep(SECOND).await;
+    // The cluster goes back, and gives the version to another state of the object.
+    let mut state = scene.state();
+    state.objects.remove("c");
+    state.version = version + 1;
+    let object = state.objects.get_mut("a").unwrap();
+    object["spec"]["description"] = json!("restored");
+    drop(state);
+    // The next resync finds that the cluster went back.
+    sleep(700 * SECOND).await;
+    assert!(scene.row("a").unwrap().json().contains("restored"), "{}", scene.row("a").unwrap().json());
+}
+
+/// More levels than are read.
+fn nested() -> Json {
+    (0..150).fold(json!(1), |inner, _| json!({ "a": inner }))
+}
+
+/// Everything of it is kept here, also managed fields that are too deep, which makes the whole object unreadable.
+const UNREADABLE: fn(&mut Json) = |object| object["metadata"]["managedFields"] = json!([{ "fieldsV1": nested() }]);
+
+#[tokio::test(start_paused = true)]
+async fn an_unreadable_object_that_is_deleted_is_held_until_it_is_given_up() {
+    let scene = Scene::new(quiet);
+    scene.put("a", |_| {});
+    scene.put("bad", UNREADABLE);
+    scene.put("c", |_| {});
+    let _playing = scene.play(Duration::ZERO);
+    sleep(SECOND).await;
+    assert!(scene.is_live("a") && scene.is_live("c") && scene.row("bad").is_none());
+    assert_eq!((scene.metric("ingester_held_objects"), scene.metric("ingester_rejected_objects")), (0, 1));
+    scene.put("bad", |object| object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z"));
+    sleep(SECOND).await;
+    assert_eq!(scene.metric("ingester_held_objects"), 1);
+    let (looks, rejects) = (scene.calls("look bad").len(), scene.metric("ingester_rejects_total"));
+    sleep(60 * SECOND).await;
+    assert!(scene.calls("look bad").len() > looks + 2, "it may be readable by now");
+    assert!(scene.metric("ingester_rejects_total") > rejects + 2, "it is reported again and again");
+    scene.put("bad", |object| object["metadata"]["finalizers"] = json!([]));
+    sleep(60 * SECOND).await;
+    assert_eq!((scene.metric("ingester_held_objects"), scene.metric("ingester_rejected_objects")), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_row_of_an_object_that_became_unreadable_is_marked_when_that_is_gone() {
+    // The object as a whole cannot be read, or its metadata can.
+    let deep_spec: fn(&mut Json) = |object| object["spec"] = nested();
+    for became in [UNREADABLE, deep_spec] {
+        let scene = Scene::new(quiet);
+        scene.put("a", |object| object["metadata"]["finalizers"] = json!(["other"]));
+        let _playing = scene.play(Duration::ZERO);
+        sleep(SECOND).await;
+        scene.put("a", became);
+        sleep(SECOND).await;
+        assert!(scene.is_live("a"), "its last good state");
+        scene.put("a", |object| {
+            object["metadata"]["finalizers"] = json!([]);
+            object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        });
+        sleep(5 * SECOND).await;
+        assert!(scene.row("a").is_some_and(|row| row.delete_time.is_some()));
+        assert_eq!(scene.metric("ingester_rejected_objects"), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_finalizer_that_is_refused_three_times_is_reported_and_tried_again_with_the_next_version() {
+    let scene = Scene::new(|call| if call == "patch a" { Trouble::Status(422) } else { Trouble::None });
+    let _playing = scene.play(Duration::ZERO);
+    sleep(SECOND).await;
+    scene.put("a", |object| object["metadata"]["finalizers"] = json!([]));
+    sleep(2000 * SECOND).await;
+    assert!(scene.is_live("a"));
+    assert_eq!(scene.calls("patch a").len(), 3, "resyncs do not begin it again");
+    assert_eq!(scene.metric("ingester_finalizers_given_up_total refused"), 1);
+    scene.put("a", |object| object["spec"] = json!({ "changed": true }));
+    sleep(SECOND).await;
+    assert_eq!(scene.calls("patch a").len(), 6);
+    assert_eq!(scene.metric("ingester_finalizers_given_up_total refused"), 2);
+    scene.state().trouble = quiet;
+    scene.put("a", |object| object["spec"] = json!({ "changed": false }));
+    sleep(SECOND).await;
+    assert_eq!(scene.state().objects["a"]["metadata"]["finalizers"], json!([FINALIZER]));
+    assert_eq!(scene.metric("ingester_finalizers_given_up_total refused"), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_finalizer_that_something_else_removes_again_is_given_up() {
+    let scene = Scene::new(quiet);
+    let _playing = scene.play(Duration::ZERO);
+    sleep(SECOND).await;
+    scene.put("a", |_| {});
+    scene.put("b", |object| object["metadata"]["finalizers"] = json!([]));
+    // As an ingester of an older release does that mirrors the kind with `never`.
+    for _ in 0..1000 {
+        sleep(Duration::from_millis(500)).await;
+        let has = scene.state().objects["a"]["metadata"]["finalizers"] != json!([]);
+        if has {
+            scene.put("a", |object| object["metadata"]["finalizers"] = json!([]));
+        }
+    }
+    sleep(1000 * SECOND).await;
+    assert_eq!(scene.calls("patch a").len(), 3);
+    assert_eq!(scene.metric("ingester_finalizers_given_up_total removed"), 1);
+    assert!(scene.is_live("a") && scene.calls("patch b").len() == 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_database_that_moved_is_compared_at_once_and_lost_evictions_are_told() {
+    let scene = Scene::new(quiet);
+    let _playing = scene.play(Duration::ZERO);
+    sleep(SECOND).await;
+    for name in ["lost", "back", "whole"] {
+        scene.put(name, |object| {
+            object["metadata"]["annotations"] = json!({ "michelangelo/Immutable": "true" });
+        });
+    }
+    scene.put("live", |_| ());
+    sleep(20 * SECOND).await;
+    assert!(scene.state().objects.keys().eq(["live"]), "the others are evicted");
+    assert!(scene.row("lost").is_some_and(|row| row.evict_time.is_some()));
+    // A fail-over loses the last commits: a row that was new, a change of one, and an eviction.
+    {
+        let mut state = scene.state();
+        state.rows.remove("uid-lost");
+        state.rows.remove("uid-live");
+        let back = state.rows.get_mut("uid-back").unwrap();
+        (back.evict_time, back.eviction) = (None, Eviction::None);
+        back.res_version -= 1;
+    }
+    let count = || scene.metric("ingester_evictions_lost_total");
+    sleep(60 * SECOND).await;
+    assert_eq!(count(), 0, "nobody looks before the next resync");
+    scene.moves.send_modify(|moves| *moves += 1);
+    sleep(30 * SECOND).await;
+    assert_eq!(count(), 2);
+    assert!(scene.is_live("live"), "what is in the cluster is written again");
+    assert!(scene.is_live("back"), "it is no object that was deleted");
+    scene.moves.send_modify(|moves| *moves += 1);
+    sleep(30 * SECOND).await;
+    assert_eq!(count(), 2, "each is told once");
 }

@@ -7,6 +7,7 @@ pub(crate) mod finalizer;
 
 use crate::config::Finalizer;
 use ingester_core::object::Meta;
+use ingester_core::row::{Eviction, Version};
 use std::time::Duration;
 
 /// `michelangelo/Deleting`: with the value `true`, it requests the deletion of the object, in SQL and in Kubernetes.
@@ -71,6 +72,8 @@ impl Plan {
 pub(crate) struct Circumstances {
     /// It was deleted from the cluster.
     pub(crate) gone: bool,
+    /// Its row has an `evict_time`, as far as this process knows.
+    pub(crate) evicted: bool,
     /// Its row already has a `delete_time`.
     pub(crate) deleted: bool,
     /// How long ago this process first saw that the object is to be deleted.
@@ -99,7 +102,8 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> P
     };
     let remove = if ours { Then::RemoveFinalizer } else { Then::Nothing };
     if circumstances.gone {
-        return Plan::new(State::Deleted, Then::Nothing);
+        let state = if circumstances.evicted && immutable && !deleting { State::Evicted } else { State::Deleted };
+        return Plan::new(state, Then::Nothing);
     }
     if terminating && immutable && !deleting {
         return Plan::new(State::Evicted, remove);
@@ -119,11 +123,9 @@ pub(crate) fn plan(meta: &Meta, rules: Rules, circumstances: Circumstances) -> P
     if immutable {
         return Plan::new(State::Evicted, Then::Evict);
     }
-    let then = match (rules.finalizer, ours) {
-        (Finalizer::Ensure, false) => Then::AddFinalizer,
-        (Finalizer::Never, true) => Then::RemoveFinalizer,
-        _ => Then::Nothing,
-    };
+    // A live object keeps the finalizer that it has, whatever is configured: another ingester may want it there.
+    let adds = rules.finalizer == Finalizer::Ensure && !ours;
+    let then = if adds { Then::AddFinalizer } else { Then::Nothing };
     Plan::new(State::Live, then)
 }
 
@@ -143,6 +145,22 @@ pub(crate) fn is_evicted(meta: &Meta, rules: Rules) -> bool {
     (rules.immutable || is_true(meta, IMMUTABLE)) && !is_true(meta, DELETING)
 }
 
+/// Whether an object that is in the cluster must leave its row alone, which was read before it: the object had left etcd, so the row is
+/// the only copy of what it was, and versions do not tell which of the two is right.
+pub(crate) fn is_ghost(stored: Version, meta: &Meta, rules: Rules) -> bool {
+    match stored.eviction {
+        Eviction::None => false,
+        // The cluster went back before the eviction was confirmed.
+        Eviction::Intended => meta.resource_version < stored.res_version,
+        Eviction::Confirmed => true,
+        // An earlier release has begun to evict this very version, and it is still there.
+        Eviction::Unrecorded => {
+            let begun = meta.resource_version == stored.res_version && !stored.deleted;
+            !(begun && is_evicted(meta, rules))
+        }
+    }
+}
+
 /// Whether an object is terminating, by a deletion and no eviction, and only the finalizers of others hold it.
 pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
     meta.deletion_timestamp.is_some() && finalizer::position(&meta.finalizers).is_none() && !is_evicted(meta, rules)
@@ -150,9 +168,10 @@ pub(crate) fn is_released(meta: &Meta, rules: Rules) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Circumstances, DELETING, IMMUTABLE, Plan, Rules, State, Then, is_released, plan};
+    use super::{Circumstances, DELETING, IMMUTABLE, Plan, Rules, State, Then, is_ghost, is_released, plan};
     use crate::config::Finalizer;
     use ingester_core::object::Meta;
+    use ingester_core::row::{Eviction, Version};
     use std::time::Duration;
 
     const RULES: Rules =
@@ -170,8 +189,13 @@ mod tests {
     }
 
     const OURS: &str = "michelangelo/Ingester";
-    const NOW: Circumstances =
-        Circumstances { gone: false, deleted: false, leaving_for: Duration::ZERO, terminating_for: Duration::ZERO };
+    const NOW: Circumstances = Circumstances {
+        gone: false,
+        evicted: false,
+        deleted: false,
+        leaving_for: Duration::ZERO,
+        terminating_for: Duration::ZERO,
+    };
 
     fn after(seconds: u64) -> Circumstances {
         Circumstances { leaving_for: Duration::from_secs(seconds), ..NOW }
@@ -184,11 +208,11 @@ mod tests {
     }
 
     #[test]
-    fn finalizers_are_added_left_or_removed_as_configured() {
+    fn finalizers_are_added_or_left_as_configured_and_taken_off_terminating_objects_alone() {
         for (finalizer, without, with) in [
             (Finalizer::Ensure, Then::AddFinalizer, Then::Nothing),
             (Finalizer::Existing, Then::Nothing, Then::Nothing),
-            (Finalizer::Never, Then::Nothing, Then::RemoveFinalizer),
+            (Finalizer::Never, Then::Nothing, Then::Nothing),
         ] {
             let rules = Rules { finalizer, ..RULES };
             assert_eq!(plan(&object(&[], &[], false), rules, NOW).then, without, "{finalizer:?}");
@@ -212,6 +236,26 @@ mod tests {
         let before_this_process = Circumstances { terminating_for: Duration::from_secs(7), ..after(4) };
         assert_eq!(plan(&meta, RULES, before_this_process).again, Some(Duration::from_secs(3)));
         assert_eq!(plan(&meta, RULES, NOW).again, Some(Duration::from_secs(10)));
+    }
+
+    #[test]
+    fn an_object_that_had_left_etcd_is_a_ghost_whatever_its_version() {
+        let stored = |eviction| Version { res_version: 5, ingest_version: 1, deleted: false, eviction };
+        let at = |resource_version, annotations: &[(&str, &str)]| Meta {
+            resource_version,
+            ..object(&[], annotations, false)
+        };
+        let ghost = |eviction, meta: &Meta| is_ghost(stored(eviction), meta, RULES);
+        let immutable = [(IMMUTABLE, "true")];
+        for version in [4, 5, 6] {
+            assert!(!ghost(Eviction::None, &at(version, &[])));
+            assert!(ghost(Eviction::Confirmed, &at(version, &immutable)));
+            assert_eq!(ghost(Eviction::Intended, &at(version, &immutable)), version < 5);
+            assert_eq!(ghost(Eviction::Unrecorded, &at(version, &immutable)), version != 5);
+            assert!(ghost(Eviction::Unrecorded, &at(version, &[])));
+        }
+        let deleted = Version { deleted: true, ..stored(Eviction::Unrecorded) };
+        assert!(is_ghost(deleted, &at(5, &immutable), RULES));
     }
 
     #[test]
@@ -268,6 +312,15 @@ mod tests {
         let both = [(DELETING, "true"), (IMMUTABLE, "true")];
         assert_eq!(plan(&object(&[], &both, false), RULES, after(10)).state, State::Deleted);
         assert_eq!(plan(&object(&[OURS], &both, true), RULES, after(10)).state, State::Deleted);
+    }
+
+    #[test]
+    fn the_row_of_an_evicted_object_stays_evicted_unless_its_deletion_was_requested() {
+        let gone = Circumstances { gone: true, evicted: true, ..NOW };
+        let state = |annotations: &[(&str, &str)]| plan(&object(&[], annotations, true), RULES, gone).state;
+        assert_eq!(state(&[(IMMUTABLE, "true")]), State::Evicted);
+        assert_eq!(state(&[(IMMUTABLE, "true"), (DELETING, "true")]), State::Deleted);
+        assert_eq!(state(&[]), State::Deleted, "it lived again before it was deleted");
     }
 
     #[test]

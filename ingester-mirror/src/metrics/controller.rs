@@ -70,6 +70,26 @@ impl Read {
     }
 }
 
+/// Why an object is left without our finalizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GivenUp {
+    /// The API server refused it.
+    Refused,
+    /// It was removed again each time.
+    Removed,
+}
+
+impl GivenUp {
+    const ALL: [GivenUp; 2] = [GivenUp::Refused, GivenUp::Removed];
+
+    fn label(self) -> &'static str {
+        match self {
+            GivenUp::Refused => "refused",
+            GivenUp::Removed => "removed",
+        }
+    }
+}
+
 /// Why a watch was restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Restart {
@@ -124,6 +144,7 @@ struct Own {
     objects: AtomicUsize,
     rejected_objects: AtomicUsize,
     held: AtomicUsize,
+    ghosts: AtomicUsize,
     synced: AtomicBool,
     installed: AtomicBool,
     last_list: Time,
@@ -185,6 +206,7 @@ pub(super) struct KindMetrics {
     deleted: IntCounter,
     evicted: IntCounter,
     evictions_failed: IntCounter,
+    evictions_lost: IntCounter,
     batch_size: Histogram,
     batch_duration: Histogram,
     lag: Histogram,
@@ -200,6 +222,7 @@ pub(super) struct KindMetrics {
     api_errors: Counters<2>,
     finalizers_added: IntCounter,
     finalizers_removed: IntCounter,
+    finalizers_given_up: [IntCounter; GivenUp::ALL.len()],
     lists: IntCounter,
     objects_listed: [IntCounter; Read::ALL.len()],
     watch_restarts: [IntCounter; Restart::ALL.len()],
@@ -210,6 +233,7 @@ pub(super) struct KindMetrics {
     sweeps_refused: IntCounter,
     oldest_waiting: Gauge,
     held_objects: IntGauge,
+    ghosts: IntGauge,
     last_list: Gauge,
     last_event: Gauge,
     pub(super) suspended: IntGauge,
@@ -259,6 +283,7 @@ impl KindMetrics {
             deleted: families.deleted.of([kind]),
             evicted: families.evicted.of([kind]),
             evictions_failed: families.evictions_failed.of([kind]),
+            evictions_lost: families.evictions_lost.of([kind]),
             batch_size: families.batch_size.of([kind]),
             batch_duration: families.batch_duration.of([kind]),
             lag: families.lag.of([kind]),
@@ -273,6 +298,7 @@ impl KindMetrics {
             api_errors: families.api_errors.clone(),
             finalizers_added: families.finalizers_added.of([kind]),
             finalizers_removed: families.finalizers_removed.of([kind]),
+            finalizers_given_up: GivenUp::ALL.map(|why| families.finalizers_given_up.of([kind, why.label()])),
             lists: families.lists.of([kind]),
             objects_listed: Read::ALL.map(|read| families.objects_listed.of([kind, read.text()])),
             watch_restarts: Restart::ALL.map(|reason| families.watch_restarts.of([kind, reason.label()])),
@@ -283,6 +309,7 @@ impl KindMetrics {
             sweeps_refused: families.sweeps_refused.of([kind]),
             oldest_waiting: families.oldest_waiting.of([kind]),
             held_objects: families.held_objects.of([kind]),
+            ghosts: families.ghosts.of([kind]),
             last_list: families.last_list.of([kind]),
             last_event: families.last_event.of([kind]),
             suspended: families.suspended.of([kind]),
@@ -317,6 +344,7 @@ impl KindMetrics {
         self.objects.set(sum(|own| &own.objects));
         self.rejected_objects.set(sum(|own| &own.rejected_objects));
         self.held_objects.set(sum(|own| &own.held));
+        self.ghosts.set(sum(|own| &own.ghosts));
         // The one that was listed longest ago, and the one whose watch has been silent for longest.
         let earliest = |of: fn(&Own) -> &Time| controllers.iter().map(|own| of(own).seconds()).reduce(f64::min);
         self.last_list.set(earliest(|own| &own.last_list).unwrap_or_default());
@@ -381,7 +409,8 @@ impl fmt::Debug for BackfillMetrics {
 }
 
 /// What an audit may find, by the names of its report.
-pub(crate) const FINDINGS: [&str; 7] = ["missing", "stale", "ahead", "different", "deleted", "orphaned", "rejected"];
+pub(crate) const FINDINGS: [&str; 8] =
+    ["missing", "stale", "ahead", "different", "deleted", "orphaned", "ghost", "rejected"];
 
 /// The metrics of a kind's scheduled audits.
 #[derive(Clone)]
@@ -497,6 +526,11 @@ impl ControllerMetrics {
         self.kind.evictions_failed.inc();
     }
 
+    /// The database has lost the row of an evicted object.
+    pub(crate) fn eviction_lost(&self) {
+        self.kind.evictions_lost.inc();
+    }
+
     /// A batch was committed: its objects, and the time since the start of its transaction.
     pub(crate) fn batch(&self, objects: usize, took: Duration) {
         self.kind.batch_size.observe(objects as f64);
@@ -560,6 +594,11 @@ impl ControllerMetrics {
         self.kind.finalizers_removed.inc_by(count(objects));
     }
 
+    /// An object is left without our finalizer, for this reason.
+    pub(crate) fn finalizer_given_up(&self, why: GivenUp) {
+        self.kind.finalizers_given_up[why as usize].inc();
+    }
+
     /// A list brought objects, whether it was read to its end or not.
     pub(crate) fn objects_listed(&self, read: Read, objects: usize) {
         self.kind.objects_listed[read as usize].inc_by(count(objects));
@@ -588,6 +627,11 @@ impl ControllerMetrics {
     /// How many terminating objects have our finalizer.
     pub(crate) fn held(&self, objects: usize) {
         self.own.held.store(objects, Relaxed);
+    }
+
+    /// How many objects are in the cluster although they had left it.
+    pub(crate) fn ghosts(&self, objects: usize) {
+        self.own.ghosts.store(objects, Relaxed);
     }
 
     /// From now on, `oldest` is asked for how long the oldest object has waited.
@@ -620,7 +664,7 @@ impl ControllerMetrics {
     pub(crate) fn given_away(&self) {
         self.stopped();
         self.own.elsewhere.store(true, Relaxed);
-        for gauge in [&self.own.objects, &self.own.rejected_objects] {
+        for gauge in [&self.own.objects, &self.own.rejected_objects, &self.own.ghosts] {
             gauge.store(0, Relaxed);
         }
         self.own.installed.store(false, Relaxed);

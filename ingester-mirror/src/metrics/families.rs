@@ -95,6 +95,7 @@ pub(super) struct Families {
     pub(super) deleted: Counters<1>,
     pub(super) evicted: Counters<1>,
     pub(super) evictions_failed: Counters<1>,
+    pub(super) evictions_lost: Counters<1>,
     pub(super) batch_size: Histograms<1>,
     pub(super) batch_duration: Histograms<1>,
     pub(super) lag: Histograms<1>,
@@ -110,6 +111,7 @@ pub(super) struct Families {
     pub(super) api_errors: Counters<2>,
     pub(super) finalizers_added: Counters<1>,
     pub(super) finalizers_removed: Counters<1>,
+    pub(super) finalizers_given_up: Counters<2>,
     pub(super) lists: Counters<1>,
     pub(super) objects_listed: Counters<2>,
     pub(super) watch_restarts: Counters<2>,
@@ -120,6 +122,7 @@ pub(super) struct Families {
     pub(super) waiting_bytes: Gauges<1>,
     pub(super) oldest_waiting: SecondsGauges<1>,
     pub(super) held_objects: Gauges<1>,
+    pub(super) ghosts: Gauges<1>,
     pub(super) last_list: SecondsGauges<1>,
     pub(super) last_event: SecondsGauges<1>,
     pub(super) suspended: Gauges<1>,
@@ -130,6 +133,7 @@ pub(super) struct Families {
     pub(super) events: Counters<1>,
     pub(super) cluster_checked: Gauges<0>,
     pub(super) connections: Gauges<1>,
+    pub(super) clock_offset: SecondsGauges<0>,
     pub(super) connections_limit: Gauges<0>,
     pub(super) connections_waiting: Gauges<0>,
     pub(super) connection_waits: Counters<0>,
@@ -228,6 +232,11 @@ impl Families {
                 "Immutable objects that left etcd and live on in SQL",
                 BY_KIND,
             )?,
+            evictions_lost: on.counters(
+                "ingester_evictions_lost_total",
+                "Evicted objects whose rows the database has lost",
+                BY_KIND,
+            )?,
             evictions_failed: on.counters(
                 "ingester_evictions_failed_total",
                 "Attempts to evict an object that failed and are repeated",
@@ -298,6 +307,11 @@ impl Families {
                 "Finalizers removed from objects",
                 BY_KIND,
             )?,
+            finalizers_given_up: on.counters(
+                "ingester_finalizers_given_up_total",
+                "Objects that are left without the finalizer: the API server refused it, or it was removed again each time",
+                ["kind", "reason"],
+            )?,
             objects_listed: on.counters(
                 "ingester_objects_listed_total",
                 "Objects that lists brought: whole, in a stream or in pages, or as metadata",
@@ -336,6 +350,11 @@ impl Families {
                 "Terminating objects that cannot leave yet because they have our finalizer",
                 BY_KIND,
             )?,
+            ghosts: on.gauges(
+                "ingester_ghosts",
+                "Objects that are in the cluster although they were evicted from it, in another state than their rows hold",
+                BY_KIND,
+            )?,
             last_list: on.seconds(
                 "ingester_last_list_timestamp_seconds",
                 "When all objects were last listed to the end, by a list or a resync; 0 before the first and while suspended",
@@ -362,6 +381,11 @@ impl Families {
                 "ingester_database_connections",
                 "Connections to the database, by what they do: used or idle",
                 ["state"],
+            )?,
+            clock_offset: on.seconds(
+                "ingester_database_clock_offset_seconds",
+                "By how much the database's clock is ahead of this node's; below zero if it is behind",
+                [],
             )?,
             connections_limit: on.gauges(
                 "ingester_database_connections_limit",

@@ -11,7 +11,7 @@ mod families;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use controller::{AuditMetrics, FINDINGS, Outcome, Read, Restart, RetentionMetrics, Skip};
+pub(crate) use controller::{AuditMetrics, FINDINGS, GivenUp, Outcome, Read, Restart, RetentionMetrics, Skip};
 pub use controller::{BackfillMetrics, ControllerMetrics};
 
 use controller::KindMetrics;
@@ -63,6 +63,7 @@ impl Metrics {
         for gauge in [&families.connections_limit, &families.connections_waiting] {
             gauge.of([]).set(0);
         }
+        families.clock_offset.of([]).set(0.0);
         families.connection_waits.of([]);
         families.connection_wait_seconds.of([]);
         families.build_info.of([env!("CARGO_PKG_VERSION")]).set(1);
@@ -113,14 +114,15 @@ impl Metrics {
         families.config_current.of([]).set(usable.into());
     }
 
-    /// The connections of this store are shown as long as it is open.
+    /// The connections and the clock of this store are shown as long as it is open.
     pub fn database(&self, store: &Arc<Store>) {
         *self.0.store.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(store);
     }
 
-    fn update_connections(&self) {
+    fn update_database(&self) {
         let families = &self.0.families;
         let store = self.0.store.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        families.clock_offset.of([]).set(store.as_ref().map_or(0.0, |store| store.clock_offset()));
         let connections = store.map(|store| store.connections()).unwrap_or_default();
         for (state, count) in STATES.into_iter().zip([connections.used, connections.idle]) {
             families.connections.of([state]).set(count.into());
@@ -154,7 +156,7 @@ impl Metrics {
     pub fn render(&self) -> String {
         let kinds: Vec<_> = self.0.kinds.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         kinds.iter().for_each(|kind| kind.update());
-        self.update_connections();
+        self.update_database();
         let mut text = String::new();
         for family in self.0.registry.gather() {
             // One family at a time, so that an error in one does not hide the others.

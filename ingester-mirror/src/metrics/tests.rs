@@ -1,6 +1,6 @@
 //! Tests that read the rendered text back.
 
-use super::{ControllerMetrics, Metrics, Outcome, Read, Restart, Skip};
+use super::{ControllerMetrics, GivenUp, Metrics, Outcome, Read, Restart, Skip};
 use ingester_store::ErrorClass;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -96,7 +96,7 @@ fn every_series_exists_from_the_start() {
     for code in ["network", "403", "409", "429", "500"] {
         rendered.value(&format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}}"));
     }
-    assert_eq!(rendered.types.len(), 66);
+    assert_eq!(rendered.types.len(), 70);
     assert!(rendered.types.keys().eq(&rendered.helped), "every metric is explained");
 }
 
@@ -251,10 +251,10 @@ fn what_was_given_away_is_shown_by_nobody_here() {
 fn audits_show_what_the_last_that_ended_found() {
     let metrics = Metrics::new().unwrap();
     let audit = metrics.audit("Model");
-    audit.succeeded([1, 2, 3, 4, 5, 6, 7]);
+    audit.succeeded([1, 2, 3, 4, 5, 6, 7, 8]);
     audit.failed();
     let rendered = Rendered::of(&metrics);
-    for (finding, found) in crate::metrics::FINDINGS.into_iter().zip([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]) {
+    for (finding, found) in crate::metrics::FINDINGS.into_iter().zip([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]) {
         let series = format!("ingester_audit_findings{{finding=\"{finding}\",kind=\"Model\"}}");
         assert_eq!(rendered.value(&series), found);
     }
@@ -371,7 +371,9 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.deleted(2), &[("ingester_rows_deleted_total", 2.0)]),
         (|m| m.evicted(2), &[("ingester_objects_evicted_total", 2.0)]),
         (|m| m.eviction_failed(), &[("ingester_evictions_failed_total", 1.0)]),
+        (|m| m.eviction_lost(), &[("ingester_evictions_lost_total", 1.0)]),
         (|m| m.held(2), &[("ingester_held_objects", 2.0)]),
+        (|m| m.ghosts(2), &[("ingester_ghosts", 2.0)]),
         (|m| m.rejected(), &[("ingester_rejects_total", 1.0)]),
         (
             |m| m.lost(ingester_core::protobuf::Lost { fields: 3, enums: 2, values: 1 }),
@@ -391,6 +393,8 @@ fn every_method_moves_its_own_series_and_no_other() {
         (|m| m.database_error(ErrorClass::Unknown), &[("ingester_database_errors_total unknown", 1.0)]),
         (|m| m.finalizers_added(2), &[("ingester_finalizers_added_total", 2.0)]),
         (|m| m.finalizers_removed(2), &[("ingester_finalizers_removed_total", 2.0)]),
+        (|m| m.finalizer_given_up(GivenUp::Refused), &[("ingester_finalizers_given_up_total refused", 1.0)]),
+        (|m| m.finalizer_given_up(GivenUp::Removed), &[("ingester_finalizers_given_up_total removed", 1.0)]),
         (|m| m.listed(), &[("ingester_lists_total", 1.0)]),
         (|m| m.objects_listed(Read::Stream, 2), &[("ingester_objects_listed_total stream", 2.0)]),
         (|m| m.objects_listed(Read::Pages, 2), &[("ingester_objects_listed_total pages", 2.0)]),

@@ -4,17 +4,18 @@ use super::Pipeline;
 use super::known::RowState;
 use super::work::{Item, ObjectRef, Source, Why, Work};
 use crate::backoff::delay;
-use crate::cluster::{ApiError, ApiErrorKind};
+use crate::cluster::{ApiError, ApiErrorKind, Deletion};
 use crate::events::Subject;
 use crate::lifecycle::finalizer;
 use crate::metrics::Outcome;
+use crate::mistakes::{self, Mistake};
 use crate::unit::{Unit, in_time};
 use ingester_core::object::{Meta, Object};
-use ingester_core::row::Row;
+use ingester_core::row::{Eviction, Row};
 use ingester_store::compare::differences;
 
 /// After how many refusals in a row a patch is said to be refused. Before that, the object probably changes all the time.
-const REFUSALS: u32 = 3;
+pub(super) const REFUSALS: u32 = 3;
 
 /// What is requested from Kubernetes once the row is committed, of the version that the row has.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ pub(super) struct Acknowledgement {
 
 impl ObjectRef {
     /// The subject of an Event.
-    pub(super) fn subject<'a>(&'a self, api_version: &'a str, resource_version: &'a str) -> Subject<'a> {
+    pub(crate) fn subject<'a>(&'a self, api_version: &'a str, resource_version: &'a str) -> Subject<'a> {
         let ObjectRef { uid, namespace, name, .. } = self;
         Subject { api_version, namespace, name, uid, resource_version }
     }
@@ -52,7 +53,7 @@ impl Pipeline {
         let result = match then {
             Then::Nothing | Then::RequestFinalizers => Ok(()),
             Then::RemoveFinalizer(meta) => self.remove_finalizer(&meta).await.map(drop),
-            Then::Delete(meta) => self.unit.cluster.delete(&meta).await,
+            Then::Delete(meta) => self.unit.cluster.delete(&meta).await.map(drop),
             Then::Evict(meta, row) => match self.read_back(&row).await {
                 Ok(()) => self.evict(&meta).await.inspect_err(|error| {
                     // Where it changed meanwhile, the next attempt begins with what it is now. Without a Lease there was none.
@@ -72,17 +73,21 @@ impl Pipeline {
     }
 
     /// Removes our finalizer; returns the object without it.
-    async fn remove_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
+    pub(super) async fn remove_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
         let Some(patch) = finalizer::removal(meta) else { return Ok(None) };
         let text = self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await?;
         self.unit.metrics.finalizers_removed(1);
         let held = self.known().hold(&meta.uid, false);
         self.unit.metrics.held(held);
         let Ok(object) = self.unit.parse(text) else { return Ok(None) };
-        // Without finalizers, the API server deletes a terminating object at once. Its DELETED event brings nothing new.
-        if object.meta().finalizers.is_empty() && meta.deletion_timestamp.is_some() {
-            self.known().set(&meta.uid, meta.resource_version, RowState::Released, None);
+        // Without finalizers, the API server deletes a terminating object at once. Its DELETED event brings nothing new, unless it
+        // confirms an eviction.
+        let mut known = self.known();
+        let evicted = known.get(&meta.uid).is_some_and(|entry| entry.state.is_leaving());
+        if object.meta().finalizers.is_empty() && meta.deletion_timestamp.is_some() && !evicted {
+            known.set(&meta.uid, meta.resource_version, RowState::Released, None);
         }
+        drop(known);
         Ok(Some(object))
     }
 
@@ -94,9 +99,21 @@ impl Pipeline {
             self.queue.push(Item::new(Work::Object { object: Box::new(object), source }));
             return Ok(());
         }
-        self.unit.cluster.delete(meta).await?;
+        self.delete_evicted(meta).await?;
         self.unit.metrics.evicted(1);
-        tracing::info!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, "Immutable object evicted from etcd");
+        Ok(())
+    }
+
+    /// Deletes the object of an evicted row. If it is gone with that, the row is to say so.
+    pub(super) async fn delete_evicted(&self, meta: &Meta) -> Result<(), ApiError> {
+        let deletion = self.unit.cluster.delete(meta).await?;
+        self.evictions().add(meta);
+        tracing::info!(kind = self.unit.kind.name(), namespace = %meta.namespace, name = %meta.name, ?deletion,
+            "Immutable object evicted from etcd");
+        if deletion == Deletion::Gone {
+            self.known().set(&meta.uid, meta.resource_version, RowState::Left, None);
+            self.queue.push(Item::new(Work::Gone { object: ObjectRef::of(meta), swept: false }));
+        }
         Ok(())
     }
 
@@ -106,8 +123,8 @@ impl Pipeline {
         let stored = in_time("reading an evicted row back", self.unit.rows.stored(&uids)).await;
         let stored = stored.map_err(|error| error.to_string())?;
         let Some(stored) = stored.first() else { return Err("there is no such row".into()) };
-        // Somebody changed or deleted the evicted row where it lives: that was this row.
-        if stored.evict_time.is_some() && (stored.res_version > wanted.res_version || stored.delete_time.is_some()) {
+        // Another replica has finished this eviction, and users may have changed the row since.
+        if stored.eviction == Eviction::Confirmed {
             return Ok(());
         }
         match differences(self.unit.kind.table(), wanted, stored).first() {
@@ -132,7 +149,10 @@ impl Pipeline {
         let Unit { kind, metrics, .. } = &self.unit;
         let pause = delay(attempt, self.unit.requeue_period());
         let (namespace, name) = (&object.namespace, &object.name);
+        let silent = mistakes::made(Mistake::SilentRefusal)
+            && matches!(error.kind(), ApiErrorKind::Conflict | ApiErrorKind::Forbidden);
         let pause = match error.kind() {
+            _ if silent => pause,
             // The object is gone, and its DELETED event follows; or the kind is not served now, and nobody knows.
             ApiErrorKind::NotFound => pause,
             ApiErrorKind::Conflict | ApiErrorKind::Expired if attempt < REFUSALS => pause / 10,
@@ -158,23 +178,5 @@ impl Pipeline {
         };
         metrics.retried(1);
         self.queue.push_later(Item::look(object, why, attempt.saturating_add(1)), pause);
-    }
-
-    /// Adds our finalizer; `None` if the object changed meanwhile or is gone, so that an event of it follows.
-    pub(crate) async fn add_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
-        let Some(patch) = finalizer::addition(meta) else { return Ok(None) };
-        match self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await {
-            Ok(text) => {
-                self.unit.metrics.finalizers_added(1);
-                Ok(self.unit.parse(text).ok())
-            }
-            Err(error) if error.kind() == ApiErrorKind::Conflict => Ok(None),
-            // The object is gone, or the kind is not served now: the caller knows what then.
-            Err(error) if error.kind() == ApiErrorKind::NotFound => Err(error),
-            Err(error) => {
-                self.unit.metrics.api_error(&error.code());
-                Err(error)
-            }
-        }
     }
 }

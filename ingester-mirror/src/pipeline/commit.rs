@@ -22,6 +22,20 @@ impl Pipeline {
         singly: bool,
         restores: u32,
     ) -> Result<Vec<Acknowledgement>, Stopped> {
+        let swept = {
+            let known = self.known();
+            let is_swept = |write: &&Write| {
+                let is_live = known.live_version(&write.object.uid).is_some();
+                matches!(write.becomes, Becomes::Gone { swept: true }) && is_live
+            };
+            writes.iter().filter(is_swept).count()
+        };
+        if swept > 0 && self.unit.config().ingester.sweep_limit.rows().is_some() {
+            // Before they are marked: a process that is killed in between has counted too many, not too few.
+            let (name, rows) = (&self.unit.name(), swept as u64);
+            let count = || self.unit.rows.count_swept(name, rows);
+            self.unit.until_done("counting rows that are marked as deleted", count).await?;
+        }
         let changes: Vec<RowChange> = writes.iter_mut().map(|write| self.taken(write, singly)).collect();
         let report = self.write(changes, restores).await?;
         let mut done = Vec::new();
@@ -43,7 +57,7 @@ impl Pipeline {
             let uid = write.object.uid.clone();
             if let Some(reason) = refused.remove(&*uid) {
                 // Its row must not stay live if it is gone, whatever the last state of it was.
-                if let Becomes::Gone { .. } | Becomes::LeftOut = write.becomes {
+                if let Becomes::Gone { .. } | Becomes::LeftOut | Becomes::Confirmed = write.becomes {
                     orphans.push(super::prepare::forgotten(&uid, write.object.version, self.unit.clock.now()));
                     // Nobody can mend an object that is gone.
                     self.known().remove(&uid);
@@ -94,11 +108,12 @@ impl Pipeline {
         if !orphans.is_empty() {
             self.write(orphans, restores).await?;
         }
-        let (live, rejected, held) = {
+        let (live, rejected, held, ghosts) = {
             let known = self.known();
-            (known.live(), known.rejected(), known.held())
+            (known.live(), known.rejected(), known.held(), known.ghosts())
         };
         self.unit.metrics.held(held);
+        self.unit.metrics.ghosts(ghosts);
         self.unit.metrics.objects(live);
         self.unit.metrics.rejected_objects(rejected);
         self.queue.done(done.iter().map(AsRef::as_ref));
@@ -173,13 +188,15 @@ impl Pipeline {
             Becomes::Stored(state, pairs) => known.set(uid, *version, RowState::Stored(state), Some(pairs)),
             Becomes::LeftOut => known.set(uid, *version, RowState::LeftOut, None),
             Becomes::Gone { .. } => known.remove(uid),
+            Becomes::Confirmed => known.set(uid, *version, RowState::Confirmed, None),
         }
         drop(known);
         let metrics = &self.unit.metrics;
         let was_marked = matches!(before, Some(RowState::Stored(State::Deleted) | RowState::Released));
         match write.becomes {
             Becomes::Stored(State::Live, _) => metrics.mirrored(1),
-            Becomes::Stored(State::Evicted, _) => {}
+            Becomes::Stored(State::Evicted, _) | Becomes::Confirmed => {}
+            Becomes::Gone { .. } if before.is_some_and(RowState::is_leaving) => {}
             Becomes::Gone { swept: true } => metrics.orphans_swept(1),
             Becomes::Stored(State::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } if was_marked => {}
             Becomes::Stored(State::Deleted, _) | Becomes::LeftOut | Becomes::Gone { .. } => metrics.deleted(1),

@@ -10,26 +10,32 @@
 //! | `commit` | the writes of a batch, in one transaction | an `Acknowledgement` of each object that is stored |
 //! | `acknowledge` | an acknowledgement | finalizers removed, objects deleted |
 //!
-//! `known` is what is remembered of each object. Requests to the API server run beside the batches: one that is slow holds up its
+//! `known` is what is remembered of each object, `evictions` of those that were evicted last. `additions` adds our finalizer, `ghost`
+//! leaves alone what had left etcd. Requests to the API server run beside the batches: one that is slow holds up its
 //! own object and no other.
 //!
 //! # Guarantees
 //! - SQL is committed before any finalizer is removed and any object is deleted: only a commit makes an acknowledgement. Every step
 //!   can be repeated after a crash at any point.
 //! - A request changes only the version that is stored: patches and deletions carry uid and resourceVersion.
-//! - A tombstone is only written for an object that was looked up and is gone, and never over an evicted row.
+//! - A tombstone is only written for an object that was looked up and is gone, and never over an evicted row: that it confirms.
+//! - What the cluster says of an object that had left it changes nothing: a person decides, see `ghost`.
 //! - An object that cannot be read, decoded, stored or acknowledged never blocks others.
 //! - Whatever fails is tried again after a pause.
 
 mod acknowledge;
+mod additions;
 mod commit;
+mod evictions;
+mod ghost;
 mod known;
 mod prepare;
 mod queue;
 mod request;
 mod work;
 
-pub(crate) use known::{Known, KnownObject, RowState};
+pub(crate) use evictions::{EvictedObject, Evictions};
+pub(crate) use known::{Known, KnownObject, RowState, Unseen};
 pub(crate) use prepare::forgotten;
 pub(crate) use queue::Queue;
 pub(crate) use work::{Item, ObjectRef, Source, Why, Work, bytes_of, uid_of};
@@ -57,6 +63,7 @@ pub(crate) struct Pipeline {
     pub(crate) unit: Unit,
     pub(crate) queue: Queue,
     known: Mutex<Known>,
+    evictions: Mutex<Evictions>,
     /// Some objects lack our finalizer.
     pub(crate) finalizers_missing: Notify,
     /// Counts how often the cluster went back to an earlier state.
@@ -72,6 +79,7 @@ impl Pipeline {
         Pipeline {
             queue: Queue::new(unit.metrics.clone()),
             known: Mutex::default(),
+            evictions: Mutex::default(),
             finalizers_missing: Notify::new(),
             restores: AtomicU32::new(0),
             writing: RwLock::default(),
@@ -83,6 +91,11 @@ impl Pipeline {
 
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The objects that were evicted last.
+    pub(crate) fn evictions(&self) -> MutexGuard<'_, Evictions> {
+        self.evictions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Some objects lack our finalizer: add it soon.

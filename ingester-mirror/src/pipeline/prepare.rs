@@ -3,7 +3,7 @@
 use super::acknowledge::Then;
 use super::known::RowState;
 use super::request::Request;
-use super::work::{Item, ObjectRef, Source, Trail, Work};
+use super::work::{Item, ObjectRef, Source, Trail, Why, Work};
 use super::{Pipeline, Stopped};
 use crate::lifecycle::{self, Circumstances, Plan, State, finalizer, is_leaving};
 use crate::metrics::Skip;
@@ -51,6 +51,8 @@ pub(super) enum Becomes {
     LeftOut,
     /// It is gone, and so is what is remembered of it. `swept`: a list lacked it.
     Gone { swept: bool },
+    /// It has left etcd, and its row says so.
+    Confirmed,
 }
 
 /// An object that cannot be mirrored as it is.
@@ -101,11 +103,17 @@ impl Pipeline {
                 self.unit.metrics.skipped(Skip::Unchanged, 1);
                 batch.done.push(uid);
             }
+            // What it is now is looked at beside its row, and nothing else is done with it.
+            Work::Object { object, source } if self.is_ghost(&uid, source) => {
+                self.queue.push(Item::look(ObjectRef::of(object.meta()), Why::Due, 0));
+                batch.done.push(uid);
+            }
             Work::Object { object, source } => self.prepare_object(object, source, seen, trail, batch),
             Work::Look { object, why } => batch.requests.push(Request::Look { object, why, seen, trail }),
             Work::Gone { object, swept } => {
                 let change = self.tombstone(&object);
-                let becomes = Becomes::Gone { swept };
+                let evicted = self.known().get(&uid).is_some_and(|entry| entry.state.is_leaving());
+                let becomes = if evicted { Becomes::Confirmed } else { Becomes::Gone { swept } };
                 batch.writes.push(Write { object, change, becomes, then: Then::Nothing, again: None, trail });
             }
             Work::Broken { identity, reason } => {
@@ -118,7 +126,8 @@ impl Pipeline {
                     version: version.unwrap_or_default(),
                 };
                 let reject = self.reject_of(&object, &identity, reason);
-                batch.rejections.push(Rejection { object, reject, held: false, again: None, trail });
+                let held = waits_for_us(&identity);
+                batch.rejections.push(Rejection { object, reject, held, again: None, trail });
             }
         }
     }
@@ -134,6 +143,12 @@ impl Pipeline {
         let seen = if let Source::Look { seen, .. } = source { seen } else { seen };
         let reference = ObjectRef::of(object.meta());
         let gone = source == Source::Deletion;
+        if gone && self.known().get(&reference.uid).is_some_and(|entry| entry.state == RowState::Left) {
+            // The row has its last state: it was deleted in that very version.
+            let (change, becomes) = (self.tombstone(&reference), Becomes::Gone { swept: false });
+            batch.writes.push(Write { object: reference, change, becomes, then: Then::Nothing, again: None, trail });
+            return;
+        }
         let plan = self.plan(object.meta(), gone, seen);
         let row = match (self.unit.row(&object), plan.then) {
             (Ok(Some(row)), lifecycle::Then::AddFinalizer) => {
@@ -148,6 +163,14 @@ impl Pipeline {
                 // It was looked at after its row was read: so the row is out of date, whatever its version.
                 let looked = matches!(source, Source::Look { .. }) && !mistakes::made(Mistake::LeftOutStale);
                 let seen = seen.filter(|_| looked);
+                // Its row may be the only copy of it, which looking finds out.
+                let asked = gone || matches!(source, Source::Look { .. });
+                let then = self.plan_left_out(object.meta(), gone);
+                if !asked && matches!(then, lifecycle::Then::RemoveFinalizer | lifecycle::Then::Delete) {
+                    self.queue.push(Item::look(reference, Why::Due, 0));
+                    batch.done.push(object.meta().uid.clone());
+                    return;
+                }
                 return self.leave_out(&object, gone, seen, trail, batch);
             }
             // The object is about to be gone, so its text is stored without indexed columns.
@@ -162,6 +185,14 @@ impl Pipeline {
                             "Object that cannot be decoded is leaving: stored without its indexed columns");
                         row
                     }
+                    // No text of it can be stored any more, and there is no object to mend: its row is marked.
+                    Err(_) if gone => {
+                        let (change, becomes) = (self.tombstone(&reference), Becomes::Gone { swept: false });
+                        let write =
+                            Write { object: reference, change, becomes, then: Then::Nothing, again: None, trail };
+                        batch.writes.push(write);
+                        return;
+                    }
                     Err(_) => return self.reject(reference, reason, plan, trail, batch),
                 }
             }
@@ -172,7 +203,7 @@ impl Pipeline {
         match plan.state {
             State::Live => {}
             State::Deleted => row.delete_time = Some(now),
-            State::Evicted => row.evict_time = Some(now),
+            State::Evicted => (row.evict_time, row.evict_confirmed) = (Some(now), gone),
         }
         let pairs = row.companions_hash();
         let then = match plan.then {
@@ -198,8 +229,10 @@ impl Pipeline {
                 (wrong || stale && !stored).then_some(seen)
             }
             Source::List { behind: true } => {
-                // This row was read, or written, before the list.
-                let stored = self.known().live_version(&object.uid).filter(|version| *version > object.version);
+                // This row was read, or written, before the list. The cluster may have given the same version once more, to another
+                // state.
+                let least = object.version + u64::from(mistakes::made(Mistake::SameVersionKept));
+                let stored = self.known().live_version(&object.uid).filter(|version| *version >= least);
                 stored.map(|res_version| Version { res_version, ..row.version() })
             }
             _ => None,
@@ -279,7 +312,13 @@ impl Pipeline {
             let passed = self.unit.clock.now().0.saturating_sub(time.micros().0);
             Duration::from_micros(u64::try_from(passed).unwrap_or_default())
         });
-        lifecycle::plan(meta, self.unit.rules(), Circumstances { gone, deleted, leaving_for, terminating_for })
+        let evicted = entry.is_some_and(|entry| entry.state == RowState::Stored(State::Evicted));
+        let circumstances = Circumstances { gone, evicted, deleted, leaving_for, terminating_for };
+        let mut plan = lifecycle::plan(meta, self.unit.rules(), circumstances);
+        if mistakes::made(Mistake::CollectedDeleted) && plan.state == State::Evicted && is_leaving(meta) {
+            plan.state = State::Deleted;
+        }
+        plan
     }
 
     /// Remembers whether an object is terminating and waits for our finalizer to be removed.
@@ -289,17 +328,18 @@ impl Pipeline {
         self.unit.metrics.held(objects);
     }
 
+    /// The same for an object that cannot be read.
+    pub(crate) fn hold_unreadable(&self, uid: &str, identity: &Identity, gone: bool) {
+        let objects = self.known().hold(uid, !gone && waits_for_us(identity));
+        self.unit.metrics.held(objects);
+    }
+
     /// Whether an object as it was received brings nothing new. The echo of a deletion also drops what is remembered.
     pub(crate) fn is_echo(&self, meta: &Meta, source: Source) -> bool {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
         match source {
             Source::Deletion => {
-                let echo = match entry.state {
-                    RowState::Released => true,
-                    // Its last state may be another than the one that was evicted.
-                    RowState::Stored(State::Evicted) => lifecycle::is_evicted(meta, self.unit.rules()),
-                    _ => false,
-                };
+                let echo = matches!(entry.state, RowState::Released | RowState::Confirmed | RowState::Ghost);
                 if echo {
                     self.known().remove(&meta.uid);
                 }
@@ -316,8 +356,10 @@ impl Pipeline {
     fn is_settled(&self, meta: &Meta) -> bool {
         let Some(entry) = self.known().get(&meta.uid) else { return false };
         let state = match entry.state {
-            // Retried when it changes; about to be deleted.
-            RowState::Rejected | RowState::Released => return true,
+            // Retried when it changes; about to be deleted, or gone; looked at when it changes.
+            RowState::Rejected | RowState::Released | RowState::Left | RowState::Confirmed | RowState::Ghost => {
+                return true;
+            }
             RowState::LeftOut => {
                 let then = self.plan_left_out(meta, false);
                 return !matches!(then, lifecycle::Then::RemoveFinalizer | lifecycle::Then::Delete);
@@ -326,6 +368,12 @@ impl Pipeline {
         };
         let plan = self.plan(meta, false, None);
         state == plan.state && plan.again.is_none() && plan.then == lifecycle::Then::Nothing
+    }
+
+    /// Whether an object that was received is in the cluster although it had left it.
+    fn is_ghost(&self, uid: &str, source: Source) -> bool {
+        !matches!(source, Source::Look { .. })
+            && self.known().get(uid).is_some_and(|entry| entry.state == RowState::Ghost)
     }
 
     /// Whether only our finalizer is missing.
@@ -355,6 +403,11 @@ impl Pipeline {
         let res_version = identity.resource_version.as_deref().unwrap_or_default().to_owned();
         Reject { res_version, ..self.reject_at(object, reason) }
     }
+}
+
+/// Whether an object that cannot be read is terminating and has our finalizer.
+fn waits_for_us(identity: &Identity) -> bool {
+    identity.terminating && finalizer::position(&identity.finalizers).is_some()
 }
 
 /// The time of a tombstone for objects whose rejects are out of date.

@@ -4,6 +4,7 @@ use super::acknowledge::Acknowledgement;
 use super::work::{Held, Item, ObjectRef, Source, Trail, Why, Work};
 use super::{Pipeline, REQUESTS};
 use crate::cluster::ApiErrorKind;
+use crate::lifecycle;
 use crate::mistakes::{self, Mistake};
 use ingester_core::object::Object;
 use ingester_store::guard::Version;
@@ -96,7 +97,7 @@ impl Pipeline {
         drop(permit);
         let work = match patched {
             Ok(Some(patched)) => Work::Object { object: Box::new(patched), source: Source::Patch { again: false } },
-            // It changed meanwhile: an event of that follows.
+            // It changed meanwhile, and an event of that follows; or it is left without.
             Ok(None) => Work::Object { object, source: Source::Patch { again: false } },
             Err(error) if error.kind() == ApiErrorKind::NotFound => {
                 // It is gone, and an event of that follows; or the server is starting and does not know the kind yet.
@@ -132,6 +133,11 @@ impl Pipeline {
         };
         let work = match text.map(|text| self.unit.parse(text)) {
             Some(Ok(found)) if found.meta().uid == object.uid => {
+                if let Some(seen) = seen
+                    && lifecycle::is_ghost(seen, found.meta(), self.unit.rules())
+                {
+                    return Err(self.meet_ghost(object, &found, seen, trail.attempt).await);
+                }
                 Work::Object { object: Box::new(found), source: Source::Look { seen, rewrite: why == Why::Rewrite } }
             }
             Some(Err((identity, reason))) if identity.uid.as_ref().is_none_or(|uid| *uid == object.uid) => {

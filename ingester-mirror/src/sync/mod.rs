@@ -9,7 +9,7 @@
 
 use crate::backoff::{Backoff, RESTART, RESTART_LONGEST};
 use crate::budget::Budget;
-use crate::clock::SystemClock;
+use crate::clock::DatabaseClock;
 use crate::cluster::{Server, StreamedLists};
 use crate::config::{Config, Live};
 use crate::events::Publisher;
@@ -89,7 +89,7 @@ pub(crate) fn units(context: &Context, kinds: &[Kind], live: &Live, exit: &Cance
                 shard,
                 share: share.clone(),
             }),
-            clock: Arc::new(SystemClock),
+            clock: Arc::new(DatabaseClock(store.clone())),
             memory: budget.part(),
             namespace,
             shard,
@@ -179,8 +179,8 @@ async fn mirror(unit: &Unit, name: &str, held: &mut Held, suspension: &Suspensio
 
 #[cfg(test)]
 mod tests {
-    use super::{Context, names, supervise, units};
-    use crate::config::{Config, Live};
+    use super::{Context, names, run, supervise, units};
+    use crate::config::{Config, Live, SweepLimit};
     use crate::events::Publisher;
     use crate::fixture::MODEL;
     use crate::health::Health;
@@ -189,8 +189,9 @@ mod tests {
     use crate::suspend::Suspension;
     use http::{Request, Response};
     use ingester_core::kind::Definition;
+    use ingester_core::object::ManagedFields;
     use ingester_core::{Kind, KindNames};
-    use ingester_store::Store;
+    use ingester_store::{RowChange, Store};
     use kube::Client;
     use kube::client::Body;
     use std::collections::BTreeSet;
@@ -224,6 +225,82 @@ mod tests {
             r#"{"metadata":{"resourceVersion":"7"},"items":[]}"#
         };
         Ok(Response::new(Body::from(text.as_bytes().to_vec())))
+    }
+
+    /// The same, asked for one object, too.
+    async fn answer_empty(request: Request<Body>) -> Result<Response<Body>, Infallible> {
+        if request.uri().path().ends_with("/models") {
+            return answer(request).await;
+        }
+        let text =
+            r#"{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"no"}"#;
+        Ok(Response::builder().status(404).body(Body::from(text.as_bytes().to_vec())).unwrap())
+    }
+
+    const NAMESPACES: [&str; 4] = ["a", "b", "c", "d"];
+
+    /// How many rows are live.
+    async fn live(store: &Store) -> u64 {
+        store.live_by_namespace(&MODEL).await.unwrap().iter().map(|(_, rows)| rows).sum()
+    }
+
+    /// Runs a process until each of its namespaces was listed, and nothing waits. Returns how many sweeps were refused.
+    async fn list_all(store: &Arc<Store>, config: &Config) -> f64 {
+        let metrics = Metrics::new().unwrap();
+        let health = Health::new(names(&[MODEL], config).iter().map(String::as_str));
+        let context = Context {
+            client: Client::new(tower::service_fn(answer_empty), "default"),
+            store: store.clone(),
+            metrics: metrics.clone(),
+            health,
+            publisher: Publisher::off(),
+            share: Share::alone(),
+        };
+        let (exit, suspension) = (CancellationToken::new(), Suspension::new(&[MODEL], config, &metrics));
+        let (live, end) = (Live::fixed(config.clone()), exit.clone());
+        let running = tokio::spawn(async move { run(context, &[MODEL], &live, &suspension, end).await });
+        let value = |name: &str| {
+            let (text, start) = (metrics.render(), format!("{name}{{kind=\"Model\"}} "));
+            text.lines().find_map(|line| line.strip_prefix(&start)?.parse().ok()).unwrap_or(-1.0)
+        };
+        let listed = async {
+            // Synced: every namespace is listed, and what its list brought is in SQL.
+            while value("ingester_synced") < 1.0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), listed).await.unwrap();
+        let refused = value("ingester_sweeps_refused_total");
+        exit.cancel();
+        running.await.unwrap();
+        refused
+    }
+
+    #[tokio::test]
+    async fn an_empty_cluster_costs_a_kind_no_more_rows_than_its_limit_whatever_its_namespaces() {
+        let store = Arc::new(Store::in_memory(&[MODEL]).await.unwrap());
+        let rows = NAMESPACES.iter().flat_map(|namespace| {
+            (0..8).map(move |number| {
+                let text = format!(
+                    r#"{{"apiVersion":"michelangelo.api/v2","kind":"Model","metadata":{{"namespace":"{namespace}","name":"m{number}","uid":"{namespace}-{number}","resourceVersion":"1"}}}}"#
+                );
+                let object = crate::unit::parse(&MODEL, text.into(), ManagedFields::Keep).unwrap();
+                RowChange::Row(MODEL.row(&object).unwrap().unwrap())
+            })
+        });
+        store.write(MODEL.table(), rows.collect()).await.unwrap();
+        let mut config = Config::default();
+        config.ingester.namespaces = NAMESPACES.map(str::to_owned).to_vec();
+        config.ingester.sweep_limit = SweepLimit::of(10);
+        // A process, and one that is started after it.
+        for process in 0..2 {
+            let refused = list_all(&store, &config).await;
+            assert!(refused >= 3.0, "{refused} of 4 lists were refused");
+            assert!(live(&store).await >= 32 - 10, "{} rows are live, process {process}", live(&store).await);
+        }
+        // Each namespace alone may lose its rows: the limit is of all of them together.
+        config.ingester.sweep_limit = SweepLimit::of(32);
+        assert_eq!((list_all(&store, &config).await, live(&store).await), (0.0, 0));
     }
 
     #[tokio::test]

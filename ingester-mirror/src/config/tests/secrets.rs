@@ -69,6 +69,10 @@ fn no_mistake_repeats_a_password() {
         "mysql: {host: 'u:hunter2@h:3306'}",
         "mysql: {port: 'u:hunter2@h'}",
         "metadataStorage: 'mysql://u:hunter2@h/d'",
+        // A password alone where a URL should be.
+        "metadataStorage: {enableMetadataStorage: true, databaseURL: hunter2}",
+        "metadataStorage: {enableMetadataStorage: true, databaseURL: 'hunter2:x'}",
+        "metadataStorage: {enableMetadataStorage: true}\nquery: {databaseURL: hunter2}",
         // Wrong URLs.
         "metadataStorage: {enableMetadataStorage: true, databaseURL: 'mysql://u:hunter2@h:port/d'}",
         "metadataStorage: {enableMetadataStorage: true, databaseURL: 'postgres://u:hunter2@h/d'}",

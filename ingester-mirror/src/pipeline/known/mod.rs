@@ -3,8 +3,10 @@
 
 mod table;
 
+use super::additions::Additions;
 use crate::lifecycle::State;
-use ingester_core::row::Expected;
+use crate::mistakes::{self, Mistake};
+use ingester_core::row::{Eviction, Expected};
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 use table::Table;
@@ -21,6 +23,19 @@ pub(crate) enum RowState {
     Rejected,
     /// The kind's predicate leaves the object out: it has no live row, on purpose.
     LeftOut,
+    /// The object has left etcd, which its row is still to say.
+    Left,
+    /// The object has left etcd, and its row says so: its DELETED event brings nothing new.
+    Confirmed,
+    /// The object is in the cluster although it had left it, and its row is another. A person decides which of the two stays.
+    Ghost,
+}
+
+impl RowState {
+    /// Whether the object is being evicted: its row has an `evict_time`, and does not yet say that the object is gone.
+    pub(crate) fn is_leaving(self) -> bool {
+        matches!(self, RowState::Stored(State::Evicted) | RowState::Left)
+    }
 }
 
 /// What is remembered of one object.
@@ -50,8 +65,11 @@ pub(crate) struct Known {
     leaving: HashMap<Box<str>, Instant>,
     /// The terminating objects that wait for us: they have our finalizer.
     held: HashSet<Box<str>>,
+    /// How adding our finalizer went.
+    pub(super) additions: Additions,
     live: usize,
     rejected: usize,
+    ghosts: usize,
 }
 
 impl Known {
@@ -71,9 +89,34 @@ impl Known {
         self.recount(old, Some(object));
     }
 
+    /// Records a row that was read, which is live or being evicted.
+    pub(crate) fn load(&mut self, uid: &str, version: u64, eviction: Eviction) {
+        match eviction {
+            Eviction::None => self.load_live(uid, version),
+            Eviction::Intended if mistakes::made(Mistake::EvictionForgotten) => {}
+            Eviction::Intended => self.load_evicted(uid, version),
+            // An earlier release wrote it: only its object tells whether that has left.
+            Eviction::Unrecorded => self.load_evicted(uid, 0),
+            Eviction::Confirmed => {}
+        }
+    }
+
+    /// Records a row whose eviction is not confirmed. If no list has its object, that has left.
+    fn load_evicted(&mut self, uid: &str, version: u64) {
+        let evicted = RowState::Stored(State::Evicted);
+        let version = match self.get(uid) {
+            Some(old) if old.state != evicted && old.state != RowState::Stored(State::Live) => return self.seen(uid),
+            Some(old) if old.version != version => 0,
+            _ => version,
+        };
+        let object = KnownObject { version, state: evicted, seen: true, pairs: None };
+        let old = self.objects.set(uid, object);
+        self.recount(old, Some(object));
+    }
+
     /// Records a live row that was read. One that is remembered in another state is of no known version: somebody changed it, or it
     /// is just being written. So its object is looked at.
-    pub(crate) fn load(&mut self, uid: &str, version: u64) {
+    fn load_live(&mut self, uid: &str, version: u64) {
         let live = RowState::Stored(State::Live);
         let mut object = KnownObject { version, state: live, seen: true, pairs: None };
         match self.get(uid) {
@@ -91,7 +134,7 @@ impl Known {
 
     /// Nobody knows what is stored of an object: a list or a resync that has it looks at it, and one that lacks it sweeps it.
     pub(crate) fn doubt(&mut self, uid: &str) {
-        self.load(uid, 0);
+        self.load_live(uid, 0);
     }
 
     /// Begins to read the live rows.
@@ -117,12 +160,15 @@ impl Known {
         self.recount(old, None);
         self.leaving.remove(uid);
         self.held.remove(uid);
+        self.additions.forget(uid);
     }
 
     fn recount(&mut self, old: Option<KnownObject>, new: Option<KnownObject>) {
-        for (count, state) in
-            [(&mut self.live, RowState::Stored(State::Live)), (&mut self.rejected, RowState::Rejected)]
-        {
+        for (count, state) in [
+            (&mut self.live, RowState::Stored(State::Live)),
+            (&mut self.rejected, RowState::Rejected),
+            (&mut self.ghosts, RowState::Ghost),
+        ] {
             let is = |object: Option<KnownObject>| usize::from(object.is_some_and(|object| object.state == state));
             *count = *count + is(new) - is(old);
         }
@@ -148,6 +194,11 @@ impl Known {
             self.held.insert(uid.into());
         }
         self.held.len()
+    }
+
+    /// Whether the object is left without our finalizer at this version.
+    pub(crate) fn is_left(&self, uid: &str, version: u64) -> bool {
+        self.additions.leaves(uid, version)
     }
 
     /// How many terminating objects wait for us.
@@ -181,6 +232,11 @@ impl Known {
         self.rejected
     }
 
+    /// How many objects are in the cluster although they had left it.
+    pub(crate) fn ghosts(&self) -> usize {
+        self.ghosts
+    }
+
     /// A list begins.
     pub(crate) fn begin_list(&mut self) {
         self.objects.forget_seen();
@@ -193,23 +249,40 @@ impl Known {
 
     /// The uids that the list, which has just ended, lacks and that must be read again. Objects that were leaving are
     /// forgotten.
-    pub(crate) fn unseen(&mut self) -> Vec<Box<str>> {
-        self.objects
-            .retain(|object| object.seen || matches!(object.state, RowState::Stored(State::Live) | RowState::Rejected));
+    pub(crate) fn unseen(&mut self) -> Unseen {
+        let is_missed = |state| matches!(state, RowState::Stored(State::Live) | RowState::Rejected);
+        self.objects.retain(|object| object.seen || is_missed(object.state) || object.state.is_leaving());
         self.objects.shrink();
-        let mut uids = self.objects.uids(|object| !object.seen);
-        // In one order, so that a history can be repeated.
-        uids.sort_unstable();
+        if self.ghosts > 0 {
+            self.ghosts = self.objects.objects().filter(|object| object.state == RowState::Ghost).count();
+        }
+        let of = |wanted: &dyn Fn(RowState) -> bool| {
+            let mut uids = self.objects.uids(|object| !object.seen && wanted(object.state));
+            // In one order, so that a history can be repeated.
+            uids.sort_unstable();
+            uids
+        };
+        let unseen = Unseen { missed: of(&is_missed), evicted: of(&RowState::is_leaving) };
         let objects = &self.objects;
         self.leaving.retain(|uid, _| objects.get(uid).is_some());
         self.held.retain(|uid| objects.get(uid).is_some());
-        uids
+        self.additions.retain(|uid| objects.get(uid).is_some());
+        unseen
     }
+}
+
+/// The uids that a list lacks.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unseen {
+    /// Of objects that should be there.
+    pub(crate) missed: Vec<Box<str>>,
+    /// Of objects that were being evicted.
+    pub(crate) evicted: Vec<Box<str>>,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, RowState, State};
+    use super::{Eviction, Known, RowState, State};
 
     #[test]
     fn a_row_that_contradicts_memory_is_of_no_known_version_until_its_object_was_looked_at() {
@@ -217,11 +290,11 @@ mod tests {
         known.set("a", 7, RowState::Stored(State::Deleted), None);
         for _ in 0..2 {
             known.begin_rows();
-            known.load("a", 7);
+            known.load("a", 7, Eviction::None);
             assert_eq!(known.live_version("a"), Some(0));
         }
         known.set("a", 7, RowState::Stored(State::Live), None);
-        known.load("a", 7);
+        known.load("a", 7, Eviction::None);
         assert_eq!(known.live_version("a"), Some(7));
     }
 
@@ -229,7 +302,7 @@ mod tests {
     fn an_object_missing_from_a_list_is_checked_unless_it_was_leaving() {
         let mut known = Known::default();
         for uid in ["here", "gone", "evicted", "deleted"] {
-            known.load(uid, 1);
+            known.load(uid, 1, Eviction::None);
         }
         known.set("evicted", 2, RowState::Stored(State::Evicted), None);
         known.set("deleted", 2, RowState::Stored(State::Deleted), None);
@@ -238,15 +311,39 @@ mod tests {
         known.seen("never stored");
         // Stored during the list, which may be older than the object.
         known.set("new", 3, RowState::Stored(State::Live), None);
-        assert_eq!(known.unseen(), ["gone".into()]);
-        assert!(known.get("evicted").is_none() && known.get("deleted").is_none());
+        known.set("confirmed", 2, RowState::Confirmed, None);
+        known.set("ghost", 2, RowState::Ghost, None);
+        known.begin_list();
+        known.seen("here");
+        known.seen("new");
+        let unseen = known.unseen();
+        assert_eq!((unseen.missed, unseen.evicted), (vec!["gone".into()], vec!["evicted".into()]));
+        assert!(["deleted", "confirmed", "ghost"].iter().all(|uid| known.get(uid).is_none()));
+        assert_eq!((known.live(), known.ghosts()), (3, 0));
         assert_eq!(known.get("gone").map(|entry| entry.version), Some(1), "until its row says that it is gone");
+    }
+
+    #[test]
+    fn a_row_that_is_being_evicted_is_remembered_until_its_object_was_looked_at() {
+        let mut known = Known::default();
+        known.load("intended", 7, Eviction::Intended);
+        known.load("unrecorded", 7, Eviction::Unrecorded);
+        known.load("confirmed", 7, Eviction::Confirmed);
+        known.set("live", 6, RowState::Stored(State::Live), None);
+        known.load("live", 7, Eviction::Intended);
+        let versions = ["intended", "unrecorded", "live"].map(|uid| known.get(uid).map(|object| object.version));
+        assert_eq!(versions, [Some(7), Some(0), Some(0)]);
+        assert!(known.get("confirmed").is_none() && known.live() == 0);
+        known.begin_list();
+        for _ in 0..2 {
+            assert_eq!(known.unseen().evicted, ["intended".into(), "live".into(), "unrecorded".into()]);
+        }
     }
 
     #[test]
     fn only_live_rows_tell_whether_the_cluster_went_back() {
         let mut known = Known::default();
-        known.load("a", 5);
+        known.load("a", 5, Eviction::None);
         known.set("b", 9, RowState::Stored(State::Deleted), None);
         assert_eq!((known.newest(), known.live()), (5, 1));
         known.set("c", 11, RowState::Rejected, None);
@@ -258,13 +355,13 @@ mod tests {
         let mut known = Known::default();
         for (uid, state) in [("marked", State::Deleted), ("evicted", State::Evicted), ("live", State::Live)] {
             known.set(uid, 7, RowState::Stored(state), None);
-            known.load(uid, 7);
+            known.load(uid, 7, Eviction::None);
         }
         let versions = ["marked", "evicted", "live"].map(|uid| known.live_version(uid));
         assert_eq!(versions, [Some(0), Some(0), Some(7)]);
         assert_eq!(known.live(), 3);
         known.set("rejected", 7, RowState::Rejected, None);
-        known.load("rejected", 7);
+        known.load("rejected", 7, Eviction::None);
         assert_eq!((known.live(), known.rejected()), (3, 1));
     }
 

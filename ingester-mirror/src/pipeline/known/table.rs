@@ -177,8 +177,8 @@ struct Entry {
     rest: u64,
 }
 
-const STATE: u64 = 7;
-const SEEN: u64 = 8;
+const STATE: u64 = 15;
+const SEEN: u64 = 16;
 const PAIRS: u32 = 8;
 
 impl Entry {
@@ -191,6 +191,9 @@ impl Entry {
             RowState::Released => 3,
             RowState::Rejected => 4,
             RowState::LeftOut => 5,
+            RowState::Left => 6,
+            RowState::Confirmed => 7,
+            RowState::Ghost => 8,
         };
         let pairs = pairs.map_or(0, |pairs| pairs.get() << PAIRS);
         Entry { uid, version, rest: pairs | if seen { SEEN } else { 0 } | state }
@@ -203,7 +206,10 @@ impl Entry {
             2 => RowState::Stored(State::Evicted),
             3 => RowState::Released,
             4 => RowState::Rejected,
-            _ => RowState::LeftOut,
+            5 => RowState::LeftOut,
+            6 => RowState::Left,
+            7 => RowState::Confirmed,
+            _ => RowState::Ghost,
         };
         let pairs = NonZeroU64::new(self.rest >> PAIRS);
         KnownObject { version: self.version, state, seen: self.rest & SEEN != 0, pairs }

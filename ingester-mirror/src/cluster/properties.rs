@@ -1,0 +1,258 @@
+//! Properties of the wire, below the trait: whatever the bytes of an answer are, each object comes out of them as it was sent, and
+//! one that cannot be read fails alone.
+
+use super::{ApiErrorKind, Cluster as _, Listed, RemoteEvent, Server, StreamedLists};
+use crate::fixture::MODEL;
+use crate::replicas::shard::Shard;
+use crate::unit::parse;
+use futures::{StreamExt as _, TryStreamExt as _};
+use http::{Request, Response};
+use ingester_core::object::{Identity, ManagedFields};
+use kube::Client;
+use kube::client::Body;
+use proptest::prelude::*;
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// The server whose answers are what `answer` makes of the parameters of a request.
+fn server(answer: impl Fn(&str) -> (Duration, Vec<u8>) + Clone + Send + 'static) -> Server {
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (takes, bytes) = answer(request.uri().query().unwrap_or_default());
+        async move {
+            tokio::time::sleep(takes).await;
+            Ok::<_, Infallible>(Response::new(Body::from(bytes)))
+        }
+    });
+    Server::new(Client::new(service, "default"), MODEL, None, Shard::WHOLE, StreamedLists::default())
+}
+
+/// Does the work in virtual time.
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap().block_on(work)
+}
+
+/// An object as it is sent.
+#[derive(Clone, Debug)]
+struct Sent {
+    bytes: Vec<u8>,
+    /// Whether it can be read.
+    good: bool,
+}
+
+impl Sent {
+    /// What is received of it: bytes that are not UTF-8 are replaced by what JSON does not allow.
+    fn text(&self) -> Box<str> {
+        String::from_utf8_lossy(&self.bytes).replace('\u{fffd}', "\u{1a}").into()
+    }
+}
+
+/// A value, in at most 5 levels, with strings that look like other parts of JSON.
+fn values() -> impl Strategy<Value = String> {
+    let scalar = prop::sample::select(vec![
+        "null",
+        "true",
+        "-0.5e+7",
+        "18446744073709551616",
+        r#""""#,
+        r#""{""#,
+        r#""]}""#,
+        r#""\"""#,
+        r#""\\""#,
+        r#""\\\"}""#,
+        r#""é😀""#,
+        r#""\u005b""#,
+        r#"",\"object\":{""#,
+        "{}",
+        "[ ]",
+    ]);
+    let scalar = scalar.prop_map(str::to_owned);
+    scalar.prop_recursive(4, 24, 4, |inner| {
+        let key = prop::sample::select(vec![r#""a""#, r#""items""#, r#""metadata""#, r#""}""#, r#""k\"""#]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|values| format!("[{}]", values.join(" , "))),
+            prop::collection::vec((key, inner), 0..4).prop_map(|members| {
+                let members: Vec<String> = members.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                format!("{{{}}}", members.join(","))
+            }),
+        ]
+    })
+}
+
+/// What an object must not have, with brackets that match.
+fn flaws() -> impl Strategy<Value = &'static [u8]> {
+    prop::sample::select(vec![
+        &b"\"\xff\""[..],
+        b"\"\xe2\x82\"",
+        b"tru",
+        b"01",
+        b"1e999",
+        br#""\ud800""#,
+        b"\"\x01\"",
+        br#""\x""#,
+        b"[1 2]",
+        b"{1:2}",
+        b"[,]",
+    ])
+}
+
+/// `1` in so many objects and arrays.
+fn nested(depth: usize) -> String {
+    let (mut text, mut end) = (String::new(), String::new());
+    for level in 0..depth {
+        text.push_str(if level % 3 == 0 { "[" } else { r#"{"a":"# });
+        end.push(if level % 3 == 0 { ']' } else { '}' });
+    }
+    text.push('1');
+    text.extend(end.chars().rev());
+    text
+}
+
+/// The objects of a list, with the uids `u0`, `u1` and so on.
+fn objects() -> impl Strategy<Value = Vec<Sent>> {
+    let depth = prop_oneof![4 => 0_usize..20, 2 => 90_usize..140, 1 => Just(20_000_usize)];
+    let flaw = prop_oneof![3 => Just(None), 1 => flaws().prop_map(Some)];
+    let object = (depth, 0_usize..150, values(), flaw, any::<bool>());
+    prop::collection::vec(object, 0..12).prop_map(|objects| {
+        let sent = |(number, (depth, managed, value, flaw, first)): (usize, (usize, usize, String, Option<&[u8]>, bool))| {
+            let metadata = format!(
+                r#""metadata":{{"managedFields":[{{"fieldsV1":{}}}], "uid":"u{number}","namespace":"ml","name":"n{number}","resourceVersion":"7"}}"#,
+                nested(managed)
+            );
+            let mut data = format!(r#""data":{{"deep":{},"more":[{value},"#, nested(depth)).into_bytes();
+            data.extend_from_slice(flaw.unwrap_or(b"0"));
+            data.extend_from_slice(b"]}");
+            let (one, other) = if first { (data, metadata.into_bytes()) } else { (metadata.into_bytes(), data) };
+            // Its own level, and that of the data.
+            Sent { bytes: [&b"{"[..], &one, b", ", &other, b" }"].concat(), good: flaw.is_none() && depth + 2 <= 100 }
+        };
+        objects.into_iter().enumerate().map(sent).collect()
+    })
+}
+
+/// The bytes of a list, with its members in this order, and members that are not known.
+fn list(objects: &[Sent], version: u64, order: bool, unknown: &str) -> Vec<u8> {
+    let items: Vec<&[u8]> = objects.iter().map(|object| &*object.bytes).collect();
+    let items = [&b"\"items\": ["[..], &items.join(&b" ,"[..]), b"]"].concat();
+    let metadata = format!(r#""metadata":{{"x":{unknown},"resourceVersion":"{version}"}}"#).into_bytes();
+    let (one, other) = if order { (items, metadata) } else { (metadata, items) };
+    [format!(r#"{{"kind":"ModelList","x":{unknown},"#).as_bytes(), &one, b",", &other, b"}\n"].concat()
+}
+
+/// Whether the whole object can be read.
+fn is_readable(text: &str) -> bool {
+    parse(&MODEL, text.into(), ManagedFields::Prune).is_ok_and(|object| object.parts().is_ok())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn objects_come_out_of_a_list_as_they_were_sent(
+        objects in objects(), order: bool, depth in prop_oneof![0_usize..3, Just(20_000_usize)],
+    ) {
+        let bytes = list(&objects, 42, order, &nested(depth));
+        let page = run(async move { server(move |_| (Duration::ZERO, bytes.clone())).list(500, None).await });
+        let page = page.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert_eq!((page.version, page.next), (42, None));
+        prop_assert_eq!(&page.items, &objects.iter().map(Sent::text).collect::<Vec<_>>());
+        for (number, (text, sent)) in page.items.iter().zip(&objects).enumerate() {
+            prop_assert_eq!(is_readable(text), sent.good, "{}", text);
+            prop_assert_eq!(Identity::probe(text).uid, Some(format!("u{number}").into()));
+        }
+    }
+
+    #[test]
+    fn a_page_of_metadata_has_all_objects_whatever_they_are(objects in objects(), order: bool) {
+        let bytes = list(&objects, 42, order, "{}");
+        let page = run(async move { server(move |_| (Duration::ZERO, bytes.clone())).list_metadata(None).await });
+        let page = page.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let found: Vec<_> = page.items.iter().map(|item| (item.uid.to_string(), item.name.to_string(), item.version())).collect();
+        let expected: Vec<_> = (0..objects.len()).map(|number| (format!("u{number}"), format!("n{number}"), 7)).collect();
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn objects_come_out_of_a_stream_and_a_watch_as_they_were_sent(objects in objects(), usual: bool) {
+        let mut bytes = Vec::new();
+        for object in &objects {
+            let parts: [&[u8]; 3] = match usual {
+                true => [br#"{"type":"ADDED","object":"#, &object.bytes, b"}\n"],
+                false => [br#"{ "object" : "#, &object.bytes, b", \"type\":\"MODIFIED\" }\r\n"],
+            };
+            bytes.extend(parts.concat());
+        }
+        let end = r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}"#;
+        bytes.extend([end.as_bytes(), b"\n"].concat());
+        let expected: Vec<Box<str>> = objects.iter().map(Sent::text).collect();
+        let (listed, watched) = run(async move {
+            let server = server(move |_| (Duration::ZERO, bytes.clone()));
+            let listed: Result<Vec<_>, _> = server.stream().await.unwrap().unwrap().try_collect().await;
+            (listed.unwrap(), server.watch(3).await.unwrap().collect::<Vec<_>>().await)
+        });
+        let of_list = listed.iter().filter_map(|listed| match listed {
+            Listed::Object(text) => Some(text),
+            Listed::Deleted(_) | Listed::End(_) => None,
+        });
+        prop_assert_eq!(of_list.collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
+        prop_assert!(matches!(listed.last(), Some(Listed::End(9))));
+        let of_watch = watched.iter().filter_map(|event| match event {
+            Ok(RemoteEvent::Applied(text)) => Some(text),
+            _ => None,
+        });
+        prop_assert_eq!(of_watch.collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
+        prop_assert_eq!(watched.len(), expected.len() + 1, "one of them has ended the watch");
+    }
+
+    /// An API server of any speed that still answers for one object in time is read to the end.
+    #[test]
+    fn metadata_comes_page_by_page_from_a_slow_server(count in 0_usize..1500, millis in 0_u64..25_000, fixed in 0_u64..5_000) {
+        let (names, seconds) = run(metadata_of(count, Duration::from_millis(fixed), Duration::from_millis(millis)));
+        let names = names.map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
+        prop_assert_eq!(names, (0..count).collect::<Vec<_>>());
+        // What was given up, and pages of at least a third of what fits: nothing is read for ever.
+        let needed = (count as u64 * millis / 1000).max(1);
+        prop_assert!(seconds <= 400 + 10 * needed + count as u64 * fixed / 1000, "{} s for {} s", seconds, needed);
+    }
+}
+
+/// The numbers of the objects that a server lists that takes so long for a page and for each object of it, and the seconds that it took.
+async fn metadata_of(count: usize, fixed: Duration, each: Duration) -> (Result<Vec<usize>, ApiErrorKind>, u64) {
+    let server = server(move |query| {
+        let of = |key: &str| {
+            let value = query.split('&').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
+            value.map_or(0, |value| value.parse::<usize>().unwrap())
+        };
+        let (begin, limit) = (of("continue"), of("limit"));
+        let end = count.min(begin + limit);
+        let items: Vec<String> =
+            (begin..end).map(|number| format!(r#"{{"metadata":{{"uid":"{number}","name":"n"}}}}"#)).collect();
+        let next = if end < count { end.to_string() } else { String::new() };
+        let text =
+            format!(r#"{{"metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":[{}]}}"#, items.join(","));
+        (fixed + each * u32::try_from(end - begin).unwrap(), text.into_bytes())
+    });
+    let (begin, mut numbers, mut next) = (tokio::time::Instant::now(), Vec::new(), None);
+    let end = |result| (result, begin.elapsed().as_secs());
+    loop {
+        match server.list_metadata(next.as_deref()).await {
+            Ok(page) => {
+                numbers.extend(page.items.iter().map(|item| item.uid.parse::<usize>().unwrap()));
+                next = page.next;
+            }
+            Err(error) => return end(Err(error.kind())),
+        }
+        if next.is_none() {
+            return end(Ok(numbers));
+        }
+    }
+}
+
+#[test]
+fn a_page_of_metadata_that_takes_too_long_is_halved_down_to_one_object() {
+    // 2,000 of them take 80 s, and 500 are the first that come within the 30 s of a request.
+    let (read, seconds) = run(metadata_of(6000, Duration::ZERO, Duration::from_millis(40)));
+    assert_eq!(read, Ok((0..6000).collect()));
+    assert!(seconds < 400, "{seconds} s: what was learned is forgotten");
+    let (read, _) = run(metadata_of(2, Duration::ZERO, Duration::from_secs(31)));
+    assert_eq!(read, Err(ApiErrorKind::Transient));
+}

@@ -1,0 +1,220 @@
+//! Adds our finalizer, and remembers where that is in vain: the API server refuses it, or something else removes it again. Both are
+//! reported, and the object is left without it.
+
+use super::acknowledge::REFUSALS;
+use super::{ObjectRef, Pipeline};
+use crate::cluster::{ApiError, ApiErrorKind};
+use crate::lifecycle::finalizer;
+use crate::metrics::GivenUp;
+use ingester_core::object::{Meta, Object};
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A finalizer that is gone again within this time after it was added was removed on purpose.
+const SOON: Duration = Duration::from_secs(60);
+
+/// The pause before what was refused is asked once more.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// So often it is added again after that.
+const REMOVALS: u32 = 3;
+
+/// How many additions are remembered before those that are of no use any more are dropped.
+const FEW: usize = 1024;
+
+/// How adding our finalizer went, by uid.
+#[derive(Default)]
+pub(crate) struct Additions {
+    objects: HashMap<Box<str>, Addition>,
+    /// As many may be remembered before those that are of no use are dropped.
+    room: usize,
+}
+
+struct Addition {
+    /// When it was last added.
+    at: Instant,
+    /// How often it was added, each time soon after the time before.
+    times: u32,
+    /// The version that was refused.
+    refused: Option<u64>,
+    /// It was removed again too often.
+    left: bool,
+}
+
+/// Whether our finalizer is to be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Advice {
+    Add,
+    /// The object is left without it, which was reported.
+    Leave,
+    /// The same, which is to be reported now: it was removed soon after it was added, again and again.
+    GiveUp,
+}
+
+impl Additions {
+    /// Whether to add it to an object that lacks it at this version.
+    pub(crate) fn advice(&mut self, uid: &str, version: u64) -> Advice {
+        let Some(addition) = self.objects.get_mut(uid) else { return Advice::Add };
+        if addition.left || addition.refused == Some(version) {
+            return Advice::Leave;
+        }
+        addition.left = addition.times >= REMOVALS && addition.at.elapsed() < SOON;
+        if addition.left { Advice::GiveUp } else { Advice::Add }
+    }
+
+    /// Whether the object is left without it at this version.
+    pub(crate) fn leaves(&self, uid: &str, version: u64) -> bool {
+        self.objects.get(uid).is_some_and(|addition| addition.left || addition.refused == Some(version))
+    }
+
+    fn added(&mut self, uid: &str) {
+        let addition = self.entry(uid);
+        addition.times = if addition.at.elapsed() < SOON { addition.times + 1 } else { 1 };
+        (addition.at, addition.refused) = (Instant::now(), None);
+    }
+
+    fn refused(&mut self, uid: &str, version: u64) {
+        self.entry(uid).refused = Some(version);
+    }
+
+    /// The object is gone.
+    pub(crate) fn forget(&mut self, uid: &str) {
+        if !self.objects.is_empty() {
+            self.objects.remove(uid);
+        }
+    }
+
+    /// Forgets the objects that are gone.
+    pub(crate) fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
+        self.objects.retain(|uid, _| is_there(uid));
+    }
+
+    fn entry(&mut self, uid: &str) -> &mut Addition {
+        if self.objects.len() >= self.room.max(FEW) {
+            self.objects
+                .retain(|_, addition| addition.left || addition.refused.is_some() || addition.at.elapsed() < SOON);
+            self.room = 2 * self.objects.len();
+        }
+        let new = || Addition { at: Instant::now(), times: 0, refused: None, left: false };
+        self.objects.entry(uid.into()).or_insert_with(new)
+    }
+}
+
+impl Pipeline {
+    /// Adds our finalizer; `None` if the object changed meanwhile or is gone, so that an event of it follows, or if it is left without.
+    pub(crate) async fn add_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
+        let Some(patch) = finalizer::addition(meta) else { return Ok(None) };
+        let advice = self.known().additions.advice(&meta.uid, meta.resource_version);
+        match advice {
+            Advice::Add => {}
+            Advice::Leave => return Ok(None),
+            Advice::GiveUp => {
+                let reason = format!("it was removed {REMOVALS} times, each time soon after it had been added");
+                self.give_up(meta, GivenUp::Removed, &reason);
+                return Ok(None);
+            }
+        }
+        let mut refusals = 0;
+        loop {
+            match self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await {
+                Ok(text) => {
+                    self.unit.metrics.finalizers_added(1);
+                    self.known().additions.added(&meta.uid);
+                    return Ok(self.unit.parse(text).ok());
+                }
+                Err(error) if error.kind() == ApiErrorKind::Conflict => {
+                    if !self.is_unchanged(meta).await? {
+                        return Ok(None);
+                    }
+                    refusals += 1;
+                    if refusals == REFUSALS {
+                        self.known().additions.refused(&meta.uid, meta.resource_version);
+                        self.unit.metrics.api_error(&error.code());
+                        self.give_up(meta, GivenUp::Refused, &error.to_string());
+                        return Ok(None);
+                    }
+                    tokio::time::sleep(PAUSE).await;
+                }
+                // The object is gone, or the kind is not served now: the caller knows what then.
+                Err(error) if error.kind() == ApiErrorKind::NotFound => return Err(error),
+                Err(error) => {
+                    self.unit.metrics.api_error(&error.code());
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Whether the object still has the version of `meta`: then it was the change itself that was refused.
+    async fn is_unchanged(&self, meta: &Meta) -> Result<bool, ApiError> {
+        let found = self.unit.cluster.look(&meta.namespace, &meta.name).await?;
+        let found = found.and_then(|text| self.unit.parse(text).ok());
+        Ok(found.is_some_and(|found| {
+            (&found.meta().uid, found.meta().resource_version) == (&meta.uid, meta.resource_version)
+        }))
+    }
+
+    /// Says that the object is left without our finalizer.
+    fn give_up(&self, meta: &Meta, why: GivenUp, reason: &str) {
+        let kind = &self.unit.kind;
+        self.unit.metrics.finalizer_given_up(why);
+        tracing::warn!(kind = kind.name(), namespace = %meta.namespace, name = %meta.name, resource_version = meta.resource_version,
+            reason, "Finalizer given up: the object is mirrored without it, and its last state may be missed when it is deleted");
+        let (api_version, version) = (kind.api_version(), meta.resource_version.to_string());
+        let object = ObjectRef::of(meta);
+        self.unit.publisher.finalizer_given_up(kind, object.subject(&api_version, &version), reason);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Additions, Advice, FEW, SOON};
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_finalizer_that_vanishes_three_times_at_once_is_given_up() {
+        let mut additions = Additions::default();
+        for version in 1..=3 {
+            assert_eq!(additions.advice("a", version), Advice::Add);
+            additions.added("a");
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
+        assert!(!additions.leaves("a", 4));
+        assert_eq!(additions.advice("a", 4), Advice::GiveUp);
+        tokio::time::advance(10 * SOON).await;
+        assert!(additions.leaves("a", 5));
+        assert_eq!(additions.advice("a", 5), Advice::Leave, "reported once");
+        additions.forget("a");
+        assert_eq!(additions.advice("a", 6), Advice::Add);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_finalizer_that_vanishes_now_and_then_is_added_again() {
+        let mut additions = Additions::default();
+        for version in 1..=10 {
+            assert_eq!(additions.advice("a", version), Advice::Add);
+            additions.added("a");
+            tokio::time::advance(SOON).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_version_that_was_refused_is_left_until_the_object_changes() {
+        let mut additions = Additions::default();
+        additions.refused("a", 7);
+        assert_eq!((additions.advice("a", 7), additions.advice("a", 8)), (Advice::Leave, Advice::Add));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_of_no_use_is_not_remembered() {
+        let mut additions = Additions::default();
+        additions.refused("kept", 1);
+        for number in 0..5 * FEW {
+            additions.added(&number.to_string());
+            tokio::time::advance(SOON / 512).await;
+        }
+        assert!(additions.objects.len() <= 2 * FEW, "{}", additions.objects.len());
+        assert!(additions.leaves("kept", 1));
+    }
+}

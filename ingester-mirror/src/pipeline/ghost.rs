@@ -1,0 +1,74 @@
+//! Objects that are in the cluster although they had left it: somebody has restored etcd from a backup. Their rows hold what was
+//! evicted, often a later state than the one that came back, and versions do not tell which of the two is right.
+//!
+//! The object of a row that is the only copy is left alone: its row does not change, it gets no finalizer and is not deleted, and when it
+//! disappears its row is not marked. If it is what the row holds, it is evicted again. Else a person decides (`ingester ghosts`).
+
+use super::Pipeline;
+use super::known::RowState;
+use super::work::{Item, ObjectRef, Why};
+use crate::backoff::delay;
+use crate::cluster::ApiError;
+use crate::mistakes::{self, Mistake};
+use crate::unit::in_time;
+use ingester_core::object::{Meta, Object};
+use ingester_core::row::Version;
+use ingester_store::compare::content_differences;
+
+impl Pipeline {
+    /// Evicts an object again if its row holds it as it is, else reports it. Returns its uid.
+    pub(super) async fn meet_ghost(&self, object: ObjectRef, found: &Object, seen: Version, attempt: u32) -> Box<str> {
+        let uid = object.uid.clone();
+        let uids = [&*uid];
+        let stored = match in_time("reading an evicted row", self.unit.rows.stored(&uids)).await {
+            Ok(stored) => stored,
+            Err(error) => {
+                self.unit.metrics.database_error(error.class());
+                let pause = delay(attempt, self.unit.requeue_period());
+                self.queue.push_later(Item::look(object, Why::Due, attempt.saturating_add(1)), pause);
+                return uid;
+            }
+        };
+        let same = stored.first().is_some_and(|row| {
+            row.res_version == seen.res_version
+                && row.delete_time.is_none()
+                && content_differences(found.text(), row).is_empty()
+        });
+        if !same {
+            self.report_ghost(found, seen);
+        } else if let Err(error) = self.evict_again(found.meta()).await {
+            self.try_again(object, Why::Due, attempt, &error);
+        }
+        uid
+    }
+
+    async fn evict_again(&self, meta: &Meta) -> Result<(), ApiError> {
+        if self.remove_finalizer(meta).await?.is_some() {
+            self.queue.push(Item::look(ObjectRef::of(meta), Why::Due, 0));
+            return Ok(());
+        }
+        self.delete_evicted(meta).await
+    }
+
+    fn report_ghost(&self, found: &Object, seen: Version) {
+        let meta = found.meta();
+        let is_new = {
+            let mut known = self.known();
+            let before = known.get(&meta.uid);
+            known.set(&meta.uid, meta.resource_version, RowState::Ghost, None);
+            self.unit.metrics.ghosts(known.ghosts());
+            before.is_none_or(|before| before.state != RowState::Ghost)
+        };
+        if !is_new || mistakes::made(Mistake::SilentGhost) {
+            return;
+        }
+        let kind = &self.unit.kind;
+        tracing::error!(kind = kind.name(), namespace = %meta.namespace, name = %meta.name, uid = %meta.uid,
+            row = seen.res_version, object = meta.resource_version,
+            "Ghost: this object was evicted from etcd and is there again, in another state than its row holds; \
+             both are left alone: decide with `ingester ghosts`");
+        let (api_version, version) = (kind.api_version(), meta.resource_version.to_string());
+        let reference = ObjectRef::of(meta);
+        self.unit.publisher.ghost(kind, reference.subject(&api_version, &version));
+    }
+}
