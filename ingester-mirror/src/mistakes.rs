@@ -40,6 +40,41 @@ pub(crate) enum Mistake {
     LeaseNotAsked,
     /// A unit is begun although another member still claims it.
     ClaimIgnored,
+    /// An object of a lower version than its row is an old event, wherever it comes from.
+    LowerIgnored,
+    /// Whether the rows are those that are remembered is not asked.
+    RowsNotCompared,
+    /// An immutable object that is terminating is being deleted.
+    CollectedDeleted,
+    /// What is refused for good is nothing to speak of.
+    SilentRefusal,
+    /// A look may be answered by an API server that is behind.
+    #[cfg(test)]
+    CachedLook,
+    /// Rows are marked and purged by the clock of a node.
+    #[cfg(test)]
+    NodesClock,
+    /// The fuse of sweeps counts what one unit lacks.
+    #[cfg(test)]
+    FuseOfUnit,
+    /// Tables are made before the database is known to be the right one.
+    #[cfg(test)]
+    WrittenFirst,
+    /// Whatever a deletion is answered with, the object is gone.
+    #[cfg(test)]
+    DeletionBelieved,
+    /// The only copy of an object gives way to what the cluster says.
+    #[cfg(test)]
+    GhostBelieved,
+    /// A row on its way out of the cluster is remembered by the process that wrote it, and by no other.
+    EvictionForgotten,
+    /// Of two states of one version the one that is stored is right, even where the cluster went back.
+    SameVersionKept,
+    /// A ghost is nothing to speak of.
+    SilentGhost,
+    /// An evicted row that somebody deleted comes back with what is still heard of its object.
+    #[cfg(test)]
+    DeletedComesBack,
     /// The Lease of a member that is gone is removed as it is: one that has just started waits as if it might come back.
     RemovedUnreleased,
     /// Which definition of its kind wrote a row does not count, and a backfill that is complete is never repeated.

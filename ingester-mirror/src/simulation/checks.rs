@@ -1,8 +1,9 @@
 //! What must hold after every step, and at rest.
 
-use super::api_server::{State, Thing};
+use super::api_server::State;
 use super::database::Kept;
 use super::kinds::{Flavour, MODEL, NEWER};
+use super::things::Thing;
 use super::users::SWEEP_LIMIT;
 use super::world::World;
 use ingester_core::object::{ManagedFields, Object};
@@ -28,6 +29,8 @@ struct Life {
     deleted: BTreeSet<u64>,
     /// The last moment at which its row was not to be live.
     left: Option<Instant>,
+    /// It was not there at some moment.
+    gone: bool,
 }
 
 /// What was true of the objects, and when.
@@ -49,6 +52,7 @@ impl Truth {
         if life.now.is_none_or(|(_, stays)| !stays) {
             life.left = Some(now);
         }
+        life.gone |= new.is_none();
         life.leaving.extend(new.filter(|(_, stays)| !stays).map(|(version, _)| version));
         life.now = new;
     }
@@ -92,6 +96,11 @@ impl Truth {
         }
     }
 
+    /// Whether the object was not there at some moment since it was created.
+    pub(super) fn was_gone(&self, uid: &str) -> bool {
+        self.lives.get(uid).is_none_or(|life| life.gone)
+    }
+
     /// Whether this was the object's state at some moment since `time`.
     fn was(&self, uid: &str, version: u64, time: Instant) -> bool {
         let Some(life) = self.lives.get(uid) else { return false };
@@ -130,9 +139,9 @@ pub(super) fn before_row(world: &mut World, old: Option<&Kept>, new: &StoredRow)
     // A row that somebody removed comes again with late events, and then what was looked up before it was removed.
     let again = world.database.by_hand.contains(uid);
     let outlived = again && world.truth.outlived(uid, stored.res_version, new.res_version);
-    if stored.evicted && deleted && !was && !outlived {
+    if stored.evicted() && deleted && !was && !outlived {
         world.violate(format!("an evicted row is never marked as deleted: {told}"));
-    } else if stored.evicted && !evicted && !newer && (!was || new.res_version == stored.res_version) {
+    } else if stored.evicted() && !evicted && !newer && (!was || new.res_version == stored.res_version) {
         world.violate(format!("an evicted row keeps evict_time: {told}"));
     } else if stored.deleted && !deleted && !newer && !was {
         world.violate(format!("a tombstone is never revived by an older version: {told}"));
@@ -142,9 +151,21 @@ pub(super) fn before_row(world: &mut World, old: Option<&Kept>, new: &StoredRow)
 }
 
 /// An ingester sweeps so many rows.
-pub(super) fn before_sweep(world: &mut World, rows: usize) {
-    if world.lost && rows as u64 > SWEEP_LIMIT {
+pub(super) fn before_sweep(world: &mut World, uids: &[String]) {
+    // That an evicted object is gone is what was wanted.
+    let evicted = |world: &World, uid: &str| world.database.rows.get(uid).is_some_and(|kept| kept.version().evicted());
+    let rows = uids.iter().filter(|uid| !evicted(world, uid)).count();
+    if !world.lost {
+        return;
+    }
+    if rows as u64 > SWEEP_LIMIT {
         world.violate(format!("no sweep marks more rows than the limit: {rows}"));
+    }
+    let swept: Vec<String> = uids.iter().filter(|uid| !evicted(world, uid)).cloned().collect();
+    world.swept.extend(swept);
+    let all = world.swept.len();
+    if world.more.namespaces && all as u64 > SWEEP_LIMIT {
+        world.violate(format!("the units of a kind have one limit for sweeps: {all} rows"));
     }
 }
 
@@ -177,11 +198,11 @@ fn sql_before_kubernetes(world: &mut World, thing: &Thing) {
     let good = stored.map_or(thing.flavour == Flavour::LeftOut, |stored| {
         if thing.flavour == Flavour::LeftOut {
             // Whatever the version: its row is from before it was left out.
-            stored.evicted || stored.deleted
+            stored.evicted() || stored.deleted
         } else if thing.immutable && !thing.deleting {
-            stored.evicted && stored.res_version >= thing.version
+            stored.evicted() && (stored.res_version >= thing.version || world.says_the_same(thing))
         } else {
-            stored.evicted || stored.deleted && stored.res_version >= thing.version
+            stored.evicted() || stored.deleted && stored.res_version >= thing.version
         }
     });
     if !good {
@@ -199,17 +220,28 @@ pub(super) fn at_rest(world: &World) -> Option<String> {
             return Some(format!("{wrong}: {}", thing.told()));
         }
     }
-    if let Some(wrong) = world.members_at_rest() {
+    if let Some(wrong) = world.members_at_rest().or_else(|| world.lost_copy()).or_else(|| world.unreported()) {
         return Some(wrong);
     }
     let orphan = world.database.rows.values().find(|kept| {
         let version = kept.version();
-        !version.deleted && !version.evicted && !world.server.things.values().any(|thing| *thing.uid == *kept.row.uid)
+        // A row that has lost its eviction is left as it is.
+        let lost = world.database.lost_evictions.contains(&kept.row.uid);
+        !lost
+            && !version.deleted
+            && !version.evicted()
+            && !world.server.things.values().any(|thing| *thing.uid == *kept.row.uid)
     });
+    if let Some(wrong) = world.unconfirmed() {
+        return Some(wrong);
+    }
     orphan.map(|kept| format!("no row is live without an object unless it is evicted: {}", kept.told()))
 }
 
 fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
+    if world.is_ghost(thing) {
+        return world.ghost_at_rest(thing);
+    }
     let kept = world.database.rows.get(thing.uid.as_str());
     let stored = kept.map(Kept::version);
     let rejected = matches!(thing.flavour, Flavour::Undecodable | Flavour::Refused);
@@ -217,26 +249,28 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
     if thing.flavour == Flavour::Refused {
         return reject.is_none().then_some("an object that is not stored is recorded");
     }
-    if thing.unpatchable && (thing.is_ours() || thing.stays()) {
+    let undeletable = thing.undeletable.is_some();
+    if thing.unpatchable.is_some() && (thing.is_ours() || thing.stays()) {
         // Nobody can change its finalizers.
     } else if thing.deletion.is_some() && thing.is_ours() {
         return Some("no finalizer of ours stays on what may go");
-    } else if thing.stays() && !thing.immutable && !rejected && !thing.is_ours() {
+    } else if thing.stays() && !thing.immutable && !rejected && !thing.is_ours() && !world.is_left(thing) {
         return Some("every live object has our finalizer");
-    } else if thing.flavour == Flavour::LeftOut && thing.deleting && thing.deletion.is_none() {
+    } else if thing.flavour == Flavour::LeftOut && thing.deleting && thing.deletion.is_none() && !undeletable {
         return Some("an object that is left out is deleted if that is asked for");
     }
     if thing.flavour == Flavour::LeftOut {
         // Whether an object is left out is only found out when it changes, so a row that somebody revived stays: the audit finds it.
         let revived = world.database.by_hand.contains(thing.uid.as_str());
-        let live = stored.is_some_and(|stored| !stored.deleted && !stored.evicted) && !revived;
+        let live = stored.is_some_and(|stored| !stored.deleted && !stored.evicted()) && !revived;
         return live.then_some("an object that is left out has no live row");
     }
     if !thing.stays() {
         // A tombstone that somebody removed is written again when the object is gone.
-        let removed = world.database.by_hand.contains(thing.uid.as_str());
-        let gone = stored.map_or(removed, |stored| stored.deleted || stored.evicted);
-        if thing.deletion.is_none() && !rejected {
+        let uid = thing.uid.as_str();
+        let removed = world.database.by_hand.contains(uid) || world.database.purged.contains(uid);
+        let gone = stored.map_or(removed, |stored| stored.deleted || stored.evicted());
+        if thing.deletion.is_none() && !rejected && !undeletable {
             return Some("an object whose deletion is asked for is deleted");
         }
         return (!gone && !rejected).then_some("the row of an object that leaves is marked");
@@ -244,7 +278,7 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
     if thing.flavour == Flavour::Undecodable {
         return reject.is_none().then_some("an object that is not stored is recorded");
     }
-    if thing.immutable && !thing.unpatchable {
+    if thing.immutable && thing.unpatchable.is_none() && !undeletable {
         return Some("an immutable object leaves etcd");
     }
     let Some(kept) = kept else { return Some("every object has its row") };
@@ -259,105 +293,20 @@ fn object_at_rest(world: &World, thing: &Thing) -> Option<&'static str> {
     let row = object.and_then(|object| kind.row(&object).ok().flatten());
     let Some(mut row) = row else { return Some("the object has a row") };
     row.evict_time = kept.row.evict_time;
-    if kept.version().evicted != thing.immutable {
+    if kept.version().evicted() != thing.immutable {
         return Some("a row is evicted if its object is immutable");
+    }
+    if world.server.again.unknowable.contains(&(thing.uid.clone(), thing.version)) {
+        return None;
     }
     (!differences(kind.table(), &row, &kept.row).is_empty()).then_some("the row has the object's columns")
 }
 
-/// The least time between a failure and the next attempt.
-const PAUSE: Duration = Duration::from_millis(40);
-
-/// How often one ingester may ask the same within a second.
-const PER_SECOND: u32 = 20;
-
-/// How often and how soon each ingester asks again.
-#[derive(Default)]
-pub(super) struct Pace {
-    /// By ingester, life and question: the second, how often in it, and the last failure.
-    asked: HashMap<(usize, u32, String), Asked>,
-    /// When an ingester learned something of an object, or of all.
-    learned: HashMap<(usize, Option<String>), Instant>,
-    /// How long what arrives may wait for an answer of a server before anything is done about it.
-    waits: Duration,
-}
-
-#[derive(Default)]
-struct Asked {
-    second: Option<Instant>,
-    times: u32,
-    /// How often in it too soon after a failure.
-    hasty: u32,
-    begun: Option<Instant>,
-    /// When a row was stale whose object this question is about, if that is all that can lead to it.
-    stale: Option<Instant>,
-    stale_before: Option<Instant>,
-    failed: Option<Instant>,
-}
-
-impl Pace {
-    pub(super) fn new(waits: Duration) -> Self {
-        Pace { waits, ..Pace::default() }
-    }
-
-    /// Returns what is too hasty about a question that is that so many `objects` or tasks may ask, if anything is.
-    pub(super) fn begin(
-        &mut self,
-        ingester: usize,
-        life: u32,
-        key: &str,
-        objects: u32,
-        now: Instant,
-    ) -> Option<String> {
-        let of_all = self.learned.get(&(ingester, None)).copied();
-        let learned = |name: Option<&str>| self.learned.get(&(ingester, name.map(str::to_owned))).copied();
-        // What an event brings is worked on at once, whatever failed before. The words of a question name the objects.
-        let learned = key.split([' ', ',']).map(|word| learned(Some(word))).fold(learned(None), Option::max);
-        let asked = self.asked.entry((ingester, life, key.to_owned())).or_default();
-        if asked.second.is_none_or(|second| now - second >= Duration::from_secs(1)) {
-            (asked.second, asked.times, asked.hasty) = (Some(now), 0, 0);
-        }
-        asked.times += 1;
-        if asked.times > PER_SECOND * objects {
-            return Some(format!("asks more than {PER_SECOND} times within a second: {key}"));
-        }
-        if let Some(stale) = asked.stale.take()
-            && objects == 1
-            && now - stale < PAUSE
-            && of_all.is_none_or(|learned| learned + self.waits < stale)
-        {
-            return Some(format!("looks {:?} after a row was stale: {key}", now - stale));
-        }
-        let begun = asked.begun.replace(now)?;
-        let failed = asked.failed.take()?;
-        // What arrives while the object is worked on waits until that is done.
-        let is_news = learned.is_some_and(|learned| learned + self.waits > begun);
-        asked.hasty += u32::from(now - failed < PAUSE && !is_news);
-        (asked.hasty >= objects).then(|| format!("asks again after {:?}: {key}", now - failed))
-    }
-
-    pub(super) fn failed(&mut self, ingester: usize, life: u32, key: &str, now: Instant) {
-        self.asked.entry((ingester, life, key.to_owned())).or_default().failed = Some(now);
-    }
-
-    /// A row was stale, and the object needs nothing else that could lead to this question. Only the first time in a while counts: the
-    /// question that follows another may be due at this very moment.
-    pub(super) fn stale(&mut self, ingester: usize, life: u32, key: &str, now: Instant) {
-        let asked = self.asked.entry((ingester, life, key.to_owned())).or_default();
-        let before = asked.stale_before.replace(now);
-        asked.stale = before.is_none_or(|before| now - before > Duration::from_secs(60)).then_some(now);
-    }
-
-    pub(super) fn learns(&mut self, ingester: usize, name: Option<&str>, now: Instant) {
-        self.learned.insert((ingester, name.map(str::to_owned)), now);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::api_server::Thing;
     use super::super::kinds::MODEL;
-    use super::super::users::Troubles;
+    use super::super::things::Thing;
+    use super::super::troubles::{More, Troubles};
     use super::super::world::{Sim, World};
     use ingester_core::object::{ManagedFields, Object};
     use ingester_core::row::Row;
@@ -366,7 +315,7 @@ mod tests {
     use std::time::Duration;
 
     fn sim() -> Sim {
-        Sim::new(0, 1, Troubles::of(0, &mut fastrand::Rng::with_seed(0)))
+        Sim::new(0, 1, Troubles::of(0, &mut fastrand::Rng::with_seed(0), More::default()))
     }
 
     fn thing(world: &World) -> Thing {

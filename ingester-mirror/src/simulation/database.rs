@@ -1,27 +1,28 @@
 //! A model of the database: one table that all ingesters share, under the real guard.
 
-use super::api_server::Thing;
 use super::checks;
-use super::kinds::{Flavour, MODEL, NEWER};
-use super::world::{Client, Service, World};
-use crate::identity::judge;
+use super::kinds::{Flavour, NEWER};
+use super::troubles::More;
+use super::world::World;
 use crate::mistakes::{self, Mistake};
-use crate::rows::{Names, Rows};
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use ingester_core::Kind;
 use ingester_core::object::{ManagedFields, Object};
 use ingester_core::row::Row;
 use ingester_core::schema::base;
 use ingester_core::value::{Micros, Value};
-use ingester_store::guard::{self, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
-use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use ingester_store::fuse::Account;
+use ingester_store::guard::{self, Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use ingester_store::{Rejected, Report, RowChange, StoredRow};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// How long after a backfill rows of older definitions are looked for again.
-const BACKFILL: Duration = Duration::from_secs(60);
+/// How long rows of deleted objects are kept where they are purged.
+const AGE: Duration = Duration::from_secs(240);
+
+/// How long they are there at least.
+const LEAST_AGE: Duration = Duration::from_secs(30);
 
 /// A row, and when it was written.
 #[derive(Clone, Debug)]
@@ -36,17 +37,19 @@ impl Kept {
         version(&self.row)
     }
 
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         text(&self.row, base::NAME)
     }
 
     pub(super) fn told(&self) -> String {
-        let Version { res_version, deleted, evicted, .. } = self.version();
-        let state = match (deleted, evicted) {
-            (true, true) => "deleted and evicted",
-            (true, false) => "deleted",
-            (false, true) => "evicted",
-            (false, false) => "live",
+        let version = self.version();
+        let res_version = version.res_version;
+        let state = match (version.deleted, version.eviction) {
+            (true, Eviction::None) => "deleted",
+            (true, _) => "deleted and evicted",
+            (false, Eviction::None) => "live",
+            (false, Eviction::Intended) => "leaving",
+            (false, _) => "evicted",
         };
         format!("{} v{res_version} {state}", self.row.uid)
     }
@@ -57,31 +60,124 @@ fn version(row: &StoredRow) -> Version {
         res_version: row.res_version,
         ingest_version: row.ingest_version,
         deleted: row.delete_time.is_some(),
-        evicted: row.evict_time.is_some(),
+        eviction: row.eviction,
     }
 }
 
-fn text(row: &StoredRow, place: usize) -> &str {
+pub(super) fn text(row: &StoredRow, place: usize) -> &str {
     match row.values.get(place) {
         Some(Value::Text(text)) => text,
         _ => "",
     }
 }
 
+/// An object that could not be mirrored.
+#[derive(Clone, Debug)]
+pub(super) struct KeptReject {
+    pub(super) namespace: String,
+    pub(super) reason: String,
+}
+
 #[derive(Default)]
 pub(super) struct Database {
     pub(super) rows: BTreeMap<Box<str>, Kept>,
-    /// The version and the reason of each object that could not be mirrored.
-    pub(super) rejects: BTreeMap<Box<str>, (String, String)>,
+    /// The objects that could not be mirrored.
+    pub(super) rejects: BTreeMap<Box<str>, KeptReject>,
     /// Nobody answers before this time.
     pub(super) down: Option<Instant>,
     /// The cluster that it belongs to.
     pub(super) cluster: Option<String>,
-    /// Rows that somebody changed by hand.
+    /// Rows that somebody changed by hand, or that another database lacked.
     pub(super) by_hand: BTreeSet<Box<str>>,
+    /// What each unit wants to sweep, and has swept.
+    pub(super) accounts: BTreeMap<String, Account>,
+    /// Counts how often another server has taken over.
+    pub(super) moves: watch::Sender<u64>,
+    /// Rows of objects that are gone, and that another database has as they were before they were evicted.
+    pub(super) lost_evictions: BTreeSet<Box<str>>,
+    /// How far its clock is off, in microseconds.
+    clock: i64,
+    /// Whether rows of deleted objects are purged.
+    purges: bool,
+    /// When each row was marked as deleted, by the true time.
+    marked: BTreeMap<Box<str>, Instant>,
+    pub(super) purged: BTreeSet<Box<str>>,
+}
+
+/// What another database has that may take over.
+pub(super) struct Replica {
+    rows: BTreeMap<Box<str>, Kept>,
+    rejects: BTreeMap<Box<str>, KeptReject>,
+    marked: BTreeMap<Box<str>, Instant>,
+}
+
+impl Database {
+    pub(super) fn new(more: More, dice: &mut fastrand::Rng) -> Self {
+        let clock = if more.retention { dice.i64(-7200..7200) * 1_000_000 } else { 0 };
+        Database { clock, purges: more.retention, ..Database::default() }
+    }
+
+    pub(super) fn replica(&self) -> Replica {
+        Replica { rows: self.rows.clone(), rejects: self.rejects.clone(), marked: self.marked.clone() }
+    }
+
+    /// The newest version of a live row.
+    pub(super) fn newest(&self) -> u64 {
+        let live = self.rows.values().map(Kept::version).filter(|version| !version.deleted && !version.evicted());
+        live.map(|version| version.res_version).max().unwrap_or_default()
+    }
 }
 
 impl World {
+    /// The time by the database's clock.
+    pub(super) fn database_time(&self) -> Micros {
+        Micros(self.micros() + self.database.clock)
+    }
+
+    /// Purges rows of objects that were deleted long ago, by the time of who asks for it.
+    pub(super) fn purge(&mut self, who: &str, now: Micros) {
+        if !self.database.purges {
+            return;
+        }
+        let before = now.0 - i64::try_from(AGE.as_micros()).unwrap_or_default();
+        let old =
+            |kept: &&Kept| kept.row.evict_time.is_none() && kept.row.delete_time.is_some_and(|time| time.0 < before);
+        let old: Vec<Kept> = self.database.rows.values().filter(old).cloned().collect();
+        for kept in old {
+            let uid = &kept.row.uid;
+            self.note(who, &format!("purged: {}", kept.told()));
+            let age = self.database.marked.remove(uid).map_or(AGE, |marked| marked.elapsed());
+            // A time is taken before it is written, which may wait.
+            if age < LEAST_AGE && !self.database.by_hand.contains(uid) {
+                self.violate(format!("no row is purged before its time: {} after {age:?}", kept.told()));
+            }
+            self.database.rows.remove(uid);
+            self.database.purged.insert(uid.clone());
+        }
+    }
+
+    /// Another database takes over.
+    pub(super) fn fail_over(&mut self, Replica { rows, rejects, marked }: Replica) {
+        let state = |rows: &BTreeMap<Box<str>, Kept>, uid: &str| rows.get(uid).map(|kept| kept.row.clone());
+        let uids: BTreeSet<Box<str>> = self.database.rows.keys().chain(rows.keys()).cloned().collect();
+        for uid in uids {
+            if state(&self.database.rows, &uid) != state(&rows, &uid) {
+                let told = rows.get(&uid).map_or_else(|| "no row".to_owned(), Kept::told);
+                self.note("world", &format!("the other database has of {uid}: {told}"));
+                self.copies.forget(&uid);
+                let evicted = |row: Option<StoredRow>| row.is_some_and(|row| row.eviction != Eviction::None);
+                if evicted(state(&self.database.rows, &uid)) && !evicted(state(&rows, &uid)) {
+                    self.database.lost_evictions.insert(uid.clone());
+                }
+                self.database.by_hand.insert(uid);
+            }
+        }
+        (self.database.rows, self.database.rejects, self.database.marked) = (rows, rejects, marked);
+        let uids: Vec<Box<str>> = self.database.rows.keys().cloned().collect();
+        uids.iter().for_each(|uid| self.confirmed(uid));
+        self.database.moves.send_modify(|moves| *moves += 1);
+    }
+
     pub(super) fn write(&mut self, who: &str, changes: Vec<RowChange>) -> Report {
         let mut report = Report::default();
         for change in changes {
@@ -112,6 +208,14 @@ impl World {
                     self.note(who, &format!("stale: {} (stored: {told})", told_change(&change)));
                     report.stale.push(uid);
                 }
+                Verdict::Confirm => {
+                    report.written += 1;
+                    self.note(who, &format!("confirmed: {}", told_change(&change)));
+                    if let Some(kept) = self.database.rows.get_mut(&uid) {
+                        kept.row.eviction = Eviction::Confirmed;
+                    }
+                    self.confirmed(&uid);
+                }
                 Verdict::Mark => {
                     report.written += 1;
                     self.note(who, &format!("marked: {}", told_change(&change)));
@@ -136,12 +240,13 @@ impl World {
         {
             let row = StoredRow { delete_time: *delete_time, ..old.row.clone() };
             checks::before_row(self, Some(&old), &row);
+            self.before_overwrite(&old, &row);
             self.store(row, Some(old));
         }
     }
 
     /// Gives rows of older definitions the columns of this one.
-    fn backfill(&mut self, who: &str, kind: Kind) {
+    pub(super) fn backfill(&mut self, who: &str, kind: Kind) {
         let older: Vec<Kept> =
             self.database.rows.values().filter(|kept| kind.is_older(kept.row.ingest_version)).cloned().collect();
         for old in older {
@@ -164,6 +269,7 @@ impl World {
     fn keep(&mut self, change: RowChange, old: Option<Kept>) {
         let row = match change {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => {
+                let eviction = row.eviction();
                 let Row {
                     uid,
                     res_version,
@@ -193,6 +299,7 @@ impl World {
                     ingest_version,
                     delete_time,
                     evict_time,
+                    eviction,
                     values,
                     labels,
                     annotations,
@@ -208,12 +315,22 @@ impl World {
             }
         };
         checks::before_row(self, old.as_ref(), &row);
+        if let Some(old) = &old {
+            self.before_overwrite(old, &row);
+        }
         self.store(row, old);
     }
 
-    fn store(&mut self, row: StoredRow, old: Option<Kept>) {
+    pub(super) fn store(&mut self, row: StoredRow, old: Option<Kept>) {
+        let (uid, was) = (row.uid.clone(), old.as_ref().is_some_and(|old| old.row.delete_time.is_some()));
+        if row.delete_time.is_none() {
+            self.database.marked.remove(&uid);
+        } else if !was {
+            self.database.marked.insert(uid.clone(), Instant::now());
+        }
         let kept = Kept { since: Instant::now(), before: old.map(|old| old.row), row };
-        self.database.rows.insert(kept.row.uid.clone(), kept);
+        self.database.rows.insert(uid.clone(), kept);
+        self.confirmed(&uid);
     }
 
     /// Somebody changes a row that no object's life depends on.
@@ -222,7 +339,7 @@ impl World {
             .database
             .rows
             .values()
-            .filter(|kept| !kept.version().evicted)
+            .filter(|kept| !kept.version().evicted())
             .map(|kept| kept.row.uid.clone())
             .collect();
         if uids.is_empty() {
@@ -238,7 +355,7 @@ impl World {
             }
             1 => {
                 self.note("hand", &format!("marked as deleted: {}", old.told()));
-                let row = StoredRow { delete_time: Some(Micros(self.micros())), ..old.row.clone() };
+                let row = StoredRow { delete_time: Some(self.database_time()), ..old.row.clone() };
                 self.store(row, Some(old));
             }
             2 => {
@@ -262,6 +379,22 @@ fn mistaken(verdict: Verdict, change: &RowChange, stored: Option<Version>) -> Ve
     {
         return guard::verdict(Version { ingest_version: 0, ..stored }, Version { ingest_version: 0, ..row.version() });
     }
+    if mistakes::made(Mistake::DeletedComesBack)
+        && let RowChange::Row(row) = change
+        && (stored.deleted && stored.evicted() && row.evict_time.is_some())
+    {
+        return Verdict::Write;
+    }
+    let row = match change {
+        RowChange::Row(row) | RowChange::Replacement { row, .. } => Some(row),
+        RowChange::Tombstone { .. } => None,
+    };
+    if mistakes::made(Mistake::GhostBelieved)
+        && stored.eviction.is_only_copy()
+        && row.is_some_and(|row| row.evict_time.is_none() && row.res_version > stored.res_version)
+    {
+        return Verdict::Write;
+    }
     let lives = match change {
         RowChange::Row(row) | RowChange::Replacement { row, .. } => {
             row.res_version == stored.res_version && row.delete_time.is_none() && row.evict_time.is_none()
@@ -279,9 +412,10 @@ fn mistaken(verdict: Verdict, change: &RowChange, stored: Option<Version>) -> Ve
     verdict
 }
 
-fn told_change(change: &RowChange) -> String {
+pub(super) fn told_change(change: &RowChange) -> String {
     let row = |row: &Row| {
-        let Version { res_version, deleted, evicted, .. } = row.version();
+        let version = row.version();
+        let (res_version, deleted, evicted) = (version.res_version, version.deleted, version.evicted());
         format!(
             "{} v{res_version}{}{}",
             row.uid,
@@ -293,179 +427,5 @@ fn told_change(change: &RowChange) -> String {
         RowChange::Row(new) => row(new),
         RowChange::Replacement { row: new, seen } => format!("{} instead of v{}", row(new), seen.res_version),
         RowChange::Tombstone { uid, res_version, .. } => format!("{uid} gone at v{res_version}"),
-    }
-}
-
-impl Client {
-    /// Backfills again and again, as the program does beside the mirror.
-    pub(super) async fn backfill(self) {
-        loop {
-            let (kind, who) = (self.kind, self.name());
-            let done = self.query("backfill", String::new(), move |world| world.backfill(&who, kind)).await;
-            if done.is_ok() && mistakes::made(Mistake::DefinitionIgnored) {
-                return;
-            }
-            tokio::time::sleep(BACKFILL).await;
-        }
-    }
-
-    /// Whether the database may be used for the cluster; an error if one of the two does not tell.
-    pub(super) async fn is_own_database(&self) -> Result<bool, ()> {
-        let found = self.request(Service::ApiServer, "identity".into(), |world| world.cluster()).await.map_err(drop)?;
-        let claimed = found.clone();
-        let claim = |world: &mut World| world.database.cluster.get_or_insert(claimed).clone();
-        let recorded = self.query("claim", String::new(), claim).await.map_err(drop)?;
-        Ok(judge(recorded, found).is_ok())
-    }
-
-    async fn query<T: Send + 'static>(
-        &self,
-        doing: &str,
-        key: String,
-        effect: impl FnOnce(&mut World) -> T + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let answer = self.request(Service::Database, format!("{doing} {key}"), move |world| {
-            if world.database.down.is_some_and(|down| down > Instant::now()) {
-                return Err(0);
-            }
-            Ok(effect(world))
-        });
-        answer.await.map_err(|_| StoreError::silent(doing, Duration::ZERO))
-    }
-}
-
-fn owned(uids: &[&str]) -> Vec<String> {
-    uids.iter().map(|uid| (*uid).to_owned()).collect()
-}
-
-impl Rows for Client {
-    fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>> {
-        async move {
-            if !self.unit.is_empty() {
-                self.sim.world().works(self.ingester, &self.unit);
-                self.sim.report();
-            }
-            let (changes, who, member) = (changes.to_vec(), self.name(), self.ingester);
-            let key = changes.iter().map(told_change).collect::<Vec<_>>().join(", ");
-            let report = self.query("write", key, move |world| {
-                if world.shards.is_some() {
-                    world.sent(member, &changes);
-                }
-                let report = world.write(&who, changes);
-                let things: Vec<&Thing> = world.server.things.values().filter(|thing| thing.needs_nothing()).collect();
-                let names = things.iter().filter(|thing| report.stale.iter().any(|uid| **uid == *thing.uid));
-                let names: Vec<String> = names.map(|thing| thing.name.clone()).collect();
-                (report, names)
-            });
-            let (report, names) = report.await?;
-            names.iter().for_each(|name| self.stale(&format!("look {name}")));
-            Ok(report)
-        }
-        .boxed()
-    }
-
-    fn versions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<HashMap<Box<str>, Version>, StoreError>> {
-        async move {
-            let uids = owned(uids);
-            let versions = self.query("versions", uids.join(" "), move |world| {
-                let kept = uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str()));
-                kept.map(|kept| (kept.row.uid.clone(), kept.version())).collect()
-            });
-            versions.await
-        }
-        .boxed()
-    }
-
-    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
-        async move {
-            let (uids, columns) = (owned(uids), self.kind.table().columns.len());
-            let seen = move |kept: &Kept| StoredRow { values: kept.row.values[..columns].into(), ..kept.row.clone() };
-            let stored = self.query("stored", uids.join(" "), move |world| {
-                uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str())).map(seen).collect()
-            });
-            stored.await
-        }
-        .boxed()
-    }
-
-    fn live<'a>(
-        &'a self,
-        evicted: Evicted,
-        after: &'a str,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
-        async move {
-            let after: Box<str> = after.into();
-            let live = self.query("live", after.to_string(), move |world| {
-                let after = (std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded);
-                let rows = world.database.rows.range(after).map(|(_, kept)| kept);
-                let wanted = |kept: &&Kept| evicted == Evicted::Included || kept.row.evict_time.is_none();
-                let live = rows.filter(|kept| kept.row.delete_time.is_none()).filter(wanted);
-                live.take(limit)
-                    .map(|kept| LiveRow {
-                        uid: kept.row.uid.clone(),
-                        res_version: kept.row.res_version,
-                        ingest_version: kept.row.ingest_version,
-                        evicted: kept.row.evict_time.is_some(),
-                    })
-                    .collect()
-            });
-            live.await
-        }
-        .boxed()
-    }
-
-    fn names<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Names>, StoreError>> {
-        async move {
-            let uids = owned(uids);
-            let names = self.query("names", uids.join(" "), move |world| {
-                checks::before_sweep(world, uids.len());
-                let kept = uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str()));
-                kept.map(|kept| (kept.row.uid.clone(), text(&kept.row, base::NAMESPACE).into(), kept.name().into()))
-                    .collect()
-            });
-            names.await
-        }
-        .boxed()
-    }
-
-    fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
-        async move {
-            let (uids, who) = (owned(uids), self.name());
-            let forgotten = self.query("forget rejects", uids.join(" "), move |world| {
-                for uid in uids {
-                    world.note(&who, &format!("reject forgotten: {uid}"));
-                    world.database.rejects.remove(uid.as_str());
-                }
-            });
-            forgotten.await
-        }
-        .boxed()
-    }
-
-    fn record_rejects<'a>(&'a self, rejects: &'a [Reject]) -> BoxFuture<'a, Result<(), StoreError>> {
-        async move {
-            let (rejects, who) = (rejects.to_vec(), self.name());
-            let key = rejects.iter().map(|reject| reject.uid.clone()).collect::<Vec<_>>().join(" ");
-            let recorded = self.query("record rejects", key, move |world| {
-                for Reject { uid, res_version, reason, .. } in rejects {
-                    world.note(&who, &format!("reject: {uid} v{res_version}: {reason}"));
-                    world.database.rejects.insert(uid.into(), (res_version, reason));
-                }
-            });
-            recorded.await
-        }
-        .boxed()
-    }
-
-    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>> {
-        async move {
-            let rejects = self.query("rejects", MODEL.api_version(), |world| {
-                let rejects = world.database.rejects.iter();
-                rejects.map(|(uid, (_, reason))| Rejected { uid: uid.clone(), reason: reason.clone() }).collect()
-            });
-            rejects.await
-        }
-        .boxed()
     }
 }

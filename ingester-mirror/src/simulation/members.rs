@@ -121,7 +121,7 @@ impl World {
         for change in changes {
             if let RowChange::Row(row) | RowChange::Replacement { row, .. } = change {
                 let version = row.version();
-                let state = (row.uid.clone(), row.res_version, row.ingest_version, version.deleted, version.evicted);
+                let state = (row.uid.clone(), row.res_version, row.ingest_version, version.deleted, version.evicted());
                 self.sent.tally.rows += 1;
                 let before = self.sent.by.insert(state, member);
                 self.sent.tally.twice += usize::from(before.is_some_and(|before| before != member));
@@ -158,7 +158,8 @@ pub(super) fn begin(seed: u64) {
 /// One life of a member, until it is to stop. An error is the message of a panic.
 pub(super) async fn live(client: Client, unit: Unit, stop: CancellationToken) -> Result<(), String> {
     let (config, share) = (unit.config(), Share::of_members());
-    let metrics = match Metrics::new() {
+    let heard = client.sim.world().reports.metrics.clone();
+    let metrics = match heard.map_or_else(Metrics::new, Ok) {
         Ok(metrics) => metrics,
         Err(error) => return Err(error.to_string()),
     };

@@ -12,19 +12,33 @@
 //! | file | what it has |
 //! |---|---|
 //! | `world` | chance, time, history; how a request gets to a server |
-//! | `api_server`, `database` | models of the two servers |
+//! | `things` | an object of the API server's model |
+//! | `api_server`, `cluster`, `streams` | a model of the API server; the requests to it; what it sends bit by bit |
+//! | `database`, `rows` | a model of the database; the requests to it |
+//! | `restores` | what befalls the whole cluster |
+//! | `only_copy` | evicted rows: what must hold of them, and what people do with them |
 //! | `kinds` | the kind that is mirrored |
+//! | `troubles` | which troubles a seed has |
 //! | `users` | who changes objects, and what befalls the servers |
 //! | `members` | a share of the seeds: ingesters that share the work by Leases, with freezes and cuts |
-//! | `checks` | what must hold after every step, and at rest |
+//! | `checks`, `pace`, `reports` | what must hold after every step and at rest; how often an ingester may ask; what it must report |
 //! | `run` | one run: trouble, then rest |
 
 mod api_server;
 mod checks;
+mod cluster;
 mod database;
 mod kinds;
 mod members;
+mod only_copy;
+mod pace;
+mod reports;
+mod restores;
+mod rows;
 mod run;
+mod streams;
 mod tests;
+mod things;
+mod troubles;
 mod users;
 mod world;

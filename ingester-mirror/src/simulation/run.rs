@@ -1,22 +1,27 @@
 //! One run: ingesters that are started, killed and started again, a time of trouble, and then rest.
 
+use super::api_server::NAMESPACES;
 use super::checks;
 use super::kinds::{MODEL, NEWER};
 use super::members::{self, Tally};
-use super::users::{self, SWEEP_LIMIT, Troubles};
+use super::tests::is_kept;
+use super::troubles::{More, Troubles};
+use super::users::{self, SWEEP_LIMIT};
 use super::world::{Client, LONG, Sim};
 use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::config::{Config, Finalizer, Ingester, Live, SweepLimit};
 use crate::events::Publisher;
-use crate::follow::Follower;
+use crate::follow::{Follower, panic_of};
 use crate::health::Health;
 use crate::metrics::{ControllerMetrics, Metrics};
+use crate::mistakes::{self, Mistake};
 use crate::replicas::shard::Shard;
 use crate::unit::Unit;
 use ingester_core::value::Micros;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// By when everything must be as it must be, once the trouble is over.
@@ -57,7 +62,8 @@ pub(super) fn run(seed: u64) -> Outcome {
     };
     runtime.block_on(async {
         let mut rng = fastrand::Rng::with_seed(!seed);
-        let (ingesters, troubles) = (rng.usize(1..=3), Troubles::of(seed, &mut rng));
+        let more = if is_kept(seed) { More::default() } else { More::of(seed) };
+        let (ingesters, troubles) = (rng.usize(1..=3), Troubles::of(seed, &mut rng, more));
         let shards = members::are_in(seed).then(|| 1 + (seed / 7 % 2) as u32);
         let ingesters = if shards.is_some() { ingesters.max(2) } else { ingesters };
         let sim = Sim::new(seed, ingesters, troubles);
@@ -73,6 +79,7 @@ pub(super) fn run(seed: u64) -> Outcome {
             kills: [None, Some(60_000), Some(15_000)][rng.usize(..3)],
             releases: rng.bool(),
             clusters: troubles.clusters,
+            more,
             resyncs: !troubles.unaided,
             shards,
         };
@@ -80,6 +87,12 @@ pub(super) fn run(seed: u64) -> Outcome {
             members::begin(seed);
             tokio::spawn(members::befall(sim.clone(), seed));
             tokio::spawn(members::watch_panics(sim.clone()));
+        }
+        if more.owners {
+            tokio::spawn(users::collect(sim.clone()));
+        }
+        if more.forbidden || more.ghosts {
+            sim.world().reports.metrics = Metrics::new().ok();
         }
         for ingester in 0..ingesters {
             tokio::spawn(ingest(sim.clone(), ingester, setup));
@@ -153,6 +166,7 @@ struct Setup {
     releases: bool,
     /// Whether there is trouble with clusters: each start asks which one it is, and there is a low limit for sweeps.
     clusters: bool,
+    more: More,
     /// Whether rows are compared from time to time.
     resyncs: bool,
     /// Into how many shards the kind is split, if the ingesters share the work.
@@ -174,16 +188,27 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             world.ingesters[ingester].newer = newer;
             world.note(&format!("i{ingester}"), if newer { "starts" } else { "starts, of the former release" });
             let kind = if newer { NEWER } else { MODEL };
-            Client { sim: sim.clone(), ingester, life: world.ingesters[ingester].life, kind, unit: "".into() }
+            world.ingesters[ingester].identified = !setup.clusters;
+            let life = world.ingesters[ingester].life;
+            Client { sim: sim.clone(), ingester, life, kind, unit: "".into(), namespace: None }
         };
+        if mistakes::made(Mistake::WrittenFirst) {
+            client.make_tables().await;
+        }
         if setup.clusters && !is_right_cluster(&client).await {
             continue;
         }
+        if setup.more.tables {
+            client.make_tables().await;
+        }
         let backfilling = tokio::spawn(client.clone().backfill());
-        let unit = unit(&client, setup, stop.clone());
+        let retaining = setup.more.retention.then(|| tokio::spawn(client.clone().retain()));
         let mut running = match setup.shards {
-            None => tokio::spawn(Follower::run(unit)),
-            Some(_) => tokio::spawn(members::live(client.clone(), unit, stop.clone())),
+            None => tokio::spawn(follow(client.clone(), setup, stop.clone())),
+            Some(_) => {
+                let unit = unit(&client, setup, stop.clone());
+                tokio::spawn(members::live(client.clone(), unit, stop.clone()))
+            }
         };
         sim.world().ingesters[ingester].abort = Some(running.abort_handle());
         let end = match setup.kills {
@@ -212,6 +237,9 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
             }
         };
         backfilling.abort();
+        if let Some(retaining) = retaining {
+            retaining.abort();
+        }
         if let Ok(Err(reason)) = ended {
             sim.world().violate(format!("i{ingester} panicked: {reason}"));
             sim.report();
@@ -223,6 +251,20 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
         };
         tokio::time::sleep(pause).await;
     }
+}
+
+/// Follows each unit, until they are to stop. An error is the message of a panic.
+async fn follow(client: Client, setup: Setup, stop: CancellationToken) -> Result<(), String> {
+    let namespaces = if setup.more.namespaces { NAMESPACES.map(Some).to_vec() } else { vec![None] };
+    let mut units = JoinSet::new();
+    for namespace in namespaces {
+        let client = Client { namespace, ..client.clone() };
+        units.spawn(Follower::run(unit(&client, setup, stop.clone())));
+    }
+    while let Some(ended) = units.join_next().await {
+        ended.map_err(panic_of)??;
+    }
+    Ok(())
 }
 
 /// Asks until both servers answer. Somebody corrects the configuration that named another cluster.
@@ -243,6 +285,13 @@ async fn is_right_cluster(client: &Client) -> bool {
 fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
     // In the end, somebody sees that the objects are really gone, and raises the limit.
     let low = setup.clusters && !client.sim.world().calm;
+    let (metrics, publisher) = {
+        let world = client.sim.world();
+        match &world.reports.metrics {
+            Some(metrics) => (metrics.controller(MODEL.kind()), publisher(&client.sim, metrics)),
+            None => (METRICS.with(Clone::clone), Publisher::off()),
+        }
+    };
     let client = Arc::new(client.clone());
     let mut config = Config::default();
     config.metadata_storage.deletion_delay = setup.deletion_delay;
@@ -260,24 +309,37 @@ fn unit(client: &Client, setup: Setup, stop: CancellationToken) -> Unit {
     }
     Unit {
         kind: client.kind,
-        namespace: None,
+        namespace: client.namespace.map(Into::into),
         shard: Shard::WHOLE,
         cluster: client.clone(),
         rows: client.clone(),
         clock: client,
         memory: Budget::new(1 << 20).part(),
         live: Live::fixed(config),
-        metrics: METRICS.with(Clone::clone),
+        metrics,
         health: Health::new([]),
-        publisher: Publisher::off(),
+        publisher,
         stop: stop.clone(),
         exit: stop,
     }
 }
 
+/// One whose Events the world hears.
+fn publisher(sim: &Sim, metrics: &Metrics) -> Publisher {
+    let sim = sim.clone();
+    Publisher::telling(metrics, move |uid| {
+        let mut world = sim.world();
+        world.note("event", uid);
+        world.reports.events.insert(uid.to_owned());
+    })
+}
+
 impl Clock for Client {
     fn now(&self) -> Micros {
         let world = self.sim.world();
+        if world.more.retention && !mistakes::made(Mistake::NodesClock) {
+            return world.database_time();
+        }
         Micros(world.micros() + world.ingesters[self.ingester].clock)
     }
 }

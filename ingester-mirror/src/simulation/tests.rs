@@ -32,6 +32,11 @@ const KEPT: [u64; 11] = [
     774123, 907058,
 ];
 
+/// Whether a seed was kept for its history. It has the troubles of its time.
+pub(super) fn is_kept(seed: u64) -> bool {
+    KEPT.contains(&seed) || RARE.contains(&seed)
+}
+
 /// Threads that run seeds.
 const THREADS: u64 = 2;
 
@@ -89,7 +94,7 @@ fn range(text: &str) -> Range<u64> {
 }
 
 /// The mistakes, each of which the mirror once made.
-const MISTAKES: [Mistake; 17] = [
+const MISTAKES: [Mistake; 31] = [
     Mistake::EvictedMarkedDeleted,
     Mistake::TombstoneUnchanged,
     Mistake::BelievedNotFound,
@@ -107,6 +112,20 @@ const MISTAKES: [Mistake; 17] = [
     Mistake::CutOffAgain,
     Mistake::LeaseNotAsked,
     Mistake::ClaimIgnored,
+    Mistake::LowerIgnored,
+    Mistake::RowsNotCompared,
+    Mistake::CollectedDeleted,
+    Mistake::SilentRefusal,
+    Mistake::CachedLook,
+    Mistake::NodesClock,
+    Mistake::WrittenFirst,
+    Mistake::DeletedComesBack,
+    Mistake::DeletionBelieved,
+    Mistake::GhostBelieved,
+    Mistake::EvictionForgotten,
+    Mistake::SameVersionKept,
+    Mistake::SilentGhost,
+    Mistake::FuseOfUnit,
 ];
 
 #[test]

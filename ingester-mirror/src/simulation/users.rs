@@ -1,7 +1,9 @@
 //! Everybody else: users who change objects, and what befalls the servers.
 
-use super::api_server::{State, Streams, Thing};
+use super::api_server::{State, Streams};
 use super::kinds::Flavour;
+use super::things::Thing;
+use super::troubles::Troubles;
 use super::world::{Sim, World};
 use crate::lifecycle::finalizer::FINALIZER;
 use std::time::Duration;
@@ -15,40 +17,6 @@ const OTHER: &str = "example.com/other";
 
 /// How many rows a sweep may mark in any case, where the API server loses objects.
 pub(super) const SWEEP_LIMIT: u64 = 1;
-
-/// Which troubles a seed has, besides its weather.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Troubles {
-    actions: u32,
-    /// The mean pause between two actions, in milliseconds.
-    pause: u64,
-    /// In hundredths of the actions.
-    pub(super) servers: u32,
-    hands: bool,
-    restores: bool,
-    clocks: bool,
-    /// The API server loses all objects for a while, and an ingester is told to ask another cluster.
-    pub(super) clusters: bool,
-    /// Lists and watches must do without resyncs. So there is nothing that only a resync finds.
-    pub(super) unaided: bool,
-}
-
-impl Troubles {
-    pub(super) fn of(seed: u64, rng: &mut fastrand::Rng) -> Self {
-        let unaided = seed % 4 == 1;
-        let troubles = Troubles {
-            clusters: seed.is_multiple_of(4),
-            unaided,
-            actions: rng.u32(10..80),
-            pause: [300, 1500, 4000][rng.usize(..3)],
-            servers: [0, 10, 30][rng.usize(..3)],
-            hands: rng.u32(..3) == 0,
-            restores: rng.u32(..3) == 0,
-            clocks: rng.u32(..3) == 0,
-        };
-        Troubles { hands: troubles.hands && !unaided, restores: troubles.restores && !unaided, ..troubles }
-    }
-}
 
 /// What is there before the first ingester starts.
 pub(super) fn begin(world: &mut World) {
@@ -82,6 +50,7 @@ pub(super) async fn act(sim: Sim, troubles: Troubles) {
         if world.rng.u32(..10) == 0 && !world.lost {
             world.server.back_up();
         }
+        befall_more(&sim, &mut world);
         if troubles.clusters && !world.lost && world.rng.u32(..20) == 0 {
             let pause = world.up_to(60_000);
             tokio::spawn(lose(sim.clone(), pause));
@@ -135,6 +104,59 @@ fn befall(sim: &Sim, world: &mut World, troubles: Troubles) {
             world.ingesters[ingester].clock = clock;
         }
         _ => {}
+    }
+}
+
+/// What befalls a seed with further troubles.
+fn befall_more(sim: &Sim, world: &mut World) {
+    let more = world.more;
+    if (more.bumps || more.reuse || more.ghosts) && world.dice.u32(..12) == 0 {
+        world.restore();
+    }
+    if more.people && world.dice.u32(..4) == 0 {
+        world.person(sim);
+    }
+    if more.refusals && world.dice.u32(..12) == 0 {
+        let pause = world.dice.u64(1..60_000);
+        world.note("world", &format!("the API server refuses every deletion for {pause} ms"));
+        world.server.undeletable = Some(Instant::now() + Duration::from_millis(pause));
+    }
+    if more.failovers && world.dice.u32(..15) == 0 {
+        let (lost, down) = (world.dice.u64(1..5000), world.dice.u64(1..5000));
+        tokio::spawn(fail_over(sim.clone(), Duration::from_millis(lost), Duration::from_millis(down)));
+    }
+}
+
+/// Another database takes over, which lacks what is committed from now on for a while.
+async fn fail_over(sim: Sim, lost: Duration, down: Duration) {
+    let replica = sim.world().database.replica();
+    tokio::time::sleep(lost).await;
+    let mut world = sim.world();
+    if world.calm {
+        return;
+    }
+    world.note("world", &format!("another database takes over, without the commits of {lost:?}"));
+    world.fail_over(replica);
+    world.database.down = Some(Instant::now() + down);
+}
+
+/// Collects garbage again and again: objects without their owners.
+pub(super) async fn collect(sim: Sim) {
+    loop {
+        let pause = sim.world().dice.u64(500..5000);
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        let mut world = sim.world();
+        if world.server.state != State::Up || !world.server.served || world.lost {
+            continue;
+        }
+        let there = |uid: &String| world.server.things.values().any(|thing| thing.uid == *uid);
+        let garbage =
+            |thing: &&Thing| thing.deletion.is_none() && thing.owned_by.as_ref().is_some_and(|uid| !there(uid));
+        let names: Vec<String> = world.server.things.values().filter(garbage).map(|thing| thing.name.clone()).collect();
+        for name in names {
+            world.note("gc", &format!("deletes {name}"));
+            world.delete(&name);
+        }
     }
 }
 
@@ -212,12 +234,36 @@ fn flavour(world: &mut World) -> Flavour {
 
 fn create(world: &mut World, name: &str) {
     let flavour = flavour(world);
-    let unpatchable = world.rng.u32(..12) == 0;
+    let unpatchable = (world.rng.u32(..12) == 0).then_some(500);
     let (immutable, other) = (world.rng.u32(..8) == 0, world.rng.u32(..8) == 0);
+    let (forbidden, owner) = (forbidden(world), owner(world));
     world.create(name, |thing: &mut Thing| {
-        (thing.flavour, thing.immutable, thing.unpatchable) = (flavour, immutable, unpatchable);
+        (thing.flavour, thing.immutable, thing.owned_by) = (flavour, immutable, owner);
+        (thing.unpatchable, thing.undeletable) = (unpatchable.or(forbidden.0), forbidden.1);
         if other {
             thing.finalizers.push(OTHER.to_owned());
         }
     });
+}
+
+/// With which status every patch and every deletion of an object by an ingester is refused for good, if they are.
+fn forbidden(world: &mut World) -> (Option<u16>, Option<u16>) {
+    if !world.more.forbidden {
+        return (None, None);
+    }
+    match world.dice.u32(..10) {
+        0 => (Some(403), None),
+        1 => (Some(422), None),
+        2 | 3 => (None, Some(403)),
+        _ => (None, None),
+    }
+}
+
+/// The uid of an object that owns a new one.
+fn owner(world: &mut World) -> Option<String> {
+    if !world.more.owners || world.dice.u32(..2) == 0 || world.server.things.is_empty() {
+        return None;
+    }
+    let choice = world.dice.usize(..world.server.things.len());
+    world.server.things.values().nth(choice).map(|thing| thing.uid.clone())
 }

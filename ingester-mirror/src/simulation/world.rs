@@ -1,13 +1,17 @@
 //! The world around the ingesters: one source of chance, one history, one time. And how a request gets from an ingester to a server.
 
 use super::api_server::ApiServer;
-use super::checks::{Pace, Truth};
+use super::checks::Truth;
 use super::database::Database;
 use super::members::{Kept, Sent};
-use super::users::Troubles;
+use super::only_copy::OnlyCopies;
+use super::pace::Pace;
+use super::reports::Reports;
+use super::troubles::{More, Troubles};
 use crate::health::Health;
 use crate::replicas::{Frozen, Share};
 use ingester_core::Kind;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -67,6 +71,8 @@ pub(super) struct Ingester {
     pub(super) elsewhere: bool,
     /// Its next life begins with one.
     pub(super) misled: bool,
+    /// It knows in this life that the database is its cluster's.
+    pub(super) identified: bool,
     /// What it may work on, if it shares the work.
     pub(super) share: Option<Share>,
     pub(super) health: Option<Health>,
@@ -77,6 +83,11 @@ pub(super) struct Ingester {
 
 pub(super) struct World {
     pub(super) rng: fastrand::Rng,
+    pub(super) more: More,
+    /// The chance of the further troubles.
+    pub(super) dice: fastrand::Rng,
+    pub(super) copies: OnlyCopies,
+    pub(super) reports: Reports,
     begin: Instant,
     pub(super) history: Vec<String>,
     /// The time of trouble is over.
@@ -87,6 +98,8 @@ pub(super) struct World {
     pub(super) other: ApiServer,
     /// The API server has lost all objects.
     pub(super) lost: bool,
+    /// The rows that were swept since then.
+    pub(super) swept: BTreeSet<String>,
     pub(super) database: Database,
     pub(super) truth: Truth,
     pub(super) pace: Pace,
@@ -114,7 +127,11 @@ impl Sim {
         let weather = Weather::of(&mut rng);
         let weather = if troubles.unaided { weather.without_resyncs() } else { weather };
         let prompt = weather.slow == 0 && weather.database == 0 && troubles.servers == 0;
+        let mut dice = fastrand::Rng::with_seed(seed ^ 0x6469_6365);
         let world = World {
+            more: troubles.more,
+            copies: OnlyCopies::default(),
+            reports: Reports::default(),
             begin: Instant::now(),
             history: Vec::new(),
             calm: false,
@@ -122,7 +139,8 @@ impl Sim {
             server: ApiServer::new("this", &mut rng),
             other: ApiServer::new("other", &mut fastrand::Rng::with_seed(seed)),
             lost: false,
-            database: Database::default(),
+            swept: BTreeSet::new(),
+            database: Database::new(troubles.more, &mut dice),
             truth: Truth::default(),
             pace: Pace::new(Duration::from_secs(if prompt { 1 } else { 120 })),
             ingesters: std::iter::repeat_with(Ingester::default).take(ingesters).collect(),
@@ -131,6 +149,7 @@ impl Sim {
             shards: None,
             sent: Sent::default(),
             rng,
+            dice,
         };
         Sim { world: Arc::new(Mutex::new(world)), violated: Arc::new(Notify::new()) }
     }
@@ -239,6 +258,8 @@ pub(super) struct Client {
     pub(super) kind: Kind,
     /// The unit, if the ingesters share the work.
     pub(super) unit: Arc<str>,
+    /// The namespace of the unit, if each has its own.
+    pub(super) namespace: Option<&'static str>,
 }
 
 impl Client {
@@ -348,7 +369,8 @@ impl Client {
 
     /// Units do not know what the others ask.
     fn of_unit(&self, key: &str) -> String {
-        if self.unit.is_empty() { key.to_owned() } else { format!("{key} ({})", self.unit) }
+        let unit = self.namespace.unwrap_or(&self.unit);
+        if unit.is_empty() { key.to_owned() } else { format!("{key} ({unit})") }
     }
 
     fn begin(&self, key: &str) {

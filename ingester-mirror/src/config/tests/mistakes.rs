@@ -153,6 +153,10 @@ fn what_serves_has_both_files_of_its_certificate_and_times_that_suffice() {
     only("serve: {timeout: 10ms}", "line 1: `serve.timeout` is `10ms`; use a duration of at least `1s`");
     only("query: {timeout: 0s}", "line 1: `query.timeout` is `0s`; use a duration of at least `1s`");
     only("serve: {address: ''}", "line 1: `serve.address` is ``; use an address and a port such as `0.0.0.0:8443`");
+    only(
+        "serve: {formerObjects: hidden}",
+        "line 1: `serve.formerObjects` is `hidden`; use one of granted, olderHidden, none",
+    );
     only("serve: {frontProxy: yes}", "line 1: `serve.frontProxy` is `yes`; use one of auto, required, never");
     let wrong = super::mistakes("query: {databaseURL: 'mysql://user:hunter2@'}").join("\n");
     assert!(wrong.starts_with("`query.databaseURL`: ") && !wrong.contains("hunter2"), "{wrong}");

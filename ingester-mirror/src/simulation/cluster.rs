@@ -1,0 +1,218 @@
+//! The requests of an ingester to the API server's model.
+
+use super::api_server::{PAGE, State, Streams, is_of};
+use super::streams::{CUT_OFF, Streaming, Watching};
+use super::things::Thing;
+use super::world::{Client, Service};
+use crate::cluster::{ApiError, Cluster, Deletion, ListStream, Listed, MetadataPage, Page, PartialObjectMeta, Watch};
+use crate::mistakes::{self, Mistake};
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _};
+use ingester_core::object::Meta;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::time::Instant;
+
+fn error(doing: &str) -> impl Fn(u16) -> ApiError {
+    move |code| ApiError::status(doing, code)
+}
+
+impl Cluster for Client {
+    fn list<'a>(&'a self, limit: u32, next: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>> {
+        async move {
+            let (token, who, namespace) = (next.map(str::to_owned), self.name(), self.namespace);
+            let key = format!("list {limit} {}", next.unwrap_or_default());
+            let page = self.request(Service::ApiServer, key, move |world| {
+                let (version, next, items) = world.page(namespace, limit as usize, token.as_deref(), Thing::text)?;
+                world.note(&who, &format!("list v{version}: {} objects, next {next:?}", items.len()));
+                Ok(Page { version, next, items })
+            });
+            let page = page.await.map_err(error("list"))?;
+            self.learns(None);
+            Ok(page)
+        }
+        .boxed()
+    }
+
+    fn list_metadata<'a>(&'a self, next: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>> {
+        async move {
+            let (token, who, namespace) = (next.map(str::to_owned), self.name(), self.namespace);
+            let key = format!("list metadata {}", next.unwrap_or_default());
+            let page = self.request(Service::ApiServer, key, move |world| {
+                let item = |thing: &Thing| serde_json::from_value::<PartialObjectMeta>(thing.metadata());
+                let (version, next, items) = world.page(namespace, PAGE, token.as_deref(), item)?;
+                world.note(&who, &format!("list metadata v{version}: {} objects", items.len()));
+                let items = items.into_iter().collect::<Result<_, _>>().map_err(|_| 500_u16)?;
+                Ok(MetadataPage { version, next, items })
+            });
+            let page = page.await.map_err(error("list metadata"))?;
+            self.learns(None);
+            Ok(page)
+        }
+        .boxed()
+    }
+
+    fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>> {
+        self.open_list("stream", Streams::CutOff, Ok).boxed()
+    }
+
+    fn stream_metadata(&self) -> BoxFuture<'_, Result<Option<ListStream<PartialObjectMeta>>, ApiError>> {
+        let metadata = |text: Box<str>| {
+            let mut object: Value = serde_json::from_str(&text).map_err(|_| 500_u16)?;
+            serde_json::from_value(object["metadata"].take()).map_err(|_| 500_u16)
+        };
+        self.open_list("stream metadata", Streams::Missing, metadata).boxed()
+    }
+
+    fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
+        async move {
+            let version = self.request(Service::ApiServer, "version".into(), |world| {
+                world.server.answers()?;
+                Ok(world.server.version)
+            });
+            version.await.map_err(error("version"))
+        }
+        .boxed()
+    }
+
+    fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>> {
+        async move {
+            let (who, ingester) = (self.name(), self.ingester);
+            let open = self.request(Service::ApiServer, "watch".into(), move |world| {
+                // A server that is starting does not know the kind.
+                world.server.changes()?;
+                world.note(&who, &format!("watch from v{version}"));
+                if version < world.server.window {
+                    return Err(410);
+                }
+                let weather = world.weather;
+                let now = Instant::now();
+                let dies = world.chance(weather.watch).then(|| now + world.up_to(60_000));
+                let (ingesters, behind) = (world.ingesters.len(), world.more.lags && world.dice.u32(..3) == 0);
+                world.server.again.listed(ingester, ingesters);
+                let lag = Duration::from_millis(if behind { world.dice.u64(1..20_000) } else { 0 });
+                Ok(Watching {
+                    lag,
+                    position: version,
+                    epoch: world.server.epoch,
+                    begin: now,
+                    bookmark: now,
+                    dies,
+                    ended: false,
+                })
+            });
+            let watching = open.await.map_err(error("watch"))?;
+            let events = futures::stream::unfold((self.clone(), watching), |(client, mut watching)| async {
+                let event = watching.next(&client).await?;
+                Some((event.map_err(error("watch")), (client, watching)))
+            });
+            Ok(events.boxed())
+        }
+        .boxed()
+    }
+
+    fn look<'a>(&'a self, _namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>> {
+        async move {
+            let (name, who) = (name.to_owned(), self.name());
+            let key = format!("look {name}");
+            let look = self.request(Service::ApiServer, key, move |world| {
+                if mistakes::made(Mistake::BelievedNotFound) && world.server.state == State::Starting {
+                    return Ok(None);
+                }
+                world.server.answers()?;
+                let found = world.found(&name);
+                let told = found.map_or_else(|| format!("no {name}"), Thing::told);
+                let text = found.map(Thing::text);
+                world.note(&who, &format!("look: {told}"));
+                Ok(text)
+            });
+            look.await.map_err(error("look"))
+        }
+        .boxed()
+    }
+
+    fn patch<'a>(
+        &'a self,
+        _namespace: &'a str,
+        name: &'a str,
+        patch: &'a Value,
+    ) -> BoxFuture<'a, Result<Box<str>, ApiError>> {
+        async move {
+            let (name, patch, who) = (name.to_owned(), patch.clone(), self.name());
+            let key = format!("patch {name} v{}", patch[1]["value"].as_str().unwrap_or_default());
+            let patched = self.request(Service::ApiServer, key, move |world| world.patch(&who, &name, &patch));
+            patched.await.map_err(error("patch"))
+        }
+        .boxed()
+    }
+
+    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>> {
+        async move {
+            let (name, uid, version) = (meta.name.to_string(), meta.uid.to_string(), meta.resource_version);
+            let (who, ingester, life) = (self.name(), self.ingester, self.life);
+            let key = format!("delete {name} v{version}");
+            let deleted = self.request(Service::ApiServer, key, move |world| {
+                let deletion = world.delete_version(&who, &name, &uid, version)?;
+                if world.more.crashes && !world.calm && world.dice.u32(..3) == 0 {
+                    world.kill(ingester, life);
+                }
+                Ok(deletion)
+            });
+            deleted.await.map_err(error("delete"))
+        }
+        .boxed()
+    }
+}
+
+impl Client {
+    /// Opens a streamed list, of what `read` makes of an object's text. It is `cut` off if the server is such a one.
+    async fn open_list<T: 'static>(
+        &self,
+        key: &'static str,
+        cut: Streams,
+        read: fn(Box<str>) -> Result<T, u16>,
+    ) -> Result<Option<ListStream<T>>, ApiError> {
+        let (who, namespace) = (self.name(), self.namespace);
+        let open = self.request(Service::ApiServer, key.into(), move |world| {
+            world.server.answers()?;
+            if world.server.streams == Streams::Missing {
+                return Ok(None);
+            }
+            let weather = world.weather;
+            let dies = world.chance(weather.watch).then(|| Instant::now() + world.up_to(100));
+            let goes_on = world.rng.bool();
+            let pause = if world.calm { 20 } else { [20, 20, 2000][world.rng.usize(..3)] };
+            let server = &world.server;
+            let sent = |thing: &Thing| (thing.uid.clone(), thing.name.clone(), thing.text());
+            let things = server.things.values().filter(|thing| is_of(namespace, thing.namespace));
+            let objects: VecDeque<_> = things.map(sent).collect();
+            let streaming = Streaming {
+                key,
+                version: server.version,
+                until: (!goes_on).then_some(server.version),
+                epoch: server.epoch,
+                left: (server.streams == cut).then_some(CUT_OFF),
+                dies,
+                pause,
+                ended: false,
+                objects,
+            };
+            let told = if goes_on { ", and what happens meanwhile" } else { "" };
+            let told = format!("{key} v{}: {} objects{told}", streaming.version, streaming.objects.len());
+            world.note(&who, &told);
+            Ok(Some(streaming))
+        });
+        let Some(streaming) = open.await.map_err(error(key))? else { return Ok(None) };
+        let listed = futures::stream::unfold((self.clone(), streaming), move |(client, mut streaming)| async move {
+            let listed = streaming.next(&client).await?;
+            let listed = listed.and_then(|listed| match listed {
+                Listed::Object(text) => read(text).map(Listed::Object),
+                Listed::Deleted(text) => read(text).map(Listed::Deleted),
+                Listed::End(version) => Ok(Listed::End(version)),
+            });
+            Some((listed.map_err(error(key)), (client, streaming)))
+        });
+        Ok(Some(listed.boxed()))
+    }
+}

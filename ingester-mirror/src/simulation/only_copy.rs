@@ -1,0 +1,253 @@
+//! Evicted rows whose objects are gone: each is the only copy. What must hold of them, and what people do with them.
+
+use super::api_server::State;
+use super::database::{Kept, text};
+use super::kinds::{Flavour, NEWER};
+use super::things::Thing;
+use super::world::{Sim, World};
+use crate::lifecycle::finalizer::FINALIZER;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::schema::base;
+use ingester_core::value::Value as Column;
+use ingester_store::StoredRow;
+use ingester_store::guard::Eviction;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long whoever restores an object waits for its row.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The pause between two looks at it.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What only the database has.
+#[derive(Default)]
+pub(super) struct OnlyCopies {
+    /// What each row says, by uid.
+    rows: BTreeMap<Box<str>, Content>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Content {
+    object: Value,
+    deleted: bool,
+}
+
+/// What an object says, without what changes on its way out of the cluster.
+fn said(text: &str) -> Value {
+    let mut object: Value = serde_json::from_str(text).unwrap_or_default();
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        for part in ["resourceVersion", "managedFields", "finalizers", "deletionTimestamp"] {
+            metadata.remove(part);
+        }
+    }
+    object
+}
+
+fn content(row: &StoredRow) -> Content {
+    Content { object: said(text(row, base::JSON)), deleted: row.delete_time.is_some() }
+}
+
+impl OnlyCopies {
+    pub(super) fn has(&self, uid: &str) -> bool {
+        self.rows.contains_key(uid)
+    }
+
+    /// What a row says is not known any more.
+    pub(super) fn forget(&mut self, uid: &str) {
+        self.rows.remove(uid);
+    }
+}
+
+impl World {
+    /// A row says that its object has left the cluster, if it does.
+    pub(super) fn confirmed(&mut self, uid: &str) {
+        let confirmed = self.database.rows.get(uid).filter(|kept| kept.row.eviction == Eviction::Confirmed);
+        let Some(kept) = confirmed.filter(|_| !self.copies.has(uid)) else { return };
+        let (content, told) = (content(&kept.row), kept.told());
+        self.copies.rows.insert(uid.into(), content);
+        if !self.truth.was_gone(uid) {
+            self.violate(format!("an eviction is confirmed when the object is gone: {told}"));
+        }
+    }
+
+    /// Whether an object is there although its row is the only copy of it.
+    pub(super) fn is_ghost(&self, thing: &Thing) -> bool {
+        self.database.rows.get(thing.uid.as_str()).is_some_and(|kept| match kept.row.eviction {
+            Eviction::None => false,
+            Eviction::Intended => thing.version < kept.row.res_version,
+            Eviction::Confirmed | Eviction::Unrecorded => true,
+        })
+    }
+
+    /// Whether an object and its evicted row say the same.
+    pub(super) fn says_the_same(&self, thing: &Thing) -> bool {
+        let kept = self.database.rows.get(thing.uid.as_str());
+        let copy = kept.map(|kept| content(&kept.row)).filter(|copy| !copy.deleted);
+        copy.is_some_and(|copy| copy.object == said(&thing.text()))
+    }
+
+    /// What is not as it must be with a ghost.
+    pub(super) fn ghost_at_rest(&self, thing: &Thing) -> Option<&'static str> {
+        let refused = thing.unpatchable.is_some() || thing.undeletable.is_some();
+        if self.says_the_same(thing) {
+            let left = thing.deletion.is_some() && !thing.is_ours();
+            return (!left && !refused).then_some("what came back as it was is evicted again");
+        }
+        if thing.flavour == Flavour::LeftOut {
+            // It is not read beside its row until it is to be let go: the audit reports it.
+            return None;
+        }
+        let told = self.reports.metrics.is_none() || self.reports.events.contains(&thing.uid);
+        (!told).then_some("a ghost is reported")
+    }
+
+    /// An eviction that is not confirmed although its object is gone.
+    pub(super) fn unconfirmed(&self) -> Option<String> {
+        let there = |uid: &str| self.server.things.values().any(|thing| thing.uid == uid);
+        let unconfirmed = self.database.rows.values().find(|kept| {
+            let leaving = kept.row.eviction == Eviction::Intended && kept.row.delete_time.is_none();
+            leaving && !there(&kept.row.uid)
+        });
+        unconfirmed.map(|kept| format!("an eviction is confirmed once the object is gone: {}", kept.told()))
+    }
+
+    /// An ingester writes over a row.
+    pub(super) fn before_overwrite(&mut self, old: &Kept, new: &StoredRow) {
+        let Some(copy) = self.copies.rows.get(&new.uid) else { return };
+        if content(new) != *copy || new.eviction != Eviction::Confirmed {
+            let what = "the only copy of an object changes by nothing that the cluster says";
+            let (deleted, evicted) = (new.delete_time.is_some(), new.evict_time.is_some());
+            let new = format!("v{} deleted {deleted} evicted {evicted}", new.res_version);
+            self.violate(format!("{what}: {}, is written over as {new}", old.told()));
+        }
+    }
+
+    /// The only copy of an object that is not there as it was left.
+    pub(super) fn lost_copy(&self) -> Option<String> {
+        let kept = |uid: &str, copy: &Content| {
+            let row = self.database.rows.get(uid);
+            row.is_some_and(|kept| kept.row.eviction == Eviction::Confirmed && content(&kept.row) == *copy)
+        };
+        let lost = self.copies.rows.iter().find(|(uid, copy)| !kept(uid, copy));
+        lost.map(|(uid, _)| format!("the only copy of an object survives: {uid}"))
+    }
+
+    /// A person does something with an evicted row, as the server of rows lets them.
+    pub(super) fn person(&mut self, sim: &Sim) {
+        if self.database.down.is_some_and(|down| down > Instant::now()) {
+            return;
+        }
+        let evicted = self.database.rows.values().filter(|kept| self.copies.has(&kept.row.uid));
+        let evicted: Vec<Kept> = evicted.filter(|kept| !kept.version().deleted).cloned().collect();
+        if evicted.is_empty() {
+            return;
+        }
+        let old = evicted[self.dice.usize(..evicted.len())].clone();
+        let ghost = self.server.things.values().find(|thing| *thing.uid == *old.row.uid).cloned();
+        match self.dice.u32(..8) {
+            0..=2 if ghost.is_some() => self.decide(&old, ghost),
+            0..=4 => self.label(&old),
+            5 => {
+                self.note("user", &format!("deletes the row {}", old.told()));
+                self.delete_row(&old);
+            }
+            _ => self.take_back(sim, &old),
+        }
+    }
+
+    /// Gives an evicted row another label, in the next version.
+    fn label(&mut self, old: &Kept) {
+        let (mut row, label) = (old.row.clone(), self.dice.u32(..9).to_string());
+        let mut object: Value = serde_json::from_str(text(&row, base::JSON)).unwrap_or_default();
+        row.res_version += 1;
+        object["metadata"]["labels"] = serde_json::json!({ "label": label });
+        object["metadata"]["resourceVersion"] = row.res_version.to_string().into();
+        row.values[base::JSON] = Column::text(object.to_string());
+        row.values[base::RES_VERSION] = Column::UInt(row.res_version);
+        row.labels = [("label".into(), label.into())].into();
+        self.note("user", &format!("labels the row {}", old.told()));
+        self.copies.rows.insert(row.uid.clone(), content(&row));
+        self.store(row, Some(old.clone()));
+    }
+
+    /// Decides which of a ghost and its row stays.
+    fn decide(&mut self, old: &Kept, ghost: Option<Thing>) {
+        let Some(mut ghost) = ghost.filter(|ghost| self.server.state == State::Up && ghost.flavour == Flavour::Plain)
+        else {
+            return;
+        };
+        if self.dice.bool() {
+            self.note("user", &format!("keeps the row {}", old.told()));
+            ghost.finalizers.retain(|finalizer| finalizer != FINALIZER);
+            ghost.deletion.get_or_insert(self.micros());
+            self.put(ghost);
+            return;
+        }
+        let object = Object::parse(ghost.text(), ManagedFields::Keep).ok();
+        let Some(row) = object.and_then(|object| NEWER.row(&object).ok().flatten()) else { return };
+        self.note("user", &format!("keeps the object: {}", ghost.told()));
+        self.copies.forget(&old.row.uid);
+        let row = StoredRow {
+            uid: row.uid,
+            res_version: row.res_version,
+            ingest_version: row.ingest_version,
+            delete_time: None,
+            evict_time: None,
+            eviction: Eviction::None,
+            values: row.values,
+            labels: row.labels,
+            annotations: row.annotations,
+            many: row.many,
+        };
+        self.store(row, Some(old.clone()));
+    }
+
+    fn delete_row(&mut self, old: &Kept) {
+        let row = StoredRow { delete_time: Some(self.database_time()), ..old.row.clone() };
+        self.copies.rows.insert(row.uid.clone(), content(&row));
+        self.store(row, Some(old.clone()));
+    }
+
+    /// Creates an object again out of its row, and deletes the row once the new object has one.
+    fn take_back(&mut self, sim: &Sim, old: &Kept) {
+        let object: Value = serde_json::from_str(text(&old.row, base::JSON)).unwrap_or_default();
+        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let serves = self.server.state == State::Up && self.server.served && !self.lost;
+        if !serves || self.server.things.contains_key(&name) {
+            return;
+        }
+        self.note("user", &format!("restores {}", old.told()));
+        let part = |text: &Value| text.as_str().unwrap_or_default().to_owned();
+        let (owner, label) = (part(&object["spec"]["owner"]), part(&object["metadata"]["labels"]["label"]));
+        self.create(&name, |thing| {
+            (thing.flavour, thing.owner, thing.label) =
+                (Flavour::Plain, owner.parse().unwrap_or_default(), label.parse().ok());
+        });
+        let Some(uid) = self.server.things.get(&name).map(|thing| thing.uid.clone()) else { return };
+        tokio::spawn(finish(sim.clone(), uid, old.row.uid.clone()));
+    }
+}
+
+/// Deletes the row from which an object was restored, once that has one.
+async fn finish(sim: Sim, new: String, old: Box<str>) {
+    let end = Instant::now() + PATIENCE;
+    while Instant::now() < end {
+        {
+            let mut world = sim.world();
+            let stored = world.database.rows.contains_key(new.as_str());
+            let up = world.database.down.is_none_or(|down| down <= Instant::now());
+            if stored && up {
+                let kept = world.database.rows.get(&old).cloned().filter(|_| world.copies.has(&old));
+                if let Some(kept) = kept.filter(|kept| kept.version().evicted() && !kept.version().deleted) {
+                    world.note("user", &format!("has restored, and deletes the row {}", kept.told()));
+                    world.delete_row(&kept);
+                }
+                return;
+            }
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}

@@ -1,0 +1,93 @@
+//! How often and how soon an ingester may ask the same again.
+
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The least time between a failure and the next attempt.
+const PAUSE: Duration = Duration::from_millis(40);
+
+/// How often one ingester may ask the same within a second.
+const PER_SECOND: u32 = 20;
+
+/// How often and how soon each ingester asks again.
+#[derive(Default)]
+pub(super) struct Pace {
+    /// By ingester, life and question: the second, how often in it, and the last failure.
+    asked: HashMap<(usize, u32, String), Asked>,
+    /// When an ingester learned something of an object, or of all.
+    learned: HashMap<(usize, Option<String>), Instant>,
+    /// How long what arrives may wait for an answer of a server before anything is done about it.
+    waits: Duration,
+}
+
+#[derive(Default)]
+struct Asked {
+    second: Option<Instant>,
+    times: u32,
+    /// How often in it too soon after a failure.
+    hasty: u32,
+    begun: Option<Instant>,
+    /// When a row was stale whose object this question is about, if that is all that can lead to it.
+    stale: Option<Instant>,
+    stale_before: Option<Instant>,
+    failed: Option<Instant>,
+}
+
+impl Pace {
+    pub(super) fn new(waits: Duration) -> Self {
+        Pace { waits, ..Pace::default() }
+    }
+
+    /// Returns what is too hasty about a question that is that so many `objects` or tasks may ask, if anything is.
+    pub(super) fn begin(
+        &mut self,
+        ingester: usize,
+        life: u32,
+        key: &str,
+        objects: u32,
+        now: Instant,
+    ) -> Option<String> {
+        let of_all = self.learned.get(&(ingester, None)).copied();
+        let learned = |name: Option<&str>| self.learned.get(&(ingester, name.map(str::to_owned))).copied();
+        // What an event brings is worked on at once, whatever failed before. The words of a question name the objects.
+        let learned = key.split([' ', ',']).map(|word| learned(Some(word))).fold(learned(None), Option::max);
+        let asked = self.asked.entry((ingester, life, key.to_owned())).or_default();
+        if asked.second.is_none_or(|second| now - second >= Duration::from_secs(1)) {
+            (asked.second, asked.times, asked.hasty) = (Some(now), 0, 0);
+        }
+        asked.times += 1;
+        if asked.times > PER_SECOND * objects {
+            return Some(format!("asks more than {PER_SECOND} times within a second: {key}"));
+        }
+        if let Some(stale) = asked.stale.take()
+            && objects == 1
+            && now - stale < PAUSE
+            && of_all.is_none_or(|learned| learned + self.waits < stale)
+        {
+            return Some(format!("looks {:?} after a row was stale: {key}", now - stale));
+        }
+        let begun = asked.begun.replace(now)?;
+        let failed = asked.failed.take()?;
+        // What arrives while the object is worked on waits until that is done.
+        let is_news = learned.is_some_and(|learned| learned + self.waits > begun);
+        asked.hasty += u32::from(now - failed < PAUSE && !is_news);
+        (asked.hasty >= objects).then(|| format!("asks again after {:?}: {key}", now - failed))
+    }
+
+    pub(super) fn failed(&mut self, ingester: usize, life: u32, key: &str, now: Instant) {
+        self.asked.entry((ingester, life, key.to_owned())).or_default().failed = Some(now);
+    }
+
+    /// A row was stale, and the object needs nothing else that could lead to this question. Only the first time in a while counts: the
+    /// question that follows another may be due at this very moment.
+    pub(super) fn stale(&mut self, ingester: usize, life: u32, key: &str, now: Instant) {
+        let asked = self.asked.entry((ingester, life, key.to_owned())).or_default();
+        let before = asked.stale_before.replace(now);
+        asked.stale = before.is_none_or(|before| now - before > Duration::from_secs(60)).then_some(now);
+    }
+
+    pub(super) fn learns(&mut self, ingester: usize, name: Option<&str>, now: Instant) {
+        self.learned.insert((ingester, name.map(str::to_owned)), now);
+    }
+}

@@ -1,0 +1,76 @@
+//! What ingesters report: Events, metrics and rejects. What is refused for good must be among it.
+
+use super::things::Thing;
+use super::world::World;
+use crate::metrics::Metrics;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// After how many refusals of one version to one ingester they must be reported.
+const REFUSALS: u32 = 5;
+
+/// After how many an object is left without our finalizer.
+const ADDITIONS: u32 = 3;
+
+/// What is asked of the API server about an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verb {
+    /// That our finalizer is added.
+    Add,
+    /// That it is removed.
+    Remove,
+    Delete,
+}
+
+/// What was refused, and what was reported.
+#[derive(Default)]
+pub(super) struct Reports {
+    /// Who was refused, about which version of which object, with which status; and how often.
+    refused: BTreeMap<(String, String, u64, Verb, u16), u32>,
+    /// How often a webhook refused to change an object, by uid and version.
+    conflicts: BTreeMap<(String, u64), u32>,
+    /// The uids of the objects that Events were about.
+    pub(super) events: BTreeSet<String>,
+    /// Where the ingesters count.
+    pub(super) metrics: Option<Metrics>,
+}
+
+impl World {
+    /// An ingester was refused for good.
+    pub(super) fn refused(&mut self, who: &str, thing: &Thing, verb: Verb, code: u16) {
+        let key = (who.to_owned(), thing.uid.clone(), thing.version, verb, code);
+        *self.reports.refused.entry(key).or_default() += 1;
+    }
+
+    /// A webhook says that an object cannot be changed so.
+    pub(super) fn in_conflict(&mut self, thing: &Thing) {
+        *self.reports.conflicts.entry((thing.uid.clone(), thing.version)).or_default() += 1;
+    }
+
+    /// Whether an object may be left without our finalizer, because adding it to this version was refused so often.
+    pub(super) fn is_left(&self, thing: &Thing) -> bool {
+        let conflicts = self.reports.conflicts.get(&(thing.uid.clone(), thing.version));
+        // Restores of etcd may take it away again, which is reported by an Event.
+        conflicts.is_some_and(|conflicts| *conflicts >= ADDITIONS) || self.reports.events.contains(&thing.uid)
+    }
+
+    /// What was refused again and again, and is reported nowhere.
+    pub(super) fn unreported(&self) -> Option<String> {
+        let metrics = self.reports.metrics.as_ref()?;
+        let mut rendered = None;
+        for ((who, uid, version, verb, code), times) in &self.reports.refused {
+            let most = if *verb == Verb::Add { ADDITIONS } else { REFUSALS };
+            if *times < most {
+                continue;
+            }
+            let rendered = rendered.get_or_insert_with(|| metrics.render());
+            let series = format!("ingester_api_errors_total{{code=\"{code}\",kind=\"Model\"}} ");
+            let counted = rendered.lines().filter_map(|line| line.strip_prefix(&series)).any(|value| value != "0");
+            if !counted && !self.reports.events.contains(uid) {
+                return Some(format!(
+                    "what is refused for good is reported: {verb:?} {uid} v{version}, asked by {who}"
+                ));
+            }
+        }
+        None
+    }
+}

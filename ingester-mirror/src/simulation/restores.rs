@@ -1,0 +1,120 @@
+//! What befalls the whole cluster: it is restored from a backup, or loses all of its objects for a while.
+
+use super::things::Thing;
+use super::world::World;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use tokio::time::Instant;
+
+/// The versions that a restored cluster gives again to other states of the same objects.
+///
+/// A version that comes twice looks the same, so it can only be found by who knows that the cluster went back. Nothing can know that
+/// whose first list comes after the cluster has reached the newest version that is stored: what such a list cannot tell is not
+/// asked for.
+#[derive(Default)]
+pub(super) struct Again {
+    /// Below this version, until all ingesters have listed.
+    below: Option<u64>,
+    listed: BTreeSet<usize>,
+    given: HashSet<(String, u64)>,
+    /// When all had listed the last time. What was sent before is of a time that was lost.
+    known: Option<Instant>,
+    /// What nothing can know.
+    pub(super) unknowable: HashSet<(String, u64)>,
+}
+
+impl Again {
+    /// The cluster is restored to a version while this is the newest one of the live rows.
+    fn begin(&mut self, newest: u64, version: u64) {
+        self.give_up();
+        self.below = Some(newest).filter(|newest| *newest > version);
+    }
+
+    /// Whether a version may be given once more to an object.
+    pub(super) fn gives(&mut self, uid: &str, version: u64) -> bool {
+        if self.below.is_some_and(|below| version >= below) {
+            self.give_up();
+        }
+        self.below.is_some() && self.given.insert((uid.to_owned(), version))
+    }
+
+    fn give_up(&mut self) {
+        if self.below.take().is_some() {
+            self.unknowable.extend(self.given.iter().cloned());
+        }
+        self.listed.clear();
+    }
+
+    /// An ingester has listed, and watches from there on.
+    pub(super) fn listed(&mut self, ingester: usize, ingesters: usize) {
+        self.listed.insert(ingester);
+        if self.below.is_some() && self.listed.len() == ingesters {
+            (self.below, self.known) = (None, Some(Instant::now()));
+            self.listed.clear();
+        }
+    }
+
+    /// What was sent at this time is written.
+    pub(super) fn written<'u>(&mut self, sent: Instant, written: impl Iterator<Item = (&'u str, u64)>) {
+        if self.known.is_some_and(|known| sent < known) {
+            let late = written.map(|(uid, version)| (uid.to_owned(), version));
+            self.unknowable.extend(late.filter(|version| self.given.contains(version)));
+        }
+    }
+}
+
+/// What befalls the whole cluster.
+impl World {
+    /// Brings the cluster back to the state of a backup. Versions are given again from there on.
+    pub(super) fn restore(&mut self) {
+        if self.server.backups.is_empty() || self.lost {
+            return;
+        }
+        let choice = self.rng.usize(..self.server.backups.len());
+        let (mut version, things) = self.server.backups[choice].clone();
+        self.server.backups.truncate(choice + 1);
+        if self.more.bumps && self.dice.bool() {
+            version = self.server.version + self.dice.u64(100..1000);
+        } else if self.more.reuse && self.dice.bool() {
+            self.server.again.begin(self.database.newest(), version);
+        }
+        self.note("etcd", &format!("restored from v{} to v{version}", self.server.version));
+        for thing in self.server.things.values() {
+            self.truth.absent(&thing.uid);
+        }
+        for thing in things.values() {
+            self.truth.present(thing);
+        }
+        self.truth.restored();
+        (self.server.version, self.server.things) = (version, things);
+        self.server.compact();
+        self.server.disconnect();
+    }
+
+    /// All objects are lost, until they are [found](World::find) again.
+    pub(super) fn lose(&mut self) -> (u64, BTreeMap<String, Thing>) {
+        let things = std::mem::take(&mut self.server.things);
+        self.note("etcd", &format!("all {} objects are lost", things.len()));
+        for thing in things.values() {
+            self.truth.absent(&thing.uid);
+        }
+        self.lost = true;
+        self.swept.clear();
+        let version = std::mem::replace(&mut self.server.version, 1);
+        self.server.compact();
+        self.server.disconnect();
+        (version, things)
+    }
+
+    /// The objects are there again, as they were.
+    pub(super) fn find(&mut self, (version, things): (u64, BTreeMap<String, Thing>)) {
+        self.note("etcd", &format!("all {} objects are there again", things.len()));
+        for thing in things.values() {
+            self.truth.present(thing);
+        }
+        self.truth.restored();
+        self.lost = false;
+        (self.server.version, self.server.things) = (version, things);
+        self.server.compact();
+        self.server.disconnect();
+    }
+}

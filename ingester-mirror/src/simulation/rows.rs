@@ -1,0 +1,298 @@
+//! The requests of an ingester to the database's model.
+
+use super::api_server::is_of;
+use super::checks;
+use super::database::{Kept, KeptReject, text, told_change};
+use super::kinds::MODEL;
+use super::things::Thing;
+use super::world::{Client, Service, World};
+use crate::clock::Clock as _;
+use crate::identity::judge;
+use crate::mistakes::{self, Mistake};
+use crate::rows::{Names, Rows};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use ingester_core::schema::base;
+use ingester_core::value::Micros;
+use ingester_store::fuse::{Account, Fuse, Sweep, others};
+use ingester_store::guard::{Eviction, Version};
+use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// How long after a backfill rows of older definitions are looked for again.
+const BACKFILL: Duration = Duration::from_secs(60);
+
+/// The pause between two purges.
+const RETENTION_PAUSE: Duration = Duration::from_secs(10);
+
+impl Client {
+    /// Backfills again and again, as the program does beside the mirror.
+    pub(super) async fn backfill(self) {
+        loop {
+            let (kind, who) = (self.kind, self.name());
+            let done = self.change("backfill", String::new(), move |world| world.backfill(&who, kind)).await;
+            if done.is_ok() && mistakes::made(Mistake::DefinitionIgnored) {
+                return;
+            }
+            tokio::time::sleep(BACKFILL).await;
+        }
+    }
+
+    /// Whether the database may be used for the cluster; an error if one of the two does not tell.
+    pub(super) async fn is_own_database(&self) -> Result<bool, ()> {
+        let found = self.request(Service::ApiServer, "identity".into(), |world| world.cluster()).await.map_err(drop)?;
+        let claimed = found.clone();
+        let claim = |world: &mut World| world.database.cluster.get_or_insert(claimed).clone();
+        let recorded = self.query("claim", String::new(), claim).await.map_err(drop)?;
+        let own = judge(recorded, found).is_ok();
+        self.sim.world().ingesters[self.ingester].identified = own;
+        Ok(own)
+    }
+
+    /// Creates the tables, or changes them to those of this release.
+    pub(super) async fn make_tables(&self) {
+        while self.change("tables", String::new(), |_| ()).await.is_err() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
+
+    /// Purges rows again and again, as the program does beside the mirror.
+    pub(super) async fn retain(self) {
+        loop {
+            tokio::time::sleep(RETENTION_PAUSE).await;
+            let (who, now) = (self.name(), self.now());
+            drop(self.change("purge", String::new(), move |world| world.purge(&who, now)).await);
+        }
+    }
+
+    /// A query that changes something.
+    async fn change<T: Send + 'static>(
+        &self,
+        doing: &str,
+        key: String,
+        effect: impl FnOnce(&mut World) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        {
+            let mut world = self.sim.world();
+            if !world.ingesters[self.ingester].identified {
+                let who = self.name();
+                let what = "nothing is written before the database is known to be the right one";
+                world.violate(format!("{what}: {who}, {doing} {key}"));
+            }
+        }
+        self.sim.report();
+        self.query(doing, key, effect).await
+    }
+
+    async fn query<T: Send + 'static>(
+        &self,
+        doing: &str,
+        key: String,
+        effect: impl FnOnce(&mut World) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let answer = self.request(Service::Database, format!("{doing} {key}"), move |world| {
+            if world.database.down.is_some_and(|down| down > Instant::now()) {
+                return Err(0);
+            }
+            Ok(effect(world))
+        });
+        answer.await.map_err(|_| StoreError::silent(doing, Duration::ZERO))
+    }
+}
+
+/// The object of a change, and its version.
+fn version_of(change: &RowChange) -> (Box<str>, u64) {
+    let version = match change {
+        RowChange::Row(row) | RowChange::Replacement { row, .. } => row.res_version,
+        RowChange::Tombstone { res_version, .. } => *res_version,
+    };
+    (change.uid().into(), version)
+}
+
+fn owned(uids: &[&str]) -> Vec<String> {
+    uids.iter().map(|uid| (*uid).to_owned()).collect()
+}
+
+impl Rows for Client {
+    fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>> {
+        async move {
+            if !self.unit.is_empty() {
+                self.sim.world().works(self.ingester, &self.unit);
+                self.sim.report();
+            }
+            let (changes, who, member) = (changes.to_vec(), self.name(), self.ingester);
+            let sent = Instant::now();
+            let key = changes.iter().map(told_change).collect::<Vec<_>>().join(", ");
+            let report = self.change("write", key, move |world| {
+                if world.shards.is_some() {
+                    world.sent(member, &changes);
+                }
+                let versions: Vec<(Box<str>, u64)> = changes.iter().map(version_of).collect();
+                world.server.again.written(sent, versions.iter().map(|(uid, version)| (&**uid, *version)));
+                let report = world.write(&who, changes);
+                let things: Vec<&Thing> = world.server.things.values().filter(|thing| thing.needs_nothing()).collect();
+                let names = things.iter().filter(|thing| report.stale.iter().any(|uid| **uid == *thing.uid));
+                let names: Vec<String> = names.map(|thing| thing.name.clone()).collect();
+                (report, names)
+            });
+            let (report, names) = report.await?;
+            names.iter().for_each(|name| self.stale(&format!("look {name}")));
+            Ok(report)
+        }
+        .boxed()
+    }
+
+    fn versions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<HashMap<Box<str>, Version>, StoreError>> {
+        async move {
+            let uids = owned(uids);
+            let versions = self.query("versions", uids.join(" "), move |world| {
+                let kept = uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str()));
+                kept.map(|kept| (kept.row.uid.clone(), kept.version())).collect()
+            });
+            versions.await
+        }
+        .boxed()
+    }
+
+    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
+        async move {
+            let (uids, columns) = (owned(uids), self.kind.table().columns.len());
+            let seen = move |kept: &Kept| StoredRow { values: kept.row.values[..columns].into(), ..kept.row.clone() };
+            let stored = self.query("stored", uids.join(" "), move |world| {
+                uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str())).map(seen).collect()
+            });
+            stored.await
+        }
+        .boxed()
+    }
+
+    fn live<'a>(
+        &'a self,
+        evicted: Evicted,
+        after: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
+        async move {
+            let (after, namespace): (Box<str>, _) = (after.into(), self.namespace);
+            let live = self.query("live", after.to_string(), move |world| {
+                let after = (std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded);
+                let rows = world.database.rows.range(after).map(|(_, kept)| kept);
+                let rows = rows.filter(|kept| is_of(namespace, text(&kept.row, base::NAMESPACE)));
+                let wanted = |kept: &&Kept| evicted == Evicted::Included || kept.row.eviction != Eviction::Confirmed;
+                let live = rows.filter(|kept| kept.row.delete_time.is_none()).filter(wanted);
+                live.take(limit)
+                    .map(|kept| LiveRow {
+                        uid: kept.row.uid.clone(),
+                        res_version: kept.row.res_version,
+                        ingest_version: kept.row.ingest_version,
+                        eviction: kept.row.eviction,
+                    })
+                    .collect()
+            });
+            live.await
+        }
+        .boxed()
+    }
+
+    fn names<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Names>, StoreError>> {
+        async move {
+            let uids = owned(uids);
+            let names = self.query("names", uids.join(" "), move |world| {
+                checks::before_sweep(world, &uids);
+                let kept = uids.iter().filter_map(|uid| world.database.rows.get(uid.as_str()));
+                kept.map(|kept| (kept.row.uid.clone(), text(&kept.row, base::NAMESPACE).into(), kept.name().into()))
+                    .collect()
+            });
+            names.await
+        }
+        .boxed()
+    }
+
+    fn forget_rejects<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            let (uids, who) = (owned(uids), self.name());
+            let forgotten = self.change("forget rejects", uids.join(" "), move |world| {
+                for uid in uids {
+                    world.note(&who, &format!("reject forgotten: {uid}"));
+                    world.database.rejects.remove(uid.as_str());
+                }
+            });
+            forgotten.await
+        }
+        .boxed()
+    }
+
+    fn record_rejects<'a>(&'a self, rejects: &'a [Reject]) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            let (rejects, who) = (rejects.to_vec(), self.name());
+            let key = rejects.iter().map(|reject| reject.uid.clone()).collect::<Vec<_>>().join(" ");
+            let recorded = self.change("record rejects", key, move |world| {
+                for Reject { uid, namespace, res_version, reason, .. } in rejects {
+                    world.note(&who, &format!("reject: {uid} v{res_version}: {reason}"));
+                    world.database.rejects.insert(uid.into(), KeptReject { namespace, reason });
+                }
+            });
+            recorded.await
+        }
+        .boxed()
+    }
+
+    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>> {
+        async move {
+            let namespace = self.namespace;
+            let rejects = self.query("rejects", MODEL.api_version(), move |world| {
+                let rejects = world.database.rejects.iter().filter(|(_, kept)| is_of(namespace, &kept.namespace));
+                rejects.map(|(uid, kept)| Rejected { uid: uid.clone(), reason: kept.reason.clone() }).collect()
+            });
+            rejects.await
+        }
+        .boxed()
+    }
+
+    fn ask_to_sweep<'a>(
+        &'a self,
+        unit: &'a str,
+        gone: u64,
+        fuse: &'a Fuse,
+    ) -> BoxFuture<'a, Result<Sweep, StoreError>> {
+        async move {
+            let (unit, fuse) = (unit.to_owned(), fuse.clone());
+            let asked = self.query("ask to sweep", format!("{unit} {gone}"), move |world| {
+                let now = Micros(world.micros());
+                let before = world.database.accounts.get(&unit).cloned().unwrap_or_default();
+                world.database.accounts.insert(unit.clone(), before.clone().wanting(gone, now));
+                let accounts = world.database.accounts.iter().filter(|(name, _)| **name != unit);
+                let of_others: Vec<Account> = match mistakes::made(Mistake::FuseOfUnit) {
+                    true => Vec::new(),
+                    false => accounts.map(|(_, account)| account.clone()).collect(),
+                };
+                let gone = if gone > 0 { gone + others(&before, &of_others, now) } else { 0 };
+                let rows = world.database.rows.values();
+                let live = rows.filter(|kept| !kept.version().deleted && !kept.version().evicted()).count() as u64;
+                if fuse.refuses(gone, live) { Sweep::Refused { gone, live } } else { Sweep::Allowed }
+            });
+            asked.await
+        }
+        .boxed()
+    }
+
+    fn count_swept<'a>(&'a self, unit: &'a str, rows: u64) -> BoxFuture<'a, Result<(), StoreError>> {
+        async move {
+            let unit = unit.to_owned();
+            let counted = self.query("count swept", format!("{unit} {rows}"), move |world| {
+                let now = Micros(world.micros());
+                let account = world.database.accounts.remove(&unit).unwrap_or_default();
+                world.database.accounts.insert(unit, account.marking(rows, now));
+            });
+            counted.await
+        }
+        .boxed()
+    }
+
+    fn moves(&self) -> watch::Receiver<u64> {
+        self.sim.world().database.moves.subscribe()
+    }
+}

@@ -1,0 +1,141 @@
+//! An object of the API server's model, and what a patch makes of it.
+
+use super::kinds::{Flavour, MODEL};
+use crate::lifecycle::finalizer::FINALIZER;
+use crate::lifecycle::{DELETING, IMMUTABLE};
+use ingester_core::value::Micros;
+use serde_json::{Value, json};
+
+/// An object.
+#[derive(Clone, Debug)]
+pub(super) struct Thing {
+    pub(super) uid: String,
+    pub(super) name: String,
+    pub(super) version: u64,
+    pub(super) flavour: Flavour,
+    pub(super) owner: u32,
+    pub(super) label: Option<u32>,
+    pub(super) deleting: bool,
+    pub(super) immutable: bool,
+    pub(super) finalizers: Vec<String>,
+    pub(super) created: i64,
+    pub(super) deletion: Option<i64>,
+    /// The status with which the API server refuses every patch of it: an admission webhook fails, or a right is missing.
+    pub(super) unpatchable: Option<u16>,
+    /// The status with which it refuses its deletion by an ingester.
+    pub(super) undeletable: Option<u16>,
+    pub(super) namespace: &'static str,
+    /// The uid of its owner. Without that it is collected as garbage.
+    pub(super) owned_by: Option<String>,
+}
+
+impl Thing {
+    pub(super) fn metadata(&self) -> Value {
+        let seconds = |micros: i64| Micros(micros - micros.rem_euclid(1_000_000)).rfc3339();
+        let mut annotations = serde_json::Map::new();
+        for (is, key) in [(self.deleting, DELETING), (self.immutable, IMMUTABLE)] {
+            if is {
+                annotations.insert(key.into(), "true".into());
+            }
+        }
+        let mut metadata = json!({
+            "uid": self.uid,
+            "namespace": self.namespace,
+            "name": self.name,
+            "resourceVersion": self.version.to_string(),
+            "creationTimestamp": seconds(self.created),
+        });
+        if let Some(label) = self.label {
+            metadata["labels"] = json!({ "label": label.to_string() });
+        }
+        if !annotations.is_empty() {
+            metadata["annotations"] = annotations.into();
+        }
+        if !self.finalizers.is_empty() {
+            metadata["finalizers"] = json!(self.finalizers);
+        }
+        if let Some(owner) = &self.owned_by {
+            let owner =
+                json!({ "apiVersion": MODEL.api_version(), "kind": MODEL.kind(), "name": "owner", "uid": owner });
+            metadata["ownerReferences"] = json!([owner]);
+        }
+        if let Some(deletion) = self.deletion {
+            metadata["deletionTimestamp"] = seconds(deletion).into();
+        }
+        metadata
+    }
+
+    pub(super) fn text(&self) -> Box<str> {
+        let object = json!({
+            "apiVersion": MODEL.api_version(),
+            "kind": MODEL.kind(),
+            "metadata": self.metadata(),
+            "spec": { "owner": self.owner.to_string(), "flavour": self.flavour.text() },
+        });
+        object.to_string().into()
+    }
+
+    pub(super) fn is_ours(&self) -> bool {
+        self.finalizers.iter().any(|finalizer| finalizer == FINALIZER)
+    }
+
+    /// Whether its row must be live as long as nothing changes.
+    pub(super) fn stays(&self) -> bool {
+        self.deletion.is_none() && !self.deleting && self.flavour != Flavour::LeftOut
+    }
+
+    /// Whether nothing is to be done about it but to write its row.
+    pub(super) fn needs_nothing(&self) -> bool {
+        self.stays() && !self.immutable && self.unpatchable.is_none() && self.flavour == Flavour::Plain
+    }
+
+    /// For the history.
+    pub(super) fn told(&self) -> String {
+        let mut text = format!("{} {} v{}", self.name, self.uid, self.version);
+        for (is, word) in [
+            (self.deletion.is_some(), "terminating"),
+            (self.deleting, "deleting"),
+            (self.immutable, "immutable"),
+            (self.unpatchable.is_some(), "unpatchable"),
+            (self.undeletable.is_some(), "undeletable"),
+            (self.flavour != Flavour::Plain, self.flavour.text()),
+        ] {
+            if is {
+                text.push(' ');
+                text.push_str(word);
+            }
+        }
+        format!("{text} {:?}", self.finalizers)
+    }
+}
+
+/// The finalizers after a patch; `None` if a test of it fails.
+pub(super) fn patched(metadata: &Value, patch: &Value) -> Option<Vec<String>> {
+    let mut object = json!({ "metadata": metadata });
+    for operation in patch.as_array()? {
+        let path = operation["path"].as_str()?;
+        let (parent, last) = path.rsplit_once('/')?;
+        match operation["op"].as_str()? {
+            "test" => {
+                if object.pointer(path)? != &operation["value"] {
+                    return None;
+                }
+            }
+            "add" => match object.pointer_mut(parent)? {
+                Value::Array(values) if last == "-" => values.push(operation["value"].clone()),
+                Value::Object(values) => drop(values.insert(last.to_owned(), operation["value"].clone())),
+                _ => return None,
+            },
+            "remove" => {
+                let values = object.pointer_mut(parent)?.as_array_mut()?;
+                let index: usize = last.parse().ok().filter(|index| *index < values.len())?;
+                values.remove(index);
+            }
+            _ => return None,
+        }
+    }
+    let Value::Array(finalizers) = object.pointer("/metadata/finalizers").cloned().unwrap_or(json!([])) else {
+        return None;
+    };
+    finalizers.into_iter().map(|finalizer| finalizer.as_str().map(str::to_owned)).collect()
+}

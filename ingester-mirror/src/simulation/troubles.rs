@@ -1,0 +1,101 @@
+//! Which troubles a seed has, besides its weather.
+
+/// Which troubles a seed has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Troubles {
+    pub(super) actions: u32,
+    /// The mean pause between two actions, in milliseconds.
+    pub(super) pause: u64,
+    /// In hundredths of the actions.
+    pub(super) servers: u32,
+    pub(super) hands: bool,
+    pub(super) restores: bool,
+    pub(super) clocks: bool,
+    /// The API server loses all objects for a while, and an ingester is told to ask another cluster.
+    pub(super) clusters: bool,
+    /// Lists and watches must do without resyncs. So there is nothing that only a resync finds.
+    pub(super) unaided: bool,
+    pub(super) more: More,
+}
+
+impl Troubles {
+    pub(super) fn of(seed: u64, rng: &mut fastrand::Rng, more: More) -> Self {
+        let unaided = seed % 4 == 1;
+        let troubles = Troubles {
+            clusters: seed.is_multiple_of(4),
+            unaided,
+            actions: rng.u32(10..80),
+            pause: [300, 1500, 4000][rng.usize(..3)],
+            servers: [0, 10, 30][rng.usize(..3)],
+            hands: rng.u32(..3) == 0,
+            restores: rng.u32(..3) == 0,
+            clocks: rng.u32(..3) == 0,
+            more,
+        };
+        Troubles { hands: troubles.hands && !unaided, restores: troubles.restores && !unaided, ..troubles }
+    }
+}
+
+/// Further troubles. A seed has some of them by a chance of their own, so that they change nothing about the seeds without them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct More {
+    /// The cluster is restored with a revision that goes on: its objects are those of a backup, and no version comes twice.
+    pub(super) bumps: bool,
+    /// The cluster is restored, and gives versions that it has given before to other states of the same objects.
+    pub(super) reuse: bool,
+    /// The cluster is restored to a moment before an object was evicted.
+    pub(super) ghosts: bool,
+    /// People write to, delete and restore evicted rows.
+    pub(super) people: bool,
+    /// The API server refuses every deletion for a while.
+    pub(super) refusals: bool,
+    /// The API server refuses for good what an ingester asks about some objects.
+    pub(super) forbidden: bool,
+    /// Rows of objects that were deleted are purged after a while, by the database's clock, which is wrong like any other.
+    pub(super) retention: bool,
+    /// Another database takes over, which lacks the last commits.
+    pub(super) failovers: bool,
+    /// The objects are in two namespaces, each with a unit of its own.
+    pub(super) namespaces: bool,
+    /// Objects have owners, and are collected as garbage without them.
+    pub(super) owners: bool,
+    /// Ingesters are killed just after they have deleted an object.
+    pub(super) crashes: bool,
+    /// Some watches are served by an API server that is behind.
+    pub(super) lags: bool,
+    /// Each start makes the tables.
+    pub(super) tables: bool,
+}
+
+/// One in so many seeds has none of them.
+const WITHOUT: u32 = 4;
+
+/// One in so many of the others has each.
+const EACH: u32 = 4;
+
+impl More {
+    pub(super) fn of(seed: u64) -> Self {
+        let mut rng = fastrand::Rng::with_seed(seed ^ 0x006d_6f72_6521);
+        if rng.u32(..WITHOUT) == 0 {
+            return More { tables: true, ..More::default() };
+        }
+        // What only a resync finds is left out where there is none.
+        let (unaided, members) = (seed % 4 == 1, super::members::are_in(seed));
+        let mut some = |may: bool| rng.u32(..EACH) == 0 && may;
+        More {
+            bumps: some(!unaided),
+            reuse: some(!unaided && !members),
+            ghosts: some(!unaided),
+            people: some(true),
+            refusals: some(true),
+            forbidden: some(true),
+            retention: some(!unaided),
+            failovers: some(!unaided),
+            namespaces: some(!members),
+            owners: some(true),
+            crashes: some(true),
+            lags: some(true),
+            tables: true,
+        }
+    }
+}
