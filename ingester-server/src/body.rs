@@ -6,12 +6,17 @@ use crate::status::Status;
 use axum::body::Body;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError};
+use hyper::body::{Frame, SizeHint};
 use std::error::Error;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::Sleep;
 
 /// Reads a request's body, which `listen` has limited.
 ///
 /// # Errors
-/// 413 if it is too large; 400 if the client does not send all of it.
+/// 413 if it is too large; 408 if it does not come in time; 400 if the client does not send all of it.
 pub async fn read(body: Body) -> Result<Bytes, Status> {
     match body.collect().await {
         Ok(body) => Ok(body.to_bytes()),
@@ -21,10 +26,65 @@ pub async fn read(body: Body) -> Result<Bytes, Status> {
                 if error.is::<LengthLimitError>() {
                     return Err(Status::too_large(crate::body::MOST));
                 }
+                if let Some(TooSlow(time)) = error.downcast_ref() {
+                    return Err(Status::request_timeout(format!(
+                        "the body did not come within {} seconds",
+                        time.as_secs_f64()
+                    )));
+                }
                 cause = error.source();
             }
             Err(Status::bad_request(format!("the body cannot be read: {error}")))
         }
+    }
+}
+
+/// A body that must have come as a whole within a time, which begins when it is read.
+#[derive(Debug)]
+pub struct Timed<B> {
+    body: B,
+    time: Duration,
+    end: Option<Pin<Box<Sleep>>>,
+}
+
+/// A body did not come in time.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the body did not come within {0:?}")]
+pub struct TooSlow(Duration);
+
+impl<B> Timed<B> {
+    /// The body, which has this time.
+    pub fn new(body: B, time: Duration) -> Self {
+        Timed { body, time, end: None }
+    }
+}
+
+impl<B> hyper::body::Body for Timed<B>
+where
+    B: hyper::body::Body + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    type Data = B::Data;
+    type Error = Box<dyn Error + Send + Sync>;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, Self::Error>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let time = self.time;
+        let end = self.end.get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
+        match end.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(Some(Err(TooSlow(time).into()))),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -38,8 +98,11 @@ pub const MOST: usize = 3 << 20;
 
 #[cfg(test)]
 mod tests {
-    use super::{Body, MOST, read};
-    use http_body_util::Limited;
+    use super::{Body, MOST, Timed, read};
+    use http_body_util::{Limited, StreamBody};
+    use hyper::body::Frame;
+    use std::convert::Infallible;
+    use std::time::Duration;
 
     #[tokio::test]
     async fn a_body_that_is_too_large_says_so() {
@@ -50,5 +113,21 @@ mod tests {
             (status.code.as_u16(), status.message.as_str()),
             (413, "Request entity too large: limit is 3145728")
         );
+    }
+
+    /// Some bytes come all the time.
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_trickles_in_ends_in_time() {
+        let trickle = |bytes: usize| {
+            let next = move |sent: usize| async move {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                (sent < bytes).then(|| (Ok::<_, Infallible>(Frame::data(bytes::Bytes::from_static(b"x"))), sent + 1))
+            };
+            let frames = Box::pin(futures::stream::unfold(0, next));
+            Body::new(Timed::new(Limited::new(StreamBody::new(frames), MOST), Duration::from_secs(10)))
+        };
+        assert_eq!(read(trickle(5)).await.unwrap().len(), 5);
+        let status = read(trickle(usize::MAX)).await.unwrap_err();
+        assert_eq!((status.code.as_u16(), status.message.as_str()), (408, "the body did not come within 10 seconds"));
     }
 }

@@ -65,6 +65,8 @@ pub struct Attributes {
     pub version: String,
     /// Its plural.
     pub resource: String,
+    /// What of the object, such as `status`; empty for all of it.
+    pub subresource: String,
     /// The namespace; empty for all, and for objects without one.
     pub namespace: String,
     /// The name; empty for all.

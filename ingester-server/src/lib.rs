@@ -2,16 +2,19 @@
 //!
 //! Nothing is served that the caller may not read in the cluster: `identity` says who calls and asks the API server what they may.
 
+pub mod access;
 pub mod answer;
 pub mod body;
 pub mod caller;
 pub mod discovery;
 #[cfg(test)]
 mod fixture;
+pub mod former;
 pub mod identity;
 pub mod listen;
 mod marks;
 pub mod metrics;
+pub mod places;
 pub mod read;
 pub mod request;
 pub mod restore;

@@ -14,5 +14,8 @@ pub(crate) const DELETING: &str = "michelangelo/Deleting";
 /// The annotation of an object that was brought back: the uid of the row that it came from.
 pub(crate) const RESTORED_FROM: &str = "michelangelo/RestoredFrom";
 
+/// The annotation of an object that was brought back through the server: the user who asked for it.
+pub(crate) const RESTORED_BY: &str = "michelangelo/RestoredBy";
+
 /// The annotations that the reference system keeps itself: nobody else changes them.
 pub(crate) const KEPT: [&str; 2] = ["michelangelo/UpdateTimestamp", "michelangelo/SpecUpdateTimestamp"];

@@ -33,8 +33,10 @@ struct Inner {
 /// Why a connection got no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// There are as many as there may be.
+    /// There are as many as there may be, and all are in use.
     Full,
+    /// It asked nothing, and there were as many as there may be.
+    Idle,
     /// TLS was not agreed on.
     Handshake,
 }
@@ -114,7 +116,7 @@ impl Metrics {
         let connections = gauge("ingester_serve_connections", "Connections that are open now.")?;
         let refused =
             counters("ingester_serve_connections_refused_total", "Connections closed without an answer.", &["reason"])?;
-        for reason in [Refused::Full, Refused::Handshake] {
+        for reason in [Refused::Full, Refused::Idle, Refused::Handshake] {
             refused.with_label_values(&[reason.label()]);
         }
         let reviews =
@@ -185,6 +187,7 @@ impl Refused {
     const fn label(self) -> &'static str {
         match self {
             Refused::Full => "full",
+            Refused::Idle => "idle",
             Refused::Handshake => "handshake",
         }
     }
@@ -239,6 +242,7 @@ mod tests {
             "ingester_serve_requests_in_flight 1",
             "ingester_serve_connections 1",
             "ingester_serve_connections_refused_total{reason=\"full\"} 1",
+            "ingester_serve_connections_refused_total{reason=\"idle\"} 0",
             "ingester_serve_connections_refused_total{reason=\"handshake\"} 0",
             "ingester_serve_reviews_total{result=\"cached\",review=\"access\"} 1",
             "ingester_serve_reviews_total{result=\"no\",review=\"token\"} 0",

@@ -1,20 +1,24 @@
 //! One request to its answer: who calls, what for, whether they may, and then what is asked for.
 //!
-//! May use: ingester-core, ingester-store, status, caller, request, discovery, read, identity, metrics, body, write, restore.
+//! May use: ingester-core, ingester-store, access, status, caller, request, discovery, read, identity, metrics, body, places, write, restore, former.
 
-use crate::body;
+mod writes;
+
+use crate::access::AccessLog;
+use crate::body::{self, Waits};
 use crate::caller::{Attributes, Caller, Verb};
 use crate::discovery::{Document, Documents};
+use crate::former::FormerObjects;
 use crate::identity::{Identity, Peer};
-use crate::metrics::Metrics;
+use crate::places::Places;
 use crate::read;
 use crate::request::parameters::{self, Parameters};
 use crate::request::path::{self, Objects, Target};
 use crate::request::{accept, parameters::Include};
-use crate::restore;
 use crate::status::Status;
 use crate::write;
 use axum::body::Body;
+use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, WARNING};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
@@ -28,6 +32,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tower::ServiceExt as _;
 use tower_http::compression::Compression;
+use writes::{Write, Writes};
 
 /// How long the database may take to say that it is there, and how long that counts.
 const READY: Duration = Duration::from_secs(2);
@@ -44,12 +49,14 @@ pub struct Sources {
     pub cluster: Option<kube::Client>,
     /// Says who calls and what they may.
     pub identity: Identity,
+    /// Who may see former objects.
+    pub former: FormerObjects,
     /// The saved queries.
     pub saved: SavedQueries,
     /// What bounds the cost of a question.
     pub limits: Limits,
-    /// Counts.
-    pub metrics: Metrics,
+    /// How many requests for objects are answered at the same time.
+    pub places: Places,
 }
 
 /// Answers requests.
@@ -61,47 +68,52 @@ struct Inner {
     documents: Documents,
     /// When the database was last asked whether it is there, and whether it was.
     ready: tokio::sync::Mutex<Option<(Instant, bool)>>,
+    writes: Writes,
 }
 
-/// What is to be told about a request, besides its answer.
-#[derive(Default)]
-struct Told {
-    caller: Option<Caller>,
-    attributes: Option<Attributes>,
-    subresource: String,
-    warnings: Vec<String>,
+/// A request for objects of a kind.
+struct Asked<'r> {
+    kind: &'static Kind,
+    objects: &'r Objects<'r>,
+    attributes: Attributes,
+    /// They are an error only for those who may ask.
+    parameters: Result<Parameters, Status>,
 }
 
 impl Service {
     /// A service of these sources.
     pub fn new(sources: Sources) -> Self {
         let documents = Documents::new(sources.kinds, sources.writes.is_some());
-        Service(Arc::new(Inner { sources, documents, ready: tokio::sync::Mutex::default() }))
+        let ready = tokio::sync::Mutex::default();
+        Service(Arc::new(Inner { sources, documents, ready, writes: Writes::default() }))
+    }
+
+    /// Waits for the writes that have outlived their requests, so long at most; what is not finished then is given up.
+    pub async fn finish(&self, patience: Duration) {
+        self.0.writes.finish(patience).await;
     }
 
     /// Answers one request.
-    pub async fn answer(self, request: Request<Body>, peer: Peer) -> Response<Body> {
+    pub async fn answer(self, request: Request<Body>, peer: Peer, log: AccessLog) -> Response<Body> {
         let plain = tower::service_fn(move |request: Request<Body>| {
-            let (service, peer) = (self.clone(), peer.clone());
-            async move { Ok::<_, std::convert::Infallible>(service.respond(request, peer).await) }
+            let (service, peer, log) = (self.clone(), peer.clone(), log.clone());
+            async move { Ok::<_, std::convert::Infallible>(service.respond(request, peer, &log).await) }
         });
         match Compression::new(plain).oneshot(request).await {
             Ok(response) => response.map(Body::new),
         }
     }
 
-    async fn respond(self, request: Request<Body>, peer: Peer) -> Response<Body> {
-        let begin = Instant::now();
+    async fn respond(self, request: Request<Body>, peer: Peer, log: &AccessLog) -> Response<Body> {
         let (mut parts, body) = request.into_parts();
-        let mut told = Told::default();
-        let answered = self.0.answer(&mut parts, body, &peer, &mut told).await;
+        let mut warnings = Vec::new();
+        let answered = self.0.answer(&mut parts, body, &peer, log, &mut warnings).await;
         let mut response = answered.unwrap_or_else(|status| status.response());
-        for warning in &told.warnings {
+        for warning in &warnings {
             if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{}\"", escaped(warning))) {
                 response.headers_mut().append(WARNING, value);
             }
         }
-        self.0.note(&parts, &peer, &told, response.status(), begin.elapsed());
         response
     }
 }
@@ -116,11 +128,12 @@ fn escaped(text: &str) -> String {
 
 impl Inner {
     async fn answer(
-        &self,
+        self: &Arc<Self>,
         parts: &mut Parts,
         body: Body,
         peer: &Peer,
-        told: &mut Told,
+        log: &AccessLog,
+        warnings: &mut Vec<String>,
     ) -> Result<Response<Body>, Status> {
         let uri = parts.uri.clone();
         let target = path::parse(uri.path());
@@ -130,26 +143,30 @@ impl Inner {
             Ok(Target::Version) if reads(&parts.method) => return self.document(&Target::Version, &parts.headers),
             _ => {}
         }
-        // Even that there is nothing is for those only who are known.
-        let caller = told.caller.insert(self.sources.identity.authenticate(parts, peer).await?).clone();
+        // Authenticate before answering even 404.
+        let caller = self.sources.identity.authenticate(parts, peer).await?;
+        log.user(&caller.user);
+        let asked = match &target {
+            Ok(Target::Objects(objects)) => self.asked(objects, parts),
+            Ok(_) => Err(Status::method_not_allowed()),
+            Err(status) => Err(status.clone()),
+        };
+        if let Ok(Asked { attributes, objects, .. }) = &asked {
+            let part = |part: &Option<std::borrow::Cow<'_, str>>| part.as_deref().unwrap_or_default().to_owned();
+            log.about(attributes, &part(&objects.name), &part(&objects.subresource));
+        }
         self.sources.identity.admit(&caller)?;
-        match target? {
-            Target::Objects(objects) => self.objects(&caller, &objects, parts, body, told).await,
+        match target.as_ref().map_err(Status::clone)? {
+            Target::Objects(_) => self.objects(&caller, asked?, parts, body, log, warnings).await,
+            // What follows comes out of memory, and needs no place.
             Target::Queries(name) if reads(&parts.method) => self.queries(name.as_deref(), &parts.headers),
-            target if reads(&parts.method) => self.document(&target, &parts.headers),
+            target if reads(&parts.method) => self.document(target, &parts.headers),
             _ => Err(Status::method_not_allowed()),
         }
     }
 
-    /// Objects of a kind.
-    async fn objects(
-        &self,
-        caller: &Caller,
-        objects: &Objects<'_>,
-        parts: &Parts,
-        body: Body,
-        told: &mut Told,
-    ) -> Result<Response<Body>, Status> {
+    /// What a request for objects asks for.
+    fn asked<'r>(&self, objects: &'r Objects<'r>, parts: &Parts) -> Result<Asked<'r>, Status> {
         let Some(kind) = objects.kind(self.sources.kinds) else {
             // kubectl asks for the namespace of an object that it does not find, and takes "not found" for the answer.
             let of_namespace = objects.group.is_empty() && objects.plural == "namespaces" && objects.name.is_some();
@@ -181,13 +198,13 @@ impl Inner {
             (_, None | Some("restore"), _) => return Err(Status::method_not_allowed()),
             _ => return Err(Status::no_such_path()),
         };
-        told.subresource = objects.subresource.as_deref().unwrap_or_default().to_owned();
         let parameters = parameters::parse(query, kind.kind(), Micros::now());
-        let attributes = told.attributes.insert(Attributes {
+        let attributes = Attributes {
             verb,
             group: kind.group().to_owned(),
             version: kind.version().to_owned(),
             resource: kind.plural().into_owned(),
+            subresource: String::new(),
             namespace: objects.namespace.as_deref().unwrap_or_default().to_owned(),
             // As the API server: a right to objects of certain names is also one to list just those.
             name: match (&objects.name, &parameters) {
@@ -196,8 +213,25 @@ impl Inner {
                 (None, Ok(parameters)) => only_name(parameters).unwrap_or_default(),
                 (None, Err(_)) => String::new(),
             },
-        });
+        };
+        Ok(Asked { kind, objects, attributes, parameters })
+    }
+
+    /// Objects of a kind.
+    async fn objects(
+        self: &Arc<Self>,
+        caller: &Caller,
+        asked: Asked<'_>,
+        parts: &Parts,
+        body: Body,
+        log: &AccessLog,
+        warnings: &mut Vec<String>,
+    ) -> Result<Response<Body>, Status> {
+        let Asked { kind, objects, attributes, parameters } = asked;
+        let (attributes, verb) = (&attributes, attributes.verb);
+        let place = self.sources.places.take(&caller.user)?;
         self.sources.identity.authorize(caller, attributes).await?;
+        let mut writes_status = Ok(());
         if verb == Verb::Create {
             // Restoring shows the stored object, and marks its row as deleted.
             let name = objects.name.as_deref().unwrap_or_default();
@@ -205,9 +239,16 @@ impl Inner {
                 let also = Attributes { verb, name: name.to_owned(), ..attributes.clone() };
                 self.sources.identity.authorize(caller, &also).await?;
             }
+            let status = Attributes {
+                verb: Verb::Patch,
+                subresource: "status".to_owned(),
+                name: name.to_owned(),
+                ..attributes.clone()
+            };
+            writes_status = self.sources.identity.also(caller, &status).await?;
         }
         let mut parameters = parameters?;
-        told.warnings.append(&mut parameters.warnings);
+        warnings.append(&mut parameters.warnings);
         if let Some(namespace) = &objects.namespace {
             parameters.query.namespaces = vec![namespace.to_string()];
         }
@@ -222,47 +263,54 @@ impl Inner {
         let limits = self.sources.limits;
         let name = objects.name.as_deref().unwrap_or_default();
         let namespace = objects.namespace.as_deref().unwrap_or_default();
-        match verb {
+        let (states, within) = (parameters.query.states, objects.namespace.as_deref());
+        let (former, warning) = self.sources.former.reach(&self.sources.reads, kind, within, states, limits).await?;
+        warnings.extend(warning);
+        former.narrow(&mut parameters.query);
+        let mut response = match verb {
             Verb::Get => {
                 let form = form(&mut parameters.include)?;
-                read::get(&self.sources.reads, kind, parameters, name, form, limits).await
+                read::get(&self.sources.reads, kind, parameters, name, form, limits).await?
             }
             Verb::List => {
                 let form = form(&mut parameters.include)?;
-                read::list(&self.sources.reads, kind, parameters, form, limits).await
+                read::list(&caller.user, &self.sources.reads, kind, parameters, form, limits).await?
             }
-            Verb::Watch => Ok(read::watch(parameters.watch.flatten())),
-            Verb::Create => {
-                let (Some(store), Some(cluster)) = (&self.sources.writes, &self.sources.cluster) else {
-                    return Err(Status::unavailable("this server has no cluster to restore objects into"));
-                };
-                let options = write::Options { dry_run: parameters.dry_run, uid: parameters.query.uids.pop() };
-                let answer = restore::post(store, cluster.clone(), kind, namespace, name, &options).await?;
-                Ok(of_write(answer, told))
-            }
-            Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {
-                let Some(store) = &self.sources.writes else { return Err(Status::method_not_allowed()) };
+            Verb::Watch => read::watch(parameters.watch.flatten()),
+            Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {
                 if verb == Verb::DeleteCollection {
-                    takes_all_of_it(&parameters)?;
+                    refuse_partial_deletion(&parameters)?;
                 }
                 let content = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-                let body = body::read(body).await?;
+                // A restore has none.
+                let body = if verb == Verb::Create { Bytes::new() } else { body::read(body).await? };
                 let Parameters { dry_run, mut query, .. } = parameters;
-                // Of a collection, they select.
-                let uid = if named { query.uids.pop() } else { None };
-                let options = write::Options { dry_run, uid };
-                if let (Verb::Update | Verb::Patch, Some(cluster)) = (verb, &self.sources.cluster) {
-                    write::is_out_of_the_cluster(store, cluster, kind, namespace, name, &options).await?;
-                }
-                let answer = match verb {
-                    Verb::Update => write::put(store, kind, namespace, name, &options, content, &body).await?,
-                    Verb::Patch => write::patch(store, kind, namespace, name, &options, content, &body).await?,
-                    Verb::Delete => write::delete(store, kind, namespace, name, &options, content, &body).await?,
-                    _ => write::delete_collection(store, kind, &query, &options, content, &body).await?,
+                // For a collection, uids act as selectors.
+                let uid = if verb == Verb::DeleteCollection { None } else { query.uids.pop() };
+                let write = Write {
+                    verb,
+                    kind: *kind,
+                    namespace: namespace.to_owned(),
+                    name: name.to_owned(),
+                    query,
+                    options: write::Options { dry_run, uid, former, log: Some(log.clone()) },
+                    user: caller.user.clone(),
+                    status: writes_status,
+                    content: content.map(str::to_owned),
+                    body,
                 };
-                Ok(of_write(answer, told))
+                let inner = self.clone();
+                let work = async move { inner.write(&write).await };
+                let answer = self.writes.run(log, place.clone(), work).await?;
+                warnings.extend(answer.warnings);
+                of_text(answer.body)
             }
+        };
+        // What only waits leaves its place to others.
+        if response.extensions().get::<Waits>().is_none() {
+            response.extensions_mut().insert(place);
         }
+        Ok(response)
     }
 
     /// The kind, and the parameters with those of the saved query that they name.
@@ -353,29 +401,10 @@ impl Inner {
         *last = Some((Instant::now(), ready));
         ready
     }
-
-    /// The line of the audit log, and the metrics.
-    fn note(&self, parts: &Parts, peer: &Peer, told: &Told, code: StatusCode, time: Duration) {
-        let Some(attributes) = &told.attributes else {
-            self.sources.metrics.answered(None, "", code.as_u16(), time);
-            // Discovery and health: of no interest unless somebody is not let in.
-            if code == StatusCode::UNAUTHORIZED || code == StatusCode::FORBIDDEN {
-                tracing::info!(target: "audit", method = %parts.method, path = parts.uri.path(), code = code.as_u16(), source = %peer.address, "Request");
-            }
-            return;
-        };
-        let Attributes { verb, group, resource, namespace, name, .. } = attributes;
-        self.sources.metrics.answered(Some(*verb), resource, code.as_u16(), time);
-        let user = told.caller.as_ref().map_or("", |caller| caller.user.as_str());
-        tracing::info!(
-            target: "audit", user, verb = verb.as_str(), group, resource, subresource = told.subresource, namespace, name,
-            code = code.as_u16(), milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX), source = %peer.address, "Request"
-        );
-    }
 }
 
 /// Refuses the deletion of a collection that asks for less than would be deleted: all evicted objects that its selectors choose.
-fn takes_all_of_it(parameters: &Parameters) -> Result<(), Status> {
+fn refuse_partial_deletion(parameters: &Parameters) -> Result<(), Status> {
     let Parameters { query, limit, most, token, offset, .. } = parameters;
     let why = if !query.states.evicted {
         "only evicted objects can be deleted here, and `state` leaves them out"
@@ -428,11 +457,6 @@ fn of_text(text: String) -> Response<Body> {
     response
 }
 
-fn of_write(answer: write::Answer, told: &mut Told) -> Response<Body> {
-    told.warnings.extend(answer.warnings);
-    of_text(answer.body)
-}
-
 fn of_document(document: &Document, aggregated: bool, headers: &HeaderMap) -> Response<Body> {
     let known = text_of(headers, &IF_NONE_MATCH).split(',').any(|etag| etag.trim() == document.etag);
     let mut response = of_text(if known { String::new() } else { document.text.clone() });
@@ -450,5 +474,7 @@ fn of_document(document: &Document, aggregated: bool, headers: &HeaderMap) -> Re
     response
 }
 
+#[cfg(test)]
+mod former_tests;
 #[cfg(test)]
 mod tests;

@@ -208,6 +208,11 @@ impl Status {
         Status::failure(StatusCode::CONFLICT, Reason::Conflict, message).about(resource, name)
     }
 
+    /// 408: the request did not come in time.
+    pub fn request_timeout(message: impl Into<String>) -> Self {
+        Status::failure(StatusCode::REQUEST_TIMEOUT, Reason::Timeout, message)
+    }
+
     /// 410: the token of a page, or a version, is too old.
     pub fn expired(message: impl Into<String>) -> Self {
         Status::failure(StatusCode::GONE, Reason::Expired, message)

@@ -4,6 +4,7 @@
 
 use axum::body::Body;
 use http::{Request, Response};
+use ingester_server::access::AccessLog;
 use ingester_server::identity::Peer;
 use ingester_server::listen::{Limits, Listener, Tls};
 use ingester_server::metrics::Metrics;
@@ -37,7 +38,7 @@ async fn a_thousand_idle_connections_are_small() {
     let address = listener.address().unwrap();
     let limits = Limits { connections: 1001, idle: Duration::from_secs(600), ..Limits::default() };
     let metrics = Metrics::new().unwrap();
-    let handler = |_: Request<Body>, _: Peer| async { Response::new(Body::from("ok")) };
+    let handler = |_: Request<Body>, _: Peer, _: AccessLog| async { Response::new(Body::from("ok")) };
     let stop = CancellationToken::new();
     let serving = tokio::spawn(listener.serve(limits, metrics.clone(), handler, stop.clone()));
 

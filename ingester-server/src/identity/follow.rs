@@ -13,6 +13,9 @@ use tokio_util::sync::CancellationToken;
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";
 
+/// The first pause before a front proxy that could not be read is read again. Each further one is twice as long.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// How long the API server may take for an answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -35,7 +38,16 @@ impl std::fmt::Debug for Sources {
     }
 }
 
-/// It cannot be found out whom to believe.
+/// What was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// Everything.
+    All,
+    /// Not who is the front proxy, which is not [required](Sources::required). It is to be read again soon.
+    WithoutProxy,
+}
+
+/// The trusted authorities cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
     /// The file of the users' authority.
@@ -71,11 +83,11 @@ pub enum FollowError {
 }
 
 impl Sources {
-    /// Reads both once. What was believed before is believed on if this fails.
+    /// Reads both once. The previous authorities stay trusted if this fails.
     ///
     /// # Errors
     /// If one of them cannot be read or used. A front proxy that is not [required](Sources::required) may be missing.
-    pub async fn read(&self, identity: &Identity) -> Result<(), FollowError> {
+    pub async fn read(&self, identity: &Identity) -> Result<Read, FollowError> {
         if let Some(path) = &self.users {
             let failed = |error| FollowError::File { path: path.clone(), error };
             let text = tokio::task::spawn_blocking({
@@ -92,11 +104,17 @@ impl Sources {
                 (Ok(Some(proxy)), _) => identity.trust_proxy(Some(proxy)),
                 (Ok(None), false) => identity.trust_proxy(None),
                 (Ok(None), true) => return Err(FollowError::NoProxy),
-                (Err(error @ FollowError::Api(_)), false) => tracing::debug!(%error, "No front proxy is believed"),
+                (Err(error @ FollowError::Api(_)), false) => {
+                    tracing::warn!(
+                        %error,
+                        "Cannot read who is the front proxy: requests through an APIService may be refused; trying again"
+                    );
+                    return Ok(Read::WithoutProxy);
+                }
                 (Err(error), _) => return Err(error),
             }
         }
-        Ok(())
+        Ok(Read::All)
     }
 
     async fn front_proxy(&self, client: &Client) -> Result<Option<FrontProxy>, FollowError> {
@@ -110,14 +128,35 @@ impl Sources {
         Ok(FrontProxy::read(&data)?)
     }
 
-    /// Reads both again and again until `stop` is cancelled.
-    pub async fn follow(self, identity: Identity, stop: CancellationToken) {
+    /// Reads both again and again until `stop` is cancelled; `last` is what was read before.
+    pub async fn follow(self, identity: Identity, mut last: Read, stop: CancellationToken) {
         if self.proxy.is_none() && self.users.is_none() {
             return;
         }
-        while stop.run_until_cancelled(tokio::time::sleep(self.every)).await.is_some() {
-            if let Err(error) = self.read(&identity).await {
-                tracing::warn!(%error, "What was believed before is believed on");
+        let mut again = AGAIN;
+        loop {
+            let pause = match last {
+                Read::All => {
+                    again = AGAIN;
+                    self.every
+                }
+                Read::WithoutProxy => {
+                    let pause = again.min(self.every);
+                    again = (again * 2).min(self.every);
+                    pause
+                }
+            };
+            if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                return;
+            }
+            match self.read(&identity).await {
+                Ok(read) => {
+                    if (last, read) == (Read::WithoutProxy, Read::All) {
+                        tracing::info!("The front proxy is known now");
+                    }
+                    last = read;
+                }
+                Err(error) => tracing::warn!(%error, "The previous authorities stay trusted"),
             }
         }
     }

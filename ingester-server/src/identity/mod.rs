@@ -1,6 +1,6 @@
 //! Who calls, and what they may.
 //!
-//! May use: caller, metrics, status.
+//! May use: caller, metrics, places, status.
 //!
 //! Nobody is believed by default. A caller is known by one of these, in this order, as in Kubernetes' delegated authentication:
 //! the headers of a front proxy that has proven itself by its certificate, a client certificate, a token that the API server
@@ -13,6 +13,7 @@
 //! | `proxy.rs` | the front proxy and its headers |
 //! | `review.rs` | asks the API server: TokenReview, SubjectAccessReview |
 //! | `cache.rs` | answers that hold for some seconds |
+//! | `recent.rs` | the tokens that were known some minutes ago |
 //! | `rate.rs` | how much a caller may ask |
 //! | `follow.rs` | reads the ConfigMap of the front proxy and the file of the authority again |
 
@@ -22,12 +23,13 @@ mod follow;
 mod peer;
 mod proxy;
 mod rate;
+mod recent;
 mod review;
 #[cfg(test)]
 mod tests;
 
 pub use authority::{Authority, AuthorityError};
-pub use follow::{FollowError, Sources};
+pub use follow::{FollowError, Read, Sources};
 pub use peer::Peer;
 pub use proxy::{FrontProxy, FrontProxyError};
 pub use rate::Rate;
@@ -35,6 +37,7 @@ pub use review::{Access, ApiServer, ReviewError, Reviewer};
 
 use crate::caller::{Attributes, Caller};
 use crate::metrics::{Metrics, Review, Reviewed};
+use crate::places::Places;
 use crate::status::{Reason, Resource, Status};
 use cache::{Cache, Key};
 use http::StatusCode;
@@ -42,12 +45,13 @@ use http::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use http::request::Parts;
 use proxy::Said;
 use rate::Rates;
+use recent::Recent;
 use rustls::pki_types::UnixTime;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// How long it holds that somebody may do something.
 const ALLOWED: Duration = Duration::from_secs(10);
@@ -61,11 +65,13 @@ const KNOWN: Duration = Duration::from_secs(10);
 /// How long it holds that a token is nobody's.
 const UNKNOWN: Duration = Duration::from_secs(5);
 
-/// The most questions to the API server about what somebody may do, at a time.
+/// The most questions to the API server about what somebody may do, at a time. One user asks at most half of them.
 const REVIEWS: usize = 32;
 
-/// The most questions about tokens at a time. Whoever sends invented ones asks one each, and takes no place of those who are known.
+/// The most questions about tokens at a time, and how many of them are about tokens that were known some minutes ago. So invented
+/// tokens, each of which is a question, do not keep the answers about the others from being renewed.
 const TOKENS: usize = 16;
+const OF_RECENT: usize = 1;
 
 /// The group of all who are known.
 const AUTHENTICATED: &str = "system:authenticated";
@@ -100,8 +106,10 @@ struct Checked {
     users: RwLock<Option<Authority>>,
     tokens: Cache<Option<Arc<Caller>>>,
     accesses: Cache<Access>,
-    reviews: Semaphore,
+    reviews: Places,
     token_reviews: Semaphore,
+    recent: Recent,
+    recent_reviews: Semaphore,
     metrics: Metrics,
 }
 
@@ -122,8 +130,10 @@ impl Identity {
             users: RwLock::default(),
             tokens: Cache::new(),
             accesses: Cache::new(),
-            reviews: Semaphore::new(REVIEWS),
-            token_reviews: Semaphore::new(TOKENS),
+            reviews: Places::new(REVIEWS),
+            token_reviews: Semaphore::new(TOKENS - OF_RECENT),
+            recent: Recent::new(),
+            recent_reviews: Semaphore::new(OF_RECENT),
             metrics,
         };
         Identity(Arc::new(Inner { rates: Rates::new(rate), checked: Some(checked) }))
@@ -198,17 +208,32 @@ impl Identity {
         let access = checked.access(caller, attributes).await?;
         if access.allowed { Ok(()) } else { Err(forbidden(caller, attributes, &access.reason)) }
     }
+
+    /// Whether the caller may do that besides what was asked for; if not, why.
+    ///
+    /// # Errors
+    /// 500 or 503 if the API server cannot be asked.
+    pub async fn also(&self, caller: &Caller, attributes: &Attributes) -> Result<Result<(), String>, Status> {
+        match self.authorize(caller, attributes).await {
+            Ok(()) => Ok(Ok(())),
+            Err(status) if status.reason == Reason::Forbidden => Ok(Err(status.message)),
+            Err(status) => Err(status),
+        }
+    }
 }
 
 impl Checked {
     /// Whose the token is.
     async fn holder(&self, token: &str) -> Result<Caller, Status> {
         let holds = |caller: &Option<Arc<Caller>>| if caller.is_some() { KNOWN } else { UNKNOWN };
+        let key = digest([token.as_bytes()]);
         let ask = async {
-            let _turn = self.token_reviews.try_acquire().map_err(|_| ReviewError::TooMany)?;
-            self.reviewer.token(token, &self.audiences).await.map(|caller| caller.map(Arc::new))
+            let _turn = self.turn(&key).await?;
+            let caller = self.reviewer.token(token, &self.audiences).await?;
+            self.recent.learn(key, caller.is_some());
+            Ok(caller.map(Arc::new))
         };
-        let (answer, cached) = self.tokens.get(digest([token.as_bytes()]), holds, ask).await;
+        let (answer, cached) = self.tokens.get(key, holds, ask).await;
         self.count(Review::Token, cached, answer.as_ref().map(Option::is_some));
         match answer {
             Ok(Some(caller)) => Ok((*caller).clone()),
@@ -217,11 +242,26 @@ impl Checked {
         }
     }
 
+    /// Waits for a place for a question about a token, if it was known some minutes ago.
+    ///
+    /// # Errors
+    /// If there is none, and it was not.
+    async fn turn(&self, token: &Key) -> Result<Option<SemaphorePermit<'_>>, ReviewError> {
+        match self.token_reviews.try_acquire() {
+            Ok(turn) => Ok(Some(turn)),
+            // They are never closed.
+            Err(_) if self.recent.has(token) => Ok(tokio::select! {
+                turn = self.token_reviews.acquire() => turn.ok(),
+                turn = self.recent_reviews.acquire() => turn.ok(),
+            }),
+            Err(_) => Err(ReviewError::TooMany),
+        }
+    }
+
     async fn access(&self, caller: &Caller, attributes: &Attributes) -> Result<Access, Status> {
         let holds = |access: &Access| if access.allowed { ALLOWED } else { DENIED };
         let ask = async {
-            // It is never closed.
-            let _turn = self.reviews.acquire().await;
+            let _turn = self.reviews.wait(&caller.user).await;
             self.reviewer.access(caller, attributes).await
         };
         let (answer, cached) = self.accesses.get(key(caller, attributes), holds, ask).await;
@@ -318,10 +358,12 @@ fn digest<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> Key {
 
 /// The key of an access.
 fn key(caller: &Caller, attributes: &Attributes) -> Key {
-    let Attributes { verb, group, version, resource, namespace, name } = attributes;
+    let Attributes { verb, group, version, resource, subresource, namespace, name } = attributes;
     let counts = [caller.groups.len(), caller.extra.len()].map(|count| (count as u64).to_le_bytes());
     let mut texts: Vec<&[u8]> = vec![verb.as_str().as_bytes(), &counts[0], &counts[1]];
-    texts.extend([group, version, resource, namespace, name, &caller.user, &caller.uid].map(|text| text.as_bytes()));
+    texts.extend(
+        [group, version, resource, subresource, namespace, name, &caller.user, &caller.uid].map(|text| text.as_bytes()),
+    );
     texts.extend(caller.groups.iter().map(|group| group.as_bytes()));
     let lengths: Vec<[u8; 8]> = caller.extra.values().map(|values| (values.len() as u64).to_le_bytes()).collect();
     for ((key, values), length) in caller.extra.iter().zip(&lengths) {
@@ -333,13 +375,14 @@ fn key(caller: &Caller, attributes: &Attributes) -> Key {
 
 /// 403, as the API server says it.
 fn forbidden(caller: &Caller, attributes: &Attributes, reason: &str) -> Status {
-    let Attributes { verb, group, resource, namespace, name, .. } = attributes;
+    let Attributes { verb, group, resource, subresource, namespace, name, .. } = attributes;
+    let whole = if subresource.is_empty() { resource.clone() } else { format!("{resource}/{subresource}") };
     let place = match namespace.as_str() {
         "" => "at the cluster scope".to_owned(),
         namespace => format!("in the namespace {namespace:?}"),
     };
     let user = &caller.user;
-    let why = format!("User {user:?} cannot {} resource {resource:?} in API group {group:?} {place}", verb.as_str());
+    let why = format!("User {user:?} cannot {} resource {whole:?} in API group {group:?} {place}", verb.as_str());
     // The API server does the same, so that no browser takes it for a page.
     let mut why = why.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     if !reason.is_empty() {

@@ -145,6 +145,7 @@ fn question(caller: &Caller, attributes: &Attributes) -> SubjectAccessReview {
         group: Some(attributes.group.clone()),
         version: some(&attributes.version),
         resource: some(&attributes.resource),
+        subresource: some(&attributes.subresource),
         namespace: some(&attributes.namespace),
         name: some(&attributes.name),
         ..ResourceAttributes::default()
@@ -208,6 +209,7 @@ mod tests {
             group: "g".into(),
             version: "v2".into(),
             resource: "models".into(),
+            subresource: "status".into(),
             namespace: "ns".into(),
             name: String::new(),
         };
@@ -216,7 +218,8 @@ mod tests {
             "user": "ada",
             "groups": ["ml"],
             "resourceAttributes": {
-                "verb": "deletecollection", "group": "g", "version": "v2", "resource": "models", "namespace": "ns"
+                "verb": "deletecollection", "group": "g", "version": "v2", "resource": "models", "subresource": "status",
+                "namespace": "ns"
             }
         });
         assert_eq!(spec, expected);

@@ -1,6 +1,6 @@
 //! Who is believed.
 
-use super::{Access, Authority, FrontProxy, Identity, Peer, Rate, ReviewError, Reviewer};
+use super::{Access, Authority, FrontProxy, Identity, Peer, Rate, ReviewError, Reviewer, Sources};
 use crate::caller::{Attributes, Caller, Verb};
 use crate::fixture::{self, Certificate};
 use crate::metrics::Metrics;
@@ -290,18 +290,22 @@ async fn nobody_is_taken_for_somebody_else() {
 async fn invented_tokens_keep_nobody_who_is_known_from_being_answered() {
     let world = world();
     let known = world.who(&[("authorization", "Bearer good")], None).await.unwrap();
-    let tokens: Vec<String> = (0..16).map(|n| format!("Bearer slow{n}")).collect();
+    let tokens: Vec<String> = (0..15).map(|n| format!("Bearer slow{n}")).collect();
     let headers: Vec<_> = tokens.iter().map(|token| [("authorization", token.as_str())]).collect();
     let mut waiting = futures::future::join_all(headers.iter().map(|headers| world.who(headers, None)));
     assert!(futures::poll!(&mut waiting).is_pending());
-    assert_eq!(world.server.asked(), 17);
+    assert_eq!(world.server.asked(), 16);
     // One more is not asked about, and waits for nobody.
     let response = world.who(&[("authorization", "Bearer more")], None).await.unwrap_err().response();
     assert_eq!((response.status().as_u16(), &response.headers()["retry-after"]), (429, &1.into()));
-    assert_eq!(world.server.asked(), 17);
+    assert_eq!(world.server.asked(), 16);
     // Who is known already is let in, and may do what they may.
     assert_eq!(world.who(&[("authorization", "Bearer good")], None).await.unwrap(), known);
     world.identity.authorize(&known, &attributes(Verb::List, "ml", "")).await.unwrap();
+    // So is who was known until now, about whom it is asked again.
+    world.identity.0.checked.as_ref().unwrap().tokens.forget();
+    assert_eq!(world.who(&[("authorization", "Bearer good")], None).await.unwrap(), known);
+    assert_eq!(world.server.asked(), 18);
     // Once they are answered, others are asked about.
     world.server.go.add_permits(1);
     assert!(waiting.await.into_iter().all(|who| who == Err(Status::unauthorized())));
@@ -314,6 +318,7 @@ fn attributes(verb: Verb, namespace: &str, name: &str) -> Attributes {
         group: "michelangelo.api".into(),
         version: "v2".into(),
         resource: "models".into(),
+        subresource: String::new(),
         namespace: namespace.into(),
         name: name.into(),
     }
@@ -401,6 +406,7 @@ async fn every_part_of_a_question_is_part_of_its_key() {
         Attributes { group: "g".into(), ..list.clone() },
         Attributes { version: "v1".into(), ..list.clone() },
         Attributes { resource: "pipelines".into(), ..list.clone() },
+        Attributes { subresource: "status".into(), ..list.clone() },
         Attributes { namespace: String::new(), ..list.clone() },
         Attributes { name: "n".into(), ..list.clone() },
         Attributes { namespace: "m".into(), name: "l".into(), ..list.clone() },
@@ -453,4 +459,53 @@ async fn a_port_without_authentication_asks_nobody() {
     assert_eq!(caller.user, "ingester:insecure-loopback");
     identity.authorize(&caller, &attributes(Verb::DeleteCollection, "", "")).await.unwrap();
     identity.admit(&caller).unwrap();
+}
+
+/// An API server that answers with its front proxy from the third question on; `wrong` is what it says before.
+fn config_maps(authority: &fixture::Authority, wrong: u16) -> (kube::Client, Arc<Mutex<usize>>) {
+    let asked = Arc::<Mutex<usize>>::default();
+    let map = serde_json::json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "extension-apiserver-authentication"},
+        "data": config_map(authority, "[]"),
+    });
+    let counted = asked.clone();
+    let service = tower::service_fn(move |_: http::Request<kube::client::Body>| {
+        let mut asked = counted.lock().unwrap();
+        *asked += 1;
+        let (code, body) = if *asked < 3 { (wrong, serde_json::json!({})) } else { (200, map.clone()) };
+        let response = http::Response::builder().status(code);
+        let response = response.body(axum::body::Body::from(body.to_string())).unwrap();
+        std::future::ready(Ok::<_, std::convert::Infallible>(response))
+    });
+    (kube::Client::new(service, "default"), asked)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_front_proxy_that_was_not_read_is_read_again_after_a_second() {
+    let world = world();
+    world.identity.trust_proxy(None);
+    let proxy = world.proxies.client("front-proxy", &[]);
+    for code in [403, 503] {
+        let (client, asked) = config_maps(&world.proxies, code);
+        let sources = Sources { proxy: Some(client), required: false, users: None, every: Duration::from_secs(60) };
+        let needed = Sources { required: true, ..sources.clone() };
+        assert!(matches!(needed.read(&world.identity).await, Err(super::FollowError::Api(_))));
+        let begin = tokio::time::Instant::now();
+        let read = sources.read(&world.identity).await.unwrap();
+        assert_eq!(read, super::Read::WithoutProxy, "it is no error");
+        assert!(world.is_unauthorized(&ROOT, Some(&proxy)).await);
+        let stop = tokio_util::sync::CancellationToken::new();
+        let following = tokio::spawn(sources.follow(world.identity.clone(), read, stop.clone()));
+        while world.is_unauthorized(&ROOT, Some(&proxy)).await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let after = begin.elapsed();
+        assert!(after >= Duration::from_secs(1) && after < Duration::from_secs(2), "{after:?}");
+        // From then on as often as before.
+        tokio::time::sleep(Duration::from_secs(50)).await;
+        assert_eq!(*asked.lock().unwrap(), 3);
+        stop.cancel();
+        following.await.unwrap();
+        world.identity.trust_proxy(None);
+    }
 }

@@ -1,11 +1,13 @@
 //! One request to its answer, within the limits.
 
 use super::connection::Shared;
+use super::connections::Open;
 use super::watched::Phase;
 use super::{Handler, Security, local};
-use crate::body::Waits;
+use crate::body::{Timed, Waits};
 use crate::identity::Peer;
 use crate::metrics::Counted;
+use crate::places::Place;
 use crate::request::path::{self, Target};
 use crate::status::{Reason, Status};
 use axum::body::Body;
@@ -19,7 +21,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tokio::sync::OwnedSemaphorePermit;
+use std::time::Duration;
 use tokio::time::Sleep;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
@@ -33,31 +35,26 @@ pub(super) async fn answer<H: Handler>(
     peer: Peer,
     handler: Arc<H>,
     shared: Arc<Shared>,
-    phase: Arc<Phase>,
+    open: Arc<Open>,
 ) -> Result<Response<Answer>, Infallible> {
     let limits = shared.limits;
-    let is_open = matches!(path::parse(request.uri().path()), Ok(Target::Health(_) | Target::Version));
-    let turn = match checked(&request, &shared) {
-        Ok(()) => shared.in_flight.clone().try_acquire_owned().map_err(|_| {
-            Status::too_many_requests("The server has too many requests at a time, please try again later.")
-        }),
-        Err(status) => Err(status),
-    };
+    let target = path::parse(request.uri().path());
+    let is_open = matches!(target, Ok(Target::Health(_) | Target::Version));
+    let log = shared.logs.begin(request.method(), request.uri().path(), peer.address);
+    if matches!(target, Ok(Target::Health(_))) {
+        log.quiet();
+    }
     let counted = shared.metrics.request();
-    let (turn, mut response) = match turn {
-        Err(status) => (None, status.response()),
-        Ok(turn) => {
-            let request = request.map(|body| Body::new(Limited::new(body, limits.body_bytes)));
-            let work = AssertUnwindSafe(handler.answer(request, peer)).catch_unwind();
-            let response = match tokio::time::timeout(limits.request, work).await {
-                Ok(Ok(response)) => response,
-                // The panic's hook has logged it.
-                Ok(Err(_)) => Status::internal("the request could not be handled, see the server's log").response(),
-                Err(_) => Status::timeout("the request took too long").response(),
-            };
-            (Some(turn), response)
+    let mut response = match checked(&request, &shared) {
+        Err(status) => status.response(),
+        Ok(()) => {
+            let request = request.map(|body| Body::new(Timed::new(Limited::new(body, limits.body_bytes), limits.body)));
+            within(limits.request, handler.answer(request, peer, log.clone())).await
         }
     };
+    log.answered(response.status());
+    open.called(log.known_user());
+    drop(log);
     // By these nobody has become known.
     let is_unknown =
         is_open || matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
@@ -65,8 +62,15 @@ pub(super) async fn answer<H: Handler>(
         // Whoever is not known keeps no connection.
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
+    if response.status() == StatusCode::REQUEST_TIMEOUT {
+        // The rest of its body may still come.
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    let place = response.extensions_mut().remove::<Place>();
     let waits = response.extensions().get::<Waits>().is_some();
-    let turn = turn.filter(|_| !waits);
+    if waits {
+        open.phase().waits();
+    }
     let stop = waits.then(|| Box::pin(shared.stop.clone().cancelled_owned()));
     let deadline = Box::pin(tokio::time::sleep(limits.answer));
     Ok(response.map(|body| Answer {
@@ -74,10 +78,20 @@ pub(super) async fn answer<H: Handler>(
         rest: Bytes::new(),
         deadline,
         stop,
-        _turn: turn,
+        _place: place,
         _counted: counted,
-        ends: Ends(phase),
+        ends: Ends(open.phase().clone()),
     }))
+}
+
+/// The answer, if there is one in this time.
+async fn within(time: Duration, answer: impl Future<Output = Response<Body>>) -> Response<Body> {
+    match tokio::time::timeout(time, AssertUnwindSafe(answer).catch_unwind()).await {
+        Ok(Ok(response)) => response,
+        // The panic's hook has logged it.
+        Ok(Err(_)) => Status::internal("the request could not be handled, see the server's log").response(),
+        Err(_) => Status::timeout("the request took too long").response(),
+    }
 }
 
 /// Looks at what can be seen in the headers.
@@ -112,7 +126,8 @@ pub(super) struct Answer {
     deadline: Pin<Box<Sleep>>,
     /// What only waits ends when the server does.
     stop: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    _turn: Option<OwnedSemaphorePermit>,
+    /// What its user has taken for it.
+    _place: Option<Place>,
     _counted: Counted,
     ends: Ends,
 }
@@ -187,7 +202,7 @@ mod tests {
             rest: Bytes::new(),
             deadline: Box::pin(tokio::time::sleep(time)),
             stop: None,
-            _turn: None,
+            _place: None,
             _counted: Metrics::new().unwrap().request(),
             ends: Ends(Arc::new(Phase::default())),
         }

@@ -1,8 +1,10 @@
 //! One connection: handshake, requests, end.
 
 use super::answer::{self, Answer};
-use super::watched::{Phase, Watched};
+use super::connections::Open;
+use super::watched::Watched;
 use super::{Handler, Limits, Security};
+use crate::access::AccessLogs;
 use crate::identity::Peer;
 use crate::metrics::{Metrics, Refused};
 use futures::future::BoxFuture;
@@ -17,7 +19,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -31,36 +32,34 @@ const LINGER_BYTES: usize = 4 << 20;
 pub(super) struct Shared {
     pub(super) limits: Limits,
     pub(super) metrics: Metrics,
+    pub(super) logs: AccessLogs,
     pub(super) security: Security,
-    pub(super) in_flight: Arc<Semaphore>,
     /// No further request.
     pub(super) stop: CancellationToken,
-    /// No further anything.
-    pub(super) end: CancellationToken,
 }
 
 /// A connection that was accepted.
 pub(super) struct Connection<H> {
     pub(super) stream: TcpStream,
     pub(super) address: SocketAddr,
+    pub(super) open: Arc<Open>,
     pub(super) shared: Arc<Shared>,
     pub(super) handler: Arc<H>,
 }
 
 impl<H: Handler> Connection<H> {
     pub(super) async fn run(self) {
-        let Connection { stream, address, shared, handler } = self;
+        let Connection { stream, address, open, shared, handler } = self;
         let _counted = shared.metrics.connection();
         // An answer is written at once. If this fails, it is slower.
         let _ = stream.set_nodelay(true);
         let limits = &shared.limits;
-        let phase = Arc::new(Phase::default());
-        let stream = Watched::new(stream, phase.clone(), limits.head, limits.idle, limits.stalled);
-        let end = shared.end.clone();
+        let stream = Watched::new(stream, open.phase().clone(), limits.head, limits.idle, limits.stalled);
+        let end = open.end().clone();
         let requests = async {
             match &shared.security {
                 Security::Loopback => {
-                    requests(stream, Requests { phase, peer: Peer::new(address), shared: shared.clone(), handler })
+                    requests(stream, Requests { open, peer: Peer::new(address), shared: shared.clone(), handler })
                         .await;
                 }
                 Security::Tls(config) => {
@@ -73,7 +72,7 @@ impl<H: Handler> Connection<H> {
                     };
                     let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default().into();
                     let peer = Peer { address, certificates };
-                    requests(stream, Requests { phase, peer, shared: shared.clone(), handler }).await;
+                    requests(stream, Requests { open, peer, shared: shared.clone(), handler }).await;
                 }
             }
         };
@@ -89,7 +88,7 @@ fn refused(shared: &Shared, address: SocketAddr, error: &str) {
 /// Answers one request after the other.
 async fn requests<H: Handler>(stream: impl AsyncRead + AsyncWrite + Unpin, requests: Requests<H>) {
     let (limits, stop, address) = (requests.shared.limits, requests.shared.stop.clone(), requests.peer.address);
-    requests.phase.head();
+    requests.open.phase().head();
     let mut connection = http1::Builder::new()
         // What is a little too much gets an answer that says so.
         .max_headers(2 * limits.headers)
@@ -126,7 +125,7 @@ async fn requests<H: Handler>(stream: impl AsyncRead + AsyncWrite + Unpin, reque
 
 /// The requests of one connection.
 struct Requests<H> {
-    phase: Arc<Phase>,
+    open: Arc<Open>,
     peer: Peer,
     shared: Arc<Shared>,
     handler: Arc<H>,
@@ -138,8 +137,11 @@ impl<H: Handler> hyper::service::Service<Request<Incoming>> for Requests<H> {
     type Future = BoxFuture<'static, Result<Response<Answer>, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        self.phase.busy();
-        let (phase, shared) = (self.phase.clone(), self.shared.clone());
-        Box::pin(answer::answer(request, self.peer.clone(), self.handler.clone(), shared, phase))
+        if !self.open.phase().busy() {
+            // It came too late, and is not begun: the connection is about to end.
+            return Box::pin(std::future::pending());
+        }
+        let (open, shared) = (self.open.clone(), self.shared.clone());
+        Box::pin(answer::answer(request, self.peer.clone(), self.handler.clone(), shared, open))
     }
 }

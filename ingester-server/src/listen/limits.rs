@@ -5,10 +5,8 @@ use std::time::Duration;
 /// What a client may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The most connections; more are closed at once.
+    /// The most connections. For one more, one that asks nothing is closed, else that one.
     pub connections: usize,
-    /// The most requests that are answered at the same time; more are 429.
-    pub in_flight: usize,
     /// The most bytes of a request's line and headers: 431. Beyond the double, the answer has no body.
     pub header_bytes: usize,
     /// The most headers of a request: 431. A front proxy sends one for each group of the caller.
@@ -19,6 +17,8 @@ pub struct Limits {
     pub handshake: Duration,
     /// How long a request's headers may take, from its first byte, or, for the first request, from the connection.
     pub head: Duration,
+    /// How long a request's body may take as a whole: 408.
+    pub body: Duration,
     /// How long a connection may wait for its next request.
     pub idle: Duration,
     /// How long until a request's answer begins: 504.
@@ -35,12 +35,12 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             connections: 1000,
-            in_flight: 200,
             header_bytes: 64 << 10,
             headers: 500,
             body_bytes: crate::body::MOST,
             handshake: Duration::from_secs(10),
             head: Duration::from_secs(10),
+            body: Duration::from_secs(10),
             idle: Duration::from_secs(90),
             request: Duration::from_secs(60),
             answer: Duration::from_secs(600),

@@ -1,28 +1,36 @@
 //! Which requests a port without authentication takes.
 //!
-//! Whoever can reach the port may do everything, so nobody but programs of this machine may. A page in a browser of this machine
-//! is none: it comes from elsewhere, and could reach the port by a name that leads here.
+//! Who reaches the port may do everything, so only programs of this machine may reach it. A page in a browser of this machine is not
+//! one of them: it comes from elsewhere, and could reach the port by a name that leads here. Pages of other ports of this machine are
+//! other programs' pages, and may show what somebody else has written.
 
 use crate::status::{Reason, Status};
 use http::StatusCode;
 use http::header::{HOST, HeaderMap, ORIGIN};
 use http::uri::{Authority, Uri};
 
-/// Refuses a request that names another host, or that a page of another host makes.
+/// In which relation the page that makes a request stands to this server: browsers write it, and pages cannot change it.
+const SEC_FETCH_SITE: &str = "sec-fetch-site";
+
+/// Refuses a request that names another host, or that a page of another origin makes.
 pub(super) fn check(uri: &Uri, headers: &HeaderMap) -> Result<(), Status> {
     let mut hosts = headers.get_all(HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
         _ => None,
     };
-    if !host.is_some_and(|host| is_local(&host)) || uri.authority().is_some_and(|host| !is_local(host)) {
+    if !host.as_ref().is_some_and(is_local) || uri.authority().is_some_and(|host| !is_local(host)) {
         return Err(refused(
             "this port is for http://localhost and http://127.0.0.1 alone: the request names another host",
         ));
     }
-    let from = |origin: &http::HeaderValue| origin.to_str().ok()?.parse::<Uri>().ok()?.into_parts().authority;
-    if headers.get_all(ORIGIN).iter().any(|origin| !from(origin).is_some_and(|host| is_local(&host))) {
-        return Err(refused("this port is not for web pages"));
+    let own = host.map(|host| format!("http://{host}"));
+    let is_own = |origin: &http::HeaderValue| {
+        origin.to_str().is_ok_and(|origin| own.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(origin)))
+    };
+    let is_ours = |site: &http::HeaderValue| matches!(site.as_bytes(), b"none" | b"same-origin");
+    if !headers.get_all(ORIGIN).iter().all(is_own) || !headers.get_all(SEC_FETCH_SITE).iter().all(is_ours) {
+        return Err(refused("this port is not for web pages of other origins"));
     }
     Ok(())
 }
@@ -68,9 +76,32 @@ mod tests {
     #[test]
     fn pages_of_other_hosts_are_refused() {
         let from = |origin| allowed("/apis", &[("host", "localhost:8001"), ("origin", origin)]);
-        assert!(from("http://localhost:3000"));
-        for origin in ["https://evil.example", "null", "http://localhost.evil.example", "file://"] {
+        assert!(from("http://localhost:8001") && from("HTTP://LOCALHOST:8001"));
+        for origin in [
+            "https://evil.example",
+            "null",
+            "http://localhost.evil.example",
+            "file://",
+            "http://localhost:3000",
+            "http://localhost",
+            "https://localhost:8001",
+            "http://127.0.0.1:8001",
+            "",
+        ] {
             assert!(!from(origin), "{origin}");
         }
+        let twice = [("host", "localhost"), ("origin", "http://localhost"), ("origin", "https://evil.example")];
+        assert!(!allowed("/apis", &twice));
+    }
+
+    #[test]
+    fn requests_that_a_browser_makes_for_other_sites_are_refused() {
+        let fetched = |site| allowed("/apis", &[("host", "localhost:8001"), ("sec-fetch-site", site)]);
+        assert!(fetched("none") && fetched("same-origin"));
+        for site in ["cross-site", "same-site", "", "None", "none, cross-site"] {
+            assert!(!fetched(site), "{site}");
+        }
+        let twice = [("host", "localhost"), ("sec-fetch-site", "none"), ("sec-fetch-site", "cross-site")];
+        assert!(!allowed("/apis", &twice));
     }
 }

@@ -1,6 +1,6 @@
 //! Sockets, TLS, and what a client may cost.
 //!
-//! May use: body, identity, metrics, request, status.
+//! May use: access, body, identity, metrics, places, request, status.
 //!
 //! A connection is one HTTP/1.1 request at a time. Everything that a client can let wait has a time, everything that it can send has a
 //! size, and whatever there can be many of has a number.
@@ -10,12 +10,14 @@
 //! | `limits.rs` | these numbers |
 //! | `tls.rs` | the certificate, read again when its files change; asks for clients' certificates |
 //! | `watched.rs` | a socket that ends when nothing moves |
+//! | `connections.rs` | those that are open, and which of them gives way to a new one |
 //! | `connection.rs` | one connection: handshake, requests, end |
 //! | `answer.rs` | one request to its answer, within the limits |
 //! | `local.rs` | which requests a port without authentication takes |
 
 mod answer;
 mod connection;
+mod connections;
 mod limits;
 mod local;
 #[cfg(test)]
@@ -26,17 +28,18 @@ mod watched;
 pub use limits::Limits;
 pub use tls::{Tls, TlsError};
 
+use crate::access::{AccessLog, AccessLogs};
 use crate::identity::Peer;
 use crate::metrics::{Metrics, Refused};
 use axum::body::Body;
 use connection::{Connection, Shared};
+use connections::Connections;
 use http::{Request, Response};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -61,17 +64,28 @@ pub(crate) enum Security {
 
 /// What answers requests.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers one request. It is dropped if the client goes away, and if it takes too long.
-    fn answer(&self, request: Request<Body>, peer: Peer) -> impl Future<Output = Response<Body>> + Send + 'static;
+    /// Answers one request, and notes in `log` what is to be written about it. It is dropped if the client goes away, and if it takes
+    /// too long. A [`Place`](crate::places::Place) among the answer's extensions is held until the answer is sent.
+    fn answer(
+        &self,
+        request: Request<Body>,
+        peer: Peer,
+        log: AccessLog,
+    ) -> impl Future<Output = Response<Body>> + Send + 'static;
 }
 
 impl<H, F> Handler for H
 where
-    H: Fn(Request<Body>, Peer) -> F + Send + Sync + 'static,
+    H: Fn(Request<Body>, Peer, AccessLog) -> F + Send + Sync + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
-    fn answer(&self, request: Request<Body>, peer: Peer) -> impl Future<Output = Response<Body>> + Send + 'static {
-        self(request, peer)
+    fn answer(
+        &self,
+        request: Request<Body>,
+        peer: Peer,
+        log: AccessLog,
+    ) -> impl Future<Output = Response<Body>> + Send + 'static {
+        self(request, peer, log)
     }
 }
 
@@ -113,16 +127,10 @@ impl Listener {
     /// long as [`Limits::grace`] says.
     pub async fn serve(self, limits: Limits, metrics: Metrics, handler: impl Handler, stop: CancellationToken) {
         let Listener { tcp, security } = self;
-        let (connections, handler) = (Arc::new(Semaphore::new(limits.connections)), Arc::new(handler));
+        let (connections, handler) = (Connections::new(limits.connections), Arc::new(handler));
         let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
-        let shared = Arc::new(Shared {
-            in_flight: Arc::new(Semaphore::new(limits.in_flight)),
-            limits,
-            metrics,
-            security,
-            stop: stop.clone(),
-            end: end.clone(),
-        });
+        let shared =
+            Arc::new(Shared { limits, logs: AccessLogs::new(metrics.clone()), metrics, security, stop: stop.clone() });
         while let Some(accepted) = stop.run_until_cancelled(tcp.accept()).await {
             let (stream, address) = match accepted {
                 Ok(accepted) => accepted,
@@ -132,16 +140,16 @@ impl Listener {
                     continue;
                 }
             };
-            let Ok(place) = connections.clone().try_acquire_owned() else {
-                tracing::debug!(%address, "There are as many connections as there may be");
+            let Some(admitted) = connections.admit(&end) else {
+                tracing::debug!(%address, "There are as many connections as there may be, and all are in use");
                 shared.metrics.refused(Refused::Full);
                 continue;
             };
-            let connection = Connection { stream, address, shared: shared.clone(), handler: handler.clone() };
-            tasks.spawn(async move {
-                connection.run().await;
-                drop(place);
-            });
+            if admitted.instead {
+                shared.metrics.refused(Refused::Idle);
+            }
+            let (open, shared, handler) = (Arc::new(admitted.open), shared.clone(), handler.clone());
+            tasks.spawn(Connection { stream, address, open, shared, handler }.run());
         }
         drop(tcp);
         tasks.close();

@@ -1,10 +1,12 @@
 //! Clients, and what they may cost.
 
 use super::{Limits, Listener, Tls};
+use crate::access::AccessLog;
 use crate::body;
 use crate::fixture::{Authority, Certificate};
 use crate::identity::Peer;
 use crate::metrics::Metrics;
+use crate::places::Places;
 use axum::body::Body;
 use http::{Request, Response};
 use rustls::pki_types::ServerName;
@@ -35,6 +37,7 @@ fn short() -> Limits {
         handshake: time,
         head: time,
         idle: time,
+        body: time,
         request: 2 * time,
         stalled: time,
         grace: time,
@@ -69,12 +72,12 @@ impl Drop for Held {
 
 impl World {
     async fn loopback(limits: Limits) -> Self {
-        Self::start(
-            limits,
-            Listener::on_loopback(0).await.unwrap(),
-            Authority::new("servers"),
-            tempfile::tempdir().unwrap(),
-        )
+        Self::with_places(limits, 1000).await
+    }
+
+    async fn with_places(limits: Limits, places: usize) -> Self {
+        let listener = Listener::on_loopback(0).await.unwrap();
+        Self::start(limits, places, listener, Authority::new("servers"), tempfile::tempdir().unwrap())
     }
 
     async fn tls(limits: Limits) -> Self {
@@ -83,22 +86,37 @@ impl World {
         let [certificate, key] = files(&folder);
         let tls = Tls::read(&certificate, &key).unwrap();
         let listener = Listener::with_tls("127.0.0.1:0", &tls).await.unwrap();
-        let world = Self::start(limits, listener, authority, folder);
+        let world = Self::start(limits, 1000, listener, authority, folder);
         tokio::spawn(tls.follow(Duration::from_millis(20), world.metrics.clone(), world.stop.clone()));
         world
     }
 
-    fn start(limits: Limits, listener: Listener, authority: Authority, folder: TempDir) -> Self {
+    fn start(limits: Limits, places: usize, listener: Listener, authority: Authority, folder: TempDir) -> Self {
         let address = listener.address().unwrap();
         let (stop, metrics, go) = (CancellationToken::new(), Metrics::new().unwrap(), Arc::new(Notify::new()));
         let (begun, held) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let handler = {
-            let (begun, held, go) = (begun.clone(), held.clone(), go.clone());
-            move |request, peer| {
+            let (begun, held, go, places) = (begun.clone(), held.clone(), go.clone(), Places::new(places));
+            move |request: Request<Body>, peer, log: AccessLog| {
                 begun.fetch_add(1, Ordering::SeqCst);
                 held.fetch_add(1, Ordering::SeqCst);
-                let held = Held(held.clone());
-                answer(request, peer, go.clone(), held)
+                let (held, go, places) = (Held(held.clone()), go.clone(), places.clone());
+                async move {
+                    // As the service does, for the user of the header.
+                    let Some(user) = request.headers().get("user").cloned() else {
+                        return answer(request, peer, go, held).await;
+                    };
+                    log.user(user.to_str().unwrap());
+                    let place = match places.take(user.to_str().unwrap()) {
+                        Ok(place) => place,
+                        Err(status) => return status.response(),
+                    };
+                    let mut response = answer(request, peer, go, held).await;
+                    if response.extensions().get::<body::Waits>().is_none() {
+                        response.extensions_mut().insert(place);
+                    }
+                    response
+                }
             }
         };
         let serving = tokio::spawn(listener.serve(limits, metrics.clone(), handler, stop.clone()));
@@ -206,7 +224,15 @@ async fn all(stream: &mut (impl AsyncRead + Unpin)) -> String {
 
 /// One answer on a connection that stays open.
 async fn one(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), path: &str) -> String {
-    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    asked(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n"), stream).await
+}
+
+/// The same for a user who is known.
+async fn one_of(user: &str, stream: &mut (impl AsyncRead + AsyncWrite + Unpin), path: &str) -> String {
+    asked(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nuser: {user}\r\n\r\n"), stream).await
+}
+
+async fn asked(request: &str, stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> String {
     stream.write_all(request.as_bytes()).await.unwrap();
     let (mut answer, mut chunk) = (String::new(), [0; 1024]);
     loop {
@@ -322,9 +348,9 @@ async fn slow_clients_are_let_go() {
         stream.write_all(begun.as_bytes()).await.unwrap();
         assert_eq!(all(&mut stream).await, "");
     }
-    // It sends a body that does not come.
-    let answer = world.ask(&format!("POST /body HTTP/1.1\r\ncontent-length: 10\r\n{CLOSE}12345")).await;
-    assert!(answer.starts_with("HTTP/1.1 504 "), "{answer}");
+    // It sends a body that does not come, though the connection is to stay.
+    let answer = world.ask("POST /body HTTP/1.1\r\ncontent-length: 10\r\nhost: localhost\r\n\r\n12345").await;
+    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("the body did not come within 0.3"), "{answer}");
     assert!(begin.elapsed() < PATIENCE);
     until("nothing is held", || world.held.load(Ordering::SeqCst) == 0).await;
     until("no connection is held", || world.count("ingester_serve_connections ") == 0.0).await;
@@ -354,7 +380,7 @@ async fn who_does_not_read_is_let_go() {
 
 /// How much of the large answer somebody gets who reads slowly: for some seconds, but never nothing for long.
 async fn read_slowly(stream: &mut TcpStream) -> usize {
-    stream.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    stream.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\nuser: ada\r\n\r\n").await.unwrap();
     let (mut chunk, mut all) = (vec![0; 256 << 10], 0);
     while all < LARGE {
         match tokio::time::timeout(PATIENCE, stream.read(&mut chunk)).await.unwrap() {
@@ -369,8 +395,8 @@ async fn read_slowly(stream: &mut TcpStream) -> usize {
 #[tokio::test]
 async fn an_answer_counts_until_it_is_sent() {
     let time = Duration::from_secs(1);
-    let limits = Limits { in_flight: 1, idle: time, ..Limits::default() };
-    let world = World::loopback(limits).await;
+    let limits = Limits { idle: time, ..Limits::default() };
+    let world = World::with_places(limits, 1).await;
     let (mut slow, mut other) = (world.connect().await, world.connect().await);
     let all = async {
         let all = read_slowly(&mut slow).await;
@@ -379,7 +405,7 @@ async fn an_answer_counts_until_it_is_sent() {
     let refused = async {
         until("it is asked", || world.begun.load(Ordering::SeqCst) == 1).await;
         tokio::time::sleep(time / 4).await;
-        assert!(one(&mut other, "/").await.starts_with("HTTP/1.1 429 "), "the large answer is not sent yet");
+        assert!(one_of("eve", &mut other, "/").await.starts_with("HTTP/1.1 429 "), "the large answer is not sent yet");
     };
     let begin = Instant::now();
     let ((all, end), ()) = tokio::join!(all, refused);
@@ -387,7 +413,7 @@ async fn an_answer_counts_until_it_is_sent() {
     assert!(end - begin > time, "nothing would have cut it off");
 
     // Its time is over though it comes in one part.
-    let world = World::loopback(Limits { answer: time / 4, ..limits }).await;
+    let world = World::with_places(Limits { answer: time / 4, ..limits }, 1).await;
     let all = read_slowly(&mut world.connect().await).await;
     assert!(all < LARGE, "{all}");
     until("nothing is held", || world.count("ingester_serve_requests_in_flight ") == 0.0).await;
@@ -431,36 +457,67 @@ async fn a_panic_is_the_error_of_its_request() {
 }
 
 #[tokio::test]
-async fn more_connections_and_requests_than_allowed_are_refused() {
-    let world = World::loopback(Limits { connections: 3, in_flight: 1, ..Limits::default() }).await;
+async fn more_requests_than_allowed_are_refused() {
+    let world = World::with_places(Limits::default(), 1).await;
     let mut waiting = world.connect().await;
-    waiting.write_all(b"GET /wait HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    waiting.write_all(b"GET /wait HTTP/1.1\r\nhost: localhost\r\nuser: ada\r\n\r\n").await.unwrap();
     until("it is asked", || world.held.load(Ordering::SeqCst) == 1).await;
     let mut other = world.connect().await;
-    let answer = one(&mut other, "/").await;
+    let answer = one_of("eve", &mut other, "/").await;
     assert!(answer.starts_with("HTTP/1.1 429 ") && answer.contains("retry-after: 1"), "{answer}");
-    let _third = world.connect().await;
-    until("three are there", || world.count("ingester_serve_connections ") == 3.0).await;
-    assert_eq!(all(&mut world.connect().await).await, "");
-    assert_eq!(world.count("ingester_serve_connections_refused_total{reason=\"full\"}"), 1.0);
     world.go.notify_one();
     until("it is answered", || world.held.load(Ordering::SeqCst) == 0).await;
-    assert!(one(&mut other, "/").await.starts_with("HTTP/1.1 200 "));
+    assert!(one_of("eve", &mut other, "/").await.starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn idle_connections_give_way_to_new_ones() {
+    let world = World::loopback(Limits { connections: 3, ..Limits::default() }).await;
+    let refused =
+        |reason: &str| world.count(&format!("ingester_serve_connections_refused_total{{reason=\"{reason}\"}}"));
+    let mut waiting = world.connect().await;
+    waiting.write_all(b"GET /wait HTTP/1.1\r\nhost: localhost\r\nuser: ada\r\n\r\n").await.unwrap();
+    until("it is asked", || world.held.load(Ordering::SeqCst) == 1).await;
+    let mut known = world.connect().await;
+    assert!(one_of("ada", &mut known, "/").await.starts_with("HTTP/1.1 200 "));
+    let mut silent = world.connect().await;
+    until("three are there", || world.count("ingester_serve_connections ") == 3.0).await;
+    // One that has asked nothing goes first, however long the other has been idle.
+    let mut new = world.connect().await;
+    assert_eq!(all(&mut silent).await, "");
+    assert!(one_of("ada", &mut known, "/").await.starts_with("HTTP/1.1 200 "));
+    assert!(one_of("eve", &mut new, "/").await.starts_with("HTTP/1.1 200 "));
+    // Then the one that has been idle for longest.
+    let mut newer = world.connect().await;
+    assert_eq!(all(&mut known).await, "");
+    assert!(one_of("bob", &mut newer, "/").await.starts_with("HTTP/1.1 200 "));
+    assert_eq!((refused("idle"), refused("full")), (2.0, 0.0));
+    // Those that are being answered stay.
+    let mut busy = Vec::new();
+    for stream in [&mut new, &mut newer] {
+        stream.write_all(b"GET /never HTTP/1.1\r\nhost: localhost\r\nuser: eve\r\n\r\n").await.unwrap();
+        busy.push(stream);
+    }
+    until("they are asked", || world.held.load(Ordering::SeqCst) == 3).await;
+    assert_eq!(all(&mut world.connect().await).await, "");
+    assert_eq!((refused("idle"), refused("full")), (2.0, 1.0));
+    world.go.notify_one();
+    assert!(asked("", &mut waiting).await.ends_with("GET /wait"));
 }
 
 #[tokio::test]
 async fn who_only_waits_keeps_nobody_from_being_answered() {
-    let world = World::loopback(Limits { in_flight: 1, ..Limits::default() }).await;
+    let world = World::with_places(Limits::default(), 1).await;
     let mut following = Vec::new();
     for _ in 0..3 {
         let mut stream = world.connect().await;
-        stream.write_all(b"GET /follow HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        stream.write_all(b"GET /follow HTTP/1.1\r\nhost: localhost\r\nuser: eve\r\n\r\n").await.unwrap();
         let mut head = [0; 15];
         stream.read_exact(&mut head).await.unwrap();
         assert_eq!(&head, b"HTTP/1.1 200 OK");
         following.push(stream);
     }
-    assert!(world.ask(&format!("GET /a HTTP/1.1\r\n{CLOSE}")).await.ends_with("GET /a"));
+    assert!(world.ask(&format!("GET /a HTTP/1.1\r\nuser: ada\r\n{CLOSE}")).await.ends_with("GET /a"));
     assert_eq!(world.count("ingester_serve_requests_in_flight "), 3.0);
     drop(following.pop());
     until("nothing is held for who has gone", || world.held.load(Ordering::SeqCst) == 2).await;
@@ -502,7 +559,13 @@ async fn a_port_without_authentication_is_for_this_machine_alone() {
     assert!(world.address.ip().is_loopback());
     let ask = async |headers: &str| world.ask(&format!("GET / HTTP/1.1\r\n{headers}connection: close\r\n\r\n")).await;
     assert!(ask("host: localhost:1\r\n").await.starts_with("HTTP/1.1 200 "));
-    for headers in ["host: evil.example\r\n", "", "host: localhost\r\norigin: https://evil.example\r\n"] {
+    for headers in [
+        "host: evil.example\r\n",
+        "",
+        "host: localhost\r\norigin: https://evil.example\r\n",
+        "host: localhost\r\norigin: http://localhost:3000\r\n",
+        "host: localhost\r\nsec-fetch-site: cross-site\r\n",
+    ] {
         let answer = ask(headers).await;
         assert!(
             answer.starts_with("HTTP/1.1 403 ") && answer.contains(r#""reason":"Forbidden""#),

@@ -5,34 +5,86 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// What a connection is waiting for. Its task alone changes it.
+/// What a connection is waiting for. Its task alone changes it, until it is [closed](Phase::close).
 #[derive(Debug, Default)]
-pub(super) struct Phase(AtomicU32);
+pub(super) struct Phase {
+    now: AtomicU32,
+    /// When it began, among the phases of all connections.
+    begun: AtomicU64,
+}
 
+/// For TLS, which has its own time.
+const NEW: u32 = 0;
 /// For the server: no time runs here.
-const BUSY: u32 = 0;
+const BUSY: u32 = 1;
 /// For the rest of a request's headers.
-const HEAD: u32 = 1;
+const HEAD: u32 = 2;
 /// For the next request.
-const REST: u32 = 2;
+const REST: u32 = 3;
+/// For nothing: it is answered that it is to wait.
+const WAITS: u32 = 4;
+/// For its end, because its place is another's.
+const CLOSED: u32 = 5;
 /// The other bits count the changes, so that each begins a time of its own.
-const CHANGE: u32 = 4;
+const CHANGE: u32 = 8;
+
+/// Counts the phases of all connections.
+static PHASES: AtomicU64 = AtomicU64::new(0);
+
+/// What a connection could be closed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Idle {
+    seen: u32,
+    /// When it began: what is smaller began earlier.
+    pub(super) begun: u64,
+    /// No request has begun to come.
+    pub(super) between: bool,
+}
 
 impl Phase {
-    fn enter(&self, phase: u32) {
-        let changes = self.0.load(Ordering::Relaxed) & !(CHANGE - 1);
-        self.0.store(changes.wrapping_add(CHANGE) | phase, Ordering::Relaxed);
+    /// Whether the phase is another now: not if the connection is closed.
+    fn enter(&self, phase: u32) -> bool {
+        self.begun.store(PHASES.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        let next = |now: u32| (now % CHANGE != CLOSED).then_some((now - now % CHANGE).wrapping_add(CHANGE) | phase);
+        self.now.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
     }
 
-    /// The server works.
-    pub(super) fn busy(&self) {
-        self.enter(BUSY);
+    /// The connection is there.
+    pub(super) fn begin(&self) {
+        self.enter(NEW);
+    }
+
+    /// The server works. `false`: it must not any more, because the connection is closed.
+    pub(super) fn busy(&self) -> bool {
+        self.enter(BUSY)
+    }
+
+    /// The answer only waits.
+    pub(super) fn waits(&self) {
+        self.enter(WAITS);
+    }
+
+    /// Since when nothing is done for the connection; `None` while something is.
+    pub(super) fn idle(&self) -> Option<Idle> {
+        let seen = self.now.load(Ordering::Relaxed);
+        let between = match seen % CHANGE {
+            NEW | HEAD => false,
+            REST | WAITS => true,
+            _ => return None,
+        };
+        Some(Idle { seen, begun: self.begun.load(Ordering::Relaxed), between })
+    }
+
+    /// Closes the connection, if nothing has happened since.
+    pub(super) fn close(&self, idle: Idle) -> bool {
+        let closed = (idle.seen - idle.seen % CHANGE) | CLOSED;
+        self.now.compare_exchange(idle.seen, closed, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// A request is to come now.
@@ -74,8 +126,8 @@ impl<S> Watched<S> {
 
     /// Whether the time of the phase is over; otherwise the task is woken when it is.
     fn is_over(&mut self, cx: &mut Context<'_>) -> bool {
-        let phase = self.phase.0.load(Ordering::Relaxed);
-        let time = match phase & (CHANGE - 1) {
+        let phase = self.phase.now.load(Ordering::Relaxed);
+        let time = match phase % CHANGE {
             HEAD => self.head,
             REST => self.idle,
             _ => return false,
@@ -114,7 +166,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let read = Pin::new(&mut self.socket).poll_read(cx, buf);
         match &read {
             Poll::Ready(Ok(())) if buf.filled().len() > before => {
-                if self.phase.0.load(Ordering::Relaxed) & (CHANGE - 1) == REST {
+                if self.phase.now.load(Ordering::Relaxed) % CHANGE == REST {
                     self.phase.head();
                 }
             }

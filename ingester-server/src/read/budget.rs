@@ -1,7 +1,11 @@
-//! The memory for lists that are read and sent: one budget for the process. Whoever finds it in use waits.
+//! The memory for lists that are read and sent: one budget for the process, of which no user has more than a half. Lists that find it
+//! in use wait: next is the list of the user who holds the least, and of those the first one. Lists that read whole tables come after
+//! all others, and have a quarter of it at most.
 
 use bytes::Bytes;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
 
 /// The unit of the budget, in bytes.
 const UNIT: usize = 1024;
@@ -16,39 +20,137 @@ pub(super) const PAGE: usize = 4 << 20;
 /// text, a text that waits, a text that is being sent.
 pub(super) const READING: usize = 3 * PAGE;
 
+/// What a list costs the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cost {
+    /// A key leads to its rows.
+    Keyed,
+    /// It reads a whole table, its texts, or all that it counts.
+    Whole,
+}
+
 /// A number of bytes that lists share.
 #[derive(Debug)]
-pub(super) struct Budget(Semaphore);
+pub(super) struct Budget {
+    units: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Units that are free.
+    free: usize,
+    /// The units that each user holds, of those who hold any.
+    held: BTreeMap<Arc<str>, usize>,
+    /// The units that lists of [`Cost::Whole`] hold.
+    whole: usize,
+    /// In the order in which they came.
+    waiting: Vec<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    user: Arc<str>,
+    cost: Cost,
+    admitted: oneshot::Sender<Share>,
+}
 
 impl Budget {
     /// A budget of so many bytes, at least [`READING`].
     pub(super) const fn new(bytes: usize) -> Self {
-        Budget(Semaphore::const_new(bytes / UNIT))
+        let units = bytes / UNIT;
+        Budget { units, state: Mutex::new(State { free: units, held: BTreeMap::new(), whole: 0, waiting: Vec::new() }) }
     }
 
-    /// Waits for what reading a list takes. Who came first is first.
-    pub(super) async fn reading(&'static self) -> Share {
-        // It is never closed.
-        Share(self.0.acquire_many(units(READING)).await.ok())
+    /// Waits for what reading a list of this user takes.
+    pub(super) async fn reading(&'static self, user: &str, cost: Cost) -> Share {
+        let (admitted, share) = oneshot::channel();
+        self.state().waiting.push(Waiting { user: user.into(), cost, admitted });
+        self.admit();
+        // Each that waits is admitted in the end.
+        share.await.unwrap_or_else(|_| Share { budget: self, user: user.into(), cost, units: 0 })
+    }
+
+    /// Admits those who may go on.
+    fn admit(&'static self) {
+        loop {
+            let (admitted, share) = {
+                let mut state = self.state();
+                state.waiting.retain(|waiting| !waiting.admitted.is_closed());
+                let Some(next) = state.next(self.units) else { return };
+                let Waiting { user, cost, admitted } = state.waiting.remove(next);
+                state.take(&user, cost, units(READING));
+                (admitted, Share { budget: self, user, cost, units: units(READING) })
+            };
+            // If it does not wait any more, its share comes back, and another is admitted. Without the lock, which that needs.
+            drop(admitted.send(share));
+        }
     }
 
     /// The bytes that nobody holds.
     #[cfg(test)]
     pub(super) fn left(&self) -> usize {
-        self.0.available_permits() * UNIT
+        self.state().free * UNIT
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The place of the next one that may go on.
+    fn next(&self, all: usize) -> Option<usize> {
+        let reading = units(READING);
+        if self.free < reading {
+            return None;
+        }
+        let held = |user: &Arc<str>| self.held.get(user).copied().unwrap_or_default();
+        // Whatever the budget is, one list of each fits.
+        let (most, most_whole) = ((all / 2).max(reading), (all / 4).max(reading));
+        let may = |waiting: &Waiting| {
+            let is_few = waiting.cost == Cost::Keyed || self.whole + reading <= most_whole;
+            is_few && held(&waiting.user) + reading <= most
+        };
+        let places = self.waiting.iter().enumerate().filter(|(_, waiting)| may(waiting));
+        places.min_by_key(|(place, waiting)| (waiting.cost, held(&waiting.user), *place)).map(|(place, _)| place)
+    }
+
+    fn take(&mut self, user: &Arc<str>, cost: Cost, units: usize) {
+        self.free -= units;
+        *self.held.entry(user.clone()).or_default() += units;
+        self.whole += if cost == Cost::Whole { units } else { 0 };
+    }
+
+    fn give_back(&mut self, user: &Arc<str>, cost: Cost, units: usize) {
+        self.free += units;
+        if let Some(held) = self.held.get_mut(user) {
+            *held = held.saturating_sub(units);
+            if *held == 0 {
+                self.held.remove(user);
+            }
+        }
+        self.whole = self.whole.saturating_sub(if cost == Cost::Whole { units } else { 0 });
     }
 }
 
 /// What a list holds of a [`Budget`] while this is there.
 #[derive(Debug)]
-pub(super) struct Share(Option<SemaphorePermit<'static>>);
+pub(super) struct Share {
+    budget: &'static Budget,
+    user: Arc<str>,
+    cost: Cost,
+    units: usize,
+}
 
 impl Share {
     /// Gives back all but this.
     pub(super) fn shrink(&mut self, bytes: usize) {
-        if let Some(permit) = &mut self.0 {
-            let more = permit.num_permits().saturating_sub(units(bytes) as usize);
-            drop(permit.split(more));
+        let more = self.units.saturating_sub(units(bytes));
+        if more > 0 {
+            self.units -= more;
+            self.budget.state().give_back(&self.user, self.cost, more);
+            self.budget.admit();
         }
     }
 
@@ -57,6 +159,12 @@ impl Share {
         let text = text.into_boxed_str();
         self.shrink(text.len());
         Bytes::from_owner(Held { text, _share: self })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.shrink(0);
     }
 }
 
@@ -71,6 +179,90 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-fn units(bytes: usize) -> u32 {
-    u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
+fn units(bytes: usize) -> usize {
+    bytes.div_ceil(UNIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, Cost, READING, Share};
+    use futures::FutureExt as _;
+    use std::pin::Pin;
+
+    /// A budget of ten lists.
+    fn ten() -> &'static Budget {
+        Box::leak(Box::new(Budget::new(10 * READING)))
+    }
+
+    fn ask(budget: &'static Budget, user: &'static str, cost: Cost) -> Pin<Box<dyn Future<Output = Share>>> {
+        Box::pin(budget.reading(user, cost))
+    }
+
+    /// The lists that are admitted at once; the others wait.
+    fn admitted(
+        budget: &'static Budget,
+        user: &'static str,
+        cost: Cost,
+        lists: usize,
+    ) -> (Vec<Share>, Vec<Pin<Box<dyn Future<Output = Share>>>>) {
+        let (mut shares, mut waiting) = (Vec::new(), Vec::new());
+        for _ in 0..lists {
+            let mut list = ask(budget, user, cost);
+            match list.as_mut().now_or_never() {
+                Some(share) => shares.push(share),
+                None => waiting.push(list),
+            }
+        }
+        (shares, waiting)
+    }
+
+    #[test]
+    fn one_user_leaves_a_half_for_others_and_whole_tables_three_quarters() {
+        let budget = ten();
+        let (greedy, waiting) = admitted(budget, "greedy", Cost::Keyed, 30);
+        assert_eq!((greedy.len(), waiting.len()), (5, 25));
+        let (whole, waiting_whole) = admitted(budget, "scans", Cost::Whole, 30);
+        assert_eq!((whole.len(), waiting_whole.len()), (2, 28));
+        let (other, _) = admitted(budget, "other", Cost::Keyed, 1);
+        assert_eq!(other.len(), 1, "it does not wait");
+        drop((greedy, waiting, whole, waiting_whole, other));
+        assert_eq!(budget.left(), 10 * READING);
+    }
+
+    #[test]
+    fn the_user_who_holds_the_least_is_next_and_whole_tables_are_last() {
+        let budget = ten();
+        let (mut first, _first) = admitted(budget, "a", Cost::Keyed, 5);
+        let (second, _second) = admitted(budget, "b", Cost::Keyed, 5);
+        assert_eq!(first.len() + second.len(), 10);
+        let mut whole = ask(budget, "c", Cost::Whole);
+        assert!(whole.as_mut().now_or_never().is_none());
+        let mut again = ask(budget, "a", Cost::Keyed);
+        assert!(again.as_mut().now_or_never().is_none());
+        let mut new = ask(budget, "d", Cost::Keyed);
+        assert!(new.as_mut().now_or_never().is_none());
+        drop(first.pop());
+        let _new = new.as_mut().now_or_never().expect("it came last and holds nothing");
+        assert!(again.as_mut().now_or_never().is_none() && whole.as_mut().now_or_never().is_none());
+        drop(first.pop());
+        let _again = again.as_mut().now_or_never().expect("a key leads to its rows");
+        assert!(whole.as_mut().now_or_never().is_none());
+        drop(first.pop());
+        assert!(whole.as_mut().now_or_never().is_some());
+    }
+
+    #[test]
+    fn who_does_not_wait_any_more_is_passed_over() {
+        let budget = ten();
+        let (held, waiting) = admitted(budget, "a", Cost::Keyed, 6);
+        drop(waiting);
+        drop(held);
+        assert_eq!(budget.left(), 10 * READING);
+        // Admitted, and gone before it knows.
+        let (held, mut waiting) = admitted(budget, "a", Cost::Keyed, 6);
+        assert!(waiting[0].as_mut().now_or_never().is_none());
+        drop(held);
+        drop(waiting);
+        assert_eq!(budget.left(), 10 * READING);
+    }
 }

@@ -47,7 +47,7 @@ fn budget(bytes: usize) -> &'static Budget {
 async fn list(budget: &'static Budget, store: &Arc<Store>, query: &str) -> Response<Body> {
     let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
     let parameters = parameters::parse(query, "Model", Micros::now()).unwrap();
-    list_within(budget, store, kind, parameters, Form::Objects, Limits::default()).await.unwrap()
+    list_within((budget, "ann"), store, kind, parameters, Form::Objects, Limits::default()).await.unwrap()
 }
 
 /// Waits for a condition.

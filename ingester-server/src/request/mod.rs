@@ -5,10 +5,12 @@
 //! | `path.rs` | the path |
 //! | `parameters.rs` | the parameters, also those in label selectors |
 //! | `accept.rs` | the media types |
+//! | `names.rs` | which names objects and namespaces can have |
 //!
 //! May use: ingester-core, status.
 //! Must not: do I/O.
 
 pub mod accept;
+pub mod names;
 pub mod parameters;
 pub mod path;

@@ -1,6 +1,7 @@
 //! The parameters of a request for objects: Kubernetes' own, and ours. Ours may also be requirements of the label selector,
 //! `mirror.michelangelo.api/state=deleted`, because kubectl passes nothing else.
 
+use crate::request::names::{is_name, is_namespace};
 use crate::request::path::OUTER_GROUP;
 use crate::status::{Cause, Status};
 use ingester_core::nearest::nearest;
@@ -144,6 +145,7 @@ pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status>
             parameters.warnings.push(format!("unknown parameter `{key}` is ignored{meant}"));
         }
     }
+    parameters.query.filters.iter().try_for_each(has_names)?;
     match &mut parameters.saved {
         Some((_, bound)) => *bound = of_query,
         None if of_query.is_empty() => {}
@@ -154,6 +156,23 @@ pub fn parse(query: &str, kind: &str, now: Micros) -> Result<Parameters, Status>
         }
     }
     Ok(parameters)
+}
+
+/// Refuses a name that no object and no namespace has: rights are asked about as it is written, and a database may find others.
+fn has_names(filter: &Filter) -> Result<(), Status> {
+    let Filter::Field { field, test: Test::Equal(Value::Text(name)) } = filter else { return Ok(()) };
+    let is_one = match &**field {
+        // Nothing has it, in any database.
+        _ if name.is_empty() => true,
+        "metadata.name" => is_name(name),
+        "metadata.namespace" => is_namespace(name),
+        _ => true,
+    };
+    if is_one {
+        Ok(())
+    } else {
+        Err(Status::bad_request(format!("{field}: {name:?} is not a name that Kubernetes takes")))
+    }
 }
 
 impl Parameters {
@@ -359,6 +378,8 @@ mod tests {
         for (query, code, part) in [
             ("labelSelector=a=%20b%20c", 400, "unable to parse requirement"),
             ("fieldSelector=a", 400, "field selector"),
+            ("fieldSelector=metadata.name%3Da%20", 400, "\"a \" is not a name that Kubernetes takes"),
+            ("fieldSelector=metadata.namespace%3DA", 400, "\"A\" is not a name that Kubernetes takes"),
             ("state=gone", 400, "`gone` is none of live, evicted, deleted and all"),
             ("created-after=tuesday", 400, "created-after:"),
             ("created-after=1d&created-after=2d", 400, "it has one value"),

@@ -1,5 +1,6 @@
 //! The path of a request, by Kubernetes' conventions.
 
+use super::names::{is_name, is_namespace};
 use crate::status::Status;
 use ingester_core::Kind;
 use percent_encoding::percent_decode_str;
@@ -72,8 +73,8 @@ impl Objects<'_> {
 /// Reads the path of a request. What is below [`OUTER_PREFIX`] means the same as without it.
 ///
 /// # Errors
-/// 404 for a path that no Kubernetes server has. So is every path with an empty part, with `.` or `..`, or with a slash that is
-/// written as `%2f`: nothing is guessed about them.
+/// 404 for a path that no Kubernetes server has. So is every path with an empty part, with `.` or `..`, with a slash that is
+/// written as `%2f`, or with a name that Kubernetes would refuse: nothing is guessed about them.
 pub fn parse(path: &str) -> Result<Target<'_>, Status> {
     let inner = match path.strip_prefix(OUTER_PREFIX) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
@@ -127,6 +128,11 @@ fn objects<'p>(group: Cow<'p, str>, version: Cow<'p, str>, rest: &[Cow<'p, str>]
         [name, subresource] => (Some(name.clone()), Some(subresource.clone())),
         _ => return Err(Status::no_such_path()),
     };
+    if namespace.as_deref().is_some_and(|name| !is_namespace(name))
+        || name.as_deref().is_some_and(|name| !is_name(name))
+    {
+        return Err(Status::no_such_path());
+    }
     Ok(Objects { group, version, plural: plural.clone(), namespace, name, subresource })
 }
 
@@ -190,6 +196,13 @@ mod tests {
             "/apis/a.b/v1/namespaces/n\\m/models",
             "/apis/a.b/v1/namespaces/n%00/models",
             "/apis/a.b/v1/namespaces/%ff/models",
+            "/apis/a.b/v1/namespaces/n%20/models",
+            "/apis/a.b/v1/namespaces/n%c2%a0/models",
+            "/apis/a.b/v1/namespaces/N/models",
+            "/apis/a.b/v1/namespaces/n/models/m%20",
+            "/apis/a.b/v1/namespaces/n/models/%20m",
+            "/apis/a.b/v1/namespaces/n/models/m%20/restore",
+            "/apis/a.b/v1/models/m%20",
             "/apis/a.b/v1/namespaces/n/models/m/restore/x",
             "/etc/passwd",
         ] {

@@ -13,6 +13,13 @@ use std::time::Duration;
 /// How long the API server may take for an answer.
 const TIME: Duration = Duration::from_secs(30);
 
+/// The field manager of what is created.
+const CREATES: &str = "ingester-restore";
+
+/// The field manager of a status that is written. Another one than that of the object, so that the managed fields say whether the
+/// status was written: old API servers count a status that they leave out of a new object among its fields.
+pub(super) const WRITES_STATUS: &str = "ingester-restore-status";
+
 /// The objects of a kind in the cluster.
 pub(super) struct Cluster {
     client: kube::Client,
@@ -49,7 +56,7 @@ impl Cluster {
     /// Creates an object; returns it as it was created.
     pub(super) async fn create(&self, object: Value, dry_run: bool) -> Result<Value, Status> {
         let object: DynamicObject = serde_json::from_value(object).map_err(Status::internal)?;
-        let parameters = PostParams { dry_run, ..PostParams::default() };
+        let parameters = PostParams { dry_run, field_manager: Some(CREATES.to_owned()) };
         let created = in_time(self.api.create(&parameters, &object)).await?.map_err(status)?;
         serde_json::to_value(created).map_err(Status::internal)
     }
@@ -57,7 +64,8 @@ impl Cluster {
     /// Writes the status of an object; returns the object with it. `None` if the kind has no subresource for it.
     pub(super) async fn set_status(&self, name: &str, value: &Value) -> Result<Option<Value>, Status> {
         let patch = Patch::Merge(json!({ "status": value }));
-        match in_time(self.api.patch_status(name, &PatchParams::default(), &patch)).await? {
+        let parameters = PatchParams { field_manager: Some(WRITES_STATUS.to_owned()), ..PatchParams::default() };
+        match in_time(self.api.patch_status(name, &parameters, &patch)).await? {
             Ok(object) => serde_json::to_value(object).map(Some).map_err(Status::internal),
             Err(kube::Error::Api(answer)) if answer.code == 404 => Ok(None),
             Err(error) => Err(status(error)),

@@ -8,25 +8,29 @@
 //! # Flow
 //! 1. The row: of several with the name, one that is evicted before one that is deleted, then the newest; or that of a uid.
 //! 2. The name must be free in the cluster. If the object that has it was restored from this row, only the rest is done: so the same
-//!    request can be repeated.
-//! 3. The object is created with the annotation `michelangelo/RestoredFrom`, then its status is written, if it has a subresource.
+//!    request can be repeated, also after a crash between any two steps.
+//! 3. The object is created with the annotation `michelangelo/RestoredFrom`, then its status is written, if it has a subresource. A
+//!    status that could not be written is a failure: the old row stays, and the same request tries again. The managed fields of
+//!    the object say whether the status was written.
 //! 4. Once the mirror has stored the new object, the old row is marked as deleted. If that takes too long, the old row stays, and the
 //!    answer says so.
 //!
-//! May use: ingester-core, ingester-store, marks, status, write.
+//! May use: ingester-core, ingester-store, former, marks, status, write.
 
 mod cluster;
 mod object;
 
+use crate::former::Reach;
 use crate::status::{Reason, Resource, Status};
 use crate::write::find::{failed, find};
-use crate::write::{Answer, Options, is_leaving, json_of};
-use cluster::{Cluster, Ownership};
+use crate::write::{Answer, Options, json_of, leaving};
+use cluster::{Cluster, Ownership, WRITES_STATUS};
 use http::StatusCode;
 use ingester_core::Kind;
 use ingester_core::query::States;
+use ingester_store::guard::Eviction;
 use ingester_store::{Changed, Effect, Store, StoredRow};
-use object::{Restorable, restored_from};
+use object::{Restorable, StatusIs, restored_from, status_of};
 use serde_json::Value;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -51,6 +55,12 @@ pub struct Wanted<'a> {
     pub effect: Effect,
     /// How long to wait for the mirror to store the new object.
     pub patience: Duration,
+    /// Who asks, as it is written into the object.
+    pub by: Option<&'a str>,
+    /// Whether the status is to be restored as well; else why it is left out.
+    pub status: Result<(), &'a str>,
+    /// Which rows may be seen.
+    pub former: Reach,
 }
 
 /// What was restored.
@@ -60,12 +70,21 @@ pub struct Restored {
     pub object: Value,
     /// The uid of the row that it came from.
     pub from: Box<str>,
-    /// It was restored before.
+    /// It was restored before: nothing was written to the cluster.
     pub before: bool,
     /// Nothing is left to do: the old row is marked as deleted. Always so of a dry run.
     pub finished: bool,
     /// What the caller should know.
     pub warnings: Vec<String>,
+}
+
+/// Who asks for an object to be restored.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    /// The user.
+    pub user: &'a str,
+    /// Whether they may write the status of the object; else why not.
+    pub status: Result<(), &'a str>,
 }
 
 /// POST of `<name>/restore`.
@@ -79,10 +98,15 @@ pub async fn post(
     namespace: &str,
     name: &str,
     options: &Options,
+    asker: Asker<'_>,
 ) -> Result<Answer, Status> {
     let effect = options.effect("CreateOptions")?;
-    let wanted = Wanted { namespace, name, uid: options.uid.as_deref(), effect, patience: PATIENCE };
+    let Asker { user, status } = asker;
+    let uid = options.uid.as_deref();
+    let wanted =
+        Wanted { namespace, name, uid, effect, patience: PATIENCE, by: Some(user), status, former: options.former };
     let restored = restore(store, client, kind, wanted).await?;
+    options.note(|log| log.uid(&restored.from));
     let body = serde_json::to_string(&restored.object).map_err(Status::internal)?;
     Ok(Answer { body, warnings: restored.warnings })
 }
@@ -108,46 +132,94 @@ pub async fn restore(store: &Store, client: kube::Client, kind: &Kind, wanted: W
     let Restorable { namespace, name, .. } = object.clone();
     let cluster = Cluster::new(client, kind, &namespace);
 
+    let dry_run = wanted.effect == Effect::Tried;
+    let mut warnings = Vec::new();
+
     if let Some(there) = cluster.get(&name).await? {
         let from = of_this_name(store, kind, wanted, &stored.uid, &there).await?;
         let Some(from) = from else { return Err(taken(resource, &name, &stored.uid, &there)) };
-        let mut restored = Restored { object: shown(there), from, before: true, finished: true, warnings: Vec::new() };
+        if from != stored.uid {
+            object = read(kind, &row(store, kind, &from, wanted.name).await?)?;
+        }
+        leave_out_status(&mut object, wanted, &mut warnings);
+        let is = object.status().map_or(StatusIs::Written, |status| status_of(&there, status, WRITES_STATUS));
+        if is == StatusIs::Anothers {
+            warnings
+                .push("its status was not restored: another writer has written one since, which is kept".to_owned());
+        }
+        let (object, before) = match object.status().filter(|_| is == StatusIs::Missing) {
+            Some(status) => with_status(&cluster, &name, there, status, dry_run).await?,
+            None => (there, true),
+        };
+        let mut restored = Restored { object: shown(object), from, before, finished: true, warnings };
         finish(store, kind, wanted, &mut restored).await?;
         return Ok(restored);
     }
-    if is_leaving(&stored) {
-        let why = "it is just being moved from etcd to SQL; try again in a moment";
-        return Err(Status::conflict(resource, &name, why));
+    if stored.eviction == Eviction::Intended {
+        return Err(leaving(resource, &name));
     }
-    let mut warnings = keep_owners(&cluster, &mut object, &namespace).await?;
-    let dry_run = wanted.effect == Effect::Tried;
+    leave_out_status(&mut object, wanted, &mut warnings);
+    if let Some(user) = wanted.by {
+        object.asked_by(user);
+    }
+    warnings.extend(keep_owners(&cluster, &mut object, &namespace).await?);
     let mut created = cluster.create(object.value(), dry_run).await.map_err(|error| raced(error, resource, &name))?;
-    if let Some(status) = object.status().filter(|status| created.get("status") != Some(status)) {
-        if dry_run {
-            // What the next request would write.
-            created["status"] = status.clone();
-        } else {
-            match cluster.set_status(&name, status).await {
-                Ok(Some(object)) => created = object,
-                Ok(None) => {}
-                Err(error) => warnings.push(format!("its status was not restored: {error}")),
-            }
-        }
+    if let Some(status) = object.stored_status().filter(|status| created.get("status") != Some(status)) {
+        (created, _) = with_status(&cluster, &name, created, status, dry_run).await?;
     }
     let mut restored = Restored { object: shown(created), from: uid, before: false, finished: true, warnings };
     finish(store, kind, wanted, &mut restored).await?;
     Ok(restored)
 }
 
+/// Leaves out the status where the caller may not write it.
+fn leave_out_status(object: &mut Restorable, wanted: Wanted<'_>, warnings: &mut Vec<String>) {
+    if let Err(why) = wanted.status
+        && object.without_status()
+    {
+        warnings.push(format!("its status is left out: {why}"));
+    }
+}
+
+/// Writes the status of an object that was created. Returns the object with it, and whether it stays as it was, because its kind
+/// has no subresource for the status.
+///
+/// # Errors
+/// What the API server says. The object is there then, and the same request writes its status.
+async fn with_status(
+    cluster: &Cluster,
+    name: &str,
+    mut object: Value,
+    status: &Value,
+    dry_run: bool,
+) -> Result<(Value, bool), Status> {
+    if dry_run {
+        // What the next request would write.
+        object["status"] = status.clone();
+        return Ok((object, false));
+    }
+    match cluster.set_status(name, status).await {
+        Ok(Some(object)) => Ok((object, false)),
+        Ok(None) => Ok((object, true)),
+        Err(mut error) => {
+            error.message = format!(
+                "it was created, but its status was not restored: {}; the old row stays as it is, restore the same again",
+                error.message
+            );
+            Err(error)
+        }
+    }
+}
+
 /// The uid of the row to restore from.
 async fn source(store: &Store, kind: &Kind, wanted: Wanted<'_>) -> Result<Box<str>, Status> {
     let gone = States { live: false, ..States::ALL };
-    let Wanted { namespace, name, uid, .. } = wanted;
-    match find(store, kind, namespace, name, uid, gone).await {
+    let Wanted { namespace, name, uid, former, .. } = wanted;
+    match find(store, kind, namespace, name, uid, gone, former).await {
         Ok(found) => Ok(found.uid),
         // Is it there at all?
         Err(status) if status.reason == Reason::NotFound => {
-            find(store, kind, namespace, name, uid, States::LIVE).await?;
+            find(store, kind, namespace, name, uid, States::LIVE, former).await?;
             let plural = kind.plural();
             Err(live(
                 Resource { group: kind.group(), plural: &plural },
@@ -185,7 +257,7 @@ async fn of_this_name(
         return Ok(None);
     }
     let gone = States { live: false, ..States::ALL };
-    match find(store, kind, wanted.namespace, wanted.name, Some(from), gone).await {
+    match find(store, kind, wanted.namespace, wanted.name, Some(from), gone, wanted.former).await {
         Ok(found) => Ok(Some(found.uid)),
         Err(status) if status.reason == Reason::NotFound => Ok(None),
         Err(status) => Err(status),
@@ -254,7 +326,9 @@ async fn finish(store: &Store, kind: &Kind, wanted: Wanted<'_>, restored: &mut R
     match store.delete_evicted(kind, &restored.from, Effect::Written, keep_nothing).await.map_err(failed)? {
         Changed::Done(_) | Changed::Unchanged(_) | Changed::Deleted | Changed::NotFound => {}
         // The cluster has the old object again.
-        Changed::NotEvicted => restored.warnings.push("the old row is not evicted any more, and stays".to_owned()),
+        Changed::NotEvicted | Changed::Leaving => {
+            restored.warnings.push("the old row is not evicted any more, and stays".to_owned())
+        }
         Changed::Refused(never) => match never {},
     }
     Ok(())

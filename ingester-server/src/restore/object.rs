@@ -1,6 +1,6 @@
 //! The object that is created from the text of a row. Pure.
 
-use crate::marks::{DELETING, FINALIZER, IMMUTABLE, RESTORED_FROM};
+use crate::marks::{DELETING, FINALIZER, IMMUTABLE, RESTORED_BY, RESTORED_FROM};
 use ingester_core::Kind;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -74,6 +74,7 @@ impl Restorable {
         if let Some(annotations) = annotations.as_object_mut() {
             annotations.remove(IMMUTABLE);
             annotations.remove(DELETING);
+            annotations.remove(RESTORED_BY);
             annotations.insert(RESTORED_FROM.to_owned(), Value::String(from.into()));
         }
     }
@@ -100,15 +101,61 @@ impl Restorable {
         }
     }
 
-    /// The status; `None` if there is none.
+    /// Writes down who asked for it.
+    pub(super) fn asked_by(&mut self, user: &str) {
+        if let Some(Value::Object(annotations)) = self.metadata().and_then(|metadata| metadata.get_mut("annotations")) {
+            annotations.insert(RESTORED_BY.to_owned(), Value::String(user.to_owned()));
+        }
+    }
+
+    /// The status as it is stored.
+    pub(super) fn stored_status(&self) -> Option<&Value> {
+        self.object.get("status")
+    }
+
+    /// The status; `None` if there is none, or an empty one.
     pub(super) fn status(&self) -> Option<&Value> {
-        self.object.get("status").filter(|status| !status.is_null())
+        self.object.get("status").filter(|status| !is_empty(status))
+    }
+
+    /// Leaves out the status. Returns whether there was one.
+    pub(super) fn without_status(&mut self) -> bool {
+        self.object.remove("status").is_some_and(|status| !is_empty(&status))
     }
 
     /// The object.
     pub(super) fn value(&self) -> Value {
         Value::Object(self.object.clone())
     }
+}
+
+/// What an object in the cluster has of the status that it is to get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StatusIs {
+    /// It was written.
+    Written,
+    /// It was not.
+    Missing,
+    /// There is another one, of another writer. Ours was never written, or every field of it was changed since.
+    Anothers,
+}
+
+/// What an object has of this status. The API server says who wrote which fields (`managedFields`).
+pub(super) fn status_of(there: &Value, wanted: &Value, writer: &str) -> StatusIs {
+    let status = &there["status"];
+    let is_writer = |entry: &Value| entry["manager"] == writer;
+    let managers = there["metadata"]["managedFields"].as_array();
+    if status == wanted || managers.is_some_and(|all| all.iter().any(is_writer)) {
+        StatusIs::Written
+    } else if is_empty(status) {
+        StatusIs::Missing
+    } else {
+        StatusIs::Anothers
+    }
+}
+
+fn is_empty(status: &Value) -> bool {
+    status.is_null() || status.as_object().is_some_and(Map::is_empty)
 }
 
 /// The uid of the object that this one was restored from.
@@ -118,7 +165,7 @@ pub(super) fn restored_from(object: &Value) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Owner, Restorable, restored_from};
+    use super::{Owner, Restorable, StatusIs, restored_from, status_of};
     use ingester_core::Kind;
     use serde_json::{Value, json};
 
@@ -146,7 +193,7 @@ mod tests {
             "finalizers": ["michelangelo/Ingester", "example.com/keep", "foregroundDeletion"],
             "annotations": {
                 "michelangelo/Immutable": "true", "michelangelo/Deleting": "true", "michelangelo/RestoredFrom": "older",
-                "note": "kept",
+                "michelangelo/RestoredBy": "eve", "note": "kept",
             },
         }));
         let expected = json!({
@@ -186,5 +233,20 @@ mod tests {
         assert_eq!((&owners[0], &owners[1], owners[2].uid.as_str()), (&first, &Owner::default(), "v"));
         restorable.keep_owners(&[true, false, false]);
         assert_eq!(restorable.value()["metadata"]["ownerReferences"], json!([owner]));
+    }
+
+    #[test]
+    fn who_wrote_a_status_is_seen_in_the_managed_fields() {
+        let wanted = json!({"state": "READY"});
+        let of = |status: Value, managers: &[&str]| {
+            let managers: Vec<Value> = managers.iter().map(|name| json!({ "manager": name })).collect();
+            status_of(&json!({"metadata": {"managedFields": managers}, "status": status}), &wanted, "ours")
+        };
+        assert_eq!(of(wanted.clone(), &[]), StatusIs::Written);
+        assert_eq!(of(json!({"state": "LATER"}), &["a", "ours"]), StatusIs::Written);
+        assert_eq!(of(Value::Null, &["a"]), StatusIs::Missing);
+        assert_eq!(of(json!({}), &[]), StatusIs::Missing);
+        assert_eq!(of(json!({"state": "LATER"}), &["a"]), StatusIs::Anothers);
+        assert_eq!(status_of(&json!({"metadata": {}}), &wanted, "ours"), StatusIs::Missing);
     }
 }

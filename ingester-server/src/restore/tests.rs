@@ -1,6 +1,7 @@
 //! Restoring into a cluster that is a map of objects by their paths.
 
-use super::{Wanted, post, restore};
+use super::{Asker, Wanted, post, restore};
+use crate::former::Reach;
 use crate::status::{Reason, Status};
 use crate::write::Options;
 use http::{Method, Request, Response, StatusCode};
@@ -29,7 +30,29 @@ struct Fake {
     objects: Arc<Mutex<BTreeMap<String, Value>>>,
     store: Arc<Store>,
     mirrored: bool,
+    /// What becomes of the next request that writes a status.
+    fault: Arc<Mutex<Option<Fault>>>,
+    /// The field managers of the writes, in their order.
+    managers: Arc<Mutex<Vec<String>>>,
 }
+
+/// What becomes of a request instead of its work.
+#[derive(Clone, Copy)]
+enum Fault {
+    /// It is answered with this code.
+    Refused(u16),
+    /// It is never answered: the caller is killed while it waits.
+    Unanswered,
+}
+
+/// The value of a parameter of the URL.
+fn parameter(uri: &http::Uri, name: &str) -> Option<String> {
+    let query = uri.query().unwrap_or_default().split('&');
+    query.filter_map(|part| part.split_once('=')).find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+}
+
+/// A user who may write the status, too.
+const ADA: Asker<'static> = Asker { user: "ada", status: Ok(()) };
 
 impl Fake {
     async fn new(mirrored: bool) -> Self {
@@ -38,7 +61,7 @@ impl Fake {
             {"name": "configmaps", "singularName": "", "namespaced": true, "kind": "ConfigMap", "verbs": ["get"]},
         ]});
         let objects = Arc::new(Mutex::new(BTreeMap::from([("/api/v1".to_owned(), core)])));
-        Fake { objects, store, mirrored }
+        Fake { objects, store, mirrored, fault: Arc::default(), managers: Arc::default() }
     }
 
     fn client(&self) -> kube::Client {
@@ -68,6 +91,9 @@ impl Fake {
         let path = uri.path();
         let found = self.has(path.trim_end_matches("/status"));
         let dry_run = uri.query().is_some_and(|query| query.contains("dryRun=All"));
+        if let Some(manager) = parameter(uri, "fieldManager") {
+            self.managers.lock().unwrap().push(manager);
+        }
         match *method {
             Method::GET => match found {
                 Some(object) => (StatusCode::OK, object),
@@ -95,7 +121,15 @@ impl Fake {
                 (StatusCode::CREATED, object)
             }
             Method::PATCH => {
+                let fault = self.fault.lock().unwrap().take();
+                match fault {
+                    Some(Fault::Refused(code)) => return failure(code, "InternalError"),
+                    Some(Fault::Unanswered) => std::future::pending().await,
+                    None => {}
+                }
                 let Some(mut object) = found else { return failure(404, "NotFound") };
+                let manager = json!({"manager": parameter(uri, "fieldManager"), "subresource": "status"});
+                object["metadata"]["managedFields"].as_array_mut().unwrap().push(manager);
                 let patch: Value = serde_json::from_slice(body).unwrap();
                 object["status"] = patch["status"].clone();
                 self.put(path.trim_end_matches("/status"), object.clone());
@@ -118,7 +152,7 @@ impl Fake {
     }
 
     async fn evicted(&self, object: &Value) {
-        self.write(object, |row| Row { evict_time: Some(Micros(0)), ..row }).await;
+        self.write(object, |row| Row { evict_time: Some(Micros(0)), evict_confirmed: true, ..row }).await;
     }
 
     /// Whether the row is marked as deleted.
@@ -127,7 +161,7 @@ impl Fake {
     }
 
     async fn post(&self, options: &Options) -> Result<Value, Status> {
-        let answer = post(&self.store, self.client(), model(), "ml", "a", options).await?;
+        let answer = post(&self.store, self.client(), model(), "ml", "a", options, ADA).await?;
         assert_eq!(answer.warnings, Vec::<String>::new());
         Ok(serde_json::from_str(&answer.body).unwrap())
     }
@@ -152,6 +186,93 @@ fn path() -> String {
     format!("{MODELS}/a")
 }
 
+/// As the command asks for the row `old`.
+fn of_old() -> Wanted<'static> {
+    Wanted {
+        namespace: "",
+        name: "",
+        uid: Some("old"),
+        effect: Effect::Written,
+        patience: Duration::from_secs(10),
+        by: None,
+        status: Ok(()),
+        former: Reach::All,
+    }
+}
+
+#[tokio::test]
+async fn a_restore_that_was_killed_before_the_status_is_completed_by_the_next_one() {
+    for fault in [Fault::Unanswered, Fault::Refused(500), Fault::Refused(403)] {
+        let fake = Fake::new(true).await;
+        fake.evicted(&object("old")).await;
+        *fake.fault.lock().unwrap() = Some(fault);
+        let first = restore(&fake.store, fake.client(), model(), of_old());
+        let taken = async {
+            while fake.fault.lock().unwrap().is_some() {
+                tokio::task::yield_now().await;
+            }
+            if !matches!(fault, Fault::Unanswered) {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            failed = first => {
+                let Fault::Refused(code) = fault else { panic!("it is not answered: {failed:?}") };
+                let status = failed.unwrap_err();
+                assert_eq!(status.code.as_u16(), code);
+                assert!(status.message.contains("its status was not restored"), "{status}");
+            }
+            // Killed.
+            () = taken => {}
+        }
+        assert!(fake.has(&path()).unwrap().get("status").is_none());
+        assert!(!fake.deleted("old").await, "it is not finished");
+
+        let restored = restore(&fake.store, fake.client(), model(), of_old()).await.unwrap();
+        assert!(!restored.before && restored.finished && restored.warnings.is_empty(), "{restored:?}");
+        assert_eq!(fake.has(&path()).unwrap()["status"]["state"], "READY");
+        assert!(fake.deleted("old").await);
+        let again = restore(&fake.store, fake.client(), model(), of_old()).await.unwrap();
+        assert!(again.before && again.finished && again.warnings.is_empty(), "{again:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_status_that_was_changed_after_the_restore_is_kept() {
+    // By a repeat after a complete one, and where a controller was faster than the repeat.
+    for (complete, warnings) in [(true, 0), (false, 1)] {
+        let fake = Fake::new(true).await;
+        fake.evicted(&object("old")).await;
+        if !complete {
+            *fake.fault.lock().unwrap() = Some(Fault::Refused(500));
+        }
+        assert_eq!(restore(&fake.store, fake.client(), model(), of_old()).await.is_ok(), complete);
+        let mut changed = fake.has(&path()).unwrap();
+        changed["status"] = json!({"state": "LATER"});
+        fake.put(&path(), changed);
+        let restored = restore(&fake.store, fake.client(), model(), of_old()).await.unwrap();
+        assert_eq!((restored.before, restored.finished, restored.warnings.len()), (true, true, warnings));
+        assert_eq!(fake.has(&path()).unwrap()["status"]["state"], "LATER");
+    }
+}
+
+#[tokio::test]
+async fn a_status_that_the_caller_may_not_write_is_left_out() {
+    let fake = Fake::new(true).await;
+    fake.evicted(&object("old")).await;
+    let bob = Asker { user: "bob", status: Err("bob cannot patch models/status") };
+    for _ in 0..2 {
+        let answer = post(&fake.store, fake.client(), model(), "ml", "a", &Options::default(), bob).await.unwrap();
+        assert_eq!(answer.warnings, ["its status is left out: bob cannot patch models/status"]);
+        assert!(!answer.body.contains("READY"), "{}", answer.body);
+    }
+    let there = fake.has(&path()).unwrap();
+    assert!(there.get("status").is_none(), "{there}");
+    assert_eq!(there["metadata"]["annotations"]["michelangelo/RestoredBy"], "bob");
+    assert!(fake.deleted("old").await);
+}
+
 #[tokio::test]
 async fn an_evicted_object_comes_back_and_its_row_is_marked_as_deleted() {
     let fake = Fake::new(true).await;
@@ -160,10 +281,11 @@ async fn an_evicted_object_comes_back_and_its_row_is_marked_as_deleted() {
     let expected = json!({
         "apiVersion": "michelangelo.api/v2", "kind": "Model",
         "metadata": {"namespace": "ml", "name": "a", "uid": "new", "resourceVersion": "100",
-            "annotations": {"michelangelo/RestoredFrom": "old"}},
+            "annotations": {"michelangelo/RestoredFrom": "old", "michelangelo/RestoredBy": "ada"}},
         "spec": {"algorithm": "xgboost"}, "status": {"state": "READY"},
     });
     assert_eq!(restored, expected);
+    assert_eq!(*fake.managers.lock().unwrap(), ["ingester-restore", "ingester-restore-status"]);
     assert_eq!(fake.has(&path()).unwrap()["status"]["state"], "READY");
     assert!(fake.deleted("old").await && !fake.deleted("new").await);
     // Once more: nothing is created, and the answer is the same.
@@ -199,7 +321,7 @@ async fn of_several_rows_the_evicted_one_or_that_of_the_uid_is_restored() {
 async fn a_dry_run_creates_nothing() {
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
-    let options = Options { dry_run: vec!["All".into()], uid: None };
+    let options = Options { dry_run: vec!["All".into()], ..Options::default() };
     let object = fake.post(&options).await.unwrap();
     assert_eq!((&object["status"]["state"], &object["spec"]["algorithm"]), (&json!("READY"), &json!("xgboost")));
     assert_eq!(fake.has(&path()), None);
@@ -237,7 +359,7 @@ async fn what_would_be_evicted_at_once_is_not_restored() {
     let fake = Fake::new(true).await;
     fake.evicted(&object("old")).await;
     let kind = Kind::new(Definition { immutable: true, ..*model().definition() }, *model().functions());
-    let status = post(&fake.store, fake.client(), &kind, "ml", "a", &Options::default()).await.unwrap_err();
+    let status = post(&fake.store, fake.client(), &kind, "ml", "a", &Options::default(), ADA).await.unwrap_err();
     assert_eq!((status.code.as_u16(), status.reason), (422, Reason::Invalid));
     assert!(status.message.contains("leaves the cluster as soon as it is stored"), "{status}");
     assert_eq!(fake.has(&path()), None);
@@ -247,8 +369,7 @@ async fn what_would_be_evicted_at_once_is_not_restored() {
 async fn without_a_mirror_the_old_row_stays_until_the_next_request() {
     let mut fake = Fake::new(false).await;
     fake.evicted(&object("old")).await;
-    let wanted =
-        Wanted { namespace: "", name: "", uid: Some("old"), effect: Effect::Written, patience: Duration::ZERO };
+    let wanted = Wanted { patience: Duration::ZERO, ..of_old() };
     let restored = restore(&fake.store, fake.client(), model(), wanted).await.unwrap();
     assert!(
         !restored.before && !restored.finished && restored.warnings[0].contains("is `ingester run` running?"),
@@ -280,7 +401,7 @@ async fn owners_that_are_gone_are_left_out() {
         fake.put(&format!("/api/v1/namespaces/ml/configmaps/{name}"), owner);
     }
     fake.evicted(&owned).await;
-    let answer = post(&fake.store, fake.client(), model(), "ml", "a", &Options::default()).await.unwrap();
+    let answer = post(&fake.store, fake.client(), model(), "ml", "a", &Options::default(), ADA).await.unwrap();
     assert_eq!(answer.warnings.len(), 4, "{:?}", answer.warnings);
     assert_eq!(
         answer.warnings[0],

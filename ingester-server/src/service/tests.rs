@@ -1,13 +1,16 @@
 //! Who is answered what, over a database in memory.
 
 use super::{Service, Sources};
+use crate::access::AccessLogs;
 use crate::caller::{Attributes, Caller, Verb};
+use crate::former::FormerObjects;
 use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
+use crate::places::Places;
 use axum::body::Body;
 use crd_specs::KINDS;
 use futures::future::BoxFuture;
-use http::{Request, StatusCode};
+use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
@@ -72,11 +75,19 @@ async fn service() -> Service {
         reads: store.clone(),
         writes: Some(store),
         cluster: None,
-        identity: Identity::new(Cluster, Vec::new(), Rate::default(), metrics.clone()),
+        identity: Identity::new(Cluster, Vec::new(), Rate::default(), metrics),
+        former: FormerObjects::Granted,
         saved: saved(),
         limits: Limits::default(),
-        metrics,
+        places: Places::new(200),
     })
+}
+
+async fn answer(service: &Service, request: Request<Body>) -> Response<Body> {
+    let peer = Peer::new(([127, 0, 0, 1], 1).into());
+    let logs = AccessLogs::new(Metrics::new().unwrap());
+    let log = logs.begin(request.method(), request.uri().path(), peer.address);
+    service.clone().answer(request, peer, log).await
 }
 
 /// The status and the body.
@@ -85,8 +96,7 @@ async fn ask(service: &Service, method: &str, path: &str, headers: &[(&str, &str
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let peer = Peer::new(([127, 0, 0, 1], 1).into());
-    let response = service.clone().answer(request.body(Body::empty()).unwrap(), peer).await;
+    let response = answer(service, request.body(Body::empty()).unwrap()).await;
     let code = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     (code, serde_json::from_slice(&body).unwrap_or_default())
@@ -263,7 +273,7 @@ async fn aggregated_discovery_is_not_sent_twice() {
         if let Some(etag) = etag {
             request = request.header("if-none-match", etag);
         }
-        service.clone().answer(request.body(Body::empty()).unwrap(), Peer::new(([127, 0, 0, 1], 1).into()))
+        answer(&service, request.body(Body::empty()).unwrap())
     };
     let first = request(None).await;
     assert_eq!((first.status(), first.headers()["content-type"].to_str().unwrap()), (StatusCode::OK, accept));
@@ -277,7 +287,7 @@ async fn warnings_are_headers_and_large_answers_are_compressed() {
     let service = service().await;
     let listed = |path: &str| {
         let request = Request::get(path).header("authorization", "Bearer ada").header("accept-encoding", "gzip");
-        service.clone().answer(request.body(Body::empty()).unwrap(), Peer::new(([127, 0, 0, 1], 1).into()))
+        answer(&service, request.body(Body::empty()).unwrap())
     };
     for path in [MODELS.to_owned(), format!("{MODELS}?limit=2")] {
         let response = listed(&path).await;
@@ -290,7 +300,7 @@ async fn warnings_are_headers_and_large_answers_are_compressed() {
     let request = Request::get(format!("{MODELS}?orderby=%22x%22%0A"))
         .header("authorization", "Bearer ada")
         .header("accept-encoding", "gzip");
-    let response = service.answer(request.body(Body::empty()).unwrap(), Peer::new(([127, 0, 0, 1], 1).into())).await;
+    let response = answer(&service, request.body(Body::empty()).unwrap()).await;
     assert_eq!(response.headers()["content-encoding"], "gzip");
     let warning = response.headers()["warning"].to_str().unwrap();
     assert_eq!(warning, "299 - \"unknown parameter `orderby` is ignored, did you mean `order-by`?\"");

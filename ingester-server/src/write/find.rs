@@ -1,5 +1,6 @@
 //! The row that a name means, and what the store's errors are in the words of Kubernetes.
 
+use crate::former::Reach;
 use crate::read;
 use crate::status::{Reason, Resource, Status};
 use http::StatusCode;
@@ -7,7 +8,7 @@ use ingester_core::Kind;
 use ingester_core::query::{Query, QueryError, States};
 use ingester_core::schema::base;
 use ingester_core::value::Value;
-use ingester_store::query::{AskError, FoundRow, Limits, Wanted};
+use ingester_store::query::{AskError, FoundRow, Wanted};
 use ingester_store::{ErrorClass, Store, StoreError};
 
 /// A row by its name.
@@ -18,7 +19,7 @@ pub(crate) struct Found {
     pub(crate) evicted: bool,
 }
 
-/// The newest row of this name among those in these states; with a uid, that one. An empty namespace or name is any: of a kind without
+/// The newest row of this name among those in these states that may be seen; with a uid, that one. An empty namespace or name is any: of a kind without
 /// namespaces, and where there is a uid.
 ///
 /// # Errors
@@ -30,15 +31,17 @@ pub(crate) async fn find(
     name: &str,
     uid: Option<&str>,
     states: States,
+    former: Reach,
 ) -> Result<Found, Status> {
-    let query = Query {
+    let mut query = Query {
         namespaces: if kind.namespaced() { given(namespace) } else { Vec::new() },
         names: given(name),
         uids: uid.map(str::to_owned).into_iter().collect(),
         states,
         ..Query::default()
     };
-    let asked = store.ask_about(kind, &query, Limits::default()).map_err(wrong)?;
+    former.narrow(&mut query);
+    let asked = store.ask_about(kind, &query, store.limits()).map_err(wrong)?;
     let places = vec![base::RES_VERSION, base::CREATE_TIME, base::DELETE_TIME, base::EVICT_TIME];
     let mut reader =
         asked.reader(&Wanted { places, labels: false }, None).map_err(|error| unanswered(kind)(error.into()))?;
@@ -82,7 +85,7 @@ pub(crate) fn live(resource: Resource<'_>, name: &str) -> Status {
 
 /// A query that cannot be asked.
 pub(crate) fn wrong(error: QueryError) -> Status {
-    Status::bad_request(error.to_string())
+    Status::bad_request(error.for_request())
 }
 
 /// A query without an answer.

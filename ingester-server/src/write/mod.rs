@@ -10,7 +10,7 @@
 //!
 //! Only labels and annotations can be changed. A live object is written where it lives: in the cluster.
 //!
-//! May use: ingester-core, ingester-store, body, marks, read, status.
+//! May use: ingester-core, ingester-store, access, body, former, marks, read, status.
 
 mod check;
 pub(crate) mod find;
@@ -26,16 +26,12 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::query::{Query, States};
 use ingester_core::row::Row;
 use ingester_core::schema::base;
-use ingester_core::value::{Micros, Value};
-use ingester_store::query::{FoundRow, Limits, Wanted};
+use ingester_core::value::Value;
+use ingester_store::query::Wanted;
 use ingester_store::{Changed, Effect, Store, StoredRow};
 pub use options::Options;
 use options::{DeleteOptions, Preconditions};
 use serde::Serialize;
-
-/// For how long after its eviction an object whose row still has our finalizer is taken for one that is still in etcd: the mirror
-/// writes the row once more then.
-const LEAVING: i64 = 60_000_000;
 
 const NONE: States = States { live: false, evicted: false, deleted: false };
 
@@ -129,11 +125,10 @@ pub async fn delete(
     let asked = DeleteOptions::read(options, content_type, limited(body)?)?;
     let plural = kind.plural();
     let target = Target { kind, plural: &plural, namespace, name };
-    let found = find(store, kind, namespace, name, options.uid.as_deref(), States::default()).await?;
-    let refuse = |stored: &StoredRow| {
-        asked.preconditions.hold(target.resource(), name, &stored.uid, stored.res_version)?;
-        has_left(target, stored)
-    };
+    let found = find(store, kind, namespace, name, options.uid.as_deref(), States::default(), options.former).await?;
+    options.note(|log| log.uid(&found.uid));
+    let refuse =
+        |stored: &StoredRow| asked.preconditions.hold(target.resource(), name, &stored.uid, stored.res_version);
     let deleted = store.delete_evicted(kind, &found.uid, asked.effect, refuse).await.map_err(failed)?;
     let stored = done(target, deleted)?;
     let details = SuccessDetails { name, group: kind.group(), kind: &plural, uid: &stored.uid };
@@ -158,7 +153,8 @@ pub async fn delete_collection(
         let message = "preconditions are those of one object: delete it by its name, or leave them out";
         return Err(Status::bad_request(message));
     }
-    let limits = Limits::default();
+    options.note(|log| log.count(0));
+    let limits = store.limits();
     // Of the states that are asked for, and no others.
     let States { live, evicted, .. } = query.states;
     let among = |states: States| Query { states, ..query.clone() };
@@ -167,7 +163,7 @@ pub async fn delete_collection(
     for _ in 0..ROUNDS {
         (changed, leaving) = (0, 0);
         let evicted = store.ask_about(kind, &among(States { evicted, ..NONE }), limits).map_err(find::wrong)?;
-        let places = vec![base::RES_VERSION, base::EVICT_TIME];
+        let places = vec![base::RES_VERSION];
         let mut reader = evicted
             .reader(&Wanted { places, labels: false }, None)
             .map_err(|error| find::unanswered(kind)(error.into()))?;
@@ -176,15 +172,11 @@ pub async fn delete_collection(
             if rows.is_empty() {
                 break;
             }
-            let still_there = still_there(store, kind, &rows).await?;
-            leaving += still_there.len();
-            let versions: Vec<(&str, u64)> = rows
-                .iter()
-                .filter(|row| !still_there.iter().any(|uid| **uid == *row.uid()))
-                .map(|row| (row.uid(), find::version(row)))
-                .collect();
+            let versions: Vec<(&str, u64)> = rows.iter().map(|row| (row.uid(), find::version(row))).collect();
             let deleted = store.delete_evicted_of(kind.table(), &versions, asked.effect).await.map_err(failed)?;
             changed += deleted.changed.len();
+            leaving += deleted.leaving;
+            options.note(|log| log.count(deleted.rows));
         }
         if changed == 0 || asked.effect == Effect::Tried {
             break;
@@ -199,7 +191,7 @@ pub async fn delete_collection(
         warnings.push(left(&live, "they are in the cluster, and are deleted at its API server"));
     }
     if leaving > 0 {
-        warnings.push(left(&leaving, "they are just leaving the cluster, try again in a minute"));
+        warnings.push(left(&leaving, "they are leaving the cluster, try again when they are gone"));
     }
     if changed > 0 {
         warnings.push(left(&changed, "somebody changes them all the time"));
@@ -217,9 +209,10 @@ async fn change(
     wanted: impl Fn(&serde_json::Value) -> Result<serde_json::Value, Status>,
 ) -> Result<Answer, Status> {
     let Target { kind, namespace, name, .. } = target;
-    let Found { uid, .. } = find(store, kind, namespace, name, options.uid.as_deref(), States::default()).await?;
+    let Found { uid, .. } =
+        find(store, kind, namespace, name, options.uid.as_deref(), States::default(), options.former).await?;
+    options.note(|log| log.uid(&uid));
     let edit = |stored: &StoredRow| {
-        has_left(target, stored)?;
         let object: serde_json::Value = serde_json::from_str(json_of(stored)).map_err(Status::internal)?;
         let wanted = wanted(&object)?;
         let version = stored.res_version;
@@ -249,6 +242,7 @@ fn done<T>(target: Target<'_>, changed: Changed<T, Status>) -> Result<T, Status>
         Changed::Done(done) => Ok(done),
         Changed::Refused(status) => Err(status),
         Changed::NotEvicted => Err(find::live(target.resource(), target.name)),
+        Changed::Leaving => Err(leaving(target.resource(), target.name)),
         // An unchanged row is no answer to what marks it as deleted.
         Changed::NotFound | Changed::Deleted | Changed::Unchanged(_) => {
             Err(Status::not_found(target.resource(), target.name))
@@ -275,82 +269,10 @@ fn row(kind: &Kind, stored: &StoredRow, text: String) -> Result<Row, Status> {
     Ok(row)
 }
 
-/// Refuses a change of labels and annotations while the object is still in etcd, though its row is evicted: it waits there for somebody's
-/// finalizer, or the mirror was stopped in between. What is changed now would be written over by its next event. Only a row whose
-/// object had finalizers, or was to be deleted, has to be looked for; an object that is gone never comes back with its uid.
-///
-/// # Errors
-/// [`Status`]: 409 while it is there; 404 without such a row; 503 if the API server does not answer.
-pub async fn is_out_of_the_cluster(
-    store: &Store,
-    cluster: &kube::Client,
-    kind: &Kind,
-    namespace: &str,
-    name: &str,
-    options: &Options,
-) -> Result<(), Status> {
-    let Found { uid, .. } = find(store, kind, namespace, name, options.uid.as_deref(), States::default()).await?;
-    let stored = store.stored(kind.table(), &[&*uid]).await.map_err(failed)?;
-    let may_be_there = stored.first().filter(|stored| stored.evict_time.is_some()).is_some_and(|stored| {
-        Object::parse(json_of(stored), ManagedFields::Prune).is_ok_and(|object| {
-            let meta = object.meta();
-            meta.deletion_timestamp.is_some() || !meta.finalizers.is_empty()
-        })
-    });
-    if !may_be_there {
-        return Ok(());
-    }
-    let plural = kind.plural();
-    let group = if kind.group().is_empty() { "/api".to_owned() } else { format!("/apis/{}", kind.group()) };
-    let place = if kind.namespaced() { format!("namespaces/{namespace}/") } else { String::new() };
-    let path = format!("{group}/{}/{place}{plural}/{name}", kind.version());
-    let request = http::Request::get(path).body(Vec::new()).map_err(Status::internal)?;
-    let there = match cluster.request::<serde_json::Value>(request).await {
-        Ok(object) => object["metadata"]["uid"].as_str() == Some(&*uid),
-        Err(kube::Error::Api(status)) if status.code == 404 => false,
-        Err(error) => {
-            return Err(Status::unavailable(format!("the API server does not say whether it is still there: {error}")));
-        }
-    };
-    if there {
-        let why = "it is still in the cluster, and waits there for its finalizers; try again when it is gone";
-        return Err(Status::conflict(Resource { group: kind.group(), plural: &plural }, name, why));
-    }
-    Ok(())
-}
-
-/// Refuses an object that is still on its way out of etcd: what is written now would be written over.
-fn has_left(target: Target<'_>, stored: &StoredRow) -> Result<(), Status> {
-    if !is_leaving(stored) {
-        return Ok(());
-    }
-    let why = "it is just being moved from etcd to SQL; try again in a moment";
-    Err(Status::conflict(target.resource(), target.name, why))
-}
-
-/// Whether the mirror is about to write the row once more. A terminating object keeps our finalizer in its last state.
-pub(crate) fn is_leaving(stored: &StoredRow) -> bool {
-    let recent = stored.evict_time.is_some_and(|time| Micros::now().0.saturating_sub(time.0) < LEAVING);
-    recent
-        && Object::parse(json_of(stored), ManagedFields::Prune).is_ok_and(|object| {
-            let meta = object.meta();
-            meta.deletion_timestamp.is_none()
-                && meta.finalizers.iter().any(|finalizer| &**finalizer == crate::marks::FINALIZER)
-        })
-}
-
-/// The uids of those rows whose objects are still on their way out of etcd.
-async fn still_there(store: &Store, kind: &Kind, rows: &[FoundRow]) -> Result<Vec<Box<str>>, Status> {
-    let now = Micros::now().0;
-    let recent = |row: &&FoundRow| row.time(base::EVICT_TIME).is_some_and(|time| now.saturating_sub(time.0) < LEAVING);
-    let uids: Vec<&str> = rows.iter().filter(recent).map(FoundRow::uid).collect();
-    let mut there = Vec::new();
-    // Whole objects, so few at a time.
-    for uids in uids.chunks(32) {
-        let stored = store.stored(kind.table(), uids).await.map_err(failed)?;
-        there.extend(stored.into_iter().filter(is_leaving).map(|stored| stored.uid));
-    }
-    Ok(there)
+/// 409: the object may still change in the cluster, and what is written now would be written over.
+pub(crate) fn leaving(resource: Resource<'_>, name: &str) -> Status {
+    let why = "it is leaving the cluster and may still change there; try again when it is gone";
+    Status::conflict(resource, name, why)
 }
 
 /// The stored object.

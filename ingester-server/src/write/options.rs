@@ -1,23 +1,43 @@
 //! Options of writes, in the URL and in the body of DELETE.
 
+use crate::access::AccessLog;
+use crate::former::Reach;
 use crate::status::{Cause, Resource, Status};
 use ingester_store::Effect;
 use serde::Deserialize;
 
 /// The parameters of a write that mean anything here. Others of Kubernetes (`fieldManager`, `fieldValidation`, `propagationPolicy`,
 /// `gracePeriodSeconds`) are accepted and without effect: an evicted object has no dependents and nothing waits for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Every value of `dryRun`.
     pub dry_run: Vec<String>,
     /// The uid, where several rows have the name.
     pub uid: Option<String>,
+    /// Which former objects the caller may see.
+    pub former: Reach,
+    /// Where it is noted what is written.
+    pub log: Option<AccessLog>,
 }
 
 impl Options {
     /// Whether anything is to be written. `of` is the name of the options in Kubernetes, for errors.
     pub(crate) fn effect(&self, of: &str) -> Result<Effect, Status> {
-        effect(&self.dry_run, of)
+        Ok(self.noted(effect(&self.dry_run, of)?))
+    }
+
+    fn noted(&self, effect: Effect) -> Effect {
+        if effect == Effect::Tried {
+            self.note(AccessLog::dry_run);
+        }
+        effect
+    }
+
+    /// Notes what is written.
+    pub(crate) fn note(&self, note: impl FnOnce(&AccessLog)) {
+        if let Some(log) = &self.log {
+            note(log);
+        }
     }
 }
 
@@ -89,7 +109,8 @@ impl DeleteOptions {
         let _ = (body.orphan_dependents, body.grace_period_seconds);
         let mut dry_run = body.dry_run.unwrap_or_default();
         dry_run.extend(options.dry_run.iter().cloned());
-        Ok(DeleteOptions { preconditions: body.preconditions.unwrap_or_default(), effect: effect(&dry_run, OF)? })
+        let effect = options.noted(effect(&dry_run, OF)?);
+        Ok(DeleteOptions { preconditions: body.preconditions.unwrap_or_default(), effect })
     }
 }
 

@@ -8,8 +8,9 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::query::{Query, States, parse_label_selector};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
-use ingester_store::{RowChange, Store};
+use ingester_store::{ConnectOptions, RowChange, Store};
 use serde_json::{Value as Json, json};
+use std::time::Duration;
 
 const MERGE: Option<&str> = Some("application/merge-patch+json");
 const JSON_PATCH: Option<&str> = Some("application/json-patch+json; charset=utf-8");
@@ -38,7 +39,7 @@ fn object(name: &str, uid: &str) -> Json {
 enum State {
     Live,
     Evicted,
-    JustEvicted,
+    Leaving,
     Deleted,
 }
 
@@ -48,8 +49,8 @@ fn row(object: &Json, state: State) -> RowChange {
     let now = Micros::now();
     RowChange::Row(match state {
         State::Live => row,
-        State::Evicted => Row { evict_time: Some(Micros(now.0 - 3_600_000_000)), ..row },
-        State::JustEvicted => Row { evict_time: Some(now), ..row },
+        State::Evicted => Row { evict_time: Some(now), evict_confirmed: true, ..row },
+        State::Leaving => Row { evict_time: Some(now), ..row },
         State::Deleted => Row { delete_time: Some(now), ..row },
     })
 }
@@ -122,7 +123,7 @@ async fn a_write_that_changes_nothing_makes_no_new_version() {
 #[tokio::test]
 async fn a_dry_run_answers_as_if_it_had_written() {
     let store = one().await;
-    let options = Options { dry_run: vec!["All".into()], uid: None };
+    let options = Options { dry_run: vec!["All".into()], ..Options::default() };
     let body = br#"{"metadata":{"labels":{"a":"b"}}}"#;
     let answer = patch(&store, model(), "ml", "a", &options, MERGE, body).await.unwrap();
     assert_eq!(json(&answer)["metadata"]["resourceVersion"], "6");
@@ -131,7 +132,7 @@ async fn a_dry_run_answers_as_if_it_had_written() {
     delete_collection(&store, model(), &Query::default(), &options, None, b"").await.unwrap();
     assert_eq!(json(&merge(&store, &json!({})).await.unwrap()), object("a", "1"));
 
-    let wrong = Options { dry_run: vec!["Some".into()], uid: None };
+    let wrong = Options { dry_run: vec!["Some".into()], ..Options::default() };
     let (code, status) = told(patch(&store, model(), "ml", "a", &wrong, MERGE, body).await);
     assert_eq!((code, fields(&status)), (422, vec!["dryRun"]));
     let message = status["message"].as_str().unwrap();
@@ -211,7 +212,7 @@ async fn a_writer_who_saw_another_version_is_told() {
     // With the right one, or without one.
     for version in [json!("5"), json!(null), json!("")] {
         let body = json!({"metadata": {"resourceVersion": version, "labels": {"a": "b"}}});
-        let options = Options { dry_run: vec!["All".into()], uid: None };
+        let options = Options { dry_run: vec!["All".into()], ..Options::default() };
         patch(&store, model(), "ml", "a", &options, MERGE, body.to_string().as_bytes()).await.unwrap();
     }
 }
@@ -343,28 +344,20 @@ async fn only_the_newest_evicted_object_of_a_name_is_written() {
 
 #[tokio::test]
 async fn an_object_that_is_still_leaving_etcd_is_not_written() {
-    let with_finalizer = |name: &str, uid: &str| {
-        let mut object = object(name, uid);
-        object["metadata"]["finalizers"] = json!(["michelangelo/Ingester"]);
-        object
-    };
-    let mut terminating = with_finalizer("t", "2");
-    terminating["metadata"]["deletionTimestamp"] = json!("2026-03-09T20:36:46Z");
-    let store = store(vec![
-        row(&with_finalizer("a", "1"), State::JustEvicted),
-        row(&terminating, State::JustEvicted),
-        row(&object("without", "3"), State::JustEvicted),
-        row(&with_finalizer("long-ago", "4"), State::Evicted),
-    ])
-    .await;
-    let (code, status) = told(merge(&store, &json!({"metadata": {"labels": {"a": "b"}}})).await);
+    let rows = vec![row(&object("a", "1"), State::Leaving), row(&object("gone", "2"), State::Evicted)];
+    let store = store(rows).await;
+    let labels = json!({"metadata": {"labels": {"a": "b"}}});
+    let (code, status) = told(merge(&store, &labels).await);
     assert_eq!((code, status["reason"].as_str()), (409, Some("Conflict")));
+    assert_eq!(told(replace(&store, &object("a", "1")).await).0, 409);
     assert_eq!(told(remove(&store, "a", "").await).0, 409);
     let answer = delete_collection(&store, model(), &Query::default(), &Options::default(), None, b"").await.unwrap();
-    assert_eq!(answer.warnings, ["1 models were left: they are just leaving the cluster, try again in a minute"]);
-    for name in ["t", "without", "long-ago"] {
-        assert_eq!(told(remove(&store, name, "").await).0, 404, "{name}");
-    }
+    assert_eq!(answer.warnings, ["1 models were left: they are leaving the cluster, try again when they are gone"]);
+    assert_eq!(told(remove(&store, "gone", "").await).0, 404, "the collection had it");
+    // Now it is known that it has left.
+    let gone = RowChange::Tombstone { uid: "1".into(), res_version: 5, delete_time: Micros::now() };
+    assert_eq!(store.write(model().table(), vec![gone]).await.unwrap().written, 1);
+    merge(&store, &labels).await.unwrap();
 }
 
 #[tokio::test]
@@ -464,7 +457,7 @@ async fn an_object_that_cannot_be_decoded_keeps_its_columns() {
     broken["spec"]["owner"] = json!(7);
     let parsed = Object::parse(broken.to_string(), ManagedFields::Prune).unwrap();
     let mut row = model().bare_row(&parsed).unwrap();
-    row.evict_time = Some(Micros(0));
+    (row.evict_time, row.evict_confirmed) = (Some(Micros(0)), true);
     store.write(model().table(), vec![RowChange::Row(row)]).await.unwrap();
     let before = store.stored(model().table(), &["9"]).await.unwrap().remove(0);
     let body = br#"{"metadata":{"labels":{"a":"b"}}}"#;
@@ -484,29 +477,29 @@ async fn an_annotation_without_effect_is_warned_of() {
 }
 
 #[tokio::test]
-async fn what_waits_in_the_cluster_for_its_finalizers_is_not_changed_yet() {
-    let answers = |code: u16, body: Json| {
-        let service = tower::service_fn(move |request: http::Request<kube::client::Body>| {
-            assert_eq!(request.uri().path(), "/apis/michelangelo.api/v2/namespaces/ml/models/a");
-            let body = kube::client::Body::from(body.to_string().into_bytes());
-            let response = http::Response::builder().status(code).body(body).unwrap();
-            std::future::ready(Ok::<_, std::convert::Infallible>(response))
-        });
-        kube::Client::new(service, "default")
-    };
-    let there = |uid: &str| json!({"kind": "Model", "metadata": {"name": "a", "uid": uid}});
-    let status =
-        |code: u16| json!({"kind": "Status", "status": "Failure", "reason": "x", "message": "x", "code": code});
-    let asked = async |store: &Store, client: kube::Client| {
-        super::is_out_of_the_cluster(store, &client, model(), "ml", "a", &Options::default()).await
-    };
-    let mut waiting = object("a", "1");
-    waiting["metadata"]["finalizers"] = json!(["example.com/other"]);
-    let waits = store(vec![row(&waiting, State::Evicted)]).await;
-    assert_eq!(asked(&waits, answers(200, there("1"))).await.unwrap_err().code.as_u16(), 409);
-    assert_eq!(asked(&waits, answers(200, there("other"))).await, Ok(()), "somebody else has the name");
-    assert_eq!(asked(&waits, answers(404, status(404))).await, Ok(()));
-    assert_eq!(asked(&waits, answers(403, status(403))).await.unwrap_err().code.as_u16(), 503, "nobody knows");
-    // What had no finalizer is gone for good: nobody is asked.
-    assert_eq!(asked(&one().await, answers(200, there("1"))).await, Ok(()));
+async fn the_look_up_before_a_write_has_the_time_of_a_query() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("objects.db").display());
+    let rows: Vec<RowChange> = (0..2000).map(|uid| row(&object("a", &uid.to_string()), State::Evicted)).collect();
+    for (time, code) in [(Duration::from_secs(30), None), (Duration::ZERO, Some(504))] {
+        let options = ConnectOptions { query_time: time, ..ConnectOptions::default() };
+        let store = Store::connect(&url.parse().unwrap(), options).await.unwrap();
+        store.create_missing(crd_specs::KINDS).await.unwrap();
+        store.write(model().table(), rows.clone()).await.unwrap();
+        let said = |answer: Result<Answer, Status>| answer.err().map(|status| (status.code.as_u16(), status.message));
+        let patched = said(merge(&store, &json!({})).await);
+        let query = Query { states: States { evicted: true, ..States::LIVE }, ..Query::default() };
+        let all = said(delete_collection(&store, model(), &query, &dry(), None, b"").await);
+        for said in [patched, all] {
+            assert_eq!(said.as_ref().map(|said| said.0), code, "{said:?}");
+            if let Some((_, message)) = said {
+                assert!(message.contains("told to stop") && !message.contains("--"), "{message}");
+            }
+        }
+        store.close().await;
+    }
+}
+
+fn dry() -> Options {
+    Options { dry_run: vec!["All".into()], ..Options::default() }
 }

@@ -1,0 +1,261 @@
+//! The access log: one line a request, whatever becomes of it.
+//!
+//! May use: caller, metrics.
+//!
+//! [`AccessLog`] is held by whoever works for a request: the connection, and the task of a write, which may outlive it. The last of
+//! them writes the line, also if all of them are dropped. The same moment counts the request.
+//!
+//! Health has no line; the version and discovery have one if they are refused. Requests of callers who are not known have a few lines a
+//! second, or a flood of them would fill the disk: the next line says how many were left out.
+
+use crate::caller::{Attributes, Verb};
+use crate::metrics::Metrics;
+use http::{Method, StatusCode};
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The code of a request whose client has gone before it was answered, as nginx has it.
+const CLIENT_GONE: u16 = 499;
+
+/// The most bytes of a text that a client has chosen: names have no more.
+const MOST_BYTES: usize = 253;
+
+/// The most lines a second about callers who are not known.
+const UNKNOWN_LINES: u32 = 10;
+
+/// Where the lines of one server are begun. Clones share everything.
+#[derive(Clone, Debug)]
+pub struct AccessLogs(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    metrics: Metrics,
+    unknown: Mutex<Unknown>,
+}
+
+/// The lines about callers who are not known.
+#[derive(Debug)]
+struct Unknown {
+    since: Instant,
+    lines: u32,
+    left_out: u64,
+}
+
+/// What is written about one request. Clones are about the same one.
+#[derive(Clone)]
+pub struct AccessLog(Arc<Entry>);
+
+struct Entry {
+    shared: Arc<Shared>,
+    begin: Instant,
+    source: SocketAddr,
+    method: Method,
+    path: Box<str>,
+    facts: Mutex<Facts>,
+}
+
+#[derive(Default)]
+struct Facts {
+    user: Option<Arc<str>>,
+    attributes: Option<Attributes>,
+    /// The object that the path names. A right to create has no name.
+    object: Box<str>,
+    subresource: Box<str>,
+    uid: Option<Box<str>>,
+    count: Option<u64>,
+    dry_run: bool,
+    /// It is asked again and again by machines, and means nothing.
+    quiet: bool,
+    /// What the client was answered, and after how long.
+    answered: Option<(u16, Duration)>,
+    work: Work,
+}
+
+/// Work that goes on without its client.
+#[derive(Clone, Copy, Default)]
+enum Work {
+    /// There is none.
+    #[default]
+    None,
+    /// It has begun.
+    Begun,
+    /// It has ended like this.
+    Ended(u16),
+}
+
+impl AccessLogs {
+    /// Those of a server with these metrics.
+    pub fn new(metrics: Metrics) -> Self {
+        let unknown = Mutex::new(Unknown { since: Instant::now(), lines: 0, left_out: 0 });
+        AccessLogs(Arc::new(Shared { metrics, unknown }))
+    }
+
+    /// A request begins.
+    pub fn begin(&self, method: &Method, path: &str, source: SocketAddr) -> AccessLog {
+        AccessLog(Arc::new(Entry {
+            shared: self.0.clone(),
+            begin: Instant::now(),
+            source,
+            method: method.clone(),
+            path: cut(path).into(),
+            facts: Mutex::default(),
+        }))
+    }
+}
+
+impl Shared {
+    /// Whether a caller who is not known may have a line, and how many lines were left out since the last one.
+    fn line_of_unknown(&self, now: Instant) -> Option<u64> {
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.saturating_duration_since(unknown.since) >= Duration::from_secs(1) {
+            unknown.since = now;
+            unknown.lines = 0;
+        }
+        if unknown.lines >= UNKNOWN_LINES {
+            unknown.left_out += 1;
+            return None;
+        }
+        unknown.lines += 1;
+        Some(std::mem::take(&mut unknown.left_out))
+    }
+}
+
+impl AccessLog {
+    fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.0.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This user calls.
+    pub fn user(&self, user: &str) {
+        self.facts().user = Some(user.into());
+    }
+
+    /// Who calls, once that is known.
+    pub fn known_user(&self) -> Option<Arc<str>> {
+        self.facts().user.clone()
+    }
+
+    /// It is about this object, or about these.
+    pub fn about(&self, attributes: &Attributes, object: &str, subresource: &str) {
+        let mut facts = self.facts();
+        facts.attributes = Some(attributes.clone());
+        facts.object = object.into();
+        facts.subresource = subresource.into();
+    }
+
+    /// It changes the row of this uid.
+    pub fn uid(&self, uid: &str) {
+        self.facts().uid = Some(uid.into());
+    }
+
+    /// It has changed so many objects more.
+    pub fn count(&self, objects: usize) {
+        *self.facts().count.get_or_insert_default() += objects as u64;
+    }
+
+    /// It has no line, only a count.
+    pub fn quiet(&self) {
+        self.facts().quiet = true;
+    }
+
+    /// It only tries.
+    pub fn dry_run(&self) {
+        self.facts().dry_run = true;
+    }
+
+    /// Work begins that does not end with the connection.
+    pub fn work_begins(&self) {
+        self.facts().work = Work::Begun;
+    }
+
+    /// That work has ended, and would be answered like this.
+    pub fn work_ended(&self, code: StatusCode) {
+        self.facts().work = Work::Ended(code.as_u16());
+    }
+
+    /// The client is answered.
+    pub fn answered(&self, code: StatusCode) {
+        self.facts().answered = Some((code.as_u16(), self.0.begin.elapsed()));
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let Entry { shared, begin, source, method, path, facts } = self;
+        let facts = facts.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let (code, time) = facts.answered.unwrap_or_else(|| (CLIENT_GONE, begin.elapsed()));
+        let verb: Option<Verb> = facts.attributes.as_ref().map(|attributes| attributes.verb);
+        let resource = facts.attributes.as_ref().map_or("", |attributes| attributes.resource.as_str());
+        shared.metrics.answered(verb, resource, code, time);
+        let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let Some(attributes) = &facts.attributes else {
+            if facts.quiet || code < 400 {
+                return;
+            }
+            let left_out = match facts.user {
+                Some(_) => 0,
+                None => match shared.line_of_unknown(Instant::now()) {
+                    Some(left_out) => left_out,
+                    None => return,
+                },
+            };
+            tracing::info!(
+                target: "audit", user = facts.user.as_deref(), %method, path = &**path, code, milliseconds,
+                left_out = (left_out > 0).then_some(left_out), %source, "Request"
+            );
+            return;
+        };
+        let Attributes { verb, group, resource, namespace, name, .. } = attributes;
+        let name = if facts.object.is_empty() { name.as_str() } else { &*facts.object };
+        let outcome = match facts.work {
+            Work::Ended(outcome) if outcome == code => None,
+            Work::Ended(outcome) => Some(outcome.to_string()),
+            Work::Begun => Some("unfinished".to_owned()),
+            Work::None => None,
+        };
+        tracing::info!(
+            target: "audit", user = facts.user.as_deref().unwrap_or_default(), verb = verb.as_str(), group, resource,
+            subresource = &*facts.subresource, namespace = cut(namespace), name = cut(name), uid = facts.uid.as_deref(),
+            count = facts.count, dryRun = facts.dry_run.then_some(true), code, outcome, milliseconds, %source, "Request"
+        );
+    }
+}
+
+impl fmt::Debug for AccessLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AccessLog")
+    }
+}
+
+/// The begin of a text.
+fn cut(text: &str) -> &str {
+    let end = (0..=MOST_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AccessLogs, MOST_BYTES, UNKNOWN_LINES, cut};
+    use crate::metrics::Metrics;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        assert_eq!(cut("short"), "short");
+        let long = "ä".repeat(MOST_BYTES);
+        assert_eq!(cut(&long).len(), MOST_BYTES - 1);
+    }
+
+    #[test]
+    fn callers_who_are_not_known_have_a_few_lines_a_second() {
+        let logs = AccessLogs::new(Metrics::new().unwrap());
+        let begin = Instant::now();
+        let written = (0..100).filter(|_| logs.0.line_of_unknown(begin).is_some()).count();
+        assert_eq!(written, UNKNOWN_LINES as usize);
+        let later = begin + Duration::from_secs(2);
+        assert_eq!(logs.0.line_of_unknown(later), Some(100 - u64::from(UNKNOWN_LINES)));
+        assert_eq!(logs.0.line_of_unknown(later), Some(0));
+    }
+}

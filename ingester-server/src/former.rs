@@ -1,0 +1,233 @@
+//! Which former objects, deleted and evicted ones, a request may see: the rule of `serve.formerObjects`.
+//!
+//! May use: ingester-core, ingester-store, status, read.
+//!
+//! Rights are asked about as they are today, and rows are older: whoever has the right in a namespace now would see what its former
+//! tenant deleted. The rule is decided once for a request, as a [`Reach`], which narrows every query of that request.
+
+use crate::read::{refused, resource};
+use crate::status::Status;
+use ingester_core::Kind;
+use ingester_core::query::{Filter, Query, States, Test};
+use ingester_core::schema::{BASE_COLUMNS, base};
+use ingester_core::value::{Micros, Value};
+use ingester_store::Store;
+use ingester_store::query::{Limits, Wanted};
+use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::jiff::Timestamp;
+use kube::{Api, Client};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// For how long it holds when a namespace was created.
+const CREATED: Duration = Duration::from_secs(5);
+
+/// For how long it holds whether a namespace has rows that are hidden. Only the warning depends on it.
+const HIDES: Duration = Duration::from_secs(60);
+
+/// How long the API server may take for an answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The most namespaces that are remembered.
+const MOST: usize = 10_000;
+
+/// Who may see former objects.
+#[derive(Debug, Default)]
+pub enum FormerObjects {
+    /// Whoever has the right to the objects of the namespace.
+    #[default]
+    Granted,
+    /// The same, but not those that are older than the namespace, which this cluster knows.
+    OlderHidden(Namespaces),
+    /// No caller.
+    Hidden,
+}
+
+/// What of former objects a request may see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// All of them.
+    #[default]
+    All,
+    /// Those that were created at this time or later.
+    Since(Micros),
+    /// None of them.
+    Live,
+}
+
+impl Reach {
+    /// Leaves out of a query what may not be seen. An object that is live is never left out.
+    pub(crate) fn narrow(self, query: &mut Query) {
+        match self {
+            Reach::All => {}
+            Reach::Live => query.states = States { live: query.states.live, evicted: false, deleted: false },
+            Reach::Since(_) if query.states == States::LIVE => {}
+            Reach::Since(time) => {
+                let absent = |place| Filter::field(name(place), Test::Exists).negated();
+                let is_live = absent(base::DELETE_TIME).and(absent(base::EVICT_TIME));
+                query.filters.push(is_live.or(created_since(time)));
+            }
+        }
+    }
+}
+
+fn name(place: usize) -> &'static str {
+    BASE_COLUMNS[place].name.as_str()
+}
+
+fn created_since(time: Micros) -> Filter {
+    Filter::field(name(base::CREATE_TIME), Test::GreaterOrEqual(Value::Time(time)))
+}
+
+impl FormerObjects {
+    /// What a request for objects of a kind, in a namespace or without one, may see in these states; and a warning if that leaves
+    /// anything out.
+    ///
+    /// A request over all namespaces needs the right to all of them, so it is not one of a tenant: nothing is older there. The same
+    /// holds for kinds without namespaces.
+    ///
+    /// # Errors
+    /// 500 and 503 if the API server does not say when the namespace was created: then nothing is shown.
+    pub(crate) async fn reach(
+        &self,
+        store: &Store,
+        kind: &Kind,
+        namespace: Option<&str>,
+        states: States,
+        limits: Limits,
+    ) -> Result<(Reach, Option<String>), Status> {
+        match (self, namespace) {
+            (FormerObjects::Granted, _) | (FormerObjects::OlderHidden(_), None) => Ok((Reach::All, None)),
+            (FormerObjects::Hidden, _) => {
+                let warning = (states.deleted || !states.live).then(|| {
+                    "this server shows live objects only: deleted and evicted ones are hidden (serve.formerObjects)"
+                        .into()
+                });
+                Ok((Reach::Live, warning))
+            }
+            (FormerObjects::OlderHidden(_), Some(_)) if states == States::LIVE => Ok((Reach::Live, None)),
+            (FormerObjects::OlderHidden(namespaces), Some(namespace)) => {
+                let created = namespaces.created(namespace).await?;
+                let hides = namespaces.hides(store, kind, namespace, created, limits).await?;
+                let warning = hides.then(|| match created {
+                    Some(time) => format!(
+                        "objects that were deleted or evicted before the namespace {namespace} was created ({}) are hidden (serve.formerObjects)",
+                        shown(time)
+                    ),
+                    None => format!(
+                        "the namespace {namespace} is not in the cluster: its deleted and evicted objects are hidden (serve.formerObjects)"
+                    ),
+                });
+                Ok((created.map_or(Reach::Live, Reach::Since), warning))
+            }
+        }
+    }
+}
+
+/// A time as objects have it.
+fn shown(time: Micros) -> String {
+    Timestamp::from_microsecond(time.0).map(|time| time.to_string()).unwrap_or_default()
+}
+
+/// When the namespaces of a cluster were created, remembered for seconds.
+pub struct Namespaces {
+    client: Client,
+    created: Remembered<String, Option<Micros>>,
+    hides: Remembered<(&'static str, String, Option<Micros>), bool>,
+}
+
+impl Namespaces {
+    /// Those of the cluster of this client, whose user needs the right to get namespaces.
+    pub fn new(client: Client) -> Self {
+        Namespaces { client, created: Remembered::new(CREATED), hides: Remembered::new(HIDES) }
+    }
+
+    /// When this namespace was created; `None` if it is not there.
+    async fn created(&self, namespace: &str) -> Result<Option<Micros>, Status> {
+        let key = namespace.to_owned();
+        if let Some(known) = self.created.get(&key) {
+            return Ok(known);
+        }
+        let unanswered = || Status::unavailable("the API server does not say when the namespace was created");
+        let all: Api<Namespace> = Api::all(self.client.clone());
+        let answer = tokio::time::timeout(TIMEOUT, all.get_metadata_opt(namespace)).await.map_err(|_| unanswered())?;
+        let found = answer.map_err(|error| {
+            tracing::warn!(%error, "Cannot read when a namespace was created, which `serve.formerObjects` needs");
+            match error {
+                kube::Error::Api(status) if matches!(status.code, 401 | 403) => Status::internal(
+                    "the server's account may not read namespaces, which `serve.formerObjects: olderHidden` needs: give it the right to `get` them",
+                ),
+                _ => unanswered(),
+            }
+        })?;
+        let created = match found {
+            None => None,
+            Some(found) => {
+                let time = found.metadata.creation_timestamp.ok_or_else(unanswered)?;
+                Some(Micros(time.0.as_microsecond()))
+            }
+        };
+        self.created.put(key, created);
+        Ok(created)
+    }
+
+    /// Whether the namespace has rows of the kind that are hidden.
+    async fn hides(
+        &self,
+        store: &Store,
+        kind: &Kind,
+        namespace: &str,
+        created: Option<Micros>,
+        limits: Limits,
+    ) -> Result<bool, Status> {
+        let key = (kind.table().name.as_str(), namespace.to_owned(), created);
+        if let Some(known) = self.hides.get(&key) {
+            return Ok(known);
+        }
+        let resource = resource(kind);
+        let query = Query {
+            namespaces: vec![namespace.to_owned()],
+            states: States { live: false, ..States::ALL },
+            filters: created.map(|time| created_since(time).negated()).into_iter().collect(),
+            ..Query::default()
+        };
+        let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
+        let page = asked.page(&Wanted::default(), 1, None).await.map_err(|error| refused(error, resource.of()))?;
+        let hides = !page.rows.is_empty();
+        self.hides.put(key, hides);
+        Ok(hides)
+    }
+}
+
+impl std::fmt::Debug for Namespaces {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Namespaces")
+    }
+}
+
+/// Answers that hold for a while.
+struct Remembered<K, V> {
+    time: Duration,
+    answers: Mutex<HashMap<K, (Instant, V)>>,
+}
+
+impl<K: Hash + Eq, V: Copy> Remembered<K, V> {
+    fn new(time: Duration) -> Self {
+        Remembered { time, answers: Mutex::default() }
+    }
+
+    fn get(&self, key: &K) -> Option<V> {
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.get(key).filter(|(when, _)| when.elapsed() < self.time).map(|(_, value)| *value)
+    }
+
+    fn put(&self, key: K, value: V) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        if answers.len() >= MOST {
+            answers.clear();
+        }
+        answers.insert(key, (Instant::now(), value));
+    }
+}

@@ -1,0 +1,216 @@
+//! The connections that are open, and which of them gives way to a new one when there are as many as there may be.
+//!
+//! One for which nothing is done gives way, in this order: one without a caller (nothing has come yet, or nothing that said who
+//! calls), then one of the caller who has most of them; among these, the one that has been so for longest. So who only connects, and
+//! who connects again and again, keeps no one out. A share of the connections per address would not help: behind a proxy all have one.
+
+use super::watched::{Idle, Phase};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// The connections that are open.
+#[derive(Debug)]
+pub(super) struct Connections {
+    most: usize,
+    open: Mutex<All>,
+}
+
+#[derive(Debug, Default)]
+struct All {
+    /// The number of the next one.
+    next: u64,
+    by_number: HashMap<u64, One>,
+}
+
+#[derive(Debug)]
+struct One {
+    phase: Arc<Phase>,
+    /// Who has called last.
+    caller: Option<Arc<str>>,
+    end: CancellationToken,
+}
+
+/// A connection that may be.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    pub(super) open: Open,
+    /// Another one was closed for it.
+    pub(super) instead: bool,
+}
+
+/// A connection that is open as long as this is there.
+#[derive(Debug)]
+pub(super) struct Open {
+    of: Arc<Connections>,
+    number: u64,
+    phase: Arc<Phase>,
+    end: CancellationToken,
+}
+
+impl Connections {
+    /// So many at the same time.
+    pub(super) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Connections { most, open: Mutex::default() })
+    }
+
+    fn all(&self) -> MutexGuard<'_, All> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new one, which ends with `end` or when it gives way; `None` if none gives way to it.
+    pub(super) fn admit(self: &Arc<Self>, end: &CancellationToken) -> Option<Admitted> {
+        let mut all = self.all();
+        let is_full = all.by_number.len() >= self.most;
+        if is_full {
+            let other = all.gives_way()?;
+            if let Some(other) = all.by_number.remove(&other) {
+                other.end.cancel();
+            }
+        }
+        let number = all.next;
+        all.next += 1;
+        let (phase, end) = (Arc::new(Phase::default()), end.child_token());
+        phase.begin();
+        all.by_number.insert(number, One { phase: phase.clone(), caller: None, end: end.clone() });
+        let open = Open { of: self.clone(), number, phase, end };
+        Some(Admitted { open, instead: is_full })
+    }
+}
+
+impl All {
+    /// Closes the connection that gives way. Returns its number.
+    fn gives_way(&self) -> Option<u64> {
+        let mut of_caller: HashMap<&str, usize> = HashMap::new();
+        for caller in self.by_number.values().filter_map(|one| one.caller.as_deref()) {
+            *of_caller.entry(caller).or_default() += 1;
+        }
+        let mut idle: Vec<_> = self
+            .by_number
+            .iter()
+            .filter_map(|(number, one)| {
+                let idle = one.phase.idle()?;
+                let others = match one.caller.as_deref() {
+                    None => usize::MAX,
+                    // Its next request has begun to come.
+                    Some(_) if !idle.between => return None,
+                    Some(caller) => of_caller.get(caller).copied().unwrap_or_default(),
+                };
+                Some((Reverse(others), idle, *number))
+            })
+            .collect();
+        let order = |&(others, Idle { begun, .. }, number): &(Reverse<usize>, Idle, u64)| (others, begun, number);
+        // Unless it has been asked something at this very moment.
+        while let Some(first) = idle.iter().enumerate().min_by_key(|(_, one)| order(one)).map(|(place, _)| place) {
+            let (_, seen, number) = idle.swap_remove(first);
+            if self.by_number.get(&number).is_some_and(|one| one.phase.close(seen)) {
+                return Some(number);
+            }
+        }
+        None
+    }
+}
+
+impl Open {
+    /// What it waits for.
+    pub(super) fn phase(&self) -> &Arc<Phase> {
+        &self.phase
+    }
+
+    /// Cancelled when it is to end at once.
+    pub(super) fn end(&self) -> &CancellationToken {
+        &self.end
+    }
+
+    /// A request has come, from this caller if that is known.
+    pub(super) fn called(&self, caller: Option<Arc<str>>) {
+        if let (Some(caller), Some(one)) = (caller, self.of.all().by_number.get_mut(&self.number)) {
+            one.caller = Some(caller);
+        }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.of.all().by_number.remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Connections, Open};
+    use std::sync::Arc;
+    use tokio_util::sync::CancellationToken;
+
+    struct World {
+        connections: Arc<Connections>,
+        end: CancellationToken,
+    }
+
+    impl World {
+        fn new(most: usize) -> Self {
+            World { connections: Connections::new(most), end: CancellationToken::new() }
+        }
+
+        fn open(&self) -> Option<Open> {
+            self.connections.admit(&self.end).map(|admitted| admitted.open)
+        }
+
+        /// One that has been answered, and waits for the next request.
+        fn of(&self, caller: &str) -> Open {
+            let open = self.open().unwrap();
+            assert!(open.phase().busy());
+            open.called(Some(caller.into()));
+            open.phase().rest();
+            open
+        }
+
+        fn count(&self) -> usize {
+            self.connections.all().by_number.len()
+        }
+    }
+
+    #[test]
+    fn connections_without_a_caller_give_way_first() {
+        let world = World::new(4);
+        let ada = world.of("ada");
+        let (first, second) = (world.open().unwrap(), world.open().unwrap());
+        first.phase().head();
+        let busy = world.open().unwrap();
+        assert!(busy.phase().busy());
+        // The handshake of the second has begun before the head of the first.
+        let _third = world.open().unwrap();
+        assert!(second.end().is_cancelled() && !first.end().is_cancelled());
+        assert!(!second.phase().busy(), "no request of it is begun any more");
+        let third = world.open().unwrap();
+        assert!(third.phase().busy() && first.end().is_cancelled());
+        assert!(!ada.end().is_cancelled() && !busy.end().is_cancelled());
+        assert_eq!(world.count(), 4);
+    }
+
+    #[test]
+    fn then_one_of_the_caller_with_most_of_them() {
+        let world = World::new(4);
+        let ada = world.of("ada");
+        let eve = [world.of("eve"), world.of("eve"), world.of("eve")];
+        eve[0].phase().head();
+        eve[1].phase().waits();
+        let bob = world.of("bob");
+        assert_eq!(eve.each_ref().map(|open| open.end().is_cancelled()), [false, false, true], "idle for longest");
+        let _ = world.of("bob");
+        assert!(eve[1].end().is_cancelled(), "what only waits is idle, too");
+        assert!(!ada.end().is_cancelled() && !bob.end().is_cancelled() && !eve[0].end().is_cancelled());
+    }
+
+    #[test]
+    fn connections_in_use_stay() {
+        let world = World::new(2);
+        let busy = [world.open().unwrap(), world.open().unwrap()];
+        assert!(busy.iter().all(|open| open.phase().busy()));
+        assert!(world.open().is_none());
+        drop(busy);
+        assert_eq!(world.count(), 0);
+        assert!(world.open().is_some());
+    }
+}

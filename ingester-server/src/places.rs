@@ -1,0 +1,167 @@
+//! The places of requests: how many are answered at the same time, and how many of these are one user's.
+//!
+//! May use: status.
+//!
+//! A user gets a further place while they hold fewer than are free. So one user alone holds at most half of the places, two who want
+//! all of them a third each, and there is always a place for a user who holds none.
+
+use crate::status::Status;
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// A number of places that all users share. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Places(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    most: usize,
+    taken: Mutex<Taken>,
+    /// A place is free again.
+    freed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    /// Of those who hold any.
+    by: HashMap<Arc<str>, usize>,
+}
+
+/// A place that a user has taken. It is free again when the last clone is gone.
+#[derive(Clone, Debug)]
+pub struct Place(#[allow(dead_code, reason = "it holds the place")] Arc<Held>);
+
+#[derive(Debug)]
+struct Held {
+    of: Arc<Inner>,
+    user: Arc<str>,
+}
+
+impl Places {
+    /// So many places.
+    pub fn new(most: usize) -> Self {
+        Places(Arc::new(Inner { most, taken: Mutex::default(), freed: Notify::new() }))
+    }
+
+    /// Takes one for this user.
+    ///
+    /// # Errors
+    /// 429 if there is none for them.
+    pub fn take(&self, user: &str) -> Result<Place, Status> {
+        let mut taken = self.0.taken();
+        let own = taken.by.get(user).copied().unwrap_or_default();
+        let free = self.0.most.saturating_sub(taken.all);
+        if own >= free {
+            return Err(Status::too_many_requests(if own == 0 {
+                "the server has too many requests at a time, please try again later".to_owned()
+            } else {
+                format!("{own} requests of this user are being answered, and no more at a time: please try again later")
+            }));
+        }
+        taken.all += 1;
+        let user = taken.by.get_key_value(user).map_or_else(|| Arc::from(user), |(user, _)| user.clone());
+        *taken.by.entry(user.clone()).or_default() += 1;
+        Ok(Place(Arc::new(Held { of: self.0.clone(), user })))
+    }
+
+    /// Waits until there is one for this user.
+    pub async fn wait(&self, user: &str) -> Place {
+        loop {
+            let mut freed = pin!(self.0.freed.notified());
+            // From here on nothing is missed.
+            freed.as_mut().enable();
+            if let Ok(place) = self.take(user) {
+                return place;
+            }
+            freed.await;
+        }
+    }
+}
+
+impl Inner {
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut taken = self.of.taken();
+        taken.all -= 1;
+        if let Some(own) = taken.by.get_mut(&self.user) {
+            *own -= 1;
+            if *own == 0 {
+                taken.by.remove(&self.user);
+            }
+        }
+        drop(taken);
+        self.of.freed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, Places};
+
+    fn all(places: &Places, user: &str) -> Vec<Place> {
+        std::iter::from_fn(|| places.take(user).ok()).collect()
+    }
+
+    #[test]
+    fn one_user_leaves_as_many_places_as_they_hold() {
+        let places = Places::new(200);
+        let eve = all(&places, "eve");
+        assert_eq!(eve.len(), 100);
+        let said = places.take("eve").unwrap_err();
+        assert_eq!(said.code, 429);
+        assert!(said.message.starts_with("100 requests of this user"), "{}", said.message);
+        let ada = all(&places, "ada");
+        assert_eq!(ada.len(), 50);
+        assert!(places.take("bob").is_ok());
+        // What one gives back is for those who hold less.
+        drop(eve);
+        assert_eq!(all(&places, "bob").len(), 75);
+        drop(ada);
+        assert_eq!(all(&places, "eve").len(), 100);
+        assert!(places.0.taken().by.is_empty(), "users without a place are forgotten");
+    }
+
+    #[test]
+    fn the_last_place_is_for_who_holds_none() {
+        let places = Places::new(2);
+        let _one = places.take("eve").unwrap();
+        assert!(places.take("eve").is_err());
+        let _two = places.take("ada").unwrap();
+        let said = places.take("bob").unwrap_err().message;
+        assert!(said.starts_with("the server has too many requests"), "{said}");
+    }
+
+    #[tokio::test]
+    async fn who_waits_does_not_wait_for_those_who_hold_most() {
+        let places = Places::new(4);
+        let mut eve = all(&places, "eve");
+        let _ada = places.wait("ada").await;
+        let mut waiting = Box::pin(places.wait("eve"));
+        assert!(futures::poll!(&mut waiting).is_pending());
+        let _bob = places.wait("bob").await;
+        eve.pop();
+        let mut second = Box::pin(places.wait("ada"));
+        assert!(futures::poll!(&mut second).is_pending(), "one is free, and ada holds one");
+        drop((eve, _bob));
+        let _ = (waiting.await, second.await);
+    }
+
+    #[test]
+    fn a_place_is_held_by_its_last_clone() {
+        let places = Places::new(1);
+        let place = places.take("ada").unwrap();
+        let other = place.clone();
+        drop(place);
+        assert!(places.take("eve").is_err());
+        drop(other);
+        assert!(places.take("eve").is_ok());
+    }
+}

@@ -1,0 +1,52 @@
+//! Names that Kubernetes gives to objects and namespaces.
+//!
+//! A database may find more under a name than the API server was asked about: MariaDB and MySQL compare texts without the blanks at
+//! their ends, so it would find `ml` for `ml%20`, after a review of the namespace `ml `. So no other name is looked for at all.
+
+/// The longest name of an object, in bytes.
+const NAME: usize = 253;
+
+/// The longest name of a namespace.
+const NAMESPACE: usize = 63;
+
+/// Whether it can be the name of a namespace: an RFC 1123 label.
+pub fn is_namespace(name: &str) -> bool {
+    let is_end = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let bytes = name.as_bytes();
+    bytes.len() <= NAMESPACE
+        && is_end(bytes.first())
+        && is_end(bytes.last())
+        && bytes.iter().all(|byte| is_end(Some(byte)) || *byte == b'-')
+}
+
+/// Whether it can be the name of an object. Kinds have rules of their own, of which this is the widest: that of a segment of a path,
+/// without white space around it.
+pub fn is_name(name: &str) -> bool {
+    let wrong = |c: char| matches!(c, '/' | '%' | '\\') || c.is_control();
+    !name.is_empty()
+        && name.len() <= NAME
+        && !matches!(name, "." | "..")
+        && name.trim() == name
+        && !name.contains(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_name, is_namespace};
+
+    #[test]
+    fn names_are_those_that_kubernetes_takes() {
+        for name in ["a", "a-b.c", "system:node", "A_b", "a b"] {
+            assert!(is_name(name), "{name:?}");
+        }
+        for name in ["", ".", "..", "a ", " a", "a\u{a0}", "a\t", "a/b", "a%b", "a\0", &"a".repeat(254)] {
+            assert!(!is_name(name), "{name:?}");
+        }
+        for namespace in ["a", "ml", "team-1", "0", &"a".repeat(63)] {
+            assert!(is_namespace(namespace), "{namespace:?}");
+        }
+        for namespace in ["", "ml ", " ml", "ML", "a.b", "a_b", "-a", "a-", "ml\u{a0}", "é", &"a".repeat(64)] {
+            assert!(!is_namespace(namespace), "{namespace:?}");
+        }
+    }
+}

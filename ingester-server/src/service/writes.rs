@@ -1,0 +1,106 @@
+//! Writes. Each is a task of its own: once begun it goes on to its end, whatever becomes of its connection or of the time for an
+//! answer, and so does its line in the access log. It keeps its user's place until then.
+
+use super::Inner;
+use crate::access::AccessLog;
+use crate::caller::Verb;
+use crate::places::Place;
+use crate::status::Status;
+use crate::{restore, write};
+use bytes::Bytes;
+use http::StatusCode;
+use ingester_core::Kind;
+use ingester_core::query::Query;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// A request that changes something.
+pub(super) struct Write {
+    pub(super) verb: Verb,
+    pub(super) kind: Kind,
+    pub(super) namespace: String,
+    pub(super) name: String,
+    /// What a collection's deletion selects.
+    pub(super) query: Query,
+    pub(super) options: write::Options,
+    /// Who asks.
+    pub(super) user: String,
+    /// Whether they may write the status of what is restored; else why not.
+    pub(super) status: Result<(), String>,
+    /// The body's type.
+    pub(super) content: Option<String>,
+    pub(super) body: Bytes,
+}
+
+/// The writes that have begun.
+#[derive(Default)]
+pub(super) struct Writes {
+    tasks: TaskTracker,
+    /// Cancelled when what is not finished is given up.
+    end: CancellationToken,
+}
+
+impl Writes {
+    /// Begins a write, and waits for its end. It does not end if this does.
+    ///
+    /// # Errors
+    /// Those of the write; 503 if the server ends before it.
+    pub(super) async fn run(
+        &self,
+        log: &AccessLog,
+        place: Place,
+        work: impl Future<Output = Result<write::Answer, Status>> + Send + 'static,
+    ) -> Result<write::Answer, Status> {
+        log.work_begins();
+        let (log, end) = (log.clone(), self.end.clone());
+        let task = self.tasks.spawn(async move {
+            let answer = end.run_until_cancelled(work).await?;
+            log.work_ended(answer.as_ref().map_or_else(|status| status.code, |_| StatusCode::OK));
+            drop(place);
+            Some(answer)
+        });
+        match task.await {
+            Ok(Some(answer)) => answer,
+            Ok(None) => Err(Status::unavailable("the server ends, and has not finished this")),
+            // The panic's hook has logged it.
+            Err(_) => Err(Status::internal("the request could not be handled, see the server's log")),
+        }
+    }
+
+    /// Waits for all of them, so long at most. What is not finished then is given up, and its line says so.
+    pub(super) async fn finish(&self, patience: Duration) {
+        self.tasks.close();
+        if tokio::time::timeout(patience, self.tasks.wait()).await.is_err() {
+            tracing::warn!(writes = self.tasks.len(), "Writes are not finished: there is no time left");
+            self.end.cancel();
+            self.tasks.wait().await;
+        }
+    }
+}
+
+impl Inner {
+    /// Does what a request wants to be changed.
+    ///
+    /// # Errors
+    /// The [`Status`] of what it is about; 405 or 503 if this server changes nothing.
+    pub(super) async fn write(&self, request: &Write) -> Result<write::Answer, Status> {
+        let Write { verb, kind, namespace, name, query, options, user, status, content, body } = request;
+        if *verb == Verb::Create {
+            let (Some(store), Some(cluster)) = (&self.sources.writes, &self.sources.cluster) else {
+                return Err(Status::unavailable("this server has no cluster to restore objects into"));
+            };
+            let asker = restore::Asker { user, status: status.as_ref().copied().map_err(String::as_str) };
+            return restore::post(store, cluster.clone(), kind, namespace, name, options, asker).await;
+        }
+        let Some(store) = &self.sources.writes else { return Err(Status::method_not_allowed()) };
+        let content = content.as_deref();
+        match verb {
+            Verb::Update => write::put(store, kind, namespace, name, options, content, body).await,
+            Verb::Patch => write::patch(store, kind, namespace, name, options, content, body).await,
+            Verb::Delete => write::delete(store, kind, namespace, name, options, content, body).await,
+            Verb::DeleteCollection => write::delete_collection(store, kind, query, options, content, body).await,
+            Verb::Create | Verb::Get | Verb::List | Verb::Watch => Err(Status::method_not_allowed()),
+        }
+    }
+}
