@@ -1,10 +1,13 @@
 //! The cluster, found as kubectl finds it.
 //!
-//! May use: arguments, ending.
+//! May use: arguments, ending, ingester-store.
 
 use crate::arguments::Cluster;
 use crate::ending::Failure;
 use anyhow::anyhow;
+use http::Uri;
+use http::uri::Authority;
+use ingester_store::waiting_for;
 use kube::client::{AuthError, ClientBuilder};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
@@ -30,7 +33,7 @@ impl Cluster {
         if let (None, Some((file, error))) = (&self.kubeconfig, broken()) {
             return Err(wrong(format!("the kubeconfig {} cannot be used", file.display()), &error));
         }
-        let config = match (&self.kubeconfig, &self.context) {
+        let mut config = match (&self.kubeconfig, &self.context) {
             (Some(file), _) => {
                 let what = || format!("the kubeconfig {} cannot be used", file.display());
                 let kubeconfig = Kubeconfig::read_from(file).map_err(|error| wrong(what(), &error))?;
@@ -41,10 +44,81 @@ impl Cluster {
                 .map_err(|error| wrong(format!("context {context} cannot be used"), &error))?,
             (None, None) => Config::infer().await.map_err(|error| wrong("no cluster is known".into(), &error))?,
         };
+        config.cluster_url = without_secrets(&config.cluster_url);
+        check(&config).map_err(|why| {
+            Failure::Usage(anyhow!(
+                "{why} (it is in the kubeconfig, named by --kubeconfig FILE or the variable KUBECONFIG)"
+            ))
+        })?;
         let server = config.cluster_url.to_string();
-        let builder = ClientBuilder::try_from(config)
-            .map_err(|error| wrong("no connection to the cluster can be made".into(), &error))?;
+        let plugin = config.auth_info.exec.as_ref().and_then(|exec| exec.command.clone());
+        // It runs the command of the kubeconfig's user, which may hang: signals are heard meanwhile.
+        let building = tokio::task::spawn_blocking(move || ClientBuilder::try_from(config));
+        let builder = waiting_for(|| command(plugin.as_deref()), building).await;
+        let builder =
+            builder.map_err(|error| Failure::Usage(anyhow!("no connection to the cluster can be made: {error}")))?;
+        let builder = builder.map_err(|error| wrong("no connection to the cluster can be made".into(), &error))?;
         Ok(builder.with_layer(&MapErrLayer::new(move |error| named(&server, error))).build())
+    }
+}
+
+/// Checks what kube takes as it is, and panics on with the first request. In the words of kubectl; no value is in them.
+fn check(config: &Config) -> Result<(), String> {
+    let url = &config.cluster_url;
+    if !matches!(url.scheme_str(), Some("https" | "http")) || url.authority().is_none() {
+        return Err(
+            "the cluster's `server` cannot be used: host must be a URL, such as https://10.0.0.1:6443".to_owned()
+        );
+    }
+    let wrong = |what: &str, why: &str| {
+        Err(format!("{what} cannot be used: invalid header field value for \"Authorization\": {why}"))
+    };
+    let why = "a token has no line breaks and no control characters, not even at its end";
+    // Written out as it was read: the secret's own type hides it.
+    let user = serde_json::to_value(&config.auth_info).unwrap_or_default();
+    if user["token"].as_str().is_some_and(is_no_header) {
+        return wrong("the user's `token`", why);
+    }
+    let provided = user["auth-provider"]["config"].as_object();
+    if let Some((key, _)) = provided.into_iter().flatten().find(|(key, value)| {
+        matches!(key.as_str(), "id-token" | "access-token") && value.as_str().is_some_and(is_no_header)
+    }) {
+        return wrong(&format!("the user's `auth-provider.config.{key}`"), why);
+    }
+    // As with kube, an inline token comes first. A file that cannot be read is reported by the client that reads it.
+    if let (None, Some(file)) = (user["token"].as_str(), &config.auth_info.token_file)
+        && let Ok(token) = std::fs::read_to_string(file)
+        && is_no_header(&token)
+    {
+        return wrong(&format!("the token file {file}"), &format!("{why}: write it without, as in `printf %s TOKEN`"));
+    }
+    Ok(())
+}
+
+/// The address of the server alone: kube sends neither the user nor the parameters that a URL may have, and logs both.
+fn without_secrets(url: &Uri) -> Uri {
+    let mut parts = url.clone().into_parts();
+    let bare = |authority: &Authority| {
+        let (_, host) = authority.as_str().rsplit_once('@')?;
+        host.parse().ok()
+    };
+    if let Some(host) = parts.authority.as_ref().and_then(bare) {
+        parts.authority = Some(host);
+    }
+    parts.path_and_query = parts.path_and_query.and_then(|both| both.path().parse().ok());
+    Uri::from_parts(parts).unwrap_or_else(|_| url.clone())
+}
+
+/// Whether a token cannot be in a header.
+fn is_no_header(token: &str) -> bool {
+    token.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f)
+}
+
+/// What is waited for while a client is made. Of the command only its name: its arguments may have secrets.
+fn command(plugin: Option<&str>) -> String {
+    match plugin.and_then(|plugin| plugin.split_whitespace().next()) {
+        Some(plugin) => format!("the command `{plugin}` of the kubeconfig's user, which gets its credentials"),
+        None => "the credentials of the kubeconfig's user".to_owned(),
     }
 }
 
@@ -102,8 +176,9 @@ fn named(server: &str, error: BoxError) -> BoxError {
     Box::new(NotReached { server: without_user(server), cause: cause.to_string(), source: error })
 }
 
-/// A URL without the user and password that it may have.
+/// A URL without the user and password that it may have, and without parameters.
 fn without_user(server: &str) -> String {
+    let server = server.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = server.split_once("://").unwrap_or(("", server));
     let authority = rest.find('/').unwrap_or(rest.len());
     match rest[..authority].rfind('@') {
@@ -199,8 +274,65 @@ mod tests {
             ("https://u:TOPSECRET@10.0.0.1:6443/base", "https://10.0.0.1:6443/base"),
             ("https://u:TOP@SECRET@[::1]:6443", "https://[::1]:6443"),
             ("https://h/a@b", "https://h/a@b"),
+            ("https://h/a?token=TOPSECRET", "https://h/a"),
         ] {
             assert_eq!(without_user(url), shown);
+        }
+    }
+
+    fn checked(server: &str, user: &str) -> Result<(), String> {
+        let mut config = kube::Config::new(server.parse().unwrap());
+        config.auth_info = serde_json::from_str(user).unwrap();
+        super::check(&config)
+    }
+
+    #[test]
+    fn neither_a_user_nor_parameters_are_in_the_address_that_is_asked_and_logged() {
+        for (url, bare) in [
+            ("https://u:TOPSECRET@10.0.0.1:6443/base?token=TOPSECRET", "https://10.0.0.1:6443/base"),
+            ("https://[::1]:6443", "https://[::1]:6443/"),
+            ("u:TOPSECRET@h:1", "h:1"),
+        ] {
+            assert_eq!(super::without_secrets(&url.parse().unwrap()).to_string(), bare);
+        }
+    }
+
+    #[test]
+    fn a_server_without_a_scheme_is_refused_before_the_first_request() {
+        for server in ["10.0.0.1:6443", "localhost", "u:TOPSECRET@h:6443", "ftp://h", "/path"] {
+            let error = checked(server, "{}").unwrap_err();
+            assert!(error.contains("host must be a URL") && !error.contains("TOPSECRET"), "{server}: {error}");
+        }
+        for server in ["https://10.0.0.1:6443", "http://[::1]:8080/base"] {
+            assert_eq!(checked(server, "{}"), Ok(()), "{server}");
+        }
+    }
+
+    #[test]
+    fn a_token_that_no_header_can_have_is_refused_before_the_first_request() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        std::fs::write(&file, "TOPSECRET\n").unwrap();
+        let of_file = serde_json::json!({ "tokenFile": file }).to_string();
+        for (user, key) in [
+            (r#"{"token": "TOPSECRET\n"}"#, "the user's `token`"),
+            (r#"{"token": "TOP\u0000SECRET"}"#, "the user's `token`"),
+            (
+                r#"{"auth-provider": {"name": "oidc", "config": {"id-token": "TOPSECRET\r\n"}}}"#,
+                "`auth-provider.config.id-token`",
+            ),
+            (&of_file, "token"),
+        ] {
+            let error = checked("https://h", user).unwrap_err();
+            assert!(
+                error.contains("invalid header field value for \"Authorization\"") && error.contains(key),
+                "{error}"
+            );
+            assert!(!error.contains("TOPSECRET"), "{error}");
+        }
+        std::fs::write(&file, "TOPSECRET").unwrap();
+        for user in [r#"{"token": "TOPSECRET"}"#, &of_file, "{}", r#"{"tokenFile": "/none/token"}"#] {
+            assert_eq!(checked("https://h", user), Ok(()), "{user}");
         }
     }
 

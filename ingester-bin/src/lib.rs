@@ -50,7 +50,7 @@ mod server;
 use anyhow::anyhow;
 pub use program::Program;
 
-use arguments::{Arguments, Command, Finalizers, Proto, Schema};
+use arguments::{Arguments, Command, Finalizers, GhostsCommand, Proto, Schema};
 use clap::Parser;
 use database::configuration;
 use ending::{Ending, Failure};
@@ -147,6 +147,21 @@ fn run(command: Command, program: Program) -> Result<Ending, Failure> {
             let config = configuration(&arguments.config, kinds)?;
             wait_for(commands::audit::run(&arguments, config, program))
         }
+        Command::Ghosts(arguments) => match arguments.command {
+            Some(GhostsCommand::Resolve(arguments)) => {
+                let config = configuration(&arguments.config, kinds)?;
+                wait_for(commands::ghosts::resolve(&arguments, config, program))
+            }
+            command => {
+                let list = match command {
+                    Some(GhostsCommand::List(list)) => list,
+                    _ => arguments.list,
+                };
+                let file = arguments::ConfigFile { config: list.config.clone().unwrap_or_default() };
+                let config = configuration(&file, kinds)?;
+                wait_for(commands::ghosts::list(&list, config, program))
+            }
+        },
         Command::Restore(arguments) => wait_for(commands::restore::run(arguments, program)),
         Command::Finalizers(Finalizers::Remove(arguments)) => {
             let config = configuration(&arguments.config, kinds)?;

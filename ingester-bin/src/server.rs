@@ -43,15 +43,15 @@ impl Server {
     /// the machine.
     ///
     /// # Errors
-    /// If the address is not valid or not available.
-    pub(crate) async fn bind(address: &str) -> anyhow::Result<Self> {
+    /// If the address is not valid or not available. `key` is that of the configuration.
+    pub(crate) async fn bind(address: &str, key: &str) -> anyhow::Result<Self> {
         let listener = match everywhere(address) {
             Some(addresses) => TcpListener::bind(&addresses[..]).await,
             None => TcpListener::bind(address).await,
         };
         let listener = listener.map_err(|error| {
             anyhow!(
-                "cannot listen on `{address}` for metrics and probes: {error} (set `server.address` of the configuration \
+                "cannot listen on `{address}` for metrics and probes: {error} (set `{key}` of the configuration \
                  to an address of this machine and a free port, as in 0.0.0.0:8080)"
             )
         })?;
@@ -149,7 +149,7 @@ mod tests {
 
     async fn start() -> Running {
         let (metrics, health, stop) = (Metrics::new().unwrap(), Health::new(["Model"]), CancellationToken::new());
-        let server = Server::bind("127.0.0.1:0").await.unwrap();
+        let server = Server::bind("127.0.0.1:0", "server.address").await.unwrap();
         let address = server.local_address().unwrap();
         let task = tokio::spawn(server.run(
             Arc::new({
@@ -275,7 +275,7 @@ mod tests {
     async fn an_unusable_address_is_reported_with_its_key() {
         let running = start().await;
         for address in [running.address.to_string(), "nonsense".into(), "127.0.0.1".into(), ":99999".into()] {
-            let error = Server::bind(&address).await.unwrap_err().to_string();
+            let error = Server::bind(&address, "server.address").await.unwrap_err().to_string();
             assert!(error.contains(&format!("`{address}`")) && error.contains("`server.address`"), "{error}");
         }
         running.stopped().await;

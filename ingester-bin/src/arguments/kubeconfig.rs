@@ -33,14 +33,14 @@ pub(crate) struct Kubeconfig {
     /// A file with a token, read by kubectl each time, such as that of a service account.
     #[arg(long, value_name = "FILE", conflicts_with = "from", help_heading = "Who asks")]
     pub(crate) token_file: Option<PathBuf>,
-    /// The user of another kubeconfig; without FILE of the one that kubectl uses. The command that gets a token, and the names of
-    /// files, are copied.
+    /// The user of another kubeconfig; without FILE of the one that kubectl uses. The name of the command that gets a token,
+    /// and the names of files, are copied.
     #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Who asks")]
     pub(crate) from: Option<Option<PathBuf>>,
     /// The context in that kubeconfig [default: the current one].
     #[arg(long, value_name = "NAME", requires = "from", help_heading = "Who asks")]
     pub(crate) context: Option<String>,
-    /// Also copy the token or the key that stands in that kubeconfig. Who can read the copy can then do what the user can.
+    /// Also copy the token or the key that stands in that kubeconfig, and what its command is given (`args`, `env`). Who can read the copy can then do what the user can.
     #[arg(long, requires = "from", help_heading = "Who asks")]
     pub(crate) embed_credentials: bool,
 }

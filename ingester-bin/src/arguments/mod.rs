@@ -14,6 +14,7 @@
 
 mod declare;
 mod get;
+mod ghosts;
 mod import;
 mod kubeconfig;
 mod mirror;
@@ -25,6 +26,7 @@ mod tests;
 
 pub(crate) use declare::{Manifests, Rbac, Scaffold};
 pub(crate) use get::{Get, GetFormat, Queries, QueriesFolder, QueriesFormat, State};
+pub(crate) use ghosts::{Ghosts, GhostsCommand, GhostsList, GhostsResolve, Side};
 pub(crate) use import::Import;
 pub(crate) use kubeconfig::Kubeconfig;
 pub(crate) use mirror::{Audit, Finalizers, FinalizersRemove, Members, Restore, RestoreFormat, Run, Serve};
@@ -57,6 +59,11 @@ impl Command {
             Command::Run(its) => return its.config.as_deref(),
             Command::Audit(its) => return Some(&its.config.config),
             Command::Finalizers(Finalizers::Remove(its)) => return Some(&its.config.config),
+            Command::Ghosts(its) => match &its.command {
+                Some(GhostsCommand::Resolve(its)) => return Some(&its.config.config),
+                Some(GhostsCommand::List(its)) => return its.config.as_deref(),
+                None => return its.list.config.as_deref(),
+            },
             Command::Serve(its) => &its.target,
             Command::Import(its) => &its.target,
             Command::Get(its) => &its.target,
@@ -100,6 +107,7 @@ pub(crate) enum Command {
     Serve(Serve),
     Audit(Audit),
     Restore(Restore),
+    Ghosts(Ghosts),
     /// The finalizer that the ingester adds to objects.
     #[command(subcommand, after_help = mirror::FINALIZERS)]
     Finalizers(Finalizers),

@@ -2,7 +2,6 @@
 
 use super::chosen;
 use crate::arguments::{Audit, Format};
-use crate::database::Database;
 use crate::ending::{Ending, Failure};
 use crate::output::{Table, note, show};
 use crate::program::Program;
@@ -11,37 +10,10 @@ use anyhow::anyhow;
 use ingester_core::Kind;
 use ingester_mirror::audit::{AuditProgress, AuditReport, audit};
 use ingester_mirror::config::Config;
-use ingester_mirror::events::Publisher;
-use ingester_mirror::health::Health;
-use ingester_mirror::identity::{IdentityError, identify};
-use ingester_mirror::metrics::Metrics;
-use ingester_mirror::replicas::Share;
-use ingester_mirror::sync::Context;
-use ingester_store::ConnectOptions;
-use std::sync::Arc;
 
 pub(crate) async fn run(arguments: &Audit, config: Config, program: Program) -> Result<Ending, Failure> {
     let kinds = chosen(program.kinds, &arguments.kinds)?;
-    let database = Database::of(&config, &arguments.config.config)?;
-    let client = arguments.cluster.client().await?;
-    let store = database.open_with(ConnectOptions { create: false, ..config.mysql.connect_options() }).await?;
-    store.look_for_rejects().await?;
-    store.learn_declared(program.declared).await.map_err(super::declared_failure)?;
-    let identity = identify(&client, &store).await.map_err(|error| match error {
-        IdentityError::Store(error) => error.into(),
-        IdentityError::Other { .. } => Failure::Usage(error.into()),
-        IdentityError::Api(_) | IdentityError::NoAnswer(_) => Failure::Usage(anyhow!("nothing is compared: {error}")),
-    })?;
-    super::warn_unchecked(&identity);
-    let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
-    let context = Context {
-        client,
-        store: Arc::new(store),
-        metrics,
-        health: Health::new([]),
-        publisher: Publisher::off(),
-        share: Share::alone(),
-    };
+    let context = super::comparison(&arguments.cluster, &config, &arguments.config.config, program).await?;
     let mut report = AuditReport::new(arguments.limit);
     let bar = progress::spinner("{spinner} {msg}");
     let progress = |kind: &Kind, progress: AuditProgress| bar.set_message(format!("{}: {progress}", kind.name()));
@@ -70,6 +42,7 @@ fn table(report: &AuditReport) -> String {
         "different",
         "deleted",
         "orphaned",
+        "ghost",
         "rejected",
     ]);
     for kind in &report.kinds {
@@ -82,6 +55,7 @@ fn table(report: &AuditReport) -> String {
             kind.different,
             kind.deleted,
             kind.orphaned,
+            kind.ghost,
             kind.rejected,
         ];
         counts.row(std::iter::once(kind.kind.clone()).chain(numbers.iter().map(ToString::to_string)));

@@ -9,6 +9,7 @@ use crate::program::Program;
 use crate::progress;
 use anyhow::anyhow;
 use ingester_store::migrate::Backfill;
+use ingester_store::unless_stopped;
 use std::num::NonZeroU32;
 
 pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
@@ -31,8 +32,15 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         bar.set_position(filled.read);
         bar.set_message(format!("{} filled", filled.filled));
     });
-    let filled = filled.await;
+    let filled = unless_stopped(&interrupt.stop, filled).await;
     bar.finish_and_clear();
+    let Some(filled) = filled else {
+        note(&format!(
+            "{}: interrupted while the database did not answer: the next run goes on from here",
+            kind.name()
+        ));
+        return Ok(interrupt.ending());
+    };
     let filled = filled?;
     store.close().await;
     note(&format!(

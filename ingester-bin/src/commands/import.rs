@@ -2,6 +2,7 @@
 
 use super::Prepared;
 use super::interrupt::Interrupt;
+use super::start::CLOSE;
 use crate::arguments::{Format, Import as Arguments};
 use crate::database::Database;
 use crate::ending::{Ending, Failure};
@@ -90,16 +91,24 @@ fn directly(path: &Path) -> Vec<PathBuf> {
 
 pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending, Failure> {
     let Meant { sources, database } = Meant::of(&arguments, program.kinds)?;
-    let store = match arguments.dry_run {
-        true => opened_to_compare(&database, program).await?,
-        false => Some(opened_to_write(&database, program).await?),
+    let interrupt = Interrupt::listen("behind the batch that is being written")?;
+    let opening = async {
+        match arguments.dry_run {
+            true => opened_to_compare(&database, program).await,
+            false => opened_to_write(&database, program).await.map(Some),
+        }
     };
+    // In a box, because it is large.
+    let Some(store) = interrupt.stop.run_until_cancelled(Box::pin(opening)).await else {
+        note(&format!("interrupted: nothing was imported into {database}"));
+        return Ok(interrupt.ending());
+    };
+    let store = store?;
     let destination = match &store {
         Some(store) if arguments.dry_run => Destination::Compared(store),
         Some(store) => Destination::Store(store),
         None => Destination::Nowhere,
     };
-    let interrupt = Interrupt::listen("behind the batch that is being written")?;
     let progress = Arc::new(Progress::default());
     let bar = bar(&sources, &progress);
     let import = Import {
@@ -126,7 +135,9 @@ pub(crate) async fn run(arguments: Arguments, program: Program) -> Result<Ending
         _ => summary.kinds.iter().map(|_| None).collect(),
     };
     if let Some(store) = store {
-        store.close().await;
+        // After an interruption a statement may still wait for a lock.
+        let patience = if summary.stopped { CLOSE } else { Duration::MAX };
+        let _ = tokio::time::timeout(patience, store.close()).await;
     }
     report(arguments.output.output, &summary, shown)?;
     if summary.is_unreadable() && !summary.stopped {

@@ -16,6 +16,9 @@ use std::path::Path;
 /// What an entry of a user has without any secret in it: commands that are run, and names of files.
 const REFERENCES: [&str; 4] = ["exec", "tokenFile", "client-certificate", "client-key"];
 
+/// What a command is given: it may be a secret.
+const GIVEN: [&str; 2] = ["args", "env"];
+
 /// What it has that is a secret, or belongs to one.
 const SECRETS: [&str; 4] = ["token", "client-certificate-data", "client-key-data", "auth-provider"];
 
@@ -63,7 +66,8 @@ pub(crate) fn run(arguments: &Kubeconfig) -> Result<Ending, Failure> {
 /// Where the server is, and how it is known.
 fn cluster(arguments: &Kubeconfig) -> Result<Json, Failure> {
     let server = arguments.server.trim_end_matches('/');
-    let wrong = |why: &str| Err(Failure::Usage(anyhow!("--server {server}: {why}")));
+    // The URL may have a password in it.
+    let wrong = |why: &str| Err(Failure::Usage(anyhow!("--server: {why}")));
     let (is_secure, rest) = match (server.strip_prefix("https://"), server.strip_prefix("http://")) {
         (Some(rest), _) => (true, rest),
         (None, Some(rest)) => (false, rest),
@@ -157,6 +161,20 @@ fn copied(info: &AuthInfo, name: &str, embed: bool) -> Result<Json, Failure> {
     if !secrets.is_empty() && !embed && (references.is_empty() || lacks_a_half) {
         let keys = secrets.join(", ");
         return usage(format!("has its credentials in the file itself ({keys}): --embed-credentials copies them"));
+    }
+    if !embed {
+        let exec = &entry["exec"];
+        let given: Vec<String> = GIVEN
+            .iter()
+            .filter(|key| exec[**key].as_array().is_some_and(|values| !values.is_empty()))
+            .map(|key| format!("exec.{key}"))
+            .collect();
+        if !given.is_empty() {
+            let keys = given.join(", ");
+            return usage(format!(
+                "gives its command what may be secret ({keys}): --embed-credentials copies it, or name the user with --user and keep its kubeconfig beside this one"
+            ));
+        }
     }
     let taken = references.into_iter().chain(if embed { secrets } else { Vec::new() });
     let user: Map<String, Json> = taken.map(|key| (key.to_owned(), entry[key].clone())).collect();

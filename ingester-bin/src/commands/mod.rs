@@ -9,6 +9,7 @@ pub(crate) mod completions;
 pub(crate) mod crds;
 pub(crate) mod finalizers;
 pub(crate) mod get;
+pub(crate) mod ghosts;
 pub(crate) mod import;
 mod interrupt;
 pub(crate) mod kinds;
@@ -20,6 +21,7 @@ pub(crate) mod queries;
 pub(crate) mod rbac;
 pub(crate) mod rejects;
 pub(crate) mod restore;
+mod risks;
 pub(crate) mod run;
 pub(crate) mod scaffold;
 pub(crate) mod schema;
@@ -27,7 +29,8 @@ pub(crate) mod serve;
 mod start;
 mod view_settings;
 
-use crate::arguments::Migrations;
+use crate::arguments::{Cluster, Migrations};
+use crate::database::Database;
 use crate::ending::Failure;
 use crate::program::Program;
 use crate::server::Render;
@@ -35,10 +38,16 @@ use anyhow::anyhow;
 use ingester_core::ddl::{Schema, diff};
 use ingester_core::nearest::nearest;
 use ingester_core::{Kind, Registry};
-use ingester_mirror::identity::Identity;
+use ingester_mirror::config::Config;
+use ingester_mirror::events::Publisher;
+use ingester_mirror::health::Health;
+use ingester_mirror::identity::{Identity, IdentityError, identify};
 use ingester_mirror::metrics::Metrics;
-use ingester_store::Store;
+use ingester_mirror::replicas::Share;
+use ingester_mirror::sync::Context;
 use ingester_store::migrate::{DeclaredError, Folder, May, Released};
+use ingester_store::{ConnectOptions, Store, StoreError};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The metrics of the mirror, for the server of metrics and probes.
@@ -92,6 +101,30 @@ fn named(kinds: &'static [Kind], name: &str) -> Result<Kind, Failure> {
             None => "; there".to_owned(),
         };
         Failure::Usage(anyhow!("there is no kind `{name}`{meant} are {}", known.join(", ")))
+    })
+}
+
+/// What is needed to compare a cluster with its database: both sides, which are known to belong together.
+async fn comparison(cluster: &Cluster, config: &Config, file: &Path, program: Program) -> Result<Context, Failure> {
+    let database = Database::of(config, file)?;
+    let client = cluster.client().await?;
+    let store = database.open_with(ConnectOptions { create: false, ..config.mysql.connect_options() }).await?;
+    store.look_for_rejects().await?;
+    store.learn_declared(program.declared).await.map_err(declared_failure)?;
+    let identity = identify(&client, &store).await.map_err(|error| match error {
+        IdentityError::Store(error) => error.into(),
+        IdentityError::Other { .. } => Failure::Usage(error.into()),
+        IdentityError::Api(_) | IdentityError::NoAnswer(_) => Failure::Usage(anyhow!("nothing is compared: {error}")),
+    })?;
+    warn_unchecked(&identity);
+    let metrics = Metrics::new().map_err(|error| anyhow!("cannot set up the metrics: {error}"))?;
+    Ok(Context {
+        client,
+        store: Arc::new(store),
+        metrics,
+        health: Health::new([]),
+        publisher: Publisher::off(),
+        share: Share::alone(),
     })
 }
 
@@ -174,9 +207,19 @@ fn declared_failure(error: DeclaredError) -> Failure {
     }
 }
 
+/// Refuses a database with tables of another program that have names of ours, before anything is said about ours, or changed.
+async fn refuse_foreign(store: &Store, released: Option<&Released>, program: Program) -> Result<(), StoreError> {
+    match released {
+        Some(released) => released.refuse_foreign(store).await?,
+        None => store.refuse_foreign_tables(program.built_in).await?,
+    }
+    store.refuse_foreign_tables(program.of_file()).await
+}
+
 /// Creates the tables of an empty database, by migrations if there are any.
 async fn prepare(store: &Store, program: Program, released: Option<&Released>) -> Result<Prepared, Failure> {
     let kinds = program.kinds;
+    refuse_foreign(store, released, program).await?;
     let before = tables_of(store, kinds).await?;
     let built_in_before = tables_of(store, program.built_in).await?;
     if let (Some(released), 0) = (released, built_in_before) {

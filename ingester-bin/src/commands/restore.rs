@@ -12,6 +12,7 @@ use ingester_core::Kind;
 use ingester_core::query::{Query, States};
 use ingester_core::schema::base;
 use ingester_mirror::identity::{IdentityError, identify};
+use ingester_server::former::Reach;
 use ingester_server::restore::{Restored, Wanted, restore};
 use ingester_store::query::{self, AskError, FoundRow, Limits};
 use ingester_store::{Effect, Store};
@@ -41,7 +42,17 @@ pub(crate) async fn run(arguments: Restore, program: Program) -> Result<Ending, 
     };
     let effect = if arguments.dry_run { Effect::Tried } else { Effect::Written };
     let uid = arguments.uid.as_deref();
-    let wanted = Wanted { namespace: &namespace, name: &name, uid, effect, patience: PATIENCE };
+    // The cluster sees the user of the kubeconfig: its own audit log says who it was, and it refuses what that user may not do.
+    let wanted = Wanted {
+        namespace: &namespace,
+        name: &name,
+        uid,
+        effect,
+        patience: PATIENCE,
+        by: None,
+        status: Ok(()),
+        former: Reach::All,
+    };
     let bar = progress::spinner("{spinner} {msg}");
     bar.set_message("restoring, and waiting for the mirror");
     let restored = restore(&store, client, &kind, wanted).await;

@@ -1,6 +1,7 @@
 //! `ingester run`: starts the mirror from a configuration, and stops it in order.
 
-use super::start::{CLOSE, PAUSES, Tables, failure, identified, open, stop_on_signals};
+use super::risks;
+use super::start::{CLOSE, NotOpened, PAUSES, Tables, Watched, open, stop_on_signals};
 use crate::arguments::Run;
 use crate::ending::{Ending, Failure};
 use crate::logging::Level;
@@ -10,6 +11,7 @@ use crate::reload::Reload;
 use crate::server::Server;
 use anyhow::anyhow;
 use backon::Retryable as _;
+use futures::FutureExt as _;
 use futures::future::select_all;
 use ingester_core::dialect::Dialect;
 use ingester_core::{Kind, KindNames};
@@ -45,7 +47,7 @@ pub(crate) async fn run(arguments: &Run, config: Config, program: Program, level
     let health = Health::new(sync::names(&kinds, &config).iter().map(String::as_str));
     let serving = match &config.server.address {
         Some(address) => {
-            let server = Server::bind(address).await.map_err(Failure::Usage)?;
+            let server = Server::bind(address, "server.address").await.map_err(Failure::Usage)?;
             let serving = server.run(super::rendered(&metrics), health.clone(), stop.clone());
             Some(Part::spawn("server of metrics and probes", Until::Stop, &health, &stop, serving))
         }
@@ -133,6 +135,7 @@ async fn idle(reason: &str, health: &Health, stop: &CancellationToken) -> Result
     Ok(Ending::Done)
 }
 
+/// Mirrors until the stop. Everything that writes is started once [`open`] has found the database to be this cluster's.
 async fn mirror(
     arguments: &Run,
     live: &Live,
@@ -145,12 +148,35 @@ async fn mirror(
     if config.ingester.replicas.enabled {
         metrics.replicas().group_units(sync::names(&tables.kinds, &config).len());
     }
-    let client = arguments.cluster.client().await?;
-    let options = config.mysql.connect_options();
-    let store = tokio::select! {
-        () = stop.cancelled() => return Ok(Ending::Done),
-        store = open(&tables, options) => Arc::new(store?),
+    let client = match stop.run_until_cancelled(arguments.cluster.client()).await {
+        Some(client) => client?,
+        None => return Ok(Ending::Done),
     };
+    let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
+    let publishing = Part::spawn("publisher of Events", Until::Stop, &health, stop, without_error(publishing));
+    let options = config.mysql.connect_options();
+    let watched = Watched { client: &client, health: &health };
+    let opened = match stop.run_until_cancelled(open(&tables, options, Some(watched))).await {
+        None => return Ok(Ending::Done),
+        Some(Err(error)) => {
+            stop.cancel();
+            if let NotOpened::OfOtherCluster(IdentityError::Other { found, .. }) = &error {
+                publisher.other_cluster(found, &error.to_string());
+            }
+            // Without a publisher, it ends when everything is sent.
+            drop(publisher);
+            let _ = tokio::time::timeout(LAST_EVENT, publishing.ended()).await;
+            return Err(error.into());
+        }
+        Some(Ok(opened)) => opened,
+    };
+    let store = Arc::new(opened.store);
+    if let Some(identity) = &opened.identity {
+        super::warn_unchecked(identity);
+        if *identity == Identity::Own {
+            metrics.cluster_checked();
+        }
+    }
     let database = match store.dialect() {
         Dialect::MySql => "MySQL",
         Dialect::Sqlite => "SQLite",
@@ -162,14 +188,10 @@ async fn mirror(
         () = stop.cancelled() => return Ok(Ending::Done),
         written = super::view_settings::write(&store, settings, &environment, &tables.program) => written?,
     }
-    health.database_reached();
     health.kinds_looked_up();
-    health.cluster_pending();
     metrics.database(&store);
     let suspension = Suspension::new(&tables.kinds, &live.now(), &metrics);
     let share = if config.ingester.replicas.enabled { Share::of_members() } else { Share::alone() };
-    let (publisher, publishing) = Publisher::new(client.clone(), &metrics);
-    let publishing = Part::spawn("publisher of Events", Until::Stop, &health, stop, without_error(publishing));
     let suspending = suspension.clone();
     let changed = live.clone();
     let suspending = without_error(async move { suspending.follow(&changed).await });
@@ -187,86 +209,53 @@ async fn mirror(
     };
     let filling = filling.run();
     let backfilling = Part::spawn("backfill", Until::Done, &health, stop, without_error(filling));
-    let counting = report_outside(store.clone(), all, config.ingester.clone());
+    let (outside, risks) = (
+        report_outside(store.clone(), all, config.ingester.clone()),
+        risks::report(store.clone(), tables.kinds.clone()),
+    );
+    let counting = async move { tokio::join!(risks, outside) }.map(drop);
     let counting = Part::spawn("count of rows", Until::Done, &health, stop, without_error(counting));
-    let identified = tokio::select! {
-        biased;
-        () = stop.cancelled() => Ok(None),
-        identified = identified(&client, &store) => identified.map(Some),
+    let purging = Retention {
+        store: store.clone(),
+        kinds: tables.kinds.clone(),
+        live: live.clone(),
+        suspension: suspension.clone(),
+        share: share.clone(),
+        metrics: metrics.clone(),
     };
-    let ending = match identified {
-        Ok(identity) => {
-            match &identity {
-                Some(Identity::Unchecked(reason)) => health.cluster_checked(Some(reason)),
-                Some(Identity::Own) => {
-                    health.cluster_checked(None);
-                    metrics.cluster_checked();
+    let purging = purging.run(stop.clone());
+    let purging = Part::spawn("retention", Until::Stop, &health, stop, without_error(purging));
+    let left = CancellationToken::new();
+    let taking_part = match config.ingester.replicas.enabled && !stop.is_cancelled() {
+        true => {
+            let member = match member(&client, &store, &config, &tables, &share, &metrics).await {
+                Ok(member) => member,
+                Err(error) => {
+                    stop.cancel();
+                    return Err(error);
                 }
-                None => {}
-            }
-            // Only now: rows of another cluster are none of ours to purge.
-            let purging = Retention {
-                store: store.clone(),
-                kinds: tables.kinds.clone(),
-                live: live.clone(),
-                suspension: suspension.clone(),
-                share: share.clone(),
-                metrics: metrics.clone(),
             };
-            let purging = purging.run(stop.clone());
-            let purging = Part::spawn("retention", Until::Stop, &health, stop, without_error(purging));
-            // Only now: who cannot be sure of the database leaves its units to others.
-            let left = CancellationToken::new();
-            let taking_part = match config.ingester.replicas.enabled && !stop.is_cancelled() {
-                true => {
-                    let member = match member(&client, &store, &config, &tables, &share, &metrics).await {
-                        Ok(member) => member,
-                        Err(error) => {
-                            stop.cancel();
-                            return Err(error);
-                        }
-                    };
-                    let member = member.reporting(health.clone()).writing(&tables.kinds);
-                    let taking_part = without_error(member.run(left.clone()));
-                    Some(Part::spawn("membership", Until::Stop, &health, stop, taking_part))
-                }
-                false => None,
-            };
-            let context = Context {
-                client,
-                store: store.clone(),
-                metrics,
-                health: health.clone(),
-                publisher,
-                share: share.clone(),
-            };
-            let (audited, kinds, changed, end) = (context.clone(), tables.kinds.clone(), live.clone(), stop.clone());
-            let auditing = async move { audit_periodically(&audited, &kinds, &changed, &end).await };
-            let auditing = Part::spawn("scheduled audit", Until::Stop, &health, stop, without_error(auditing));
-            sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
-            // Every unit is stopped: the others need not wait.
-            left.cancel();
-            if let Some(taking_part) = taking_part {
-                let _ = tokio::time::timeout(LEAVE, taking_part.ended()).await;
-            }
-            publishing.abort();
-            auditing.ended().await;
-            // It ends after the current batch.
-            let _ = tokio::time::timeout(CLOSE, purging.ended()).await;
-            Ok(Ending::Done)
+            let member = member.reporting(health.clone()).writing(&tables.kinds);
+            let taking_part = without_error(member.run(left.clone()));
+            Some(Part::spawn("membership", Until::Stop, &health, stop, taking_part))
         }
-        Err(error) => {
-            stop.cancel();
-            if let IdentityError::Other { found, .. } = &error {
-                publisher.other_cluster(found, &error.to_string());
-            }
-            stop.cancel();
-            // Without a publisher, it ends when everything is sent.
-            drop(publisher);
-            let _ = tokio::time::timeout(LAST_EVENT, publishing.ended()).await;
-            Err(failure(error))
-        }
+        false => None,
     };
+    let context =
+        Context { client, store: store.clone(), metrics, health: health.clone(), publisher, share: share.clone() };
+    let (audited, kinds, changed, end) = (context.clone(), tables.kinds.clone(), live.clone(), stop.clone());
+    let auditing = async move { audit_periodically(&audited, &kinds, &changed, &end).await };
+    let auditing = Part::spawn("scheduled audit", Until::Stop, &health, stop, without_error(auditing));
+    sync::run(context, &tables.kinds, live, &suspension, stop.clone()).await;
+    // Every unit is stopped: the others need not wait.
+    left.cancel();
+    if let Some(taking_part) = taking_part {
+        let _ = tokio::time::timeout(LEAVE, taking_part.ended()).await;
+    }
+    publishing.abort();
+    auditing.ended().await;
+    // It ends after the current batch.
+    let _ = tokio::time::timeout(CLOSE, purging.ended()).await;
     counting.abort();
     suspending.abort();
     // It ends after the current page. If the database is down, nobody waits for it.
@@ -275,7 +264,7 @@ async fn mirror(
         // The end of the process closes what is still open then.
         let _ = tokio::time::timeout(CLOSE, store.close()).await;
     }
-    ending
+    Ok(Ending::Done)
 }
 
 /// Names the kinds with live rows that this configuration does not follow, as after `namespaces` or `kinds` were narrowed: their

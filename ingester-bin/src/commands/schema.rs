@@ -1,6 +1,6 @@
 //! `ingester schema print`, `generate`, `diff`, `apply`, `info`, `revert` and `verify`.
 
-use super::{BEHIND, chosen, is_current, released};
+use super::{BEHIND, chosen, is_current, refuse_foreign, released};
 use crate::arguments::{
     Format, SchemaApply, SchemaDiff, SchemaGenerate, SchemaInfo, SchemaPrint, SchemaRevert, SchemaVerify,
 };
@@ -74,6 +74,7 @@ pub(crate) fn generate(arguments: &SchemaGenerate, program: Program) -> Result<E
 
 pub(crate) async fn diff(arguments: SchemaDiff, program: Program) -> Result<Ending, Failure> {
     let store = arguments.target.database(program.kinds)?.open_existing().await?;
+    refuse_foreign(&store, super::built_in(program)?.as_ref(), program).await?;
     let code = Schema::of(program.of_schema());
     let server = Server::parse(store.server());
     let live = schema_of(&store.catalog().await?, store.dialect(), &code);
@@ -126,6 +127,7 @@ pub(crate) async fn apply(arguments: SchemaApply, program: Program) -> Result<En
         return plan(&database, released.as_ref(), program, &arguments).await;
     }
     let store = database.open().await?;
+    refuse_foreign(&store, released.as_ref(), program).await?;
     let reviewed = arguments.migrations.sql.is_some();
     let ending = match &released {
         None if program.built_in.is_empty() && !program.declared.is_empty() => Ending::Done,
@@ -314,6 +316,7 @@ async fn plan(
             Store::connect(&"sqlite::memory:".parse()?, ConnectOptions::default()).await?
         }
     };
+    refuse_foreign(&store, released, program).await?;
     if !program.declared.is_empty() && arguments.migrations.sql.is_none() {
         let may = if arguments.allow_destructive { May::Drop } else { May::Change };
         let (steps, planned) = store.plan_declared(program.of_file(), may).await?;

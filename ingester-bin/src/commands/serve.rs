@@ -11,11 +11,13 @@ use crate::server::Server;
 use anyhow::anyhow;
 use backon::Retryable as _;
 use ingester_core::Kind;
-use ingester_mirror::config::{self, Config, FrontProxy};
+use ingester_mirror::config::{self, Config, FormerObjects, FrontProxy};
 use ingester_mirror::health::Health;
+use ingester_server::former::{self, Namespaces};
 use ingester_server::identity::{self, ApiServer, FollowError, Identity, Rate};
 use ingester_server::listen::{Handler, Limits, Listener, Tls};
 use ingester_server::metrics::Metrics;
+use ingester_server::places::Places;
 use ingester_server::service::{Service, Sources};
 use ingester_store::{Address, ConnectOptions, Store};
 use kube::Client;
@@ -25,6 +27,10 @@ use tokio_util::sync::CancellationToken;
 
 /// The most connections that write: evicted objects are changed seldom.
 const WRITERS: u32 = 4;
+
+/// How long writes that have outlived their requests may take once the server is to stop. With the time for requests, it is within
+/// the 30 seconds that Kubernetes gives a pod.
+const WRITES: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether the certificate's files have changed.
 const CERTIFICATE: Duration = Duration::from_secs(10);
@@ -49,11 +55,17 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     let door = Door::open(arguments, &config.serve).await?;
     let client = match arguments.insecure_loopback {
         Some(_) if !arguments.cluster.is_named() => None,
-        _ => Some(arguments.cluster.client().await?),
+        _ => match stop.run_until_cancelled(arguments.cluster.client()).await {
+            Some(client) => Some(client?),
+            None => return Ok(Ending::Done),
+        },
     };
+    let former = former_objects(&config.serve, client.as_ref())?;
     let mut parts = Vec::new();
-    if let (Some(address), Some(_)) = (&config.server.address, &arguments.target.config) {
-        let server = Server::bind(address).await.map_err(Failure::Usage)?;
+    // `ingester run` on the same machine, with the same file, has `server.address`.
+    let probes = config.serve.probes.as_ref().or(config.server.address.as_ref());
+    if let (Some(address), Some(_)) = (probes, &arguments.target.config) {
+        let server = Server::bind(address, "serve.probes").await.map_err(Failure::Usage)?;
         let rendered = metrics.clone();
         let serving = server.run(Arc::new(move || rendered.render()), health.clone(), stop.clone());
         parts.push(Part::spawn("server of metrics and probes", Until::Stop, &health, &stop, serving));
@@ -63,7 +75,12 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
             (None, Some(client)) => known(client.clone(), &config.serve, metrics.clone(), &health, &stop).await?,
             _ => (Identity::unchecked(), None),
         };
-        let reads = ConnectOptions { create: false, read_only: true, ..config.mysql.connect_options() };
+        let reads = ConnectOptions {
+            create: false,
+            read_only: true,
+            query_time: config.query.timeout,
+            ..config.mysql.connect_options()
+        };
         let writes = ConnectOptions { connections: WRITERS, max_idle: 1, read_only: false, ..reads };
         let writes = connected(&database, &kinds, program, writes).await?;
         let reads = connected(replica.as_ref().unwrap_or(&database), &kinds, program, reads).await?;
@@ -90,12 +107,16 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
                 writes: Some(writes.clone()),
                 cluster: client,
                 identity,
+                former,
                 saved,
                 limits: ingester_store::query::Limits { time: config.query.timeout, ..Default::default() },
-                metrics: metrics.clone(),
+                places: Places::new(config.serve.max_in_flight),
             });
-            let handler = move |request, peer| service.clone().answer(request, peer);
+            let answering = service.clone();
+            let handler = move |request, peer, log| answering.clone().answer(request, peer, log);
             door.serve(&config.serve, metrics, handler, &health, &stop).await;
+            service.finish(WRITES).await;
+            drop(service);
             for store in [reads, writes].into_iter().filter_map(Arc::into_inner) {
                 // The end of the process closes what is still open then.
                 let _ = tokio::time::timeout(CLOSE, store.close()).await;
@@ -111,6 +132,23 @@ pub(crate) async fn run(arguments: &Serve, config: Config, program: Program) -> 
     ending
 }
 
+/// Who may see former objects.
+fn former_objects(serve: &config::Serve, client: Option<&Client>) -> Result<former::FormerObjects, Failure> {
+    Ok(match (serve.former_objects, client) {
+        (FormerObjects::Granted, _) => former::FormerObjects::Granted,
+        (FormerObjects::None, _) => former::FormerObjects::Hidden,
+        (FormerObjects::OlderHidden, Some(client)) => {
+            former::FormerObjects::OlderHidden(Namespaces::new(client.clone()))
+        }
+        (FormerObjects::OlderHidden, None) => {
+            return Err(Failure::Usage(anyhow!(
+                "`serve.formerObjects: olderHidden` asks the cluster when a namespace was created, and no cluster is named: name one with \
+                 --kubeconfig FILE or --context NAME"
+            )));
+        }
+    })
+}
+
 /// A store of these kinds, once the database has their tables.
 async fn connected(
     address: &Address,
@@ -119,7 +157,7 @@ async fn connected(
     options: ConnectOptions,
 ) -> Result<Store, Failure> {
     let tables = Tables { address: address.clone(), kinds: kinds.to_vec(), program, released: None, migrate: false };
-    let store = open(&tables, options).await?;
+    let store = open(&tables, options, None).await?.store;
     let what = if options.read_only { "reading" } else { "writing" };
     tracing::info!(database = %address, server = store.server(), "Connected for {what}");
     Ok(store)
@@ -191,12 +229,7 @@ impl Door {
 }
 
 fn limits(serve: &config::Serve) -> Limits {
-    Limits {
-        connections: serve.max_connections,
-        in_flight: serve.max_in_flight,
-        request: serve.timeout,
-        ..Limits::default()
-    }
+    Limits { connections: serve.max_connections, request: serve.timeout, ..Limits::default() }
 }
 
 /// Callers who are known by this cluster, and the part that reads again whom to believe.
@@ -219,8 +252,8 @@ async fn known(
         .retry(PAUSES)
         .when(|error| matches!(error, FollowError::Api(_)))
         .notify(|error, _| tracing::warn!(%error, "It is not known yet who is the front proxy, trying again"));
-    reading.await.map_err(|error| Failure::Usage(error.into()))?;
-    let following = without_error(sources.follow(identity.clone(), stop.clone()));
+    let read = reading.await.map_err(|error| Failure::Usage(error.into()))?;
+    let following = without_error(sources.follow(identity.clone(), read, stop.clone()));
     let part = Part::spawn("reader of authorities", Until::Done, health, stop, following);
     Ok((identity, Some(part)))
 }

@@ -5,9 +5,11 @@ use crate::program::Program;
 use anyhow::anyhow;
 use backon::{ExponentialBuilder, Retryable as _};
 use ingester_core::Kind;
-use ingester_mirror::identity::{Identity, IdentityError, identify};
+use ingester_mirror::health::Health;
+use ingester_mirror::identity::{self, Cluster, Identity, IdentityError, identify};
 use ingester_store::migrate::{ApplyError, DeclaredError, Progress, Released};
-use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError};
+use ingester_store::{Address, ConnectOptions, ErrorClass, Store, StoreError, waiting_for};
+use std::fmt;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -54,32 +56,98 @@ pub(super) struct Tables {
     pub(super) migrate: bool,
 }
 
-/// Connects, retrying as long as it takes, and migrates the tables or waits until somebody else does.
-pub(super) async fn open(tables: &Tables, options: ConnectOptions) -> Result<Store, Failure> {
-    let attempts = (async || prepare(tables, options).await).retry(PAUSES);
-    let attempts = attempts.when(|error| !matches!(error, NotReady::Failed(_))).notify(|error, _| match error {
+/// A database that is ready.
+pub(super) struct Opened {
+    pub(super) store: Store,
+    /// What is known about its cluster; `None` if no cluster was to be asked.
+    pub(super) identity: Option<Identity>,
+}
+
+/// Why no database is ready.
+pub(super) enum NotOpened {
+    /// It belongs to another cluster: nothing of it was changed.
+    OfOtherCluster(IdentityError),
+    /// Another reason.
+    Failed(Failure),
+}
+
+impl fmt::Display for NotOpened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotOpened::OfOtherCluster(error) => error.fmt(f),
+            NotOpened::Failed(Failure::Usage(error) | Failure::Work(error)) => error.fmt(f),
+        }
+    }
+}
+
+impl From<NotOpened> for Failure {
+    fn from(error: NotOpened) -> Self {
+        match error {
+            NotOpened::OfOtherCluster(error) => failure(error),
+            NotOpened::Failed(failure) => failure,
+        }
+    }
+}
+
+/// Who is told how far it is.
+pub(super) struct Watched<'w> {
+    /// The cluster to which the database has to belong.
+    pub(super) client: &'w kube::Client,
+    pub(super) health: &'w Health,
+}
+
+/// Connects, retrying as long as it takes. Then, in this order: checks that the database belongs to the cluster, if one is to be
+/// asked; migrates the tables, or waits until somebody else does. So nothing is written into the database of another cluster.
+pub(super) async fn open(
+    tables: &Tables,
+    options: ConnectOptions,
+    cluster: Option<Watched<'_>>,
+) -> Result<Opened, NotOpened> {
+    let attempts = (async || prepare(tables, options, cluster.as_ref()).await).retry(PAUSES);
+    let lasts = |error: &NotReady| !matches!(error, NotReady::Failed(_) | NotReady::OfOtherCluster(_));
+    let attempts = attempts.when(lasts).notify(|error, _| match error {
         NotReady::Unreachable(error) => tracing::warn!(%error, "Database not reached, trying again"),
         NotReady::Incomplete(missing) => {
             tracing::warn!(missing, "Tables or columns are missing: waiting for `ingester schema apply`");
         }
-        NotReady::Failed(_) => {}
+        NotReady::Unidentified(error) => tracing::warn!(%error, "{UNIDENTIFIED}"),
+        NotReady::Failed(_) | NotReady::OfOtherCluster(_) => {}
     });
     attempts.await.map_err(|error| match error {
-        NotReady::Failed(failure) => failure,
+        NotReady::Failed(failure) => NotOpened::Failed(failure),
+        NotReady::OfOtherCluster(error) => NotOpened::OfOtherCluster(error),
         // These are retried without an end.
-        NotReady::Unreachable(error) => error.into(),
-        NotReady::Incomplete(missing) => Failure::Work(anyhow!("the database lacks {missing}")),
+        NotReady::Unreachable(error) => NotOpened::Failed(error.into()),
+        NotReady::Unidentified(error) => NotOpened::Failed(failure(error)),
+        NotReady::Incomplete(missing) => NotOpened::Failed(Failure::Work(anyhow!("the database lacks {missing}"))),
     })
 }
+
+/// The cluster has not said which one it is.
+const UNIDENTIFIED: &str = "The cluster is not identified yet, trying again";
 
 /// Why a database is not ready.
 enum NotReady {
     /// It cannot be reached now.
     Unreachable(StoreError),
+    /// The cluster has not answered.
+    Unidentified(IdentityError),
+    /// It belongs to another cluster.
+    OfOtherCluster(IdentityError),
     /// It lacks these tables and columns.
     Incomplete(String),
     /// It will not become ready by itself.
     Failed(Failure),
+}
+
+impl From<IdentityError> for NotReady {
+    fn from(error: IdentityError) -> Self {
+        match error {
+            IdentityError::Store(error) => error.into(),
+            IdentityError::Other { .. } => NotReady::OfOtherCluster(error),
+            IdentityError::Api(_) | IdentityError::NoAnswer(_) => NotReady::Unidentified(error),
+        }
+    }
 }
 
 impl From<StoreError> for NotReady {
@@ -110,10 +178,16 @@ impl From<DeclaredError> for NotReady {
     }
 }
 
-/// Connects and migrates the tables, once.
-async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotReady> {
+/// Connects, checks the cluster, and migrates the tables, once.
+async fn prepare(tables: &Tables, options: ConnectOptions, cluster: Option<&Watched<'_>>) -> Result<Opened, NotReady> {
     let store = Store::connect(&tables.address, options).await?;
+    let identity = match cluster {
+        Some(cluster) => Some(belonging(tables, &store, cluster).await?),
+        None => None,
+    };
     if tables.migrate {
+        // Before the first statement of any kind.
+        super::refuse_foreign(&store, tables.released.as_ref(), tables.program).await?;
         match &tables.released {
             Some(released) => {
                 let mut log = |progress: Progress| {
@@ -163,7 +237,33 @@ async fn prepare(tables: &Tables, options: ConnectOptions) -> Result<Store, NotR
              run `ingester schema apply --kinds FILE`"
         );
     }
-    Ok(store)
+    Ok(Opened { store, identity })
+}
+
+/// Checks that the database belongs to the cluster. A database that belongs to none is recorded as this one's before anything else of
+/// it is changed: only the table for that is made, where there is none.
+async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Result<Identity, NotReady> {
+    cluster.health.database_reached();
+    cluster.health.cluster_pending();
+    let found = waiting_for(
+        || "the API server, which is to say which cluster its is".into(),
+        identity::cluster(cluster.client),
+    );
+    let found = found.await?;
+    if matches!(found, Cluster::Known(_)) && !store.has_settings().await? {
+        if !tables.migrate {
+            return Err(NotReady::Incomplete(store.missing_own().await?.join(", ")));
+        }
+        super::refuse_foreign(store, tables.released.as_ref(), tables.program).await?;
+        store.create_settings().await?;
+    }
+    store.check_own().await?;
+    let identity = identity::claim(found, store).await?;
+    match &identity {
+        Identity::Unchecked(reason) => cluster.health.cluster_checked(Some(reason)),
+        Identity::Own => cluster.health.cluster_checked(None),
+    }
+    Ok(identity)
 }
 
 /// Checks that the database belongs to the cluster, and asks until both answer.
@@ -175,7 +275,7 @@ pub(super) async fn identified(client: &kube::Client, store: &Store) -> Result<I
             IdentityError::Store(error) => error.class() == ErrorClass::Transient,
             IdentityError::Other { .. } => false,
         })
-        .notify(|error, _| tracing::warn!(%error, "The cluster is not identified yet, trying again"));
+        .notify(|error, _| tracing::warn!(%error, "{UNIDENTIFIED}"));
     let identity = attempts.await?;
     super::warn_unchecked(&identity);
     Ok(identity)

@@ -447,3 +447,21 @@ fn a_locked_sqlite_file_is_said_to_be_locked() {
     });
     ran.exits(2).says(&["sqlite://test.db: the file is locked by another process", "`fuser test.db` tells which"]);
 }
+
+#[test]
+fn names_that_kubernetes_refuses_are_rejected_alone() {
+    let folder = Folder::new();
+    let names = ["x'); DROP TABLE model; --", "Churn", "ml/churn"];
+    let objects: String =
+        names.iter().map(|name| model_json(json!({"namespace": "ml", "name": name}), json!({}))).collect();
+    let elsewhere = model_json(json!({"namespace": "ml'; --", "name": "churn"}), json!({}));
+    let good = model_json(json!({"namespace": "ml", "name": "churn"}), json!({}));
+    folder.write("in.ndjson", format!("{objects}{elsewhere}{good}"));
+    let ran = folder.import(&["in.ndjson"]).exits(1);
+    for (said, what) in ran.rejected().iter().zip(names.map(|name| format!("the name `{name}`"))) {
+        assert!(said.contains(&what) && said.ends_with("; Kubernetes would refuse it"), "{said}");
+    }
+    assert!(ran.rejected()[3].contains("the namespace `ml'; --`"), "{:?}", ran.rejected());
+    assert_eq!(folder.query("SELECT namespace, name FROM model"), ["ml|churn"]);
+    assert_eq!(folder.query("SELECT COUNT(*) FROM ingester_rejects"), ["4"]);
+}

@@ -16,6 +16,7 @@ clusters:
 - {name: c, cluster: {server: "https://cluster.example.com"}}
 contexts:
 - {name: exec, context: {cluster: c, user: exec, namespace: ml}}
+- {name: bare, context: {cluster: c, user: bare}}
 - {name: file, context: {cluster: c, user: file}}
 - {name: token, context: {cluster: c, user: token}}
 - {name: key, context: {cluster: c, user: key}}
@@ -27,7 +28,8 @@ contexts:
 users:
 - name: exec
   user:
-    exec: {apiVersion: client.authentication.k8s.io/v1, command: ./get-token, args: [--for, me], interactiveMode: IfAvailable, provideClusterInfo: false}
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: ./get-token, args: [--for, secret-6], env: [{name: KEY, value: secret-7}], interactiveMode: IfAvailable, provideClusterInfo: false}
+- {name: bare, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: ./get-token, interactiveMode: IfAvailable}}}
 - {name: file, user: {tokenFile: secrets/token}}
 - {name: token, user: {token: secret-1}}
 - {name: key, user: {client-certificate-data: c2VjcmV0LTI=, client-key-data: c2VjcmV0LTM=}}
@@ -97,7 +99,11 @@ async fn a_client_takes_the_kubeconfig_as_it_is_printed() {
     for (arguments, url, namespace) in [
         (&["--server", "http://127.0.0.1:8001/"][..], "http://127.0.0.1:8001/", "default"),
         (&["--server", "http://[::1]:8001"], "http://[::1]:8001/", "default"),
-        (&["--server", "https://example.com/mirror", "--from", "conf/config"], "https://example.com/mirror", "ml"),
+        (
+            &["--server", "https://example.com/mirror", "--from", "conf/config", "--embed-credentials"],
+            "https://example.com/mirror",
+            "ml",
+        ),
     ] {
         let out = folder.run(&[&["kubeconfig"], arguments].concat()).exits(0).out;
         let config = Kubeconfig::from_yaml(&out).unwrap();
@@ -115,10 +121,16 @@ fn a_user_of_another_kubeconfig_is_copied_without_its_secrets() {
         made["users"][0]["user"].clone()
     };
     let path = |name: &str| folder.path().join("conf").join(name).to_str().unwrap().to_owned();
-    let exec = user(&[]);
+    let bare = user(&["--context", "bare"]);
+    assert_eq!(bare["exec"]["command"], json!(path("./get-token")));
+    // What a command is given may be a secret, too.
+    let ran = folder.run(&[&SERVER[..], &["--from", "conf/config"]].concat()).exits(2);
+    assert!(ran.out.is_empty() && !ran.err.contains("secret-"), "{}{}", ran.out, ran.err);
+    ran.says(&["gives its command what may be secret (exec.args, exec.env)", "--embed-credentials copies it"]);
+    let exec = user(&["--embed-credentials"]);
     assert_eq!(
-        (&exec["exec"]["command"], &exec["exec"]["args"]),
-        (&json!(path("./get-token")), &json!(["--for", "me"]))
+        (&exec["exec"]["command"], &exec["exec"]["args"], &exec["exec"]["env"][0]["value"]),
+        (&json!(path("./get-token")), &json!(["--for", "secret-6"]), &json!("secret-7"))
     );
     assert_eq!(user(&["--context", "file"]), json!({"tokenFile": path("secrets/token")}));
     assert_eq!(user(&["--context", "both"]), json!({"tokenFile": path("secrets/token")}));
@@ -183,6 +195,7 @@ fn what_would_not_work_is_refused() {
         (&["--server", "https://a", "--embed-credentials"], "--from"),
         (&["--server", "https://a", "--name", ""], "--name"),
     ] {
-        folder.run(&[&["kubeconfig"], arguments].concat()).exits(2).says(&[said]);
+        let ran = folder.run(&[&["kubeconfig"], arguments].concat()).exits(2).says(&[said]);
+        assert!(!ran.err.contains("secret"), "{}", ran.err);
     }
 }

@@ -20,3 +20,4 @@ mod proto;
 mod queries;
 mod rejects;
 mod schema;
+mod startup;

@@ -135,7 +135,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("a password for SQLite", "get models --database-url {db} --password-file p", 2, "SQLite has no passwords", "sqlite://")
         .files(&[("p", "Hunter2")]).after(FILLED),
     // The database: a server.
-    mistake("a URL without a scheme", "import --database-url ingester.db {samples}", 2, "`ingester.db`", "sqlite://file.db"),
+    mistake("a URL without a scheme", "import --database-url ingester.db {samples}", 2, "no scheme", "sqlite://file.db"),
     mistake("another database's URL", "import --database-url postgres://u:Hunter2@db/ma {samples}", 2, "postgres", "mysql://"),
     mistake("a URL without a database", "import --database-url mysql://u:Hunter2@db {samples}", 2, "names no database", "/database"),
     mistake("a URL without a host", "import --database-url mysql://u:1Hunter2 {samples}", 2, "mysql://u:***", "host:3306"),
@@ -144,8 +144,8 @@ const MISTAKES: &[Mistake] = &[
     mistake("a server that is not there", "import --database-url mysql://u:Hunter2@127.0.0.1:1/d {samples}", 2, "127.0.0.1:1", "is the server running"),
     mistake("a wrong password", "import --database-url mysql://nobody:Hunter2@{maria}/{name} {samples}", 2, "nobody", "check user and password"),
     mistake("a database that nobody has made", "import --database-url mysql://root@{maria}/{name}_none {samples}", 2, "{name}_none", "CREATE DATABASE"),
-    mistake("a user who may not make tables", "import --database-url mysql://{name}_r:Hunter2@{maria}/{name} {samples}", 2, "CREATE", "grant this user"),
-    mistake("a user who may not read", "get models --database-url mysql://{name}_i:Hunter2@{maria}/{name}_full", 2, "SELECT", "grant this user"),
+    mistake("a user who may not make tables", "import --database-url mysql://{name}_r:Hunter2@{maria}/{name} {samples}", 2, "CREATE", "run GRANT CREATE ON"),
+    mistake("a user who may not read", "get models --database-url mysql://{name}_i:Hunter2@{maria}/{name}_full", 2, "SELECT", "run GRANT SELECT ON"),
     mistake("a database without tables", "get models --database-url mysql://root@{maria}/{name}", 2, "model", "ingester schema apply"),
     mistake("an object that MariaDB cannot take", "import --database-url mysql://root@{maria}/{name}_full deep.json", 1, "Model deep", "at most 32 levels")
         .files(&[("deep.json", r#"{"apiVersion":"michelangelo.api/v2","kind":"Model","metadata":{"name":"deep"},"spec":{"x":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}}"#)]),
@@ -153,7 +153,7 @@ const MISTAKES: &[Mistake] = &[
     mistake("a user without a host", "import {samples}", 2, "MYSQL_USER", "MYSQL_HOST").with(&[("MYSQL_USER", "u"), ("MYSQL_PASSWORD", "Hunter2")]),
     mistake("a port that is none", "import {samples}", 2, "MYSQL_PORT", "1 to 65535")
         .with(&[("MYSQL_HOST", "127.0.0.1"), ("MYSQL_DB_NAME", "d"), ("MYSQL_PORT", "99999"), ("MYSQL_PASSWORD", "Hunter2")]),
-    mistake("a password file that is not there", "import --database-url mysql://u@127.0.0.1:1/d --password-file none {samples}", 2, "none", "No such file"),
+    mistake("a password file that is not there", "import --database-url mysql://u@127.0.0.1:1/d --password-file none {samples}", 2, "--password-file", "No such file"),
     // Questions.
     mistake("a selector that does not end", "get models --database-url {db} -l \"team in (a\"", 2, "label selector", "expected").after(FILLED),
     mistake("a field that is no column", "get models --database-url {db} --field-selector spec.nope=1", 2, "spec.nope", "--scan").after(FILLED),

@@ -81,7 +81,7 @@ fn wide_kinds_show_where_each_columns_value_is() {
     }
     let base = lines.iter().filter(|line| line[0] == "*").count();
     let indexed: usize = crd_specs::KINDS.iter().map(|kind| kind.table().indexed().len()).sum();
-    assert_eq!((base, lines.len()), (12, 1 + 12 + indexed), "one line for each column");
+    assert_eq!((base, lines.len()), (13, 1 + 13 + indexed), "one line for each column");
 }
 
 #[test]
@@ -162,4 +162,35 @@ fn a_check_of_another_folder_names_the_command_for_it() {
         .run(&["schema", "generate", "--check", "--out", "other"])
         .exits(1)
         .says(&["run `ingester schema generate --out other`"]);
+}
+
+#[test]
+fn a_database_of_the_reference_system_is_told_before_anything_changes() {
+    let folder = Folder::new();
+    // As its own script makes them, as far as SQLite has it.
+    folder.query(
+        "CREATE TABLE model (uid VARCHAR(255) NOT NULL PRIMARY KEY, group_ver VARCHAR(255), namespace VARCHAR(255), name VARCHAR(255), \
+         res_version BIGINT, create_time DATETIME, update_time DATETIME, delete_time DATETIME, proto BLOB, json JSON, algorithm VARCHAR(255))",
+    );
+    folder.query("CREATE TABLE model_labels (id INTEGER PRIMARY KEY, obj_uid VARCHAR(255), \"key\" VARCHAR(255), value VARCHAR(63))");
+    folder.query("INSERT INTO model (uid, name) VALUES ('u', 'theirs')");
+    let url = ["--database-url", "sqlite://test.db"];
+    let everything = "SELECT name, sql FROM sqlite_master ORDER BY name";
+    let before = folder.query(everything);
+    for arguments in [
+        &["schema", "diff"][..],
+        &["schema", "apply"],
+        &["schema", "apply", "--dry-run"],
+        &["import", crate::program::SAMPLES],
+    ] {
+        let ran = folder.run(&[arguments, &url[..]].concat()).exits(2);
+        let ran = ran.says(&[
+            "checking the table model",
+            "the database is one of the reference system",
+            "name another database",
+        ]);
+        assert_eq!(ran.out, "", "{arguments:?}");
+        assert_eq!(folder.query(everything), before, "{arguments:?}");
+    }
+    assert_eq!(folder.query("SELECT name FROM model"), ["theirs"]);
 }

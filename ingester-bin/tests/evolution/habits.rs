@@ -4,11 +4,16 @@ use crate::program::{Folder, Ran, SAMPLES, finish};
 use anyhow::{Context as _, Result, ensure};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
+use ingester_tests::process::wait_until;
 use serde_json::Value;
+use sqlx::{Connection as _, Executor as _};
+use std::process::Stdio;
+use std::time::Duration;
 
 on_every_database! {
     a_password_out_of_a_file_opens_the_database
     dry_runs_states_and_rejects_are_the_same_everywhere
+    an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal
 }
 
 async fn a_password_out_of_a_file_opens_the_database(database: Database) -> Result<()> {
@@ -80,5 +85,39 @@ async fn dry_runs_states_and_rejects_are_the_same_everywhere(database: Database)
     ensure!(rejects[0]["time"].as_str().is_some_and(|time| time.starts_with("20") && time.ends_with('Z')), "{rejects}");
     run(&["rejects", "clear", "models", "-n", "ml"]).exits(0).says(&["1 reject cleared"]);
     ensure!(database.count("ingester_rejects").await? == 0);
+    Ok(())
+}
+
+async fn an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal(database: Database) -> Result<()> {
+    if database.on == On::Sqlite {
+        // It gives up by itself.
+        return Ok(());
+    }
+    let folder = Folder::new();
+    let url = ["--database-url", &database.url];
+    folder.run(&[&["schema", "apply"], &url[..]].concat()).exits(0);
+    let mut locking = sqlx::MySqlConnection::connect(&database.url).await?;
+    locking.execute("LOCK TABLES model READ").await?;
+    folder.write("in.yaml", crate::program::model("churn", &["resourceVersion: '7'"], &[]));
+    let log = folder.path().join("log");
+    let mut command = folder.command(&[&["import", "in.yaml"], &url[..]].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(std::fs::File::create(&log)?).spawn()?;
+    let said = |what: &str| std::fs::read_to_string(&log).is_ok_and(|log| log.contains(what));
+    let waits = wait_until("a word about the lock", Duration::from_secs(60), || {
+        ensure!(child.try_wait()?.is_none(), "it ended: {}", std::fs::read_to_string(&log)?);
+        Ok(said("Still waiting for the database, writing 1 rows of `model`: another session may hold a lock"))
+    });
+    let ended = waits.and_then(|()| {
+        ensure!(std::process::Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status()?.success());
+        wait_until("its end", Duration::from_secs(15), || Ok(child.try_wait()?.is_some()))
+    });
+    child.kill()?;
+    let status = child.wait()?;
+    ended.with_context(|| std::fs::read_to_string(&log).unwrap_or_default())?;
+    ensure!(status.code() == Some(143) && said("1 objects that were read, 0 are stored"), "{status}");
+    locking.execute("UNLOCK TABLES").await?;
+    locking.close().await?;
+    folder.run(&[&["import", "in.yaml"], &url[..]].concat()).exits(0);
+    ensure!(database.count("model").await? == 1);
     Ok(())
 }

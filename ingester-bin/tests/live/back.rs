@@ -8,12 +8,13 @@ use serde_json::{Value as Json, json};
 
 use crate::eventually::eventually;
 use crate::mirror::Row;
-use crate::objects::{OURS, has_finalizer, model, uid};
+use crate::objects::{OURS, has_finalizer, model, object, uid};
 use crate::on_both_api_servers;
 use crate::world::World;
 
 on_both_api_servers! { Own::NOTHING =>
     an_evicted_object_comes_back_and_is_mirrored_again
+    a_restore_that_was_killed_before_the_status_is_completed
     a_deleted_object_comes_back_but_never_over_a_live_one
 }
 
@@ -26,7 +27,11 @@ fn restore(world: &World, arguments: &[&str]) -> Result<Ran> {
 
 /// Whether the row of a uid is deleted and evicted.
 async fn state(world: &World, uid: &str) -> Result<Option<(bool, bool)>> {
-    let rows = world.database.rows("Model", &world.objects.namespace).await?;
+    state_of(world, "Model", uid).await
+}
+
+async fn state_of(world: &World, kind: &str, uid: &str) -> Result<Option<(bool, bool)>> {
+    let rows = world.database.rows(kind, &world.objects.namespace).await?;
     Ok(rows.iter().find(|row| row.uid == uid).map(|row| (row.deleted, row.evicted)))
 }
 
@@ -77,6 +82,39 @@ async fn an_evicted_object_comes_back_and_is_mirrored_again(world: &mut World) -
     assert_eq!(world.objects.list("Model").await?.len(), 1);
     world.settled().await?;
     assert_eq!(state(world, &uid(&back)).await?, Some((false, false)));
+    world.audit_is_clean()
+}
+
+async fn a_restore_that_was_killed_before_the_status_is_completed(world: &mut World) -> Result<()> {
+    world.start()?;
+    let old = uid(&world.objects.create(object("Pipeline", "a", &json!({}))).await?);
+    let status = json!({"status": {"state": "PIPELINE_STATE_BUILDING"}});
+    world.objects.api("Pipeline").patch_status("a", &PatchParams::default(), &Patch::Merge(&status)).await?;
+    world.settled().await?;
+    world.objects.annotate("Pipeline", "a", "michelangelo/Immutable").await?;
+    world.gone("Pipeline", "a").await?;
+    world.row_that("evicted", "Pipeline", "a", |row: &Row| row.evicted).await?;
+
+    // What it has done until it is killed: the object is created, its status is not written.
+    let mut created = object("Pipeline", "a", &json!({}));
+    created["metadata"]["annotations"] = json!({"michelangelo/RestoredFrom": old});
+    world.objects.create(created).await?;
+    world.settled().await?;
+    assert_eq!(state_of(world, "Pipeline", &old).await?, Some((false, true)));
+    let ran = restore(world, &["pipeline", "a"])?;
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "pipeline.michelangelo.api/a restored\n"), "{ran:?}");
+    let back = world.objects.get("Pipeline", "a").await?.context("it is there")?;
+    assert_eq!(back.data["status"]["state"], "PIPELINE_STATE_BUILDING");
+    assert_eq!(state_of(world, "Pipeline", &old).await?, Some((true, true)));
+
+    // Its controller goes on, and a repeat leaves that alone.
+    let later = json!({"status": {"state": "PIPELINE_STATE_READY"}});
+    world.objects.api("Pipeline").patch_status("a", &PatchParams::default(), &Patch::Merge(&later)).await?;
+    let ran = restore(world, &["pipeline", "a"])?;
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "pipeline.michelangelo.api/a unchanged\n"), "{ran:?}");
+    let back = world.objects.get("Pipeline", "a").await?.context("it is there")?;
+    assert_eq!(back.data["status"]["state"], "PIPELINE_STATE_READY");
+    world.settled().await?;
     world.audit_is_clean()
 }
 

@@ -9,9 +9,10 @@ use serde_json::{Value as Json, json};
 
 use crate::database::On;
 use crate::eventually::eventually;
-use crate::objects::{model, object, project};
+use crate::objects::{OURS, model, object, project};
 use crate::world::World;
 use crate::{on_both_api_servers, on_both_databases, on_servers};
+use ingester_tests::Edition;
 
 on_both_databases! { Own::CLUSTER =>
     an_object_of_the_wrong_type_is_rejected_alone_until_it_is_fixed
@@ -19,6 +20,7 @@ on_both_databases! { Own::CLUSTER =>
 
 on_both_api_servers! { Own::CLUSTER =>
     a_rejected_object_can_still_be_deleted
+    an_object_that_is_nested_too_deeply_stops_nothing_and_is_held_until_it_is_given_up
 }
 
 on_servers! { Own::NOTHING => an_api_server_without_events_is_not_complained_about [modern MODERN] }
@@ -163,6 +165,54 @@ async fn a_rejected_object_can_still_be_deleted(world: &mut World) -> Result<()>
     }
     assert!(world.row("Project", "went-wrong").await?.is_some(), "its row is marked, not removed");
     Ok(())
+}
+
+/// A project of so many levels, with our finalizer.
+fn nested(name: &str, levels: usize) -> Json {
+    // Its own level and that of its spec are two of them.
+    let deep = (0..levels - 2).fold(json!(1), |inner, _| json!({"a": inner}));
+    let mut project = object("Project", name, &json!({"tier": 7, "unknown": deep}));
+    project["metadata"]["finalizers"] = json!([OURS]);
+    project
+}
+
+async fn an_object_that_is_nested_too_deeply_stops_nothing_and_is_held_until_it_is_given_up(
+    world: &mut World,
+) -> Result<()> {
+    loosen_projects(world).await?;
+    // As deep as is read, and deeper, before the first list; and one that comes by the watch.
+    let good = (0..20).map(|number| project(&format!("good-{number}"), 2));
+    world.objects.create_all(good.chain([nested("deep-99", 99), nested("deep-101", 101)])).await?;
+    world.start()?;
+    assert_eq!(world.database.count("project WHERE tier = 2 AND delete_time IS NULL").await?, 20);
+    ensure!(rejected(world, "deep-101").await?.contains("nested deeper than 100 levels"));
+    match world.on {
+        On::MySql => has_tier(world, "deep-99", "7").await?,
+        // It takes 32 levels.
+        On::MariaDb => rejected(world, "deep-99").await.map(drop)?,
+    }
+    world.objects.create(nested("deep-110", 110)).await?;
+    world.objects.create(project("after", 3)).await?;
+    has_tier(world, "after", "3").await?;
+    rejected(world, "deep-110").await?;
+    let audit = world.audit(&[])?;
+    ensure!(audit.code == Some(1), "{audit:?}");
+    let all = format!("{audit:?}");
+    ensure!(all.contains("deep-101") && all.contains("deep-110") && !all.contains("good-"), "{audit:?}");
+
+    let held = async || Ok(world.metrics()?.sum("ingester_held_objects", &["kind=\"Project\""]));
+    world.objects.delete("Project", "deep-101").await?;
+    eventually("it to be counted", held, |held| (*held - 1.0).abs() < 0.1).await?;
+    if world.cluster.edition() == Edition::Classic {
+        let told = async || warnings(world, "deep-101").await;
+        eventually("its owner to be told", told, |notes| notes.iter().any(|note| note.contains("held back"))).await?;
+    }
+    world.restart()?;
+    eventually("it to be counted after a restart", held, |held| (*held - 1.0).abs() < 0.1).await?;
+    world.objects.patch("Project", "deep-101", &json!({"metadata": {"finalizers": null}})).await?;
+    world.gone("Project", "deep-101").await?;
+    cleared(world, "deep-101").await?;
+    eventually("none to be counted", held, |held| *held < 0.1).await.map(drop)
 }
 
 async fn an_api_server_without_events_is_not_complained_about(world: &mut World) -> Result<()> {

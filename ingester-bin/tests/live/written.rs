@@ -63,7 +63,7 @@ impl Writer {
     /// Waits until the object's row is evicted, for the first time.
     async fn evicted(&self, uid: &str) -> Result<()> {
         let end = Instant::now() + DEADLINE;
-        while !self.store.versions(kind().table(), &[uid]).await?.get(uid).is_some_and(|version| version.evicted) {
+        while !self.store.versions(kind().table(), &[uid]).await?.get(uid).is_some_and(|version| version.evicted()) {
             ensure!(Instant::now() < end, "{uid} is not evicted");
             tokio::task::yield_now().await;
         }

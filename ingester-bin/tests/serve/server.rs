@@ -59,7 +59,7 @@ pub(crate) async fn store(path: &Path, objects: &[(Json, Fate)]) -> Result<()> {
         let mut row = kind.row(&object)?.context("a row")?;
         match fate {
             Fate::Live => {}
-            Fate::Evicted => row.evict_time = Some(Micros::now()),
+            Fate::Evicted => (row.evict_time, row.evict_confirmed) = (Some(Micros::now()), true),
             Fate::Deleted => row.delete_time = Some(Micros::now()),
         }
         let report = store.write(kind.table(), vec![RowChange::Row(row)]).await?;
