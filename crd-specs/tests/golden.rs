@@ -247,7 +247,7 @@ fn an_absent_parent_gives_null_and_an_absent_value_zero() {
         let absent = row(kind, &object(kind, &[Step::Field("spec")], "{}"));
         // Spec and status may be empty, null, or absent.
         for (section, text) in [("spec", "null"), ("status", "{}"), ("status", "null")] {
-            assert_eq!(row(kind, &object(kind, &[Step::Field(section)], text)).values[12..], absent.values[12..]);
+            assert_eq!(row(kind, &object(kind, &[Step::Field(section)], text)).values[13..], absent.values[13..]);
         }
         for source in sources(kind) {
             let value = column(kind, &absent, &source.column);

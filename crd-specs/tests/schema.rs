@@ -57,6 +57,7 @@ fn every_main_table_begins_with_the_base_columns() {
         ("update_time", "DATETIME(6)", false),
         ("delete_time", "DATETIME(6)", true),
         ("evict_time", "DATETIME(6)", true),
+        ("evict_confirmed", "BOOLEAN", true),
         ("ingest_version", "INT UNSIGNED", false),
         ("proto", "LONGBLOB", true),
         ("json", "JSON", false),

@@ -132,7 +132,12 @@ fn feeds(kind: &Kind, place: &str, error: &RowError) -> bool {
         | RowError::ValueTooLong { column, .. }
         | RowError::OutOfRange { column, .. } => column,
         RowError::Metadata { what, .. } => {
-            let from = if what.contains("label") { "metadata.labels" } else { "metadata.annotations" };
+            let from = match what.split(' ').nth(1) {
+                Some("name") => "metadata.name",
+                Some("namespace") => "metadata.namespace",
+                _ if what.contains("label") => "metadata.labels",
+                _ => "metadata.annotations",
+            };
             return within(place, from) || within(from, place);
         }
     };
@@ -197,6 +202,11 @@ proptest! {
         let steps = place.value();
         let with = object(place.kind, &steps, &format!(r#"{{"unknownField":{value}}}"#));
         let without = object(place.kind, &steps, "{}");
+        // Numbers beyond a float and halves of surrogate pairs, which serde_json refuses, too.
+        if serde_json::from_str::<serde_json::Value>(&value).is_err() {
+            prop_assert!(read(place.kind, &with).is_err(), "{}", with);
+            return Ok(());
+        }
         let (with_row, without_row) = (row(place.kind, &with), row(place.kind, &without));
         prop_assert_eq!(json(&with_row), &with);
         prop_assert_eq!(&with_row.values[BASE_COLUMNS.len()..], &without_row.values[BASE_COLUMNS.len()..]);
@@ -268,7 +278,9 @@ fn two_hundred_thousand_levels_are_an_error_in_every_field() {
     for steps in tops.into_iter().chain(metadata).chain(fields).chain(opaque) {
         for (open, close) in forms {
             let text = object(run, &steps, &nested(open, close, 200_000));
-            assert!(read(run, &text).is_err(), "{}: {open}", path(&steps));
+            // What is cut out is not read, unless it has no end.
+            let is_cut_out = path(&steps) == "metadata.managedFields" && !close.is_empty();
+            assert_eq!(read(run, &text).is_ok(), is_cut_out, "{}: {open}", path(&steps));
         }
     }
     let text = object(run, &[Step::Field("spec"), Step::Field("input")], &nested("[", "]", 200_000));
@@ -404,27 +416,20 @@ fn column_key_twice_is_an_error_with_its_path() {
 }
 
 #[test]
-fn huge_numbers_are_rejected_in_number_fields_and_kept_elsewhere() {
+fn numbers_beyond_a_float_are_rejected_everywhere() {
     let digits = "9".repeat(5000);
     let fraction = format!("0.{}", "3".repeat(5000));
     let huge = [digits.as_str(), &format!("-{digits}"), "1e400", "-1e400", &format!("1e{digits}")];
     let mut refused = 0;
     for place in KINDS.iter().flat_map(places) {
-        let keeps = match place.field.ty {
-            Type::Opaque => true,
-            Type::Int32 | Type::Int64 | Type::Float | Type::Double => false,
-            _ => continue,
-        };
+        if !matches!(place.field.ty, Type::Opaque | Type::Int32 | Type::Int64 | Type::Float | Type::Double) {
+            continue;
+        }
         for number in huge {
             let text = object(place.kind, &place.value(), number);
-            match read(place.kind, &text) {
-                Ok(row) => assert!(keeps && json(&row) == text, "{}: {number}", path(&place.value())),
-                Err(refusal) => {
-                    assert!(!keeps, "{refusal}");
-                    assert_eq!(refusal.path(), Some(&*path(&place.value())));
-                    refused += 1;
-                }
-            }
+            let refusal = read(place.kind, &text).expect_err(number);
+            assert_eq!(refusal.path(), Some(&*path(&place.value())), "{refusal}");
+            refused += 1;
         }
         if matches!(place.field.ty, Type::Float | Type::Double) {
             row(place.kind, &object(place.kind, &place.value(), &fraction));

@@ -3,6 +3,7 @@
 use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, row, second, write};
 use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
+use ingester_store::guard::Eviction;
 use ingester_store::migrate::{BackfillProgress, Folder, GenerateOptions};
 use ingester_store::{Evicted, RowChange, Store};
 use ingester_tests::databases::Database;
@@ -224,7 +225,7 @@ async fn a_changed_filter_reaches_objects_that_have_not_changed(database: Databa
     let filled = fill(&store, even).await?.context("rows of an older definition")?;
     ensure!(filled == BackfillProgress { read: 7, filled: 3, failed: 0, complete: true }, "{filled:?}");
     let live = store.live(&even, None, Evicted::Included, "", 10).await?;
-    let live: Vec<&str> = live.iter().filter(|row| !row.evicted).map(|row| &*row.uid).collect();
+    let live: Vec<&str> = live.iter().filter(|row| row.eviction == Eviction::None).map(|row| &*row.uid).collect();
     ensure!(live == ["uid-000000", "uid-000002", "uid-000004"], "{live:?}");
     let kept = "job WHERE uid = 'uid-000007' AND delete_time IS NULL AND evict_time IS NOT NULL";
     ensure!(database.count(kept).await? == 1, "the only copy of an object stays");

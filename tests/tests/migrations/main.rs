@@ -9,6 +9,7 @@ mod backfill;
 mod declared;
 mod definitions;
 mod drift;
+mod foreign;
 mod galera;
 mod kinds;
 mod million;

@@ -81,7 +81,7 @@ async fn a_kind_without_tables_of_labels_lives_in_one_table(world: World) -> Res
     ensure!(error.starts_with("Event has no table `event_labels` (`#[ingest(companions = false)]`)"), "{error}");
 
     // An evicted row is changed, another is deleted and purged.
-    let evicted = RowChange::Row(Row { evict_time: Some(Micros(1)), ..row("a", 3) });
+    let evicted = RowChange::Row(Row { evict_time: Some(Micros(1)), evict_confirmed: true, ..row("a", 3) });
     let deleted = RowChange::Row(Row { delete_time: Some(Micros(1)), ..row("b", 3) });
     ensure!(store.write(table, vec![evicted, deleted]).await?.written == 2);
     let edit = |_: &StoredRow| Ok::<_, Infallible>(Some(row("a", 4)));

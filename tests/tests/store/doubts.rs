@@ -2,6 +2,8 @@
 
 use crate::world::{On, Stores as _, World, change, kind, model};
 use anyhow::{Result, ensure};
+use ingester_core::schema::base;
+use ingester_core::value::Value;
 use ingester_store::{ConnectOptions, ErrorClass, Retry, RowChange, Store};
 use ingester_tests::on_every_database;
 use std::time::Duration;
@@ -43,9 +45,14 @@ async fn refuse(world: &World, names: &str) -> Result<()> {
 }
 
 fn named(uid: &str, version: u64) -> RowChange {
-    let mut object = model(uid, version);
-    object["metadata"]["name"] = uid.into();
-    change(&object)
+    let mut object = model("named", version);
+    object["metadata"]["uid"] = uid.into();
+    let mut change = change(&object);
+    // A name that the triggers understand; some of them Kubernetes would refuse.
+    if let RowChange::Row(row) = &mut change {
+        row.values[base::NAME] = Value::text(uid);
+    }
+    change
 }
 
 async fn an_object_with_an_unknown_error_is_tried_again_until_it_is_proven(world: World) -> Result<()> {

@@ -31,7 +31,11 @@ on_galera! {
 
 /// Evicts a model of this version.
 fn evicted(uid: &str, version: u64) -> RowChange {
-    RowChange::Row(Row { evict_time: Some(Micros(1_700_000_000_000_000)), ..row(&model(uid, version)) })
+    RowChange::Row(Row {
+        evict_time: Some(Micros(1_700_000_000_000_000)),
+        evict_confirmed: true,
+        ..row(&model(uid, version))
+    })
 }
 
 /// Marks it as deleted at this version, as the mirror does when it hears that the object is gone.
@@ -239,7 +243,7 @@ async fn many_rows_are_deleted_but_those_that_changed_meanwhile(world: World) ->
     uids.extend(["live", "gone", "none"].map(str::to_owned));
     let read: Vec<(&str, u64)> = uids.iter().map(|uid| (uid.as_str(), 5)).collect();
     let deleted = store.delete_evicted_of(table, &read, Effect::Written).await?;
-    assert_eq!(deleted, Deleted { rows: 299, changed: vec![uid(7).into()] });
+    assert_eq!(deleted, Deleted { rows: 299, changed: vec![uid(7).into()], ..Deleted::default() });
     assert_eq!(world.count("model WHERE delete_time IS NOT NULL AND evict_time IS NOT NULL").await?, 299);
     assert_eq!(world.count("model WHERE delete_time IS NULL").await?, 2);
     Ok(())

@@ -77,11 +77,19 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary<S: Deref<Target = S
         anyhow::Ok(acknowledged.clone())
     };
     write(20).await?;
+    let moves = store.moves();
+    assert_eq!(*moves.borrow(), 0);
+    // The tests' servers write their logs when it suits them.
+    let risks = store.risks();
+    assert!(risks.iter().any(|risk| risk.starts_with("innodb_flush_log_at_trx_commit=2: ")), "{risks:?}");
+    assert!(risks.iter().any(|risk| risk.starts_with("sync_binlog=0: ")), "{risks:?}");
+    assert!(!risks.iter().any(|risk| risk.contains("semi-synchronous")), "{risks:?}");
 
     // The connections to the former primary are left, although it answers.
     pair.switch_over(1).await?;
     let expected = write(20).await?;
     assert_eq!(uids(two).await?, expected);
+    assert_eq!(*moves.borrow(), 1, "the mirror is told, whose rows may be lost");
 
     // The new primary crashes, and the replica is promoted while the writer tries.
     pair.caught_up(0).await?;
@@ -93,6 +101,7 @@ async fn a_writer_with_a_list_of_servers_follows_the_primary<S: Deref<Target = S
     let (expected, promoted) = tokio::join!(write(20), promote);
     promoted?;
     assert_eq!(uids(one).await?, expected?, "everything that was acknowledged, before and after");
+    assert_eq!(*moves.borrow(), 2);
     Ok(())
 }
 

@@ -3,14 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a helper of tests that meets an error is to fail there")]
 
 mod alone;
+mod clock;
 mod columns;
 mod cost;
 mod doubts;
 mod evicted;
 mod failover;
 mod far;
+mod fuse;
 mod galera;
 mod guard;
+mod lists;
 mod many;
 mod partitions;
 mod plans;

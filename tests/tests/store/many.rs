@@ -314,7 +314,7 @@ async fn values_that_somebody_changed_are_found_and_repaired(world: World) -> Re
 
 async fn an_evicted_row_is_replaced_with_its_values(world: World) -> Result<()> {
     let store = store(&world).await?;
-    let evicted = Row { evict_time: Some(Micros::now()), ..row(&certificate("a", 1, odd())) };
+    let evicted = Row { evict_time: Some(Micros::now()), evict_confirmed: true, ..row(&certificate("a", 1, odd())) };
     store.write(KIND.table(), vec![RowChange::Row(evicted)]).await?;
     let next = row(&certificate("a", 2, json!({ "dnsNames": ["z"] })));
     let edit = |_: &StoredRow| Ok::<_, Infallible>(Some(next.clone()));

@@ -301,6 +301,7 @@ fn cell(row: &Row, place: usize) -> Value {
     match place {
         base::DELETE_TIME => time(row.delete_time),
         base::EVICT_TIME => time(row.evict_time),
+        base::EVICT_CONFIRMED => row.eviction().confirmed().map_or(Value::Null, Value::Bool),
         _ => row.values[place].clone(),
     }
 }

@@ -11,6 +11,7 @@ use ingester_core::row::Row;
 use ingester_core::schema::{Column, SqlType, base};
 use ingester_core::value::{Micros, Value};
 use ingester_store::compare::{Difference, differences};
+use ingester_store::guard::Eviction;
 use ingester_store::{Evicted, LiveRow, Reject, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
 use serde_json::{Value as Json, json};
@@ -102,7 +103,7 @@ fn a_row_for_each_column() -> Result<Vec<(&'static Kind, &'static Column, Row)>>
         let of_kind: Vec<&Json> =
             objects.iter().filter(|(of, _)| of.kind() == kind.kind()).map(|(_, object)| object).collect();
         for (place, column) in kind.table().columns.iter().enumerate() {
-            if [base::UID, base::UPDATE_TIME, base::INGEST_VERSION].contains(&place) {
+            if [base::UID, base::UPDATE_TIME, base::INGEST_VERSION, base::EVICT_CONFIRMED].contains(&place) {
                 continue;
             }
             let has_a_value = |object: &&&Json| row(object).values[place] != Value::Null;
@@ -317,20 +318,18 @@ async fn pages_of_live_rows_have_no_gaps_and_no_repeats(world: World) -> Result<
         let mut row = row(&object);
         row.delete_time = (i % 7 == 0).then(Micros::now);
         row.evict_time = (i % 5 == 0 && i % 7 != 0).then(Micros::now);
+        row.evict_confirmed = i % 10 == 0;
         if row.delete_time.is_none() {
-            let row = LiveRow {
-                uid: row.uid.clone(),
-                res_version: 1 + i,
-                ingest_version: 0,
-                evicted: row.evict_time.is_some(),
-            };
+            let row = LiveRow { uid: row.uid.clone(), res_version: 1 + i, ingest_version: 0, eviction: row.eviction() };
             expected.push((i % 3, row));
         }
         RowChange::Row(row)
     });
     let changes = changes.collect();
     store.write(table, changes).await?;
-    assert!(expected.iter().any(|(_, row)| row.evicted) && expected.iter().any(|(_, row)| !row.evicted));
+    for eviction in [Eviction::None, Eviction::Intended, Eviction::Confirmed] {
+        assert!(expected.iter().any(|(_, row)| row.eviction == eviction), "{eviction:?}");
+    }
     for limit in [1, 128, 857, 858, 5000] {
         assert_eq!(
             pages(&store, None, Evicted::Included, limit).await?,
@@ -340,8 +339,9 @@ async fn pages_of_live_rows_have_no_gaps_and_no_repeats(world: World) -> Result<
     }
     let of_one = expected.iter().filter(|(namespace, _)| *namespace == 1).map(|(_, row)| row.clone());
     assert_eq!(pages(&store, Some("ns-1"), Evicted::Included, 50).await?, of_one.collect::<Vec<_>>());
-    // A page without evicted rows is full nevertheless, so a short one is the last.
-    let in_etcd: Vec<LiveRow> = expected.iter().map(|(_, row)| row.clone()).filter(|row| !row.evicted).collect();
+    // A page without evicted rows is full nevertheless, so a short one is the last. What may still be in the cluster is among them.
+    let there = |row: &LiveRow| row.eviction != Eviction::Confirmed;
+    let in_etcd: Vec<LiveRow> = expected.iter().map(|(_, row)| row.clone()).filter(there).collect();
     for limit in [1, 128, 5000] {
         assert_eq!(pages(&store, None, Evicted::LeftOut, limit).await?, in_etcd, "pages of {limit}");
     }
@@ -368,6 +368,7 @@ async fn write_versions(store: &Store, versions: &[&str]) -> Result<()> {
     let changes = versions.iter().enumerate().map(|(i, version)| {
         let mut object = model(version, 1);
         object["apiVersion"] = json!(version);
+        object["metadata"]["name"] = json!(format!("m{i}"));
         object["metadata"]["namespace"] = json!(["a", "b"][i % 2]);
         change(&object)
     });

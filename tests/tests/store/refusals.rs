@@ -103,15 +103,9 @@ async fn mariadb_says_which_of_its_limits_an_object_exceeds() -> Result<()> {
         let report = store.write(table, vec![object(uid, &value)]).await?;
         anyhow::ensure!(report.written == 1, "{uid}: {report:?}");
     }
-    for (uid, value, says) in [
-        ("60", nested(60), "MariaDB takes JSON of at most 32 levels"),
-        ("lone", r#""\ud83d""#.into(), "half of a surrogate pair"),
-        ("swapped", r#""\ude00\ud83d""#.into(), "half of a surrogate pair"),
-    ] {
-        let report = store.write(table, vec![object(uid, &value)]).await?;
-        let [rejected] = &report.rejected[..] else { anyhow::bail!("{uid}: {report:?}") };
-        anyhow::ensure!(rejected.reason.contains(says), "{rejected:?}");
-    }
+    let report = store.write(table, vec![object("60", &nested(60))]).await?;
+    let [rejected] = &report.rejected[..] else { anyhow::bail!("{report:?}") };
+    anyhow::ensure!(rejected.reason.contains("MariaDB takes JSON of at most 32 levels"), "{rejected:?}");
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use crate::world::{On, Stores as _, World, change, kind, model, poisoned, row};
 use anyhow::{Result, ensure};
 use ingester_core::row::{Expected, Row};
 use ingester_core::value::Micros;
-use ingester_store::guard::{Verdict, Version, verdict};
+use ingester_store::guard::{Eviction, Verdict, Version, verdict};
 use ingester_store::{ConnectOptions, Reject, Report, RowChange, Store};
 use ingester_tests::{Durability, MariaDb, on_every_database, on_galera};
 use serde_json::{Value as Json, json};
@@ -130,8 +130,10 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
     let table = kind("Project").table();
     let mut versions = Vec::new();
     for res_version in [0, 1, 2] {
-        for (deleted, evicted) in [(false, false), (true, false), (false, true)] {
-            versions.extend([1, 2].map(|ingest_version| Version { res_version, ingest_version, deleted, evicted }));
+        for (deleted, eviction) in
+            [(false, Eviction::None), (true, Eviction::None), (false, Eviction::Intended), (false, Eviction::Confirmed)]
+        {
+            versions.extend([1, 2].map(|ingest_version| Version { res_version, ingest_version, deleted, eviction }));
         }
     }
     let of = |version: &Version, uid: &str, tier: u32| {
@@ -142,7 +144,8 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
         }));
         row.ingest_version = version.ingest_version;
         row.delete_time = version.deleted.then(Micros::now);
-        row.evict_time = version.evicted.then(Micros::now);
+        row.evict_time = version.evicted().then(Micros::now);
+        row.evict_confirmed = version.eviction == Eviction::Confirmed;
         row
     };
     for stored in &versions {
@@ -157,7 +160,11 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
             let verdict = verdict(*stored, *new);
             let counts = (report.written, report.unchanged, report.stale.len());
             let one = |of| usize::from(verdict == of);
-            let expected = (one(Verdict::Write) + one(Verdict::Mark), one(Verdict::Unchanged), one(Verdict::Stale));
+            let expected = (
+                one(Verdict::Write) + one(Verdict::Mark) + one(Verdict::Confirm),
+                one(Verdict::Unchanged),
+                one(Verdict::Stale),
+            );
             assert_eq!(counts, expected, "{new:?} over {stored:?}");
             let tier = world.cell(&format!("SELECT tier FROM project WHERE uid = '{uid}'")).await?;
             let winner = if verdict == Verdict::Write { "2" } else { "1" };
@@ -168,8 +175,8 @@ async fn the_guard_keeps_the_right_row_of_every_pair(world: World) -> Result<()>
 }
 
 fn name_of(version: &Version) -> String {
-    let Version { res_version, ingest_version, deleted, evicted } = *version;
-    format!("{res_version}{ingest_version}{}{}", u8::from(deleted), u8::from(evicted))
+    let Version { res_version, ingest_version, deleted, eviction } = *version;
+    format!("{res_version}{ingest_version}{}{}", u8::from(deleted), eviction as u8)
 }
 
 async fn an_unexpected_row_is_read_before_it_is_written(world: World) -> Result<()> {

@@ -11,7 +11,7 @@ use ingester_core::value::{Micros, Value};
 use ingester_core::wire::Time;
 use ingester_core::{Ingestable, Kind};
 use ingester_store::compare::differences;
-use ingester_store::guard::Version;
+use ingester_store::guard::{Eviction, Version};
 use ingester_store::migrate::Backfill;
 use ingester_store::{Changed, ConnectOptions, Effect, RowChange, Store, StoredRow};
 use ingester_tests::on_every_database;
@@ -153,10 +153,10 @@ async fn a_kept_value_stays_where_the_object_has_none(world: World) -> Result<()
         }
     }
     // A state that replaces a later one, a tombstone with its last state, and an evicted row that is changed.
-    let seen = Version { res_version: 6, ingest_version: 0, deleted: false, evicted: false };
+    let seen = Version { res_version: 6, ingest_version: 0, deleted: false, eviction: Eviction::None };
     let replacement = RowChange::Replacement { row: row(&run("a", 3, None)), seen };
     let deleted = RowChange::Row(Row { delete_time: Some(Micros(1)), ..row(&run("b", 9, None)) });
-    let evicted = RowChange::Row(Row { evict_time: Some(Micros(1)), ..row(&run("c", 9, None)) });
+    let evicted = RowChange::Row(Row { evict_time: Some(Micros(1)), evict_confirmed: true, ..row(&run("c", 9, None)) });
     ensure!(store.write(KIND.table(), vec![replacement, deleted, evicted]).await?.written == 3);
     let edit = |_: &StoredRow| Ok::<_, Infallible>(Some(row(&run("c", 10, None))));
     let changed = store.change_evicted(&KIND, "c", Effect::Written, edit).await?;

@@ -76,6 +76,7 @@ const IMPATIENT: ConnectOptions = ConnectOptions {
     read_only: false,
     retry: Retry { first: Duration::from_millis(1), longest: Duration::from_millis(1), attempts: Some(1) },
     patience: Duration::from_secs(60),
+    query_time: Duration::from_secs(30),
 };
 
 #[test]

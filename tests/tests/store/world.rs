@@ -42,7 +42,7 @@ pub(crate) fn model(uid: &str, version: u64) -> Json {
         "kind": "Model",
         "metadata": {
             "namespace": "ml",
-            "name": format!("model-{uid}"),
+            "name": format!("model-{}", uid.trim_end()),
             "uid": uid,
             "resourceVersion": version.to_string(),
             "creationTimestamp": "2026-03-09T20:36:46Z",
@@ -78,15 +78,13 @@ fn poison(on: On, uid: &str) -> Json {
             }
             object["spec"]["unknown"] = deep;
         }
-        // Beyond the numbers of MySQL's JSON type.
-        On::MySql => object["spec"]["unknown"] = json!("BIG"),
+        // Longer than a key of MySQL's JSON type.
+        On::MySql => object["spec"]["unknown"] = json!({ "k".repeat(70_000): 1 }),
     }
     object
 }
 
 /// The change that writes it.
 pub(crate) fn poisoned(on: On, uid: &str) -> RowChange {
-    let text = poison(on, uid).to_string().replace("\"BIG\"", "1e999");
-    let object = Object::parse(text, ManagedFields::Prune).expect("an object");
-    RowChange::Row(kind("Model").row(&object).expect("a row").expect("kept"))
+    change(&poison(on, uid))
 }

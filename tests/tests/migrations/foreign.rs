@@ -1,0 +1,211 @@
+//! Tables with our names that another program has made: nothing is changed, and nothing of them is dropped.
+
+use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, write};
+use anyhow::{Context as _, Result, ensure};
+use ingester_core::ddl::Schema;
+use ingester_store::migrate::{Released, drift};
+use ingester_store::{ConnectOptions, Store};
+use ingester_tests::databases::{Database, On};
+use ingester_tests::on_every_database;
+
+on_every_database! {
+    a_table_of_another_program_is_refused_before_the_first_statement
+    companions_of_another_program_are_refused_as_well
+    an_interrupted_first_migration_is_resumed_with_its_tables
+    reverting_drops_only_tables_that_the_ingester_made
+    a_database_of_the_reference_system_is_left_as_it_is
+    a_missing_right_is_named_and_no_other_program_is_blamed
+}
+
+/// Everything that a database has: each table with its columns, and its rows.
+async fn dump(database: &Database) -> Result<Vec<String>> {
+    let tables = match database.on {
+        On::Sqlite => "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+        On::MariaDb | On::MySql => {
+            "SELECT CAST(table_name AS CHAR) FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1"
+        }
+    };
+    let mut dump = Vec::new();
+    for name in database.sql(tables).await?.into_iter().flatten().flatten() {
+        let made = match database.on {
+            On::Sqlite => database.sql(&format!("SELECT sql FROM sqlite_master WHERE name = '{name}'")).await?,
+            On::MariaDb | On::MySql => database.sql(&format!("SHOW CREATE TABLE `{name}`")).await?,
+        };
+        dump.push(format!("{made:?}"));
+        dump.push(format!("{:?}", database.sql(&format!("SELECT * FROM {name}")).await?));
+    }
+    Ok(dump)
+}
+
+/// Whatever would change tables, or say what it would change, is refused with these words, and changes nothing.
+async fn refused(database: &Database, released: &Released, says: &[&str]) -> Result<()> {
+    let store = connect(database).await?;
+    let before = dump(database).await?;
+    for error in [
+        released.apply(&store, &mut |_| {}).await.map(drop).map_err(anyhow::Error::from),
+        released.plan(&store).await.map(drop).map_err(anyhow::Error::from),
+        store.create_missing(first::KINDS).await.map(drop).map_err(anyhow::Error::from),
+        store
+            .make_declared(first::KINDS, ingester_store::migrate::May::Drop)
+            .await
+            .map(drop)
+            .map_err(anyhow::Error::from),
+    ] {
+        let error = error.err().context("it is another program's")?.to_string();
+        ensure!(says.iter().all(|says| error.contains(says)), "{error}");
+    }
+    let after = dump(database).await?;
+    ensure!(before == after, "{before:#?}\n{after:#?}");
+    Ok(())
+}
+
+async fn a_table_of_another_program_is_refused_before_the_first_statement(database: Database) -> Result<()> {
+    let releases = releases()?;
+    for (columns, says) in [
+        ("id INT PRIMARY KEY, queue VARCHAR(20)", "it has no column `uid`"),
+        ("uid VARCHAR(10) PRIMARY KEY, name VARCHAR(20)", "it has no column `group_ver`"),
+    ] {
+        database.sql(&format!("CREATE TABLE job ({columns})")).await?;
+        database.sql("INSERT INTO job VALUES (1, 'theirs')").await?;
+        refused(
+            &database,
+            &releases.second,
+            &["the table job: the ingester did not make it", says, "rename its table"],
+        )
+        .await?;
+        database.sql("DROP TABLE job").await?;
+    }
+    // A view has a name of ours as well.
+    database.sql("CREATE TABLE other (id INT)").await?;
+    database.sql("CREATE VIEW job AS SELECT id FROM other").await?;
+    let error = releases.second.apply(&connect(&database).await?, &mut |_| {}).await.unwrap_err().to_string();
+    ensure!(error.contains("it is a view"), "{error}");
+    database.sql("DROP VIEW job").await?;
+    let store = connect(&database).await?;
+    ensure!(store.tables().await?.len() == 1, "{:?}", store.tables().await?);
+    ensure!(apply(&releases.second, &store).await?.len() == 2);
+    Ok(())
+}
+
+async fn companions_of_another_program_are_refused_as_well(database: Database) -> Result<()> {
+    database.sql("CREATE TABLE job_labels (id INT PRIMARY KEY, label VARCHAR(20))").await?;
+    database.sql("INSERT INTO job_labels VALUES (1, 'theirs')").await?;
+    refused(&database, &releases()?.second, &["the table job_labels: the ingester did not make it"]).await?;
+    // So is one with the name of one of the ingester's own.
+    database.sql("DROP TABLE job_labels").await?;
+    database.sql("CREATE TABLE ingester_settings (id INT)").await?;
+    refused(&database, &releases()?.second, &["the table ingester_settings: it is not the ingester's"]).await
+}
+
+async fn an_interrupted_first_migration_is_resumed_with_its_tables(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    let dialect = store.dialect();
+    let schema = Schema::of(first::KINDS);
+    let statements = dialect.create_all(&schema);
+    // On SQLite the migration is one transaction.
+    let first = if database.on == On::Sqlite { statements.len() } else { 1 };
+    for behind in first..=statements.len() {
+        // As if the program had been killed after so many statements, before anything recorded them.
+        database.sql(&dialect.script(&statements[..behind])).await?;
+        releases.first.apply(&store, &mut |_| {}).await?;
+        let found = drift(&schema, &store.catalog().await?, dialect);
+        ensure!(found.is_empty() && releases.first.pending(&store).await?.is_empty(), "after {behind}: {found:?}");
+        // And as if it had been killed while the ledger has it as begun.
+        for table in ["job_labels", "job_annotations"] {
+            database.sql(&format!("DROP TABLE {table}")).await?;
+        }
+        database.sql("UPDATE _sqlx_migrations SET success = FALSE").await?;
+        releases.first.apply(&store, &mut |_| {}).await?;
+        let found = drift(&schema, &store.catalog().await?, dialect);
+        ensure!(found.is_empty(), "after {behind}, begun: {found:?}");
+        releases.first.revert(&store, 0, &mut |_| {}).await?;
+        ensure!(!store.tables().await?.contains("job"));
+    }
+    Ok(())
+}
+
+async fn reverting_drops_only_tables_that_the_ingester_made(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    apply(&releases.first, &store).await?;
+    // As an earlier release has left it, which took the table of another program for its own.
+    database.sql("DROP TABLE job").await?;
+    database.sql("CREATE TABLE job (id INT PRIMARY KEY, queue VARCHAR(20))").await?;
+    database.sql("INSERT INTO job VALUES (1, 'theirs')").await?;
+    let before = dump(&database).await?;
+    let error = releases.first.revert(&store, 0, &mut |_| {}).await.unwrap_err().to_string();
+    for says in ["the table job: the ingester did not make it", "would be dropped", "schema print"] {
+        ensure!(error.contains(says), "{error}");
+    }
+    ensure!(dump(&database).await? == before);
+    // What the message says.
+    database.sql("ALTER TABLE job RENAME TO their_job").await?;
+    let script = store.dialect().script(&store.dialect().create_all(&Schema::of(first::KINDS)));
+    database.sql(&script).await?;
+    write(&store, &FIRST_KIND, [job(1, 1)]).await?;
+    releases.first.revert(&store, 0, &mut |_| {}).await?;
+    let left = store.tables().await?;
+    ensure!(left.contains("their_job") && !left.contains("job") && !left.contains("job_labels"), "{left:?}");
+    ensure!(database.count("their_job").await? == 1);
+    Ok(())
+}
+
+async fn a_database_of_the_reference_system_is_left_as_it_is(database: Database) -> Result<()> {
+    // As its own script makes them.
+    let (number, blob) = match database.on {
+        On::Sqlite => ("INTEGER PRIMARY KEY", "BLOB"),
+        On::MariaDb | On::MySql => ("BIGINT AUTO_INCREMENT PRIMARY KEY", "MEDIUMBLOB"),
+    };
+    let key = if database.on == On::Sqlite { "\"key\"" } else { "`key`" };
+    for sql in [
+        format!(
+            "CREATE TABLE job (uid VARCHAR(255) NOT NULL PRIMARY KEY, group_ver VARCHAR(255) NOT NULL, namespace VARCHAR(255) NOT NULL, \
+             name VARCHAR(255) NOT NULL, res_version BIGINT NOT NULL, create_time DATETIME NOT NULL, update_time DATETIME, \
+             delete_time DATETIME, proto {blob}, json JSON, queue VARCHAR(255))"
+        ),
+        format!(
+            "CREATE TABLE job_labels (id {number}, obj_uid VARCHAR(255) NOT NULL, {key} VARCHAR(255) NOT NULL, value VARCHAR(63))"
+        ),
+        "INSERT INTO job VALUES ('u', 'example.com/v1', 'ml', 'a', 7, '2026-03-09 20:36:46', NULL, NULL, 'x', '{}', 'q')".into(),
+        format!("INSERT INTO job_labels (obj_uid, {key}, value) VALUES ('u', 'team', 'x')"),
+    ] {
+        database.sql(&sql).await?;
+    }
+    let says = ["the database is one of the reference system", "Michelangelo's own tables", "name another database"];
+    refused(&database, &releases()?.second, &says).await
+}
+
+async fn a_missing_right_is_named_and_no_other_program_is_blamed(database: Database) -> Result<()> {
+    if database.on == On::Sqlite {
+        return Ok(());
+    }
+    let releases = releases()?;
+    apply(&releases.second, &connect(&database).await?).await?;
+    let name = database.cell("SELECT DATABASE()").await?.context("a database")?;
+    for (place, (grants, right)) in [
+        // What each of them hides in the catalog is different.
+        ("GRANT SELECT (name), INSERT (name) ON `{}`.ingester_settings TO {user}; GRANT SELECT ON `{}`.job TO {user}", "SELECT"),
+        ("GRANT DELETE ON `{}`.* TO {user}; GRANT INSERT (uid) ON `{}`.ingester_rejects TO {user}", "SELECT"),
+        ("GRANT INSERT, UPDATE, DELETE ON `{}`.* TO {user}", "SELECT"),
+        ("GRANT CREATE ON `{}`.* TO {user}", "SELECT"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let user = format!("rights_{}_{place}", database.on as u8);
+        let account = format!("'{user}'@'%'");
+        let grants = grants.replace("{}", &name).replace("{user}", &account);
+        database.sql(&format!("DROP USER IF EXISTS {account}; CREATE USER {account}; {grants}")).await?;
+        let url = database.url.replacen("root@", &format!("{user}@"), 1);
+        let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
+        let error = match store.create_own().await {
+            Ok(()) => releases.second.apply(&store, &mut |_| {}).await.map(drop).map_err(anyhow::Error::from),
+            Err(error) => Err(error.into()),
+        };
+        let error = error.err().context("it lacks rights")?.to_string();
+        ensure!(error.contains(&format!("run GRANT {right} ON ")) && error.contains(&user), "{grants}: {error}");
+        ensure!(!error.contains("another program"), "{grants}: {error}");
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Lists of large objects, and lists that nobody waits for any more.
+
+use crate::world::{On, Stores as _, World, change, kind, model};
+use anyhow::{Context as _, Result, ensure};
+use futures::future::join_all;
+use ingester_core::query::{Filter, Order, Query, Test};
+use ingester_core::value::Value;
+use ingester_store::query::{Limits, Wanted};
+use ingester_store::{ConnectOptions, Store};
+use ingester_tests::on_every_database;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+on_every_database! {
+    objects_larger_than_the_memory_for_sorting_are_listed
+    questions_that_nobody_waits_for_are_ended
+}
+
+/// Writes so many objects of a size.
+async fn write(store: &Store, names: impl Iterator<Item = String>, size: usize) -> Result<()> {
+    let changes: Vec<_> = names
+        .map(|name| {
+            let mut object = model(&name, 1);
+            object["spec"]["unknown"] = json!("x".repeat(size));
+            change(&object)
+        })
+        .collect();
+    let written = changes.len();
+    let report = store.write(kind("Model").table(), changes).await?;
+    ensure!(report.written == written, "{report:?}");
+    Ok(())
+}
+
+/// MySQL sorts in 256 KiB by default, and refuses to sort rows with a text that is larger.
+async fn objects_larger_than_the_memory_for_sorting_are_listed(world: World) -> Result<()> {
+    let store = world.store().await?;
+    write(&store, (0..30).map(|number| format!("small-{number:02}")), 100).await?;
+    write(&store, (0..3).map(|number| format!("large-{number:02}")), 300_000).await?;
+    let by = |field: &'static str| vec![Order { field: field.into(), descending: true }];
+    let same = || Filter::label("same", Test::Equal(Value::text("same")));
+    let owner = || Filter::field("spec.owner.name", Test::Equal(Value::text("me")));
+    let base = Query::default;
+    let questions = [
+        ("all", base()),
+        ("a namespace", Query { namespaces: vec!["ml".into()], ..base() }),
+        ("namespaces", Query { namespaces: vec!["ml".into(), "other".into()], ..base() }),
+        ("newest first", Query { order: by("create_time"), ..base() }),
+        ("a key has no such order", Query { order: by("res_version"), ..base() }),
+        ("a label", Query { filters: vec![same()], ..base() }),
+        ("a label, newest first", Query { filters: vec![same()], order: by("create_time"), ..base() }),
+        ("a label in a namespace", Query { namespaces: vec!["ml".into()], filters: vec![same()], ..base() }),
+        ("an owner", Query { filters: vec![owner()], order: by("create_time"), ..base() }),
+        ("an owner and a label", Query { filters: vec![owner(), same()], ..base() }),
+    ];
+    for (name, query) in questions {
+        let asked = store.ask_about(kind("Model"), &query, Limits::default())?;
+        let (mut uids, mut token, mut rows) = (BTreeSet::new(), None, 0);
+        loop {
+            let page = asked.page(&Wanted::object(), 7, token.as_deref()).await.with_context(|| name)?;
+            rows += page.rows.len();
+            uids.extend(page.rows.iter().map(|row| row.uid().to_owned()));
+            token = page.next;
+            if token.is_none() {
+                break;
+            }
+        }
+        assert_eq!((uids.len(), rows), (33, 33), "{name}");
+        assert_eq!(asked.count().await.with_context(|| name)?, 33, "{name}");
+    }
+    Ok(())
+}
+
+/// So long a question takes at least, so that what ends before was ended.
+const LONG: Duration = Duration::from_secs(10);
+
+async fn questions_that_nobody_waits_for_are_ended(world: World) -> Result<()> {
+    world.store().await?.close().await;
+    let store = world.connect(ConnectOptions { connections: 10, ..ConnectOptions::default() }).await?;
+    for tens in 0..10 {
+        write(&store, (0..100).map(|number| format!("{tens}-{number:02}")), 10_000).await?;
+    }
+    // Each text is read once for each pattern.
+    let any = (0..1000).map(|number| Filter::field("spec.unknown", Test::Like(format!("%y{number}%")))).collect();
+    let query = Query { filters: vec![Filter::Or(any)], scan: true, ..Query::default() };
+    let limits = Limits { time: 6 * LONG, ..Limits::default() };
+    let asked = store.ask_about(kind("Model"), &query, limits)?;
+    let begin = Instant::now();
+    let lists = (0..60).map(|_| {
+        tokio::time::timeout(Duration::from_millis(150), async {
+            asked.page(&Wanted::object(), 10, None).await.is_ok()
+        })
+    });
+    ensure!(join_all(lists).await.iter().all(Result::is_err), "a list was answered");
+    // Connections are free, and the server works for none of the lists.
+    let running =
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND INFO LIKE '/* ingester %'";
+    loop {
+        let used = store.connections().used;
+        let running = match world.on {
+            On::Sqlite => 0,
+            On::MariaDb | On::MySql => world.cell(running).await?.context("a count")?.parse()?,
+        };
+        if used + running == 0 {
+            break;
+        }
+        ensure!(begin.elapsed() < LONG, "{used} connections are in use, and {running} lists still run");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    // The next ones find whole connections.
+    let all = store.ask_about(kind("Model"), &Query::default(), Limits::default())?;
+    for counted in join_all((0..10).map(|_| all.count())).await {
+        assert_eq!(counted?, 1000);
+    }
+    ensure!(begin.elapsed() < LONG, "{:?}", begin.elapsed());
+    Ok(())
+}
