@@ -50,14 +50,18 @@ pub fn check_label_value(value: &str) -> Result<(), LabelFault> {
     if value.is_empty() { Ok(()) } else { check_name("a label's value", value) }
 }
 
-/// Checks the name of an object of a group.
+/// Checks the name of an object of this `apiVersion`.
 ///
 /// A custom resource has a DNS subdomain as its name, and so has nearly everything else. In the groups of [`ANY_SEGMENT`] some kinds take
 /// whatever can be a segment of a path, such as the role `system:node`.
 ///
 /// # Errors
 /// Why it is wrong.
-pub fn check_object_name(group: &str, name: &str) -> Result<(), &'static str> {
+pub fn check_object_name(api_version: &str, name: &str) -> Result<(), &'static str> {
+    if is_dns_subdomain(name.as_bytes()) {
+        return Ok(());
+    }
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
     if ANY_SEGMENT.iter().any(|of| group == *of || group.strip_suffix(of).is_some_and(|rest| rest.ends_with('.'))) {
         return match name {
             "." | ".." => Err("a name is not `.` or `..`"),
@@ -65,14 +69,9 @@ pub fn check_object_name(group: &str, name: &str) -> Result<(), &'static str> {
             _ => Ok(()),
         };
     }
-    let is_part = |part: &str| is_dns_label(part.as_bytes());
-    match name.len() <= PREFIX_LENGTH && name.split('.').all(is_part) {
-        true => Ok(()),
-        false => Err(
-            "a name has small letters, digits, `-` and `.`, 253 at most, and each part between points begins and ends with a \
-                      letter or a digit",
-        ),
-    }
+    Err(
+        "a name has small letters, digits, `-` and `.`, 253 at most, and each part between points begins and ends with a letter or a digit",
+    )
 }
 
 /// Groups, with those below them, whose kinds may have other names than DNS subdomains: roles (`system:node`), API services (`v1.`), trust
@@ -93,9 +92,23 @@ pub fn check_namespace(namespace: &str) -> Result<(), &'static str> {
 }
 
 /// Whether these are letters in lower case, digits and hyphens, with none of these at the ends.
-fn is_dns_label(part: &[u8]) -> bool {
-    let (Some(first), Some(last)) = (part.first(), part.last()) else { return false };
-    *first != b'-' && *last != b'-' && part.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+fn is_dns_label(label: &[u8]) -> bool {
+    !label.contains(&b'.') && is_dns_subdomain(label)
+}
+
+/// Whether these are DNS labels with points between them. A plain loop: it runs for the name of each object.
+fn is_dns_subdomain(name: &[u8]) -> bool {
+    let mut before = b'.';
+    for byte in name {
+        match (before, byte) {
+            (_, b'a'..=b'z' | b'0'..=b'9') => {}
+            (b'.', _) | (b'-', b'.') => return false,
+            (_, b'-' | b'.') => {}
+            _ => return false,
+        }
+        before = *byte;
+    }
+    !matches!(before, b'.' | b'-') && name.len() <= PREFIX_LENGTH
 }
 
 /// Whether nothing is wrong with a name. A plain loop: it runs for each label of each object.

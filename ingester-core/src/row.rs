@@ -354,12 +354,11 @@ fn out_of_range(column: &Column, value: String) -> RowError {
 
 /// Checks the names of an object and of its namespace. The API server never sends others, files may have any.
 fn check_identity(api_version: &str, namespace: &str, name: &str) -> Result<(), RowError> {
-    let group = api_version.split_once('/').map_or("", |(group, _)| group);
     let wrong = |what: &str, value: &str, why: &'static str| RowError::Metadata {
         what: format!("the {what} `{}`", shortened(value)),
         why: why.to_owned(),
     };
-    check_object_name(group, name).map_err(|why| wrong("name", name, why))?;
+    check_object_name(api_version, name).map_err(|why| wrong("name", name, why))?;
     check_namespace(namespace).map_err(|why| wrong("namespace", namespace, why))
 }
 

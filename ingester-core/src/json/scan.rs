@@ -34,7 +34,14 @@ pub(super) fn number_end(bytes: &[u8], mut pos: usize) -> Result<usize, usize> {
 #[inline]
 pub(super) fn may_be_infinite(number: &str) -> bool {
     // The greatest float has 309 digits before its point; `1e309` is the shortest text beyond it.
-    number.len() >= 5 && (number.len() > 308 || number.bytes().any(|byte| matches!(byte, b'e' | b'E')))
+    if number.len() < 5 {
+        return false;
+    }
+    let mut has_exponent = number.len() > 308;
+    for byte in number.as_bytes() {
+        has_exponent |= matches!(byte, b'e' | b'E');
+    }
+    has_exponent
 }
 
 /// The character of the escape whose backslash is at `pos`, and the offset after it. Both halves of a surrogate
