@@ -73,7 +73,7 @@ fn verdict_on_only_copy(stored: Version, new: Version) -> Verdict {
         (Eviction::Unrecorded, Eviction::Confirmed) => Verdict::Confirm,
         (_, Eviction::Confirmed) => Verdict::Unchanged,
         // An earlier release began this eviction.
-        (Eviction::Unrecorded, Eviction::Intended) if same && !stored.deleted => Verdict::Write,
+        (Eviction::Unrecorded, Eviction::Intended) if same && !stored.deleted && !new.deleted => Verdict::Write,
         _ => Verdict::Stale,
     }
 }
