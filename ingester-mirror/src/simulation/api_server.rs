@@ -300,7 +300,7 @@ impl World {
             let code = thing.unpatchable.unwrap_or_else(|| [409, 422, 500, 503][self.rng.usize(..4)]);
             if let Some(code) = thing.unpatchable {
                 let removes = thing.is_ours();
-                self.refused(who, &thing, if removes { Verb::Remove } else { Verb::Add }, code);
+                self.refused(&thing, if removes { Verb::Remove } else { Verb::Add }, code);
             }
             if matches!(code, 409 | 422) {
                 self.in_conflict(&thing);
@@ -336,7 +336,7 @@ impl World {
         }
         if let Some(code) = thing.undeletable {
             self.note(who, &format!("delete {name}: refused for good, {code}"));
-            self.refused(who, &thing, Verb::Delete, code);
+            self.refused(&thing, Verb::Delete, code);
             return Err(code);
         }
         if self.server.undeletable.is_some_and(|until| until > Instant::now()) {

@@ -5,7 +5,7 @@ use super::world::World;
 use crate::metrics::Metrics;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// After how many refusals of one version to one ingester they must be reported.
+/// After how many refusals of one version to one process they must be reported.
 const REFUSALS: u32 = 5;
 
 /// After how many an object is left without our finalizer.
@@ -21,11 +21,22 @@ pub(super) enum Verb {
     Delete,
 }
 
+/// What the API server refused: the verb, the object's uid and version, and the status.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Refusal {
+    verb: Verb,
+    uid: String,
+    version: u64,
+    code: u16,
+}
+
 /// What was refused, and what was reported.
 #[derive(Default)]
 pub(super) struct Reports {
-    /// Who was refused, about which version of which object, with which status; and how often.
-    refused: BTreeMap<(String, String, u64, Verb, u16), u32>,
+    /// The refusal whose answer is about to be sent.
+    answered: Option<Refusal>,
+    /// How often each process of an ingester has heard a refusal: the ingester's number, which of its lives, and the refusal.
+    heard: BTreeMap<(usize, u32, Refusal), u32>,
     /// How often a webhook refused to change an object, by uid and version.
     conflicts: BTreeMap<(String, u64), u32>,
     /// The uids of the objects that Events were about.
@@ -35,10 +46,9 @@ pub(super) struct Reports {
 }
 
 impl World {
-    /// An ingester was refused for good.
-    pub(super) fn refused(&mut self, who: &str, thing: &Thing, verb: Verb, code: u16) {
-        let key = (who.to_owned(), thing.uid.clone(), thing.version, verb, code);
-        *self.reports.refused.entry(key).or_default() += 1;
+    /// A request is refused for good.
+    pub(super) fn refused(&mut self, thing: &Thing, verb: Verb, code: u16) {
+        self.reports.answered = Some(Refusal { verb, uid: thing.uid.clone(), version: thing.version, code });
     }
 
     /// A webhook says that an object cannot be changed so.
@@ -57,7 +67,8 @@ impl World {
     pub(super) fn unreported(&self) -> Option<String> {
         let metrics = self.reports.metrics.as_ref()?;
         let mut rendered = None;
-        for ((who, uid, version, verb, code), times) in &self.reports.refused {
+        for ((ingester, _, refusal), times) in &self.reports.heard {
+            let Refusal { verb, uid, version, code } = refusal;
             let most = if *verb == Verb::Add { ADDITIONS } else { REFUSALS };
             if *times < most {
                 continue;
@@ -67,10 +78,22 @@ impl World {
             let counted = rendered.lines().filter_map(|line| line.strip_prefix(&series)).any(|value| value != "0");
             if !counted && !self.reports.events.contains(uid) {
                 return Some(format!(
-                    "what is refused for good is reported: {verb:?} {uid} v{version}, asked by {who}"
+                    "what is refused for good is reported: {verb:?} {uid} v{version}, asked by i{ingester}"
                 ));
             }
         }
         None
+    }
+}
+
+impl Reports {
+    /// Takes the refusal that a request has just caused.
+    pub(super) fn take_answered(&mut self) -> Option<Refusal> {
+        self.answered.take()
+    }
+
+    /// The answer has arrived. One that is lost tells an ingester nothing, and a new process starts to count anew.
+    pub(super) fn hear(&mut self, ingester: usize, life: u32, refusal: Refusal) {
+        *self.heard.entry((ingester, life, refusal)).or_default() += 1;
     }
 }

@@ -318,7 +318,7 @@ impl Client {
         let client = self.clone();
         let request = tokio::spawn(async move {
             tokio::time::sleep(before).await;
-            let answer = {
+            let (answer, refusal) = {
                 let mut world = client.sim.world();
                 if kills == Some(true) {
                     world.kill(client.ingester, client.life);
@@ -345,22 +345,25 @@ impl Client {
                 if kills == Some(false) {
                     world.kill(client.ingester, client.life);
                 }
-                answer
+                (answer, world.reports.take_answered())
             };
             client.sim.report();
             tokio::time::sleep(after).await;
             if is_lost {
                 client.sim.world().note(&client.name(), &format!("{key}: the answer is lost"));
-                return Err(0);
+                return (Err(0), None);
             }
-            answer
+            (answer, refusal)
         });
         let answer = match service {
-            Service::ApiServer => tokio::time::timeout(PATIENCE, request).await.unwrap_or(Ok(Err(504))),
+            Service::ApiServer => tokio::time::timeout(PATIENCE, request).await.unwrap_or(Ok((Err(504), None))),
             Service::Database => request.await,
         };
         self.thawed().await;
-        let answer = answer.unwrap_or(Err(0));
+        let (answer, refusal) = answer.unwrap_or((Err(0), None));
+        if let Some(refusal) = refusal {
+            self.sim.world().reports.hear(self.ingester, self.life, refusal);
+        }
         if answer.as_ref().is_err_and(|code| *code != 410) {
             self.failed(&doing);
         }
