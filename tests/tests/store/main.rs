@@ -16,6 +16,7 @@ mod guard;
 mod lists;
 mod many;
 mod partitions;
+mod plan_summary;
 mod plans;
 mod purge;
 mod query;

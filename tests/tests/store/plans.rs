@@ -1,13 +1,13 @@
 //! The plans of common questions about many rows: none reads the whole table, and none sorts where a key has the order; whatever the
 //! database believes of its tables.
 
+use crate::plan_summary::summarize;
 use crate::world::{On, Stores as _, World, kind};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use ingester_core::query::{Filter, Order, Query, States, Test};
 use ingester_core::value::{Micros, Value};
-use ingester_store::query::{Explained, Limits, Wanted};
+use ingester_store::query::{Limits, Wanted};
 use ingester_tests::on_every_database;
-use serde_json::Value as Json;
 
 on_every_database! {
     common_questions_are_answered_by_keys
@@ -96,9 +96,9 @@ async fn are_answered_by_keys(world: &World, rows: u32, statistics: Statistics) 
             plans.push(("next page", asked.explain_after(&wanted, 50, next).await?));
         }
         for (which, explained) in plans {
-            let told = told(world.on, &explained).with_context(|| format!("{explained:#?}"))?;
-            if told.scans || told.sorts && in_order {
-                wrong.push(format!("{name}, {which}: {told:?}\n{}\n{}", explained.sql, explained.plan.join("\n")));
+            let summary = summarize(world.on, &explained)?;
+            if summary.scans || summary.sorts && in_order {
+                wrong.push(format!("{name}, {which}: {summary:?}\n{}\n{}", explained.sql, explained.plan.join("\n")));
             }
         }
     }
@@ -163,44 +163,4 @@ async fn insert(world: &World, which: &str) -> Result<()> {
             .await?;
     }
     Ok(())
-}
-
-/// What a plan tells.
-#[derive(Debug)]
-struct Told {
-    /// It reads a whole table.
-    scans: bool,
-    /// It sorts.
-    sorts: bool,
-}
-
-fn told(on: On, explained: &Explained) -> Result<Told> {
-    if on == On::Sqlite {
-        let scans = |line: &String| line.starts_with("SCAN pipelinerun") && !line.contains(" USING ");
-        let sorts = |line: &String| line.contains("TEMP B-TREE FOR ORDER BY");
-        return Ok(Told { scans: explained.plan.iter().any(scans), sorts: explained.plan.iter().any(sorts) });
-    }
-    let plan: Json = serde_json::from_str(&explained.plan.join("\n"))?;
-    let mut told = Told { scans: false, sorts: false };
-    look(&plan, &mut told);
-    Ok(told)
-}
-
-fn look(plan: &Json, told: &mut Told) {
-    match plan {
-        Json::Object(members) => {
-            // Rows that another step has found: it is looked at by itself.
-            let of_step = |name: &str| name == "page" || name == "pairs" || name.starts_with('<');
-            let is_step = members.get("table_name").and_then(Json::as_str).is_some_and(of_step);
-            for (key, value) in members {
-                // MariaDB's form, and that of MySQL from 8.3 on.
-                told.scans |= !is_step && key == "access_type" && (value == "ALL" || value == "table");
-                told.sorts |= key == "using_filesort" && value == true || key == "filesort";
-                told.sorts |= key == "access_type" && value == "sort";
-                look(value, told);
-            }
-        }
-        Json::Array(values) => values.iter().for_each(|value| look(value, told)),
-        _ => {}
-    }
 }
