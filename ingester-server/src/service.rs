@@ -475,6 +475,4 @@ fn of_document(document: &Document, aggregated: bool, headers: &HeaderMap) -> Re
 }
 
 #[cfg(test)]
-mod former_tests;
-#[cfg(test)]
 mod tests;

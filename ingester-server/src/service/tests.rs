@@ -1,5 +1,7 @@
 //! Who is answered what, over a database in memory.
 
+mod former;
+
 use super::{Service, Sources};
 use crate::access::AccessLogs;
 use crate::caller::{Attributes, Caller, Verb};

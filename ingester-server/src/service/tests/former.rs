@@ -1,12 +1,12 @@
 //! What callers see of objects that were deleted or evicted before their namespace was made anew, and of the status of a restored one.
 
-use super::{Service, Sources};
 use crate::access::AccessLogs;
 use crate::caller::{Attributes, Caller, Verb};
 use crate::former::{FormerObjects, Namespaces};
 use crate::identity::{Access, Identity, Peer, Rate, ReviewError, Reviewer};
 use crate::metrics::Metrics;
 use crate::places::Places;
+use crate::service::{Service, Sources};
 use axum::body::Body;
 use crd_specs::KINDS;
 use futures::future::BoxFuture;
