@@ -1,15 +1,18 @@
-//! Kills the ingester again and again.
+//! Kills the ingester again and again, also beside restores of etcd.
 
 use anyhow::{Context as _, Result, ensure};
+use ingester_tests::Ingester;
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
 use crate::churn::Churn;
-use crate::eventually::{DEADLINE, eventually};
-use crate::objects::kinds;
-use crate::on_both_api_servers;
+use crate::eventually::{DEADLINE, eventually, within};
+use crate::mirror::differences;
+use crate::objects::{kinds, table};
 use crate::settings::Settings;
 use crate::world::{Own, Servers, World, run};
+use crate::{on_both_api_servers, on_servers};
 
 on_both_api_servers! { Own::NOTHING =>
     twenty_kills_lose_nothing_and_leave_nothing_behind
@@ -79,6 +82,117 @@ async fn twenty_kills_lose_nothing_and_leave_nothing_behind(world: &mut World) -
     world.settled_within(Duration::from_secs(180)).await.with_context(|| format!("kills at {moments:?}"))?;
     nothing_hangs(world).await?;
     world.audit_is_clean()
+}
+
+on_servers! { Own::CLUSTER => only_copies_survive_kills_and_restores [mariadb MARIADB] [modern MODERN] }
+
+async fn only_copies_survive_kills_and_restores(world: &mut World) -> Result<()> {
+    kill_beside_restores(world, 1, 8).await
+}
+
+/// By hand: `cargo test --workspace --test live sixty_kills -- --ignored`.
+#[test]
+#[ignore = "by hand: it takes ten minutes"]
+fn sixty_kills_of_one_ingester_beside_restores() -> Result<()> {
+    run(module_path!(), Servers::MODERN, Own::CLUSTER, async |world| kill_beside_restores(world, 1, 60).await)
+}
+
+/// As [`sixty_kills_of_one_ingester_beside_restores`].
+#[test]
+#[ignore = "by hand: it takes ten minutes"]
+fn sixty_kills_of_two_ingesters_beside_restores() -> Result<()> {
+    run(module_path!(), Servers::MODERN, Own::CLUSTER, async |world| kill_beside_restores(world, 2, 60).await)
+}
+
+/// Objects for each kill: the churn is to last as long as the kills.
+const OBJECTS_A_KILL: usize = 50;
+
+/// Every so many kills etcd is restored from the backup of as many kills ago, half of the times with a bumped revision.
+const KILLS_A_RESTORE: usize = 4;
+
+/// More revisions than there are between a backup and the restore.
+const BUMP: u32 = 1_000;
+
+/// Kills one of so many ingesters again and again, while objects are evicted, held by finalizers of others, and purged, and etcd is
+/// restored. What is an only copy once stays what it was; and when a person has decided for the rows, the cluster and the rows agree.
+async fn kill_beside_restores(world: &mut World, ingesters: usize, kills: usize) -> Result<()> {
+    let settings = Settings {
+        deletion_delay: "200ms",
+        ingester: vec!["finalizerRate: 1000", "resyncPeriod: 2s", "sweepLimit: 0"],
+        retention: "{deleted: 1s}",
+        ..world.settings()
+    };
+    world.start_with(&settings)?;
+    let others: Vec<Ingester> = (1..ingesters).map(|_| world.another(&settings)).collect::<Result<_>>()?;
+    let mut churn = Churn::new(&world.objects, kills * OBJECTS_A_KILL);
+    let slice = churn.steps / (kills + 1);
+    let mut only_copies = OnlyCopies::default();
+    let mut snapshot = world.cluster.snapshot()?;
+    for kill in 0..kills {
+        churn.allow(slice);
+        churn.reached(kill * slice + usize::try_from(random() % u64::try_from(slice)?)?).await?;
+        let which = usize::try_from(random() % u64::try_from(ingesters)?)?;
+        let ingester = others.get(which).unwrap_or_else(|| world.ingester());
+        ingester.kill()?;
+        only_copies.look(world).await?;
+        if kill % KILLS_A_RESTORE == KILLS_A_RESTORE - 1 {
+            match random().is_multiple_of(2) {
+                true => world.cluster.restore_with_bumped_revision(&snapshot, BUMP)?,
+                false => world.cluster.restore(&snapshot)?,
+            }
+            snapshot = world.cluster.snapshot()?;
+        }
+        ingester.restart()?;
+    }
+    churn.finish().await?;
+    // Every ghost that is left is reported. The operator keeps the rows.
+    let look = async || {
+        let ran = world.ingester().run(&["ghosts", "resolve", "--all", "--keep", "row"])?;
+        let found = differences(&world.objects, &world.database, None).await?;
+        Ok((ran.err, found))
+    };
+    within(Duration::from_secs(300), "the rows to be what the cluster has", look, |(_, found)| found.is_empty())
+        .await?;
+    only_copies.look(world).await?;
+    ensure!(only_copies.0.len() > kills, "there were only {} only copies", only_copies.0.len());
+    eprintln!("{} only copies survived {kills} kills", only_copies.0.len());
+    nothing_hangs(world).await?;
+    world.audit_is_clean()
+}
+
+/// The rows whose eviction was confirmed, as they were when they were seen first, by kind and uid.
+#[derive(Debug, Default)]
+struct OnlyCopies(BTreeMap<(&'static str, String), Vec<Option<String>>>);
+
+impl OnlyCopies {
+    /// Compares them with the rows as they are now, and remembers new ones.
+    async fn look(&mut self, world: &World) -> Result<()> {
+        for kind in kinds() {
+            let sql = format!(
+                "SELECT uid, evict_confirmed, name, res_version, evict_time, delete_time, json FROM `{}` WHERE evict_confirmed",
+                table(kind)
+            );
+            let mut missing: Vec<&String> = self.0.keys().filter(|(of, _)| *of == kind).map(|(_, uid)| uid).collect();
+            let mut changed = Vec::new();
+            let rows = world.database.sql(&sql).await?;
+            for row in &rows {
+                let uid = row.first().cloned().flatten().context("a uid")?;
+                missing.retain(|known| **known != uid);
+                if let Some(before) = self.0.get(&(kind, uid)).filter(|before| *before != row) {
+                    changed.push(format!("{before:?} is {row:?}"));
+                }
+            }
+            ensure!(
+                missing.is_empty() && changed.is_empty(),
+                "{kind}: only copies are gone: {missing:?}, or changed: {changed:#?}"
+            );
+            for row in rows {
+                let uid = row.first().cloned().flatten().context("a uid")?;
+                self.0.entry((kind, uid)).or_insert(row);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// No object waits for an ingester, and some were evicted.

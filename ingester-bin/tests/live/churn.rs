@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use crate::objects::{Objects, kinds, object};
+use crate::objects::{KEEP, Objects, kinds, object};
 
 /// Tasks, each with objects of its own.
 const WORKERS: usize = 16;
@@ -32,11 +32,15 @@ enum Step {
     Annotate(&'static str),
     /// Removes all finalizers and deletes it.
     Force,
+    /// Adds a finalizer of another controller.
+    Hold,
+    /// Removes that one.
+    Release,
 }
 
-/// The steps of object `number`. Half of the objects are still there at the end.
+/// The steps of object `number`. A quarter of the objects is still there at the end.
 fn life(number: usize) -> Vec<Step> {
-    use Step::{Annotate, Change, Create, Delete, Force};
+    use Step::{Annotate, Change, Create, Delete, Force, Hold, Release};
     let mut life = vec![Create, Change(1), Change(2)];
     match number % 8 {
         0 => life.push(Delete),
@@ -45,6 +49,8 @@ fn life(number: usize) -> Vec<Step> {
         // Recreated under the same name as soon as the first is gone.
         3 => life.extend([Delete, Create, Change(3)]),
         4 => life.push(Force),
+        // Evicted while another controller holds it, which still writes a result.
+        5 => life.extend([Hold, Annotate("michelangelo/Immutable"), Change(3), Release]),
         _ => life.push(Change(3)),
     }
     life
@@ -175,6 +181,16 @@ async fn attempt(objects: &Objects, kind: &str, name: &str, step: Step) -> kube:
         }
         Step::Delete => delete().await,
         Step::Annotate(annotation) => patch(json!({"metadata": {"annotations": {annotation: "true"}}})).await,
+        Step::Hold | Step::Release => {
+            let Some(object) = api.get_opt(name).await? else { return Ok(()) };
+            let mut finalizers = object.finalizers().to_vec();
+            finalizers.retain(|finalizer| finalizer != KEEP);
+            if matches!(step, Step::Hold) && object.metadata.deletion_timestamp.is_none() {
+                finalizers.push(KEEP.to_owned());
+            }
+            // Only as it was read: the ingester changes the list, too.
+            patch(json!({"metadata": {"finalizers": finalizers, "resourceVersion": object.resource_version()}})).await
+        }
         Step::Force => {
             patch(json!({"metadata": {"finalizers": null}})).await?;
             delete().await

@@ -12,6 +12,7 @@
 //! | `cost`, `memory` | how much is written, and how much memory it takes |
 //! | `outages`, `restore`, `chaos` | outages of the servers, a cluster restored from a backup, a killed ingester |
 //! | `failover`, `galera` | a primary that crashes and its replica; a cluster of databases whose nodes come and go |
+//! | `ghosts` | evicted objects that a restored etcd brings back |
 //! | `rejects` | objects that cannot be stored |
 //! | `selectors` | label and field selectors, compared with the API server's answers |
 //! | `endpoints`, `secrets`, `program` | metrics and probes, passwords, gates and signals |
@@ -41,6 +42,7 @@ mod eventually;
 mod evolution;
 mod failover;
 mod galera;
+mod ghosts;
 mod identity;
 mod kubedl;
 mod kubedl_pods;
