@@ -249,7 +249,7 @@ async fn is_gone(world: &World, what: &str, before: &Row, since: &str) -> Result
     wanted.version.clone_from(&seen.version);
     if wanted.status == "Stopped" {
         // Kubernetes says to the second when a deletion was asked for.
-        let (finished, now) = (seen.finished.clone().unwrap_or_default(), now(world).await?);
+        let (finished, now) = (seen.finished.clone().unwrap_or_default(), until(world).await?);
         ensure!(finished[..19] >= since[..19] && finished <= now, "{since} <= {finished} <= {now}: {seen:?}");
         wanted.finished = Some(finished);
     }
@@ -258,9 +258,18 @@ async fn is_gone(world: &World, what: &str, before: &Row, since: &str) -> Result
     Ok(())
 }
 
-/// The clock of the database, which is that of the ingester here.
-pub(crate) async fn now(world: &World) -> Result<String> {
-    world.database.cell("SELECT CAST(UTC_TIMESTAMP(6) AS CHAR)").await?.context("a time")
+/// How far the ingester's reading of the database's clock may be off in a test: it asks once a minute, and knows the time to within half
+/// the time that the answer took.
+const CLOCK: &str = "INTERVAL 1 SECOND";
+
+/// A time before all that is written from now on.
+pub(crate) async fn since(world: &World) -> Result<String> {
+    world.database.cell(&format!("SELECT CAST(UTC_TIMESTAMP(6) - {CLOCK} AS CHAR)")).await?.context("a time")
+}
+
+/// A time behind all that was written until now.
+pub(crate) async fn until(world: &World) -> Result<String> {
+    world.database.cell(&format!("SELECT CAST(UTC_TIMESTAMP(6) + {CLOCK} AS CHAR)")).await?.context("a time")
 }
 
 /// The jobs of one kind.
@@ -390,7 +399,7 @@ async fn every_state_of_a_job_is_in_its_row(world: &mut World) -> Result<()> {
     ensure!(longest > 5, "the lives are short: {longest}");
     let mut last: Vec<Row> = Vec::new();
     for step in 0..longest {
-        let (since, mut now_wanted) = (now(world).await?, Vec::new());
+        let (since, mut now_wanted) = (since(world).await?, Vec::new());
         for (jobs, states) in &lives {
             let Some(state) = states.get(step) else { continue };
             let object = match step {
@@ -402,7 +411,7 @@ async fn every_state_of_a_job_is_in_its_row(world: &mut World) -> Result<()> {
         }
         for wanted in &now_wanted {
             let modified = is(world, &format!("step {step}"), wanted).await?;
-            let until = now(world).await?;
+            let until = until(world).await?;
             let was = last.iter().find(|row| row.identity == wanted.identity);
             if was.is_none_or(|was| was.version != wanted.version) {
                 ensure!(since < modified && modified < until, "{since} < {modified} < {until}: {wanted:?}");
@@ -468,7 +477,7 @@ async fn a_job_that_is_deleted_has_stopped_if_it_ran(world: &mut World) -> Resul
     for (_, row) in &rows {
         is(world, "before it is deleted", row).await?;
     }
-    let since = now(world).await?;
+    let since = since(world).await?;
     for (kind, row) in &rows {
         let jobs = all.iter().find(|jobs| jobs.kind == *kind).context("its kind")?;
         jobs.delete(&row.identity[0]).await?;
@@ -484,7 +493,7 @@ async fn a_name_that_is_taken_again_has_a_row_for_each_job(world: &mut World) ->
     let settings = furnish(world).await?;
     world.start_with(&settings)?;
     let (all, mut pairs) = (Jobs::of(world)?, Vec::new());
-    let since = now(world).await?;
+    let since = since(world).await?;
     for jobs in &all {
         let old = create_stand(jobs, "again", stand("running")).await?;
         is(world, "the first of its name", &old).await?;
@@ -530,7 +539,7 @@ async fn what_happened_to_jobs_while_nobody_looked_is_in_their_rows(world: &mut 
         is(world, "before", row).await?;
     }
     world.stop()?;
-    let since = now(world).await?;
+    let since = since(world).await?;
     for jobs in &all {
         for stand in &STANDS {
             jobs.delete(stand.0).await?;

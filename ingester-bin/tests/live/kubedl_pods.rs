@@ -10,7 +10,7 @@ use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 use serde_json::{Value as Json, json};
 
 use crate::eventually::eventually;
-use crate::kubedl::{Jobs, furnish, now, with};
+use crate::kubedl::{Jobs, furnish, since, until, with};
 use crate::on_both_databases;
 use crate::world::World;
 
@@ -219,12 +219,12 @@ async fn every_state_of_a_pod_is_in_its_row(world: &mut World) -> Result<()> {
         let owner = owner(world, kind).await?;
         let pods = Pods::of(world);
         let name = format!("{main}-worker-0");
-        let since = now(world).await?;
+        let since = since(world).await?;
         let made = pods.create(pod(&name, &owner, main)).await?;
         let written = pods
             .is("nobody has taken it", &made, &owner, &Expected { status: "Unknown", ..Expected::default() })
             .await?;
-        ensure!(since < written && written < now(world).await?, "{since} < {written}");
+        ensure!(since < written && written < until(world).await?, "{since} < {written}");
         let waiting =
             pods.becomes(&name, status("Pending", main, json!({"waiting": {"reason": "ContainerCreating"}}))).await?;
         let pending = Expected { status: "Pending", ips: Some(IPS), ..Expected::default() };
@@ -322,7 +322,7 @@ async fn a_pod_that_is_deleted_has_stopped_unless_it_had_ended(world: &mut World
             .await?;
     }
     ensure!(world.database.count("replica_info WHERE is_in_etcd = 1 AND status <> 'Stopped'").await? == 6);
-    let since = now(world).await?;
+    let since = since(world).await?;
     for (pod, _) in all.iter().filter(|(pod, _)| pod.name_any().starts_with("seen")) {
         Pods::of(world).delete(&pod.name_any()).await?;
     }
@@ -340,7 +340,7 @@ async fn a_pod_that_is_deleted_has_stopped_unless_it_had_ended(world: &mut World
             let gone = async || pods.cell("gmt_finished", &pod).await;
             let finished = eventually("it has stopped", gone, Option::is_some).await?.context("a time")?;
             // Kubernetes says to the second when a deletion was asked for.
-            ensure!(finished[..19] >= since[..19] && finished <= now(world).await?, "{since} <= {finished}");
+            ensure!(finished[..19] >= since[..19] && finished <= until(world).await?, "{since} <= {finished}");
             expected.finished = Some(finished);
         }
         pods.is("deleted", &pod, &owner, &expected).await?;

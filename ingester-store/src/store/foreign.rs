@@ -6,6 +6,7 @@
 
 use super::catalog::{Catalog, FoundTable};
 use super::error::is_denied;
+use super::tables::own_schema;
 use super::{Store, StoreError};
 use ingester_core::Registry;
 use ingester_core::ddl::{ColumnDef, Schema, TableDef};
@@ -160,21 +161,37 @@ impl Store {
     /// # Errors
     /// If one is, if the user may not see the columns of one, or the catalog cannot be read.
     pub(crate) async fn refuse_foreign(&self, ours: &[TableDef], harm: Harm) -> Result<(), StoreError> {
-        for look in 1.. {
+        let own = own_schema(self.dialect).tables;
+        let all: Vec<&TableDef> = own.iter().chain(ours).collect();
+        let catalog = self.catalog_with(&all).await?;
+        self.check_own_in(&catalog).await?;
+        let Some(found) = foreign(ours, &catalog, self.dialect) else { return Ok(()) };
+        if let Some(table) = ours.iter().find(|ours| ours.name == found.table) {
+            self.may_read(table).await?;
+        }
+        Err(found.error(harm))
+    }
+
+    /// The catalog, in which those of these tables that exist have columns. A catalog is not one snapshot: it may show a table that
+    /// another session is making without any, for a moment.
+    ///
+    /// # Errors
+    /// If the user may not see the columns of one, or the catalog cannot be read.
+    pub(super) async fn catalog_with(&self, tables: &[&TableDef]) -> Result<Catalog, StoreError> {
+        let mut looks = 0;
+        loop {
             let catalog = self.catalog().await?;
-            self.check_own_in(&catalog).await?;
-            let Some(found) = foreign(ours, &catalog, self.dialect) else { return Ok(()) };
-            if let Some(table) = ours.iter().find(|ours| ours.name == found.table) {
-                self.may_read(table).await?;
-            }
-            // The catalog is not one snapshot: it shows a table that another session is just making without its columns.
-            let is_being_made = catalog.tables.get(found.table.as_str()).is_some_and(|table| table.columns.is_empty());
-            if !is_being_made || look == LOOKS {
-                return Err(found.error(harm));
+            let is_empty = |table: &&&TableDef| {
+                let found = catalog.tables.get(table.name.as_str());
+                found.is_some_and(|found| found.columns.is_empty())
+            };
+            looks += 1;
+            match tables.iter().find(is_empty) {
+                Some(table) if looks < LOOKS => self.may_read(table).await?,
+                _ => return Ok(catalog),
             }
             tokio::time::sleep(PAUSE).await;
         }
-        Ok(())
     }
 
     /// Checks that the user may read a table: what he may not, the catalog does not show.

@@ -93,7 +93,9 @@ impl Store {
     /// # Errors
     /// If one lacks a column, has another primary key, or the catalog cannot be read.
     pub async fn check_own(&self) -> Result<(), StoreError> {
-        self.check_own_in(&self.catalog().await?).await
+        let own = own_schema(self.dialect).tables;
+        let catalog = self.catalog_with(&own.iter().collect::<Vec<_>>()).await?;
+        self.check_own_in(&catalog).await
     }
 
     pub(super) async fn check_own_in(&self, catalog: &Catalog) -> Result<(), StoreError> {
