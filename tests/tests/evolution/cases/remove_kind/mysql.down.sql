@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS `worker` (
   `update_time` DATETIME(6) NOT NULL,
   `delete_time` DATETIME(6) NULL,
   `evict_time` DATETIME(6) NULL,
+  `evict_confirmed` BOOLEAN NULL,
   `ingest_version` INT UNSIGNED NOT NULL DEFAULT 0,
   `proto` LONGBLOB NULL,
   `json` JSON NOT NULL,

@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS "worker" (
   "update_time" TEXT NOT NULL,
   "delete_time" TEXT,
   "evict_time" TEXT,
+  "evict_confirmed" INTEGER,
   "ingest_version" INTEGER NOT NULL DEFAULT 0,
   "proto" BLOB,
   "json" TEXT NOT NULL,
