@@ -33,7 +33,7 @@ pub(crate) const MODEL: Kind = Kind::new(
     },
     Functions {
         plural: Plural::Literal("models"),
-        decode: Decode::Function(|object, _| Ok(object.parts().map(|_| true)?)),
+        decode: Decode::Function(|object, _| object.parts().map(|_| true)),
         crd: None,
     },
 );

@@ -40,7 +40,7 @@ pub enum FormerObjects {
     #[default]
     Granted,
     /// The same, but not those that are older than the namespace, which this cluster knows.
-    OlderHidden(Namespaces),
+    OlderHidden(Box<Namespaces>),
     /// No caller.
     Hidden,
 }

@@ -138,7 +138,7 @@ fn former_objects(serve: &config::Serve, client: Option<&Client>) -> Result<form
         (FormerObjects::Granted, _) => former::FormerObjects::Granted,
         (FormerObjects::None, _) => former::FormerObjects::Hidden,
         (FormerObjects::OlderHidden, Some(client)) => {
-            former::FormerObjects::OlderHidden(Namespaces::new(client.clone()))
+            former::FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone())))
         }
         (FormerObjects::OlderHidden, None) => {
             return Err(Failure::Usage(anyhow!(

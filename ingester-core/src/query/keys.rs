@@ -114,7 +114,7 @@ impl Checked {
             let route = match column {
                 Some(base::UID) => Some(Route::PRIMARY),
                 Some(column) => {
-                    let keys = table.keys.iter().filter(|key| first(*key) == Some(column));
+                    let keys = table.keys.iter().filter(|key| first(key) == Some(column));
                     keys.max_by_key(bound).map(|key| Route::Key(key.name))
                 }
                 None => finds_pairs(condition).then_some(Route::Pairs(place)),

@@ -113,7 +113,7 @@ fn objects() -> impl Strategy<Value = Vec<Sent>> {
     let flaw = prop_oneof![3 => Just(None), 1 => flaws().prop_map(Some)];
     let object = (depth, 0_usize..150, values(), flaw, any::<bool>());
     prop::collection::vec(object, 0..12).prop_map(|objects| {
-        let sent = |(number, (depth, managed, value, flaw, first)): (usize, (usize, usize, String, Option<&[u8]>, bool))| {
+        let sent = objects.into_iter().enumerate().map(|(number, (depth, managed, value, flaw, first))| {
             let metadata = format!(
                 r#""metadata":{{"managedFields":[{{"fieldsV1":{}}}], "uid":"u{number}","namespace":"ml","name":"n{number}","resourceVersion":"7"}}"#,
                 nested(managed)
@@ -124,8 +124,8 @@ fn objects() -> impl Strategy<Value = Vec<Sent>> {
             let (one, other) = if first { (data, metadata.into_bytes()) } else { (metadata.into_bytes(), data) };
             // Its own level, and that of the data.
             Sent { bytes: [&b"{"[..], &one, b", ", &other, b" }"].concat(), good: flaw.is_none() && depth + 2 <= 100 }
-        };
-        objects.into_iter().enumerate().map(sent).collect()
+        });
+        sent.collect()
     })
 }
 

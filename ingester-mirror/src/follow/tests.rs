@@ -848,12 +848,13 @@ async fn after_a_restore_the_same_version_with_other_content_is_written_again() 
     scene.put("c", |_| {});
     sleep(SECOND).await;
     // The cluster goes back, and gives the version to another state of the object.
-    let mut state = scene.state();
-    state.objects.remove("c");
-    state.version = version + 1;
-    let object = state.objects.get_mut("a").unwrap();
-    object["spec"]["description"] = json!("restored");
-    drop(state);
+    {
+        let mut state = scene.state();
+        state.objects.remove("c");
+        state.version = version + 1;
+        let object = state.objects.get_mut("a").unwrap();
+        object["spec"]["description"] = json!("restored");
+    }
     // The next resync finds that the cluster went back.
     sleep(700 * SECOND).await;
     assert!(scene.row("a").unwrap().json().contains("restored"), "{}", scene.row("a").unwrap().json());

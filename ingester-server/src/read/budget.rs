@@ -194,17 +194,14 @@ mod tests {
         Box::leak(Box::new(Budget::new(10 * READING)))
     }
 
-    fn ask(budget: &'static Budget, user: &'static str, cost: Cost) -> Pin<Box<dyn Future<Output = Share>>> {
+    type Asked = Pin<Box<dyn Future<Output = Share>>>;
+
+    fn ask(budget: &'static Budget, user: &'static str, cost: Cost) -> Asked {
         Box::pin(budget.reading(user, cost))
     }
 
     /// The lists that are admitted at once; the others wait.
-    fn admitted(
-        budget: &'static Budget,
-        user: &'static str,
-        cost: Cost,
-        lists: usize,
-    ) -> (Vec<Share>, Vec<Pin<Box<dyn Future<Output = Share>>>>) {
+    fn admitted(budget: &'static Budget, user: &'static str, cost: Cost, lists: usize) -> (Vec<Share>, Vec<Asked>) {
         let (mut shares, mut waiting) = (Vec::new(), Vec::new());
         for _ in 0..lists {
             let mut list = ask(budget, user, cost);

@@ -266,7 +266,7 @@ mod tests {
         let mut refused = Account::default();
         for hours in 0..1000 {
             let now = at(60 + hours * HOUR / 2);
-            assert_eq!(others(&refused, &[marked.clone()], now), 8, "after {hours} half hours");
+            assert_eq!(others(&refused, std::slice::from_ref(&marked), now), 8, "after {hours} half hours");
             refused = refused.wanting(8, now);
         }
         // What was marked long before has nothing to do with it.
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn a_unit_that_is_gone_keeps_nobody_waiting_for_ever() {
         let gone = Account::default().wanting(1000, at(0));
-        assert_eq!(others(&Account::default(), &[gone.clone()], at(WANTS - 1)), 1000);
+        assert_eq!(others(&Account::default(), std::slice::from_ref(&gone), at(WANTS - 1)), 1000);
         assert_eq!(others(&Account::default(), &[gone], at(WANTS)), 0);
     }
 

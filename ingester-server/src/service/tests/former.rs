@@ -138,7 +138,7 @@ async fn names(service: &Service, query: &str) -> (Vec<String>, Vec<String>) {
 #[tokio::test]
 async fn objects_older_than_their_namespace_are_hidden_from_every_request() {
     let client = cluster(created("2026-01-01T00:00:00Z"));
-    let (service, _) = service(FormerObjects::OlderHidden(Namespaces::new(client.clone())), client).await;
+    let (service, _) = service(FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone()))), client).await;
     let (seen, warnings) = names(&service, "state=all").await;
     assert_eq!(seen, ["deleted-new", "evicted-new", "live-new", "live-old"]);
     assert!(
@@ -178,7 +178,7 @@ async fn objects_older_than_their_namespace_are_hidden_from_every_request() {
 #[tokio::test]
 async fn former_objects_of_a_namespace_that_is_not_there_are_hidden() {
     let client = cluster(absent());
-    let (service, _) = service(FormerObjects::OlderHidden(Namespaces::new(client.clone())), client).await;
+    let (service, _) = service(FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone()))), client).await;
     let (seen, warnings) = names(&service, "state=all").await;
     assert_eq!(seen, ["live-new", "live-old"]);
     assert!(warnings.len() == 1 && warnings[0].contains("the namespace ml is not in the cluster"), "{warnings:?}");
@@ -190,7 +190,7 @@ async fn without_the_age_of_the_namespace_nothing_is_shown() {
     for (code, expected) in [(500, 503), (403, 500)] {
         let status = json!({"kind": "Status", "status": "Failure", "code": code, "reason": "", "message": "no"});
         let client = cluster((code, status));
-        let (service, _) = service(FormerObjects::OlderHidden(Namespaces::new(client.clone())), client).await;
+        let (service, _) = service(FormerObjects::OlderHidden(Box::new(Namespaces::new(client.clone()))), client).await;
         let (given, status, _) = ask(&service, "GET", MODELS, "").await;
         assert_eq!(given, expected, "{status}");
     }
