@@ -10,8 +10,12 @@ use crd_specs::KINDS;
 use futures::future::try_join_all;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use http::Request;
+use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
+use ingester_core::query::{Filter, Query, Test};
+use ingester_core::value::Value;
+use ingester_store::query::{Asked, Limits, Wanted};
 use ingester_store::{ConnectOptions, RowChange, Store};
 use ingester_tests::{ApiServer, Durability, Edition, MariaDb, install};
 use kube::Client;
@@ -71,6 +75,10 @@ struct Question {
     sql: &'static str,
     /// Whether all pages are read, one after the other. By hand, `?` stands for the name that the last page ended with.
     paged: bool,
+    /// The same for the store, without HTTP: the namespace, a label, and the limit.
+    namespace: Option<&'static str>,
+    label: Option<(&'static str, &'static str)>,
+    limit: usize,
 }
 
 const QUESTIONS: [Question; 6] = [
@@ -80,6 +88,9 @@ const QUESTIONS: [Question; 6] = [
         sql: "SELECT json FROM model FORCE INDEX (namespace_name) WHERE namespace = 'ml' AND name = 'm-000042' AND delete_time IS NULL
               ORDER BY create_time DESC LIMIT 1",
         paged: false,
+        namespace: Some("ml"),
+        label: None,
+        limit: 1,
     },
     Question {
         name: "50 by label of 1/50",
@@ -88,6 +99,9 @@ const QUESTIONS: [Question; 6] = [
               ON m.uid = l.obj_uid WHERE l.`key` = 'team' AND l.`value` = 'team-7' AND m.namespace = 'ml' AND m.delete_time IS NULL
               ORDER BY m.name, m.uid LIMIT 51) p STRAIGHT_JOIN model m ON m.uid = p.uid ORDER BY p.name",
         paged: false,
+        namespace: Some("ml"),
+        label: Some(("team", "team-7")),
+        limit: 50,
     },
     Question {
         name: "50 by label of 1/3",
@@ -96,6 +110,9 @@ const QUESTIONS: [Question; 6] = [
               (SELECT 1 FROM model_labels l FORCE INDEX (PRIMARY) WHERE l.obj_uid = uid AND l.`key` = 'tier' AND l.`value` = 'tier-1')
               ORDER BY namespace, name, uid LIMIT 51",
         paged: false,
+        namespace: Some("ml"),
+        label: Some(("tier", "tier-1")),
+        limit: 50,
     },
     Question {
         name: "all by label of 1/50",
@@ -104,6 +121,9 @@ const QUESTIONS: [Question; 6] = [
               ON m.uid = l.obj_uid WHERE l.`key` = 'team' AND l.`value` = 'team-7' AND m.delete_time IS NULL
               ORDER BY m.namespace, m.name, m.uid) p STRAIGHT_JOIN model m ON m.uid = p.uid ORDER BY p.namespace, p.name",
         paged: false,
+        namespace: None,
+        label: Some(("team", "team-7")),
+        limit: 100_000,
     },
     Question {
         name: "first 500",
@@ -111,6 +131,9 @@ const QUESTIONS: [Question; 6] = [
         sql: "SELECT json, name FROM model FORCE INDEX (namespace_name) WHERE namespace = 'ml' AND delete_time IS NULL
               ORDER BY namespace, name, uid LIMIT 501",
         paged: false,
+        namespace: Some("ml"),
+        label: None,
+        limit: 500,
     },
     Question {
         name: "all, pages of 500",
@@ -118,6 +141,9 @@ const QUESTIONS: [Question; 6] = [
         sql: "SELECT json, name FROM model FORCE INDEX (namespace_name) WHERE namespace = 'ml' AND name > ? AND delete_time IS NULL
               ORDER BY namespace, name, uid LIMIT 500",
         paged: true,
+        namespace: Some("ml"),
+        label: None,
+        limit: 500,
     },
 ];
 
@@ -137,16 +163,20 @@ async fn on(server: &ingester_tests::SqlServer, arguments: &Serve) -> Result<()>
         "{} objects of {} bytes, {} requests at a time: requests a second, and the 99th percentile",
         arguments.objects, arguments.object_bytes, arguments.clients
     );
-    for Question { name, path, sql, paged } in QUESTIONS {
-        let mut all: [Vec<(f64, f64)>; 3] = Default::default();
+    let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
+    for question in QUESTIONS {
+        let Question { name, path, sql, paged, .. } = question;
+        let asked = store.ask_about(model()?, &question.query(), Limits::default())?;
+        let mut all: [Vec<(f64, f64)>; 4] = Default::default();
         for round in 0..4 {
             let time = Duration::from_secs(arguments.seconds);
             let by_hand = load(arguments.clients, time, || by_hand(&pool, sql, paged)).await?;
+            let stored = load(arguments.clients, time, || page(&asked, question.limit, paged)).await?;
             let served = load(arguments.clients, time, || request(&ours, path, paged)).await?;
             let by_cluster = load(arguments.clients, time, || request(&cluster, path, paged)).await?;
             // The first round does not count.
             if round > 0 {
-                for (all, figures) in all.iter_mut().zip([by_hand, served, by_cluster]) {
+                for (all, figures) in all.iter_mut().zip([by_hand, stored, served, by_cluster]) {
                     all.push(figures);
                 }
             }
@@ -155,11 +185,14 @@ async fn on(server: &ingester_tests::SqlServer, arguments: &Serve) -> Result<()>
             figures.sort_by(|a, b| a.0.total_cmp(&b.0));
             figures[figures.len() / 2]
         };
-        let [hand, ours, cluster] = all.each_mut().map(median);
+        let [hand, stored, ours, cluster] = all.each_mut().map(median);
         println!(
-            "{name:22} by hand {:8.1}/s {:6.1} ms   ours {:8.1}/s {:6.1} ms ({:.2}x of by hand, {:.2}x of the API server)   API server {:8.1}/s {:6.1} ms",
+            "{name:22} by hand {:8.1}/s {:6.1} ms   the store {:8.1}/s {:6.1} ms ({:.2}x of by hand)   ours {:8.1}/s {:6.1} ms ({:.2}x of by hand, {:.2}x of the API server)   API server {:8.1}/s {:6.1} ms",
             hand.0,
             hand.1,
+            stored.0,
+            stored.1,
+            stored.0 / hand.0,
             ours.0,
             ours.1,
             ours.0 / hand.0,
@@ -213,6 +246,33 @@ async fn by_hand(pool: &MySqlPool, sql: &'static str, paged: bool) -> Result<()>
     Ok(())
 }
 
+impl Question {
+    fn query(&self) -> Query {
+        let label = |(key, value): (&str, &str)| Filter::label(key, Test::Equal(Value::text(value)));
+        let names = if self.limit == 1 { vec!["m-000042".into()] } else { Vec::new() };
+        let namespaces = self.namespace.map(Into::into).into_iter().collect();
+        Query { names, namespaces, filters: self.label.map(label).into_iter().collect(), ..Query::default() }
+    }
+}
+
+/// Reads a page of the store, or all pages.
+async fn page(asked: &Asked<'_>, limit: usize, paged: bool) -> Result<()> {
+    let mut next = None;
+    loop {
+        let page = asked.page(&Wanted::object(), limit, next.as_deref()).await?;
+        ensure!(!page.rows.is_empty(), "nothing was found");
+        next = page.next;
+        if !paged || next.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// The kind of all objects.
+fn model() -> Result<&'static Kind> {
+    find(KINDS, "michelangelo.api/v2", "Model").context("a kind of the manifest")
+}
+
 async fn request(client: &Client, path: &str, paged: bool) -> Result<()> {
     let mut next = String::new();
     loop {
@@ -253,7 +313,7 @@ async fn fill(client: &Client, url: &str, arguments: &Serve) -> Result<()> {
         let sql = format!("ALTER TABLE {table} STATS_AUTO_RECALC = 0");
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&statements).await?;
     }
-    let kind = find(KINDS, "michelangelo.api/v2", "Model").context("a kind of the manifest")?;
+    let kind = model()?;
     let (mut stored, mut next) = (0, None);
     loop {
         let api: Api<DynamicObject> = Api::all_with(client.clone(), &resource);

@@ -43,7 +43,7 @@ pub struct Ghost {
     pub row_version: u64,
     /// The object's resourceVersion.
     pub object_version: u64,
-    /// Whether somebody has deleted the evicted object in SQL.
+    /// Whether the evicted object was deleted in SQL.
     pub row_deleted: bool,
     /// What differs between the two. Without any difference, the mirror evicts the object again by itself.
     pub differences: Vec<Difference>,

@@ -2,7 +2,7 @@
 //!
 //! May use: ingester-core, ingester-store, status, read.
 //!
-//! Rights are asked about as they are today, and rows are older: whoever has the right in a namespace now would see what its former
+//! Rights are asked about as they are today, and rows are older: a caller who has the right in a namespace now would see what its former
 //! tenant deleted. The rule is decided once for a request, as a [`Reach`], which narrows every query of that request.
 
 use crate::read::{refused, resource};
@@ -36,7 +36,7 @@ const MOST: usize = 10_000;
 /// Who may see former objects.
 #[derive(Debug, Default)]
 pub enum FormerObjects {
-    /// Whoever has the right to the objects of the namespace.
+    /// Callers who have the right to the objects of the namespace today.
     #[default]
     Granted,
     /// The same, but not those that are older than the namespace, which this cluster knows.

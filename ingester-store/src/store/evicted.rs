@@ -100,7 +100,7 @@ impl Store {
     }
 
     /// Marks an evicted row as deleted. `refuse` gets the stored row while it is locked, and gives the reason if it is to be left alone.
-    /// Its version and `evict_time` stay: they tell later what the mirror may still hear of the object.
+    /// Its version and its eviction stay: it still gives way to nothing that the cluster says, and is not purged.
     ///
     /// # Errors
     /// If the row cannot be read or written within the retries.

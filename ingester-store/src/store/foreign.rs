@@ -1,8 +1,7 @@
 //! Tables that have names of ours and were made by another program: they are refused before anything is changed.
 //!
 //! No record says who made a table, so its shape decides. Every release has made a table with the same primary key and a few columns
-//! that never changed; what lacks one of them is not ours. Drift in any other column, which somebody may have made by hand, is none of
-//! this.
+//! that never changed; what lacks one of them is not ours. Drift in other columns, such as changes made by hand, does not matter here.
 
 use super::catalog::{Catalog, FoundTable};
 use super::error::is_denied;
