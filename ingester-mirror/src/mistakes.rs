@@ -28,6 +28,8 @@ pub(crate) enum Mistake {
     AnyCluster,
     /// The row of an object that is left out is only marked if it is not of a later version.
     LeftOutStale,
+    /// An object that is left out before its eviction is finished counts as gone.
+    LeftOutConfirmed,
     /// A streamed list that is broken off counts as a list.
     StreamWithoutEnd,
     /// What is deleted while a list is streamed is none of its business.
@@ -68,8 +70,6 @@ pub(crate) enum Mistake {
     GhostBelieved,
     /// A row on its way out of the cluster is remembered by the process that wrote it, and by no other.
     EvictionForgotten,
-    /// Of two states of one version the one that is stored is right, even where the cluster went back.
-    SameVersionKept,
     /// A ghost is nothing to speak of.
     SilentGhost,
     /// An evicted row that somebody deleted comes back with what is still heard of its object.

@@ -36,8 +36,8 @@ struct Addition {
     at: Instant,
     /// How often it was added, each time soon after the time before.
     times: u32,
-    /// The version that was refused.
-    refused: Option<u64>,
+    /// The version that was refused last, and how often.
+    refused: Option<(u64, u32)>,
     /// It was removed again too often.
     left: bool,
 }
@@ -56,7 +56,7 @@ impl Additions {
     /// Whether to add it to an object that lacks it at this version.
     pub(crate) fn advice(&mut self, uid: &str, version: u64) -> Advice {
         let Some(addition) = self.objects.get_mut(uid) else { return Advice::Add };
-        if addition.left || addition.refused == Some(version) {
+        if addition.is_left(version) {
             return Advice::Leave;
         }
         addition.left = addition.times >= REMOVALS && addition.at.elapsed() < SOON;
@@ -65,7 +65,7 @@ impl Additions {
 
     /// Whether the object is left without it at this version.
     pub(crate) fn leaves(&self, uid: &str, version: u64) -> bool {
-        self.objects.get(uid).is_some_and(|addition| addition.left || addition.refused == Some(version))
+        self.objects.get(uid).is_some_and(|addition| addition.is_left(version))
     }
 
     fn added(&mut self, uid: &str) {
@@ -74,8 +74,12 @@ impl Additions {
         (addition.at, addition.refused) = (Instant::now(), None);
     }
 
-    fn refused(&mut self, uid: &str, version: u64) {
-        self.entry(uid).refused = Some(version);
+    /// It was refused at this version, which nothing else has changed meanwhile. Returns how often by now.
+    fn refused(&mut self, uid: &str, version: u64) -> u32 {
+        let addition = self.entry(uid);
+        let times = addition.refused.filter(|(of, _)| *of == version).map_or(1, |(_, times)| times + 1);
+        addition.refused = Some((version, times));
+        times
     }
 
     /// The object is gone.
@@ -101,6 +105,13 @@ impl Additions {
     }
 }
 
+impl Addition {
+    /// Whether the object is left without it at this version.
+    fn is_left(&self, version: u64) -> bool {
+        self.left || self.refused.is_some_and(|(of, times)| of == version && times >= REFUSALS)
+    }
+}
+
 impl Pipeline {
     /// Adds our finalizer; `None` if the object changed meanwhile or is gone, so that an event of it follows, or if it is left without.
     pub(crate) async fn add_finalizer(&self, meta: &Meta) -> Result<Option<Object>, ApiError> {
@@ -115,7 +126,6 @@ impl Pipeline {
                 return Ok(None);
             }
         }
-        let mut refusals = 0;
         loop {
             match self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await {
                 Ok(text) => {
@@ -127,9 +137,9 @@ impl Pipeline {
                     if !self.is_unchanged(meta).await? {
                         return Ok(None);
                     }
-                    refusals += 1;
-                    if refusals == REFUSALS {
-                        self.known().additions.refused(&meta.uid, meta.resource_version);
+                    // Counted across attempts: what fails between two refusals does not begin the count anew.
+                    let refusals = self.known().additions.refused(&meta.uid, meta.resource_version);
+                    if refusals >= REFUSALS {
                         self.unit.metrics.api_error(&error.code());
                         self.give_up(meta, GivenUp::Refused, &error.to_string());
                         return Ok(None);
@@ -169,7 +179,7 @@ impl Pipeline {
 
 #[cfg(test)]
 mod tests {
-    use super::{Additions, Advice, FEW, SOON};
+    use super::{Additions, Advice, FEW, REFUSALS, SOON};
     use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
@@ -202,14 +212,21 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_version_that_was_refused_is_left_until_the_object_changes() {
         let mut additions = Additions::default();
-        additions.refused("a", 7);
+        for times in 1..=REFUSALS {
+            assert_eq!(additions.advice("a", 7), Advice::Add, "refused less than {times} times");
+            assert_eq!(additions.refused("a", 7), times);
+        }
         assert_eq!((additions.advice("a", 7), additions.advice("a", 8)), (Advice::Leave, Advice::Add));
+        assert_eq!(additions.refused("a", 8), 1, "another version");
+        assert_eq!(additions.advice("a", 8), Advice::Add);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_of_no_use_is_not_remembered() {
         let mut additions = Additions::default();
-        additions.refused("kept", 1);
+        for _ in 0..REFUSALS {
+            additions.refused("kept", 1);
+        }
         for number in 0..5 * FEW {
             additions.added(&number.to_string());
             tokio::time::advance(SOON / 512).await;

@@ -11,7 +11,7 @@ use crate::mistakes::{self, Mistake};
 use ingester_core::object::{Identity, Meta, Object};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
-use ingester_store::guard::{Verdict, Version, verdict};
+use ingester_store::guard::{Eviction, Verdict, Version, verdict};
 use ingester_store::{Reject, RowChange};
 use std::collections::HashMap;
 use std::num::NonZeroU64;
@@ -149,7 +149,7 @@ impl Pipeline {
             batch.writes.push(Write { object: reference, change, becomes, then: Then::Nothing, again: None, trail });
             return;
         }
-        let plan = self.plan(object.meta(), gone, seen);
+        let mut plan = self.plan(object.meta(), gone, seen);
         let row = match (self.unit.row(&object), plan.then) {
             (Ok(Some(row)), lifecycle::Then::AddFinalizer) => {
                 if source == Source::Watch {
@@ -159,14 +159,33 @@ impl Pipeline {
                 row
             }
             (Ok(Some(row)), _) => row,
+            // Its eviction began before the filter left it out, and goes on: what the row is about to be the only copy of is its last
+            // state. If it is not to leave any more, its row is marked, as that of any object which is left out.
+            (Ok(None), _)
+                if self.is_being_evicted(&reference.uid, seen) && !mistakes::made(Mistake::LeftOutConfirmed) =>
+            {
+                if !gone && !matches!(source, Source::Look { .. }) {
+                    self.queue.push(Item::look(reference, Why::Due, 0));
+                    batch.done.push(object.meta().uid.clone());
+                    return;
+                }
+                let Ok(row) = self.unit.kind.bare_row(&object) else {
+                    return self.leave_out(&object, gone, seen, trail, batch);
+                };
+                if plan.state == State::Live {
+                    plan = Plan { state: State::Deleted, then: lifecycle::Then::Nothing, again: None };
+                }
+                row
+            }
             (Ok(None), _) => {
                 // It was looked at after its row was read: so the row is out of date, whatever its version.
                 let looked = matches!(source, Source::Look { .. }) && !mistakes::made(Mistake::LeftOutStale);
                 let seen = seen.filter(|_| looked);
-                // Its row may be the only copy of it, which looking finds out.
+                // Its row may be the only copy of it, or another replica may be evicting it, which looking finds out.
                 let asked = gone || matches!(source, Source::Look { .. });
                 let then = self.plan_left_out(object.meta(), gone);
-                if !asked && matches!(then, lifecycle::Then::RemoveFinalizer | lifecycle::Then::Delete) {
+                let released = matches!(then, lifecycle::Then::RemoveFinalizer | lifecycle::Then::Delete);
+                if !asked && (released || self.may_have_live_row(&reference.uid)) {
                     self.queue.push(Item::look(reference, Why::Due, 0));
                     batch.done.push(object.meta().uid.clone());
                     return;
@@ -231,8 +250,7 @@ impl Pipeline {
             Source::List { behind: true } => {
                 // This row was read, or written, before the list. The cluster may have given the same version once more, to another
                 // state.
-                let least = object.version + u64::from(mistakes::made(Mistake::SameVersionKept));
-                let stored = self.known().live_version(&object.uid).filter(|version| *version >= least);
+                let stored = self.known().live_version(&object.uid).filter(|version| *version >= object.version);
                 stored.map(|res_version| Version { res_version, ..row.version() })
             }
             _ => None,
@@ -249,6 +267,14 @@ impl Pipeline {
         }
     }
 
+    /// Whether the object's row says that it is to leave etcd, and it has not left.
+    fn is_being_evicted(&self, uid: &str, seen: Option<Version>) -> bool {
+        match seen {
+            Some(seen) => seen.eviction == Eviction::Intended && !seen.deleted,
+            None => self.known().get(uid).is_some_and(|entry| entry.state == RowState::Stored(State::Evicted)),
+        }
+    }
+
     /// The kind's predicate leaves the object out: it has no live row, and does not wait for us.
     fn leave_out(&self, object: &Object, gone: bool, seen: Option<Version>, trail: Trail, batch: &mut Batch) {
         let meta = object.meta();
@@ -258,12 +284,7 @@ impl Pipeline {
             lifecycle::Then::Delete => Then::Delete(meta.clone()),
             _ => Then::Nothing,
         };
-        // A row that it has is from before it was left out. So may be one of an object that was rejected since.
-        let live = self.known().get(&meta.uid).is_some_and(|entry| match entry.state {
-            RowState::Rejected => true,
-            state => state == RowState::Stored(State::Live),
-        });
-        if live || !matches!(then, Then::Nothing) {
+        if self.may_have_live_row(&meta.uid) || !matches!(then, Then::Nothing) {
             let becomes = if gone { Becomes::Gone { swept: false } } else { Becomes::LeftOut };
             let version = reference.version.max(seen.map_or(0, |seen| seen.res_version));
             let change = self.tombstone(&ObjectRef { version, ..reference.clone() });
@@ -278,6 +299,12 @@ impl Pipeline {
         }
         drop(known);
         batch.done.push(reference.uid);
+    }
+
+    /// Whether an object that is left out has a row of before that. So may one that was rejected since.
+    fn may_have_live_row(&self, uid: &str) -> bool {
+        let state = self.known().get(uid).map(|entry| entry.state);
+        matches!(state, Some(RowState::Rejected | RowState::Stored(State::Live)))
     }
 
     /// What to request for an object that is left out. Its row is not live, so nothing waits for the end of a delay.

@@ -91,14 +91,14 @@ impl World {
 
     /// What is not as it must be with a ghost.
     pub(super) fn ghost_at_rest(&self, thing: &Thing) -> Option<&'static str> {
+        if thing.flavour == Flavour::LeftOut {
+            // It is not read beside its row until it is to be let go: the audit reports it.
+            return None;
+        }
         let refused = thing.unpatchable.is_some() || thing.undeletable.is_some();
         if self.says_the_same(thing) {
             let left = thing.deletion.is_some() && !thing.is_ours();
             return (!left && !refused).then_some("what came back as it was is evicted again");
-        }
-        if thing.flavour == Flavour::LeftOut {
-            // It is not read beside its row until it is to be let go: the audit reports it.
-            return None;
         }
         let told = self.reports.metrics.is_none() || self.reports.events.contains(&thing.uid);
         (!told).then_some("a ghost is reported")

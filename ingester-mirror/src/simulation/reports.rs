@@ -5,7 +5,8 @@ use super::world::World;
 use crate::metrics::Metrics;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// After how many refusals of one version to one process they must be reported.
+/// After how many refusals of one version to one process they must be reported. Each time the process asks whether the object has changed
+/// meanwhile, which tells it nothing if that fails, or if it has changed by then.
 const REFUSALS: u32 = 5;
 
 /// After how many an object is left without our finalizer.
@@ -69,8 +70,7 @@ impl World {
         let mut rendered = None;
         for ((ingester, _, refusal), times) in &self.reports.heard {
             let Refusal { verb, uid, version, code } = refusal;
-            let most = if *verb == Verb::Add { ADDITIONS } else { REFUSALS };
-            if *times < most {
+            if *times < REFUSALS {
                 continue;
             }
             let rendered = rendered.get_or_insert_with(|| metrics.render());

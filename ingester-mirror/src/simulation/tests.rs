@@ -103,6 +103,7 @@ const MISTAKES: [Mistake; 31] = [
     Mistake::HastyLook,
     Mistake::LeftOutWaits,
     Mistake::LeftOutStale,
+    Mistake::LeftOutConfirmed,
     Mistake::DefinitionIgnored,
     Mistake::NoFuse,
     Mistake::AnyCluster,
@@ -123,7 +124,6 @@ const MISTAKES: [Mistake; 31] = [
     Mistake::DeletionBelieved,
     Mistake::GhostBelieved,
     Mistake::EvictionForgotten,
-    Mistake::SameVersionKept,
     Mistake::SilentGhost,
     Mistake::FuseOfUnit,
 ];
