@@ -135,6 +135,8 @@ pub(super) fn before_row(world: &mut World, old: Option<&Kept>, new: &StoredRow)
     let was = world.truth.was(uid, new.res_version, old.since);
     let newer = new.res_version > stored.res_version;
     let not_earlier = Some(new.res_version).filter(|version| *version >= stored.res_version);
+    // A late write of the last state as an evicted one does not revive the row: it keeps what a tombstone would let be purged.
+    let saved = evicted && new.res_version == stored.res_version;
     let told = format!("{}, is written over as v{} deleted {deleted} evicted {evicted}", old.told(), new.res_version);
     // A row that somebody removed comes again with late events, and then what was looked up before it was removed.
     let again = world.database.by_hand.contains(uid);
@@ -143,7 +145,7 @@ pub(super) fn before_row(world: &mut World, old: Option<&Kept>, new: &StoredRow)
         world.violate(format!("an evicted row is never marked as deleted: {told}"));
     } else if stored.evicted() && !evicted && !newer && (!was || new.res_version == stored.res_version) {
         world.violate(format!("an evicted row keeps evict_time: {told}"));
-    } else if stored.deleted && !deleted && !newer && !was {
+    } else if stored.deleted && !deleted && !newer && !was && !saved {
         world.violate(format!("a tombstone is never revived by an older version: {told}"));
     } else if !stored.deleted && deleted && !world.truth.left(uid, old.since, not_earlier) {
         world.violate(format!("no row of an object that stays is marked as deleted: {told}"));

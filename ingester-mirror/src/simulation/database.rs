@@ -91,8 +91,8 @@ pub(super) struct Database {
     pub(super) by_hand: BTreeSet<Box<str>>,
     /// What each unit wants to sweep, and has swept.
     pub(super) accounts: BTreeMap<String, Account>,
-    /// Counts how often another server has taken over.
-    pub(super) moves: watch::Sender<u64>,
+    /// Counts how often another server has taken over, for each that asks.
+    pub(super) moves: Vec<watch::Sender<u64>>,
     /// Rows of objects that are gone, and that another database has as they were before they were evicted.
     pub(super) lost_evictions: BTreeSet<Box<str>>,
     /// How far its clock is off, in microseconds.
@@ -175,7 +175,8 @@ impl World {
         (self.database.rows, self.database.rejects, self.database.marked) = (rows, rejects, marked);
         let uids: Vec<Box<str>> = self.database.rows.keys().cloned().collect();
         uids.iter().for_each(|uid| self.confirmed(uid));
-        self.database.moves.send_modify(|moves| *moves += 1);
+        self.database.moves.retain(|of_one| !of_one.is_closed());
+        self.database.moves.iter().for_each(|of_one| of_one.send_modify(|moves| *moves += 1));
     }
 
     pub(super) fn write(&mut self, who: &str, changes: Vec<RowChange>) -> Report {

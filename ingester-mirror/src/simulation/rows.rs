@@ -293,6 +293,9 @@ impl Rows for Client {
     }
 
     fn moves(&self) -> watch::Receiver<u64> {
-        self.sim.world().database.moves.subscribe()
+        // One for each, because a channel wakes several receivers in an order of its own, and a seed is to give one history.
+        let (sender, moves) = watch::channel(0);
+        self.sim.world().database.moves.push(sender);
+        moves
     }
 }
