@@ -56,7 +56,7 @@ pub(crate) async fn resolve(arguments: &GhostsResolve, config: Config, program: 
     }
     show(arguments.output.output, &resolved, || table(&resolved))?;
     if resolved.is_empty() && failed == 0 {
-        note("there is no such ghost; `ingester ghosts` lists them");
+        note("no matching ghost; `ingester ghosts` lists them");
     } else {
         note(&format!("{} resolved; what went is in {}", resolved.len(), arguments.export.display()));
     }

@@ -97,7 +97,7 @@ pub(super) struct Watched<'w> {
 }
 
 /// Connects, retrying as long as it takes. Then, in this order: checks that the database belongs to the cluster, if one is to be
-/// asked; migrates the tables, or waits until somebody else does. So nothing is written into the database of another cluster.
+/// asked; migrates the tables, or waits until another program has. So nothing is written into the database of another cluster.
 pub(super) async fn open(
     tables: &Tables,
     options: ConnectOptions,
