@@ -32,8 +32,9 @@ pub(crate) struct Additions {
 }
 
 struct Addition {
-    /// When it was last added.
+    /// When it was last added, and to which version.
     at: Instant,
+    version: u64,
     /// How often it was added, each time soon after the time before.
     times: u32,
     /// The version that was refused last, and how often.
@@ -59,7 +60,7 @@ impl Additions {
         if addition.is_left(version) {
             return Advice::Leave;
         }
-        addition.left = addition.times >= REMOVALS && addition.at.elapsed() < SOON;
+        addition.left = addition.times >= REMOVALS && addition.is_removed(version);
         if addition.left { Advice::GiveUp } else { Advice::Add }
     }
 
@@ -68,10 +69,11 @@ impl Additions {
         self.objects.get(uid).is_some_and(|addition| addition.is_left(version))
     }
 
-    fn added(&mut self, uid: &str) {
+    /// It was added to this version.
+    fn added(&mut self, uid: &str, version: u64) {
         let addition = self.entry(uid);
-        addition.times = if addition.at.elapsed() < SOON { addition.times + 1 } else { 1 };
-        (addition.at, addition.refused) = (Instant::now(), None);
+        addition.times = if addition.is_removed(version) { addition.times + 1 } else { 1 };
+        (addition.at, addition.version, addition.refused) = (Instant::now(), version, None);
     }
 
     /// It was refused at this version, which nothing else has changed meanwhile. Returns how often by now.
@@ -100,12 +102,18 @@ impl Additions {
                 .retain(|_, addition| addition.left || addition.refused.is_some() || addition.at.elapsed() < SOON);
             self.room = 2 * self.objects.len();
         }
-        let new = || Addition { at: Instant::now(), times: 0, refused: None, left: false };
+        let new = || Addition { at: Instant::now(), version: 0, times: 0, refused: None, left: false };
         self.objects.entry(uid.into()).or_insert_with(new)
     }
 }
 
 impl Addition {
+    /// Whether the object lacks it at this version because it was removed soon after it was added. An object of a version that is not
+    /// later than the one it was added to has come from a backup.
+    fn is_removed(&self, version: u64) -> bool {
+        version > self.version && self.at.elapsed() < SOON
+    }
+
     /// Whether the object is left without it at this version.
     fn is_left(&self, version: u64) -> bool {
         self.left || self.refused.is_some_and(|(of, times)| of == version && times >= REFUSALS)
@@ -130,7 +138,7 @@ impl Pipeline {
             match self.unit.cluster.patch(&meta.namespace, &meta.name, &patch).await {
                 Ok(text) => {
                     self.unit.metrics.finalizers_added(1);
-                    self.known().additions.added(&meta.uid);
+                    self.known().additions.added(&meta.uid, meta.resource_version);
                     return Ok(self.unit.parse(text).ok());
                 }
                 Err(error) if error.kind() == ApiErrorKind::Conflict => {
@@ -187,7 +195,7 @@ mod tests {
         let mut additions = Additions::default();
         for version in 1..=3 {
             assert_eq!(additions.advice("a", version), Advice::Add);
-            additions.added("a");
+            additions.added("a", version);
             tokio::time::advance(Duration::from_secs(1)).await;
         }
         assert!(!additions.leaves("a", 4));
@@ -204,9 +212,22 @@ mod tests {
         let mut additions = Additions::default();
         for version in 1..=10 {
             assert_eq!(additions.advice("a", version), Advice::Add);
-            additions.added("a");
+            additions.added("a", version);
             tokio::time::advance(SOON).await;
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_finalizer_that_a_backup_lacks_is_added_again() {
+        let mut additions = Additions::default();
+        for _ in 1..=10 {
+            assert_eq!(additions.advice("a", 7), Advice::Add);
+            additions.added("a", 7);
+        }
+        additions.added("a", 9);
+        additions.added("a", 11);
+        assert_eq!(additions.advice("a", 11), Advice::Add, "from a backup");
+        assert_eq!(additions.advice("a", 13), Advice::GiveUp);
     }
 
     #[tokio::test(start_paused = true)]
@@ -228,7 +249,7 @@ mod tests {
             additions.refused("kept", 1);
         }
         for number in 0..5 * FEW {
-            additions.added(&number.to_string());
+            additions.added(&number.to_string(), 1);
             tokio::time::advance(SOON / 512).await;
         }
         assert!(additions.objects.len() <= 2 * FEW, "{}", additions.objects.len());

@@ -147,6 +147,9 @@ pub(super) fn before_row(world: &mut World, old: Option<&Kept>, new: &StoredRow)
     let told = format!("{}, is written over as v{} deleted {deleted} evicted {evicted}", old.told(), new.res_version);
     // A row that somebody removed comes again with late events, and then what was looked up before it was removed.
     let again = world.database.by_hand.contains(uid);
+    if !stored.deleted && !stored.evicted() && deleted {
+        before_mark(world, uid);
+    }
     let outlived = again && world.truth.outlived(uid, stored.res_version, new.res_version);
     if stored.evicted() && deleted && !was && !outlived {
         world.violate(format!("an evicted row is never marked as deleted: {told}"));
@@ -170,12 +173,22 @@ pub(super) fn before_sweep(world: &mut World, uids: &[String]) {
     if rows as u64 > SWEEP_LIMIT {
         world.violate(format!("no sweep marks more rows than the limit: {rows}"));
     }
-    // The row of an object that was to be deleted before may be marked meanwhile, for that reason and not by a sweep.
-    let counts = |uid: &&String| !evicted(world, uid) && !world.truth.was_leaving(uid);
-    let swept: Vec<String> = uids.iter().filter(counts).cloned().collect();
-    world.swept.extend(swept);
-    let all = world.swept.len();
-    if world.more.namespaces && all as u64 > SWEEP_LIMIT {
+    let asked: Vec<String> = uids.iter().filter(|uid| !evicted(world, uid)).cloned().collect();
+    for uid in asked {
+        world.swept.entry(uid).or_default();
+    }
+}
+
+/// A row that was live is marked as deleted. It counts for the limit of its kind if a sweep has asked about it. The row of an object
+/// that was to be deleted is marked for that reason.
+fn before_mark(world: &mut World, uid: &str) {
+    if world.truth.was_leaving(uid) {
+        return;
+    }
+    let Some(marked) = world.swept.get_mut(uid) else { return };
+    *marked = true;
+    let all = world.swept.values().filter(|marked| **marked).count();
+    if world.lost && world.more.namespaces && all as u64 > SWEEP_LIMIT {
         world.violate(format!("the units of a kind have one limit for sweeps: {all} rows"));
     }
 }

@@ -11,7 +11,7 @@ use super::troubles::{More, Troubles};
 use crate::health::Health;
 use crate::replicas::{Frozen, Share};
 use ingester_core::Kind;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -98,8 +98,8 @@ pub(super) struct World {
     pub(super) other: ApiServer,
     /// The API server has lost all objects.
     pub(super) lost: bool,
-    /// The rows that were swept since then.
-    pub(super) swept: BTreeSet<String>,
+    /// The rows that sweeps asked about since then, and whether they were marked as deleted.
+    pub(super) swept: BTreeMap<String, bool>,
     pub(super) database: Database,
     pub(super) truth: Truth,
     pub(super) pace: Pace,
@@ -139,7 +139,7 @@ impl Sim {
             server: ApiServer::new("this", &mut rng),
             other: ApiServer::new("other", &mut fastrand::Rng::with_seed(seed)),
             lost: false,
-            swept: BTreeSet::new(),
+            swept: BTreeMap::new(),
             database: Database::new(troubles.more, &mut dice),
             truth: Truth::default(),
             pace: Pace::new(Duration::from_secs(if prompt { 1 } else { 120 })),
