@@ -48,6 +48,8 @@ pub(crate) enum Mistake {
     RowsNotCompared,
     /// An immutable object that is terminating is being deleted.
     CollectedDeleted,
+    /// What a list lacks is written later all the same, and stays.
+    MissedWhileHeld,
     /// What is refused for good is nothing to speak of.
     SilentRefusal,
     /// A look may be answered by an API server that is behind.

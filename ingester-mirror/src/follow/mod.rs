@@ -37,8 +37,8 @@ use crate::unit::{Stopped, Unit};
 use ingester_core::object::{Identity, Meta};
 use ingester_store::Evicted;
 use metadata::Ahead;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -70,6 +70,21 @@ pub(crate) struct Follower {
     /// Whether the last list lacked so many objects that their rows were not marked; told when it did.
     refused: AtomicBool,
     sweep_was_refused: Notify,
+    missed: Missed,
+}
+
+/// The objects that a list lacked while an older state of them was being written. If their rows are live once that is done, they are
+/// compared again.
+#[derive(Default)]
+struct Missed {
+    uids: Mutex<Vec<Box<str>>>,
+    added: Notify,
+}
+
+impl Missed {
+    fn uids(&self) -> MutexGuard<'_, Vec<Box<str>>> {
+        self.uids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Follower {
@@ -83,6 +98,7 @@ impl Follower {
             may_want: AtomicBool::new(true),
             refused: AtomicBool::new(false),
             sweep_was_refused: Notify::new(),
+            missed: Missed::default(),
         }
     }
 

@@ -20,12 +20,42 @@ const AFTER_REFUSAL: Duration = Duration::from_secs(1800);
 /// The shortest pause before a comparison because of the database: it may move several times, one after the other.
 const MOVING: Duration = Duration::from_secs(5);
 
+/// The pause between looks at what a list lacked while it was being written.
+const WRITING: Duration = Duration::from_secs(5);
+
 /// Uids in one statement.
 const PORTION: usize = 500;
 
 impl Follower {
-    /// Compares every `resyncPeriod`, from the end of one time to the begin of the next; and soon after the database has moved to another
-    /// server or was started anew, because that may have lost what was committed.
+    /// A list lacks these, and older states of them are being written: they are compared when that is done.
+    pub(super) fn compare_after(&self, held: Vec<Box<str>>) {
+        if !held.is_empty() && !mistakes::made(Mistake::MissedWhileHeld) {
+            *self.missed.uids() = held;
+            self.missed.added.notify_one();
+        }
+    }
+
+    /// Waits until something that a list lacked was written since then, and its row is live.
+    async fn written_late(&self) {
+        loop {
+            let none = {
+                let mut missed = self.missed.uids();
+                let written = missed.extract_if(.., |uid| !self.pipeline.queue.holds(uid));
+                let is_live = |uid: Box<str>| {
+                    let state = self.pipeline.known().get(&uid).map(|entry| entry.state);
+                    state.is_some_and(|state| state == RowState::Stored(State::Live) || state.is_leaving())
+                };
+                if written.map(is_live).fold(false, |any, live| any | live) {
+                    return;
+                }
+                missed.is_empty()
+            };
+            if none { self.missed.added.notified().await } else { tokio::time::sleep(WRITING).await }
+        }
+    }
+
+    /// Compares every `resyncPeriod`, from the end of one time to the begin of the next; soon after the database has moved to another
+    /// server or was started anew, because that may have lost what was committed; and when an object that is gone was written late.
     pub(super) async fn resync(&self) {
         let unit = self.unit();
         let kind = unit.kind.name();
@@ -54,6 +84,7 @@ impl Follower {
                 () = moved => {
                     tracing::warn!(kind, "The database has moved to another server, or was started anew: comparing rows with the cluster");
                 }
+                () = self.written_late() => tracing::debug!(kind, "What is gone was written meanwhile: comparing"),
                 () = due => {}
             }
             moves.borrow_and_update();
@@ -79,7 +110,8 @@ impl Follower {
         if self.observed.load(Ordering::Relaxed) == 0 {
             return Ok(0);
         }
-        self.look_for_evictions().await;
+        let evictions = self.pipeline.evictions().all();
+        self.look_for_evictions(&evictions).await;
         if !mistakes::made(Mistake::RowsNotCompared)
             && let Err(error) = self.compare_rows().await
         {
@@ -115,10 +147,9 @@ impl Follower {
         Ok(found + self.sweep(version).await)
     }
 
-    /// Reports the rows of evicted objects that the database has lost. Each was the only copy of its object.
-    async fn look_for_evictions(&self) {
+    /// Reports those of these rows of evicted objects that the database has lost. Each was the only copy of its object.
+    pub(super) async fn look_for_evictions(&self, evicted: &[EvictedObject]) {
         let unit = self.unit();
-        let evicted = self.pipeline.evictions().all();
         let mut stored = HashMap::new();
         for portion in evicted.chunks(PORTION) {
             let uids: &Vec<&str> = &portion.iter().map(|eviction| &*eviction.uid).collect();
@@ -127,7 +158,7 @@ impl Follower {
             let Ok(versions) = unit.until_done("reading the rows of evicted objects", read).await else { return };
             stored.extend(versions);
         }
-        let lost = self.pipeline.evictions().lost(&evicted, &stored);
+        let lost = self.pipeline.evictions().lost(evicted, &stored);
         let api_version = unit.kind.api_version();
         for EvictedObject { uid, namespace, name, version } in lost {
             unit.metrics.eviction_lost();

@@ -18,17 +18,21 @@ impl Follower {
         let kind = unit.kind.name();
         let Unseen { missed, evicted } = self.pipeline.known().unseen();
         unit.metrics.ghosts(self.pipeline.known().ghosts());
-        // That evicted objects are gone is what was wanted, however many they are.
-        let mut unseen: Vec<Box<str>> = {
-            // A row that this process has evicted, and that is live again, has lost the eviction: it is left as it is.
-            let evictions = self.pipeline.evictions();
-            missed.into_iter().filter(|uid| !self.pipeline.queue.holds(uid) && !evictions.has(uid)).collect()
-        };
+        let is_held = |uid: &Box<str>| self.pipeline.queue.holds(uid);
+        let (mut held, mut unseen): (Vec<_>, Vec<_>) = missed.into_iter().partition(is_held);
+        let (evicted_held, evicted): (Vec<_>, Vec<_>) = evicted.into_iter().partition(is_held);
+        held.extend(evicted_held);
+        self.compare_after(held);
+        // A row that has lost its eviction is left as it is.
+        let evictions = self.pipeline.evictions().of(&unseen);
+        self.look_for_evictions(&evictions).await;
+        unseen.retain(|uid| !self.pipeline.evictions().has_lost(uid));
         if self.is_too_many(unseen.len()).await {
             unseen.clear();
         }
         let missed = unseen.len();
-        unseen.extend(evicted.into_iter().filter(|uid| !self.pipeline.queue.holds(uid)));
+        // That evicted objects are gone is what was wanted, however many they are.
+        unseen.extend(evicted);
         for uids in unseen.chunks(PORTION) {
             let references: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
             // It is asked until it answers: nothing may list again for long, and until then nobody would know.

@@ -18,11 +18,12 @@ pub(crate) struct EvictedObject {
     pub(crate) version: u64,
 }
 
-/// The last evictions, the oldest first.
+/// The last evictions.
 #[derive(Debug, Default)]
 pub(crate) struct Evictions {
-    last: VecDeque<EvictedObject>,
-    uids: HashSet<Box<str>>,
+    objects: HashMap<Box<str>, EvictedObject>,
+    /// Their uids, the oldest first.
+    last: VecDeque<Box<str>>,
     /// Those whose rows were reported as lost.
     lost: HashSet<Box<str>>,
 }
@@ -30,52 +31,58 @@ pub(crate) struct Evictions {
 impl Evictions {
     /// An object was deleted from etcd, and its row is the only copy.
     pub(crate) fn add(&mut self, meta: &Meta) {
-        if !self.uids.insert(meta.uid.clone()) {
-            return;
-        }
-        self.last.push_back(EvictedObject {
+        let eviction = EvictedObject {
             uid: meta.uid.clone(),
             namespace: meta.namespace.clone(),
             name: meta.name.clone(),
             version: meta.resource_version,
-        });
+        };
+        // An object that another finalizer holds may stay after all, and be evicted again.
+        if self.objects.insert(meta.uid.clone(), eviction).is_some() {
+            return;
+        }
+        self.last.push_back(meta.uid.clone());
         if self.last.len() > MOST
             && let Some(oldest) = self.last.pop_front()
         {
-            self.uids.remove(&oldest.uid);
-            self.lost.remove(&oldest.uid);
+            self.objects.remove(&oldest);
+            self.lost.remove(&oldest);
         }
-    }
-
-    /// Whether this process has evicted it not long ago: a row of it that is live again is one that lost the eviction.
-    pub(crate) fn has(&self, uid: &str) -> bool {
-        self.uids.contains(uid)
     }
 
     /// All of them.
     pub(crate) fn all(&self) -> Vec<EvictedObject> {
-        self.last.iter().cloned().collect()
+        self.last.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect()
     }
 
-    /// Those of `asked` whose rows lost the eviction, and were not reported before. `stored` is what was read of them.
+    /// Those of these objects that this process has evicted not long ago.
+    pub(crate) fn of(&self, uids: &[Box<str>]) -> Vec<EvictedObject> {
+        uids.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect()
+    }
+
+    /// Whether its row had lost the eviction when [`Evictions::lost`] was last asked about it.
+    pub(crate) fn has_lost(&self, uid: &str) -> bool {
+        self.lost.contains(uid)
+    }
+
+    /// Those of `asked` whose rows lost the eviction, and had it when this was last asked. `stored` is what was read of them.
     pub(crate) fn lost(&mut self, asked: &[EvictedObject], stored: &HashMap<Box<str>, Version>) -> Vec<EvictedObject> {
-        let is_lost = |eviction: &&EvictedObject| match stored.get(&eviction.uid) {
+        let is_lost = |eviction: &EvictedObject| match stored.get(&eviction.uid) {
             None => true,
-            // Users change and delete evicted rows: these have a later version, and stay evicted.
-            Some(stored) => !stored.evicted() || stored.res_version < eviction.version,
+            // Users change and delete evicted rows, and an object that another finalizer holds may stay: these rows have a later version.
+            Some(stored) => {
+                stored.res_version < eviction.version || (stored.res_version == eviction.version && !stored.evicted())
+            }
         };
-        asked
-            .iter()
-            .filter(|eviction| self.uids.contains(&eviction.uid))
-            .filter(is_lost)
-            .filter(|eviction| !self.lost.contains(&eviction.uid))
-            .cloned()
-            .collect::<Vec<_>>()
-            .into_iter()
-            .inspect(|eviction| {
-                self.lost.insert(eviction.uid.clone());
-            })
-            .collect()
+        let mut lost = Vec::new();
+        for eviction in asked.iter().filter(|eviction| self.objects.contains_key(&eviction.uid)) {
+            if !is_lost(eviction) {
+                self.lost.remove(&eviction.uid);
+            } else if self.lost.insert(eviction.uid.clone()) {
+                lost.push(eviction.clone());
+            }
+        }
+        lost
     }
 }
 
@@ -115,7 +122,23 @@ mod tests {
         assert_eq!(lost.iter().map(|eviction| &*eviction.uid).collect::<Vec<_>>(), ["missing", "live"]);
         assert_eq!((&*lost[0].namespace, &*lost[0].name, lost[0].version), ("ml", "n-missing", 5));
         assert!(evictions.lost(&all, &rows).is_empty(), "once");
-        assert!(evictions.has("live"), "its row is not swept");
+        assert!(evictions.has_lost("live"), "its row is not swept");
+    }
+
+    #[test]
+    fn a_row_of_a_later_version_has_not_lost_its_eviction() {
+        let mut evictions = Evictions::default();
+        evictions.add(&meta("stays", 5));
+        let rows = stored(&[("stays", 6, false, false)]);
+        assert!(evictions.lost(&evictions.all(), &rows).is_empty(), "another finalizer held it, and it stayed");
+        evictions.add(&meta("stays", 7));
+        assert_eq!(evictions.lost(&evictions.all(), &rows).len(), 1);
+        assert!(evictions.has_lost("stays"));
+        assert!(
+            evictions.lost(&evictions.all(), &stored(&[("stays", 7, true, false)])).is_empty(),
+            "its backup is back"
+        );
+        assert!(!evictions.has_lost("stays"));
     }
 
     #[test]
@@ -126,6 +149,6 @@ mod tests {
             evictions.add(&meta(&number.to_string(), 1));
         }
         assert_eq!(evictions.all().len(), MOST);
-        assert!(!evictions.has("1") && evictions.has("2"));
+        assert!(evictions.of(&["1".into()]).is_empty() && evictions.of(&["2".into()]).len() == 1);
     }
 }

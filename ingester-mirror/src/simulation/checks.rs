@@ -180,9 +180,9 @@ pub(super) fn before_sweep(world: &mut World, uids: &[String]) {
 }
 
 /// A row that was live is marked as deleted. It counts for the limit of its kind if a sweep has asked about it. The row of an object
-/// that was to be deleted is marked for that reason.
+/// that was to be deleted is marked for that reason, and a rejected object is looked at for its own sake.
 fn before_mark(world: &mut World, uid: &str) {
-    if world.truth.was_leaving(uid) {
+    if world.truth.was_leaving(uid) || world.database.rejects.contains_key(uid) {
         return;
     }
     let Some(marked) = world.swept.get_mut(uid) else { return };
@@ -241,6 +241,9 @@ pub(super) fn at_rest(world: &World) -> Option<String> {
     }
     if world.database.down.is_some_and(|down| down > Instant::now()) {
         return Some("the database is not up".into());
+    }
+    if !world.garbage().is_empty() {
+        return Some("there is garbage".into());
     }
     for thing in world.server.things.values() {
         if let Some(wrong) = object_at_rest(world, thing) {

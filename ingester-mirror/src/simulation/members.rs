@@ -230,6 +230,8 @@ pub(super) async fn befall(sim: Sim, seed: u64) {
             0 => {
                 world.note("world", &format!("i{member} is frozen for {millis} ms"));
                 world.ingesters[member].frozen.until(until);
+                // Its pauses end meanwhile.
+                world.pace.learns(member, None, until);
             }
             1 => {
                 world.note("world", &format!("i{member} is cut off from the API server for {millis} ms"));

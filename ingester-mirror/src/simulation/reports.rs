@@ -68,9 +68,10 @@ impl World {
     pub(super) fn unreported(&self) -> Option<String> {
         let metrics = self.reports.metrics.as_ref()?;
         let mut rendered = None;
-        for ((ingester, _, refusal), times) in &self.reports.heard {
+        for ((ingester, life, refusal), times) in &self.reports.heard {
             let Refusal { verb, uid, version, code } = refusal;
-            if *times < REFUSALS {
+            // A process that ended may have been about to report it.
+            if *times < REFUSALS || self.ingesters[*ingester].life != *life {
                 continue;
             }
             let rendered = rendered.get_or_insert_with(|| metrics.render());

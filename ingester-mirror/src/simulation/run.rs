@@ -22,6 +22,7 @@ use ingester_core::value::Micros;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// By when everything must be as it must be, once the trouble is over.
@@ -30,8 +31,9 @@ const REST: Duration = Duration::from_secs(900);
 /// How long it must stay so.
 const STAYS: Duration = Duration::from_secs(70);
 
-/// How many requests an ingester may make within [`STAYS`] when nothing happens, and how many more for each object.
-const REQUESTS: (usize, usize) = (40, 40);
+/// How many requests an ingester may make within [`STAYS`] for each namespace when nothing happens, and how many for each object: some
+/// are refused again and again.
+const REQUESTS: (usize, usize) = (40, 60);
 
 /// How a run ended.
 #[derive(Debug)]
@@ -135,7 +137,7 @@ async fn all(sim: &Sim, troubles: Troubles) {
     if slow {
         tokio::time::sleep(LONG).await;
     }
-    let begin = tokio::time::Instant::now();
+    let begin = Instant::now();
     loop {
         let wrong = checks::at_rest(&sim.world());
         match wrong {
@@ -151,7 +153,8 @@ async fn all(sim: &Sim, troubles: Troubles) {
         world.violate(format!("at rest, no more: {wrong}"));
     }
     let (requests, objects) = (world.requests - requests, world.server.things.len());
-    if requests > world.ingesters.len() * (REQUESTS.0 + objects * REQUESTS.1) {
+    let namespaces = if world.more.namespaces { NAMESPACES.len() } else { 1 };
+    if requests > world.ingesters.len() * (namespaces * REQUESTS.0 + objects * REQUESTS.1) {
         world.violate(format!("at rest, {requests} requests in {STAYS:?} for {objects} objects"));
     }
 }
@@ -228,7 +231,11 @@ async fn ingest(sim: Sim, ingester: usize, setup: Setup) {
                     (world.calm, world.rng.u32(..3) == 0)
                 };
                 if gently && !calm {
-                    sim.world().note(&format!("i{ingester}"), "is stopped");
+                    let mut world = sim.world();
+                    world.note(&format!("i{ingester}"), "is stopped");
+                    // It does not wait any more before it tries again.
+                    world.pace.learns(ingester, None, Instant::now());
+                    drop(world);
                     stop.cancel();
                 } else if !calm {
                     sim.world().kill(ingester, client.life);

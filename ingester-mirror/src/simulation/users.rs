@@ -140,6 +140,17 @@ async fn fail_over(sim: Sim, lost: Duration, down: Duration) {
     world.database.down = Some(Instant::now() + down);
 }
 
+impl World {
+    /// The names of the objects without their owners.
+    pub(super) fn garbage(&self) -> Vec<String> {
+        let things = &self.server.things;
+        let there = |uid: &String| things.values().any(|thing| thing.uid == *uid);
+        let garbage =
+            |thing: &&Thing| thing.deletion.is_none() && thing.owned_by.as_ref().is_some_and(|uid| !there(uid));
+        things.values().filter(garbage).map(|thing| thing.name.clone()).collect()
+    }
+}
+
 /// Collects garbage again and again: objects without their owners.
 pub(super) async fn collect(sim: Sim) {
     loop {
@@ -149,11 +160,7 @@ pub(super) async fn collect(sim: Sim) {
         if world.server.state != State::Up || !world.server.served || world.lost {
             continue;
         }
-        let there = |uid: &String| world.server.things.values().any(|thing| thing.uid == *uid);
-        let garbage =
-            |thing: &&Thing| thing.deletion.is_none() && thing.owned_by.as_ref().is_some_and(|uid| !there(uid));
-        let names: Vec<String> = world.server.things.values().filter(garbage).map(|thing| thing.name.clone()).collect();
-        for name in names {
+        for name in world.garbage() {
             world.note("gc", &format!("deletes {name}"));
             world.delete(&name);
         }
