@@ -47,7 +47,7 @@ impl Follower {
                 "The cluster is behind what is stored, as after a restore from a backup: the cluster wins"
             );
         }
-        self.pipeline.known().begin_list();
+        self.begin_list();
         let by_metadata = !behind && self.pipeline.known().live() > 0;
         // What is of no use is dropped, with its memory.
         let ahead = ahead.filter(|ahead| by_metadata && ahead.asked <= asked);
@@ -74,10 +74,16 @@ impl Follower {
         Ok(version)
     }
 
+    /// A list begins.
+    pub(super) fn begin_list(&self) {
+        let waiting = self.pipeline.queue.uids();
+        self.pipeline.known().begin_list(waiting);
+    }
+
     /// A list begins. One that was broken off has seen objects that this one may lack.
     pub(super) fn begin_again(&self) {
         if !mistakes::made(Mistake::SeenBefore) {
-            self.pipeline.known().begin_list();
+            self.begin_list();
         }
     }
 

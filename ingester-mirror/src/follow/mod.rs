@@ -37,6 +37,7 @@ use crate::unit::{Stopped, Unit};
 use ingester_core::object::{Identity, Meta};
 use ingester_store::Evicted;
 use metadata::Ahead;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -77,12 +78,12 @@ pub(crate) struct Follower {
 /// compared again.
 #[derive(Default)]
 struct Missed {
-    uids: Mutex<Vec<Box<str>>>,
+    uids: Mutex<HashSet<Box<str>>>,
     added: Notify,
 }
 
 impl Missed {
-    fn uids(&self) -> MutexGuard<'_, Vec<Box<str>>> {
+    fn uids(&self) -> MutexGuard<'_, HashSet<Box<str>>> {
         self.uids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

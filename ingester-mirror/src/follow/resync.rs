@@ -8,7 +8,7 @@ use crate::mistakes::{self, Mistake};
 use crate::pipeline::{EvictedObject, Item, KnownObject, ObjectRef, RowState, Why};
 use crate::unit::in_time;
 use ingester_store::{Evicted, StoreError};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -27,10 +27,10 @@ const WRITING: Duration = Duration::from_secs(5);
 const PORTION: usize = 500;
 
 impl Follower {
-    /// A list lacks these, and older states of them are being written: they are compared when that is done.
-    pub(super) fn compare_after(&self, held: Vec<Box<str>>) {
-        if !held.is_empty() && !mistakes::made(Mistake::MissedWhileHeld) {
-            *self.missed.uids() = held;
+    /// A list lacks these, and older states of them were waiting to be written: they are compared when that is done.
+    pub(super) fn compare_after(&self, waiting: HashSet<Box<str>>) {
+        if !waiting.is_empty() && !mistakes::made(Mistake::MissedWhileHeld) {
+            *self.missed.uids() = waiting;
             self.missed.added.notify_one();
         }
     }
@@ -40,7 +40,7 @@ impl Follower {
         loop {
             let none = {
                 let mut missed = self.missed.uids();
-                let written = missed.extract_if(.., |uid| !self.pipeline.queue.holds(uid));
+                let written = missed.extract_if(|uid| !self.pipeline.queue.holds(uid));
                 let is_live = |uid: Box<str>| {
                     let state = self.pipeline.known().get(&uid).map(|entry| entry.state);
                     state.is_some_and(|state| state == RowState::Stored(State::Live) || state.is_leaving())
@@ -118,7 +118,7 @@ impl Follower {
             self.unit().metrics.database_error(error.class());
             tracing::warn!(kind = self.unit().kind.name(), %error, "Rows not compared with what is remembered");
         }
-        self.pipeline.known().begin_list();
+        self.begin_list();
         let (mut found, observed) = (0, self.observed.load(Ordering::Relaxed));
         let asked = self.unit().cluster.version().await?;
         if asked < observed {

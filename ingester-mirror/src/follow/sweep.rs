@@ -16,13 +16,11 @@ impl Follower {
     pub(super) async fn sweep(&self, version: u64) -> usize {
         let unit = self.unit();
         let kind = unit.kind.name();
-        let Unseen { missed, evicted } = self.pipeline.known().unseen();
+        let Unseen { missed, evicted, waiting } = self.pipeline.known().unseen();
         unit.metrics.ghosts(self.pipeline.known().ghosts());
         let is_held = |uid: &Box<str>| self.pipeline.queue.holds(uid);
-        let (mut held, mut unseen): (Vec<_>, Vec<_>) = missed.into_iter().partition(is_held);
-        let (evicted_held, evicted): (Vec<_>, Vec<_>) = evicted.into_iter().partition(is_held);
-        held.extend(evicted_held);
-        self.compare_after(held);
+        let mut unseen: Vec<Box<str>> = missed.into_iter().filter(|uid| !is_held(uid)).collect();
+        self.compare_after(waiting);
         // A row that has lost its eviction is left as it is.
         let evictions = self.pipeline.evictions().of(&unseen);
         self.look_for_evictions(&evictions).await;
@@ -32,7 +30,7 @@ impl Follower {
         }
         let missed = unseen.len();
         // That evicted objects are gone is what was wanted, however many they are.
-        unseen.extend(evicted);
+        unseen.extend(evicted.into_iter().filter(|uid| !is_held(uid)));
         for uids in unseen.chunks(PORTION) {
             let references: Vec<&str> = uids.iter().map(AsRef::as_ref).collect();
             // It is asked until it answers: nothing may list again for long, and until then nobody would know.

@@ -184,10 +184,9 @@ impl Queue {
 
     /// Waits until everything that is in the queue now was worked on. Only one task may wait at a time.
     pub(crate) async fn drained(&self) {
-        let undone = |contents: &Contents| contents.waiting.keys().chain(contents.active.keys()).cloned().collect();
         {
             let mut contents = self.contents();
-            contents.undone = Some(undone(&contents));
+            contents.undone = Some(contents.uids());
         }
         loop {
             // It is told of everything from here on.
@@ -198,6 +197,11 @@ impl Queue {
             worked.await;
         }
         self.contents().undone = None;
+    }
+
+    /// The objects that wait, and those that workers have.
+    pub(crate) fn uids(&self) -> HashSet<Box<str>> {
+        self.contents().uids()
     }
 
     /// Whether this object waits, or a worker has it.
@@ -218,6 +222,10 @@ impl Queue {
 }
 
 impl Contents {
+    fn uids(&self) -> HashSet<Box<str>> {
+        self.waiting.keys().chain(self.active.keys()).cloned().collect()
+    }
+
     /// When the oldest object came that is not done. Delayed work does not count.
     fn oldest(&self) -> Option<Instant> {
         self.waiting.values().map(|item| item.trail.since).chain(self.active.values().copied()).min()

@@ -173,16 +173,18 @@ pub(super) fn before_sweep(world: &mut World, uids: &[String]) {
     if rows as u64 > SWEEP_LIMIT {
         world.violate(format!("no sweep marks more rows than the limit: {rows}"));
     }
-    let asked: Vec<String> = uids.iter().filter(|uid| !evicted(world, uid)).cloned().collect();
+    // A rejected object is looked at for its own sake, too.
+    let rejected = |uid: &str| world.database.rejects.contains_key(uid);
+    let asked: Vec<String> = uids.iter().filter(|uid| !evicted(world, uid) && !rejected(uid)).cloned().collect();
     for uid in asked {
         world.swept.entry(uid).or_default();
     }
 }
 
 /// A row that was live is marked as deleted. It counts for the limit of its kind if a sweep has asked about it. The row of an object
-/// that was to be deleted is marked for that reason, and a rejected object is looked at for its own sake.
+/// that was to be deleted is marked for that reason.
 fn before_mark(world: &mut World, uid: &str) {
-    if world.truth.was_leaving(uid) || world.database.rejects.contains_key(uid) {
+    if world.truth.was_leaving(uid) {
         return;
     }
     let Some(marked) = world.swept.get_mut(uid) else { return };

@@ -65,6 +65,8 @@ pub(crate) struct Known {
     leaving: HashMap<Box<str>, Instant>,
     /// The terminating objects that wait for us: they have our finalizer.
     held: HashSet<Box<str>>,
+    /// The objects that were waiting to be written when the list in progress began, and that it has not had so far.
+    waiting: HashSet<Box<str>>,
     /// How adding our finalizer went.
     pub(super) additions: Additions,
     live: usize,
@@ -237,14 +239,16 @@ impl Known {
         self.ghosts
     }
 
-    /// A list begins.
-    pub(crate) fn begin_list(&mut self) {
+    /// A list begins. These objects wait to be written: they were received before it.
+    pub(crate) fn begin_list(&mut self, waiting: HashSet<Box<str>>) {
         self.objects.forget_seen();
+        self.waiting = waiting;
     }
 
     /// The list has this object.
     pub(crate) fn seen(&mut self, uid: &str) {
         self.objects.mark_seen(uid);
+        self.waiting.remove(uid);
     }
 
     /// The uids that the list, which has just ended, lacks and that must be read again. Objects that were leaving are
@@ -262,7 +266,8 @@ impl Known {
             uids.sort_unstable();
             uids
         };
-        let unseen = Unseen { missed: of(&is_missed), evicted: of(&RowState::is_leaving) };
+        let waiting = std::mem::take(&mut self.waiting);
+        let unseen = Unseen { missed: of(&is_missed), evicted: of(&RowState::is_leaving), waiting };
         let objects = &self.objects;
         self.leaving.retain(|uid, _| objects.get(uid).is_some());
         self.held.retain(|uid| objects.get(uid).is_some());
@@ -278,11 +283,13 @@ pub(crate) struct Unseen {
     pub(crate) missed: Vec<Box<str>>,
     /// Of objects that were being evicted.
     pub(crate) evicted: Vec<Box<str>>,
+    /// Of objects that waited to be written when the list began. An older state of them is written when it has ended, or was meanwhile.
+    pub(crate) waiting: HashSet<Box<str>>,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Eviction, Known, RowState, State};
+    use super::{Eviction, HashSet, Known, RowState, State};
 
     #[test]
     fn a_row_that_contradicts_memory_is_of_no_known_version_until_its_object_was_looked_at() {
@@ -306,14 +313,14 @@ mod tests {
         }
         known.set("evicted", 2, RowState::Stored(State::Evicted), None);
         known.set("deleted", 2, RowState::Stored(State::Deleted), None);
-        known.begin_list();
+        known.begin_list(HashSet::new());
         known.seen("here");
         known.seen("never stored");
         // Stored during the list, which may be older than the object.
         known.set("new", 3, RowState::Stored(State::Live), None);
         known.set("confirmed", 2, RowState::Confirmed, None);
         known.set("ghost", 2, RowState::Ghost, None);
-        known.begin_list();
+        known.begin_list(HashSet::new());
         known.seen("here");
         known.seen("new");
         let unseen = known.unseen();
@@ -334,7 +341,7 @@ mod tests {
         let versions = ["intended", "unrecorded", "live"].map(|uid| known.get(uid).map(|object| object.version));
         assert_eq!(versions, [Some(7), Some(0), Some(0)]);
         assert!(known.get("confirmed").is_none() && known.live() == 0);
-        known.begin_list();
+        known.begin_list(HashSet::new());
         for _ in 0..2 {
             assert_eq!(known.unseen().evicted, ["intended".into(), "live".into(), "unrecorded".into()]);
         }
