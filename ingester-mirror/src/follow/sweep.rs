@@ -18,7 +18,7 @@ impl Follower {
         let kind = unit.kind.name();
         let Unseen { missed, evicted, waiting } = self.pipeline.known().unseen();
         unit.metrics.ghosts(self.pipeline.known().ghosts());
-        let is_held = |uid: &Box<str>| self.pipeline.queue.holds(uid);
+        let is_held = |uid: &str| self.pipeline.queue.holds(uid);
         let mut unseen: Vec<Box<str>> = missed.into_iter().filter(|uid| !is_held(uid)).collect();
         self.compare_after(waiting);
         // A row that has lost its eviction is left as it is.

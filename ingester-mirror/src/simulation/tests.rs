@@ -7,7 +7,10 @@ use std::ops::Range;
 const SEEDS: Range<u64> = 0..2000;
 
 /// Seeds in which mistakes are found that need many coincidences.
-const RARE: [u64; 6] = [2197, 3221, 6530, 8777, 13542, 37493];
+const RARE: [u64; 4] = [2197, 3221, 6530, 8777];
+
+/// The same, with the troubles of today.
+const RARE_TODAY: [u64; 3] = [7846, 31893, 37493];
 
 /// Seeds beyond those in which something was found once. They are good for as long as the models stay as they are.
 #[rustfmt::skip]
@@ -171,13 +174,14 @@ fn the_same_seed_gives_the_same_history() {
 
 #[test]
 fn every_mistake_that_is_made_again_is_found() {
-    for seed in RARE {
+    let rare = || RARE.into_iter().chain(RARE_TODAY);
+    for seed in rare() {
         let (failure, _) = first_failure(seed..seed + 1, None);
         assert!(failure.is_none(), "seed {seed} fails without any mistake, so it finds none: {failure:?}");
     }
     for mistake in MISTAKES {
-        let rare = RARE.into_iter().map(|seed| seed..seed + 1);
-        let found = rare.chain([SEEDS]).any(|seeds| first_failure(seeds, Some(mistake)).0.is_some());
+        let one = rare().map(|seed| seed..seed + 1);
+        let found = one.chain([SEEDS]).any(|seeds| first_failure(seeds, Some(mistake)).0.is_some());
         assert!(found, "{mistake:?} is not found");
     }
 }
