@@ -74,13 +74,13 @@ impl Follower {
         Ok(version)
     }
 
-    /// A list begins.
+    /// A list begins. What waits to be written was received before it.
     pub(super) fn begin_list(&self) {
         let waiting = self.pipeline.queue.uids();
         self.pipeline.known().begin_list(waiting);
     }
 
-    /// A list begins. One that was broken off has seen objects that this one may lack.
+    /// A list begins again. One that was broken off has seen objects that this one may lack.
     pub(super) fn begin_again(&self) {
         if !mistakes::made(Mistake::SeenBefore) {
             self.begin_list();

@@ -74,8 +74,8 @@ pub(crate) struct Follower {
     missed: Missed,
 }
 
-/// The objects that a list lacked while an older state of them was being written. If their rows are live once that is done, they are
-/// compared again.
+/// The objects that the last list lacked and that waited to be written when it began. If their rows are live once they are written, rows
+/// are compared with the cluster.
 #[derive(Default)]
 struct Missed {
     uids: Mutex<HashSet<Box<str>>>,

@@ -20,7 +20,7 @@ const AFTER_REFUSAL: Duration = Duration::from_secs(1800);
 /// The shortest pause before a comparison because of the database: it may move several times, one after the other.
 const MOVING: Duration = Duration::from_secs(5);
 
-/// The pause between looks at what a list lacked while it was being written.
+/// The shortest pause before a comparison because an object that is gone was written late.
 const WRITING: Duration = Duration::from_secs(5);
 
 /// Uids in one statement.
@@ -38,19 +38,20 @@ impl Follower {
     /// Waits until something that a list lacked was written since then, and its row is live.
     async fn written_late(&self) {
         loop {
-            let none = {
-                let mut missed = self.missed.uids();
-                let written = missed.extract_if(|uid| !self.pipeline.queue.holds(uid));
-                let is_live = |uid: Box<str>| {
-                    let state = self.pipeline.known().get(&uid).map(|entry| entry.state);
-                    state.is_some_and(|state| state == RowState::Stored(State::Live) || state.is_leaving())
-                };
-                if written.map(is_live).fold(false, |any, live| any | live) {
-                    return;
-                }
-                missed.is_empty()
+            if self.missed.uids().is_empty() {
+                self.missed.added.notified().await;
+            }
+            tokio::time::sleep(WRITING).await;
+            let mut missed = self.missed.uids();
+            let written = missed.extract_if(|uid| !self.pipeline.queue.holds(uid));
+            let is_live = |uid: Box<str>| {
+                let state = self.pipeline.known().get(&uid).map(|entry| entry.state);
+                state.is_some_and(|state| state == RowState::Stored(State::Live) || state.is_leaving())
             };
-            if none { self.missed.added.notified().await } else { tokio::time::sleep(WRITING).await }
+            // All that were written are taken out: one comparison is for all of them.
+            if written.map(is_live).fold(false, |any, live| any | live) {
+                return;
+            }
         }
     }
 
@@ -84,7 +85,9 @@ impl Follower {
                 () = moved => {
                     tracing::warn!(kind, "The database has moved to another server, or was started anew: comparing rows with the cluster");
                 }
-                () = self.written_late() => tracing::debug!(kind, "What is gone was written meanwhile: comparing"),
+                () = self.written_late() => {
+                    tracing::debug!(kind, "An object that the last list lacks was written after it: comparing rows with the cluster");
+                }
                 () = due => {}
             }
             moves.borrow_and_update();

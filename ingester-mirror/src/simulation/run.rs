@@ -5,6 +5,7 @@ use super::checks;
 use super::kinds::{MODEL, NEWER};
 use super::members::{self, Tally};
 use super::tests::is_kept;
+use super::things::Thing;
 use super::troubles::{More, Troubles};
 use super::users::{self, SWEEP_LIMIT};
 use super::world::{Client, LONG, Sim};
@@ -31,9 +32,11 @@ const REST: Duration = Duration::from_secs(900);
 /// How long it must stay so.
 const STAYS: Duration = Duration::from_secs(70);
 
-/// How many requests an ingester may make within [`STAYS`] for each namespace when nothing happens, and how many for each object: some
-/// are refused again and again.
-const REQUESTS: (usize, usize) = (40, 60);
+/// How many requests an ingester may make within [`STAYS`] for each namespace when nothing happens, and how many more for each object.
+const REQUESTS: (usize, usize) = (40, 40);
+
+/// How many more for an object that nobody may delete or whose finalizers nobody may change: that is tried again and again.
+const REFUSED: usize = 20;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -154,7 +157,9 @@ async fn all(sim: &Sim, troubles: Troubles) {
     }
     let (requests, objects) = (world.requests - requests, world.server.things.len());
     let namespaces = if world.more.namespaces { NAMESPACES.len() } else { 1 };
-    if requests > world.ingesters.len() * (namespaces * REQUESTS.0 + objects * REQUESTS.1) {
+    let is_refused = |thing: &&Thing| thing.undeletable.is_some() || thing.unpatchable.is_some();
+    let refused = world.server.things.values().filter(is_refused).count();
+    if requests > world.ingesters.len() * (namespaces * REQUESTS.0 + objects * REQUESTS.1 + refused * REFUSED) {
         world.violate(format!("at rest, {requests} requests in {STAYS:?} for {objects} objects"));
     }
 }
