@@ -60,9 +60,12 @@ impl Routes {
         if self.is_certain || self.compared.len() <= alone { &[] } else { &self.compared }
     }
 
-    /// Whether no key has the order or finds rows, or texts are read to find them.
+    /// Whether a whole table may be read: its texts to find rows; or all rows that are found, to sort them; or, because no key finds
+    /// rows, the key that has the order, with rows that are not those of the query.
     pub fn is_scan(&self) -> bool {
-        self.reads_texts || self.ordered.is_none() && self.compared.is_empty()
+        let sorts_many = self.ordered.is_none() && !self.is_certain;
+        let reads_in_vain = self.compared.is_empty() && !self.is_plain;
+        self.reads_texts || sorts_many || reads_in_vain
     }
 
     /// The best route; `found` tells how many rows each [route to count](Routes::to_count) finds.
@@ -206,3 +209,84 @@ fn reads_texts(condition: &Condition) -> bool {
         Condition::Pair { .. } | Condition::States(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::MODEL;
+    use crate::query::{Filter, Order, Query, States, Test, parse_label_selector};
+    use crate::value::Value;
+
+    fn of(filters: impl IntoIterator<Item = Filter>) -> Query {
+        Query { filters: filters.into_iter().collect(), ..Query::default() }
+    }
+
+    fn label(selector: &str) -> Query {
+        of(parse_label_selector(selector).unwrap())
+    }
+
+    fn by(field: &'static str, query: Query) -> Query {
+        Query { order: vec![Order { field: field.into(), descending: true }], ..query }
+    }
+
+    fn within(namespaces: &[&str], query: Query) -> Query {
+        Query { namespaces: namespaces.iter().map(|name| (*name).to_owned()).collect(), ..query }
+    }
+
+    fn named(query: Query) -> Query {
+        Query { names: vec!["a".into()], ..query }
+    }
+
+    fn field(field: &'static str, test: Test) -> Filter {
+        Filter::field(field, test)
+    }
+
+    #[test]
+    fn a_query_scans_where_no_key_bounds_what_is_read() {
+        let seven = || field("res_version", Test::Equal(Value::UInt(7)));
+        let recent = || field("create_time", Test::Greater(Value::text("2026-01-31")));
+        let colour = || field("spec.colour", Test::Equal(Value::text("red")));
+        let uid = || Query { uids: vec!["u".into()], ..Query::default() };
+        let deleted = || Query { states: States::DELETED, ..Query::default() };
+        let cases = [
+            // The key that has the order has the rows as well.
+            ("everything", of([]), false),
+            ("a namespace", within(&["ml"], of([])), false),
+            ("namespaces", within(&["ml", "lab"], of([])), false),
+            ("evicted objects", Query { states: States::EVICTED, ..Query::default() }, false),
+            ("the newest", by("create_time", of([])), false),
+            ("the newest of a namespace", by("create_time", within(&["ml"], of([]))), false),
+            // A key finds the rows.
+            ("a name", within(&["ml"], named(of([]))), false),
+            ("a uid", uid(), false),
+            ("a label", label("a=b"), false),
+            ("a label of some values", label("a in (b,c)"), false),
+            ("a label, and not another", label("a=b,c!=d"), false),
+            ("those since a time", of([recent()]), false),
+            ("deleted ones", deleted(), false),
+            // Few rows are sorted.
+            ("a name, by a column without a key", by("res_version", within(&["ml"], named(of([])))), false),
+            ("a uid, by a column without a key", by("res_version", uid()), false),
+            // Many may be.
+            ("all, by a column without a key", by("res_version", of([])), true),
+            ("a namespace, by a column without a key", by("res_version", within(&["ml"], of([]))), true),
+            ("a label, by a column without a key", by("res_version", label("a=b")), true),
+            ("namespaces, by name", by("name", within(&["ml", "lab"], of([]))), true),
+            // Rows are read in vain.
+            ("a column without a key", of([seven()]), true),
+            ("a column without a key in a namespace", within(&["ml"], of([seven()])), true),
+            ("not this label", label("a!=b"), true),
+            ("without a label", label("!a"), true),
+            ("an annotation", of([Filter::Annotation { key: "a".into(), test: Test::Exists }]), true),
+            ("this or that", of([recent().or(seven())]), true),
+            // Texts are read.
+            ("a field without a column", Query { scan: true, ..of([colour()]) }, true),
+            ("a uid and a field without a column", Query { scan: true, filters: vec![colour()], ..uid() }, true),
+            ("a label or a field without a column", Query { scan: true, ..of([recent().or(colour())]) }, true),
+        ];
+        for (what, query, expected) in cases {
+            let routes = query.check(MODEL.table()).unwrap().routes();
+            assert_eq!(routes.is_scan(), expected, "{what}: {routes:?}");
+        }
+    }
+}
+
