@@ -75,8 +75,10 @@ pub(super) fn difference(ours: &TableDef, found: &FoundTable, needed: impl Fn(&C
         return Some(format!("it has no column `{}`", column.name));
     }
     let same = |(ours, its): (&Ident, &String)| ours.as_str().eq_ignore_ascii_case(its);
-    let is_keyed =
-        ours.primary_key.len() == found.primary_key.len() && ours.primary_key.iter().zip(&found.primary_key).all(same);
+    // Of a companion whose definition changes, only the first column of its key stays.
+    let lengths = (ours.primary_key.len(), found.primary_key.len());
+    let is_as_long = lengths.0 == lengths.1 || ours.is_companion() && lengths == (1, 2);
+    let is_keyed = is_as_long && ours.primary_key.iter().zip(&found.primary_key).all(same);
     (!is_keyed).then(|| format!("its primary key is ({})", found.primary_key.join(", ")))
 }
 
@@ -148,9 +150,17 @@ impl Store {
         let mut ours = Vec::new();
         for kind in registry.kinds {
             let is_made = there.contains(kind.table().name.as_str());
-            let tables = Schema::of(std::slice::from_ref(kind)).tables;
-            // Beside a main table that is there, companions follow its definition, and their keys with it.
-            ours.extend(tables.into_iter().filter(|table| !is_made || !table.is_companion()));
+            // Beside a main table that is there, companions follow its definition, and their keys with it: of those only the first
+            // column stays, the uid of the object.
+            let following = |table: TableDef| match is_made && table.is_companion() {
+                true => TableDef {
+                    columns: table.columns[..1].to_vec(),
+                    primary_key: table.primary_key[..1].to_vec(),
+                    ..table
+                },
+                false => table,
+            };
+            ours.extend(Schema::of(std::slice::from_ref(kind)).tables.into_iter().map(following));
         }
         self.refuse_foreign(&ours, Harm::Changed).await
     }
