@@ -177,9 +177,9 @@ impl Released {
         if version > last {
             return Err(ApplyError::Missing(version, last));
         }
-        // What would be dropped is looked at before the first statement.
-        let taken_back = self.taken_back(version, &store.ledger().await?);
-        store.refuse_foreign(&self.made_by(taken_back.into_iter()), Harm::Dropped).await?;
+        // What would be dropped or altered is looked at before the first statement.
+        let entries = store.ledger().await?;
+        self.refuse_foreign_below(store, &self.taken_back(version, &entries), &entries).await?;
         let mut migrating = store.migrating().await?;
         migrating.ensure().await?;
         let entries = migrating.entries().await?;
@@ -220,23 +220,44 @@ impl Released {
         self.lock_file().migrations.iter().rev().filter(is_recorded).collect()
     }
 
-    /// Checks, before anything is changed, that no other program has made a table that a pending migration would make. What a recorded
-    /// migration has made is ours, and so is a table in the shape of ours: an interrupted migration or an earlier program has made it.
+    /// Checks, before anything is changed, that no other program has made a table that a pending migration would make or alter. If none
+    /// is pending, nothing is checked but the ingester's own tables. A table in the shape of any release is ours: an interrupted
+    /// migration or an earlier program has made it.
     ///
     /// # Errors
     /// If another program has made one, or the database cannot be read.
     pub async fn refuse_foreign(&self, store: &Store) -> Result<(), StoreError> {
         let entries = store.ledger().await?;
-        store.refuse_foreign(&self.made_by(self.unrun(&entries)), Harm::Changed).await
+        let pending: BTreeSet<u32> = self.unrun(&entries).map(|migration| migration.version).collect();
+        let migrations = self.lock_file().migrations.iter().filter(|_| !pending.is_empty());
+        let concerned = concerned(migrations, |migration| pending.contains(&migration.version));
+        store.refuse_foreign(&self.in_each_release(&concerned), Harm::Changed).await
     }
 
-    /// The tables that these migrations make, in the shape that they have in each release.
-    fn made_by<'r>(&'r self, migrations: impl Iterator<Item = &'r ReleasedMigration>) -> Vec<TableDef> {
-        let created = |change: &SchemaChange| match change {
+    /// The same before these migrations are taken back. Those of their tables that they made would be dropped.
+    async fn refuse_foreign_below(
+        &self,
+        store: &Store,
+        taken_back: &[&ReleasedMigration],
+        entries: &BTreeMap<i64, LedgerEntry>,
+    ) -> Result<(), StoreError> {
+        let is_taken_back =
+            |migration: &ReleasedMigration| taken_back.iter().any(|back| back.version == migration.version);
+        let made = taken_back.iter().flat_map(|migration| &migration.changes).filter_map(|change| match change {
             SchemaChange::CreateTable(table) => Some(table.name),
             _ => None,
-        };
-        let names: BTreeSet<Ident> = migrations.flat_map(|migration| &migration.changes).filter_map(created).collect();
+        });
+        store.refuse_foreign(&self.in_each_release(&made.collect()), Harm::Dropped).await?;
+        let recorded = self
+            .lock_file()
+            .migrations
+            .iter()
+            .filter(|migration| !taken_back.is_empty() && entries.contains_key(&i64::from(migration.version)));
+        store.refuse_foreign(&self.in_each_release(&concerned(recorded, is_taken_back)), Harm::Changed).await
+    }
+
+    /// The tables of these names, in the shape that they have in each release.
+    fn in_each_release(&self, names: &BTreeSet<Ident>) -> Vec<TableDef> {
         let mut made: Vec<TableDef> = Vec::new();
         let mut schema = self.lock_file().tables.clone();
         let mut add = |tables: &[TableDef]| {
@@ -294,6 +315,33 @@ impl Released {
     pub(super) fn any_table(&self, catalog: &Catalog) -> bool {
         self.lock_file().tables.tables.iter().any(|table| catalog.tables.contains_key(table.name.as_str()))
     }
+}
+
+/// The names of the tables that migrations have made, and that those which are to be run or taken back touch. Another program may have
+/// a table of a name that a migration has dropped or given up.
+fn concerned<'r>(
+    migrations: impl Iterator<Item = &'r ReleasedMigration>,
+    is_open: impl Fn(&ReleasedMigration) -> bool,
+) -> BTreeSet<Ident> {
+    let mut names = BTreeSet::new();
+    for migration in migrations {
+        let is_open = is_open(migration);
+        for change in &migration.changes {
+            let (made, gone) = match change {
+                SchemaChange::CreateTable(table) => (Some(table.name), None),
+                SchemaChange::DropTable(table) => (None, Some(table.name)),
+                SchemaChange::RenameTable { from, to } => (Some(*to), Some(*from)),
+                _ => (None, None),
+            };
+            names.extend(made);
+            match gone {
+                Some(gone) if is_open => drop(names.insert(gone)),
+                Some(gone) => drop(names.remove(&gone)),
+                None => {}
+            }
+        }
+    }
+    names
 }
 
 /// The views that changes make.

@@ -2,8 +2,9 @@
 
 use crate::kinds::{FIRST_KIND, apply, connect, first, job, releases, write};
 use anyhow::{Context as _, Result, ensure};
+use ingester_core::Kind;
 use ingester_core::ddl::Schema;
-use ingester_store::migrate::{Released, drift};
+use ingester_store::migrate::{Folder, GenerateOptions, Released, drift};
 use ingester_store::{ConnectOptions, Store};
 use ingester_tests::databases::{Database, On};
 use ingester_tests::on_every_database;
@@ -15,6 +16,10 @@ on_every_database! {
     reverting_drops_only_tables_that_the_ingester_made
     a_database_of_the_reference_system_is_left_as_it_is
     a_missing_right_is_named_and_no_other_program_is_blamed
+    a_table_that_an_earlier_release_has_taken_is_neither_altered_nor_dropped
+    a_name_that_a_migration_has_given_up_may_be_another_programs
+    a_companion_of_another_program_beside_our_main_table_is_refused
+    without_a_ledger_a_missing_right_is_named_as_well
 }
 
 /// Everything that a database has: each table with its columns, and its rows.
@@ -207,5 +212,129 @@ async fn a_missing_right_is_named_and_no_other_program_is_blamed(database: Datab
         ensure!(error.contains(&format!("run GRANT {right} ON ")) && error.contains(&user), "{grants}: {error}");
         ensure!(!error.contains("another program"), "{grants}: {error}");
     }
+    Ok(())
+}
+
+/// As an earlier release has left it, which took the table of another program for its own: the first migration is recorded.
+async fn a_table_that_an_earlier_release_has_taken_is_neither_altered_nor_dropped(database: Database) -> Result<()> {
+    let releases = releases()?;
+    let store = connect(&database).await?;
+    let replace = async || -> Result<()> {
+        database.sql("DROP TABLE job").await?;
+        database.sql("CREATE TABLE job (id INT PRIMARY KEY, queue VARCHAR(20))").await?;
+        database.sql("INSERT INTO job VALUES (1, 'theirs')").await?;
+        Ok(())
+    };
+    let says = ["the table job: the ingester did not make it: it has no column `uid`", "rename its table"];
+    apply(&releases.first, &store).await?;
+    replace().await?;
+    let before = dump(&database).await?;
+    for error in [
+        releases.second.apply(&store, &mut |_| {}).await.map(drop),
+        releases.second.plan(&store).await.map(drop),
+        releases.second.refuse_foreign(&store).await.map_err(Into::into),
+    ] {
+        let error = error.err().context("it is another program's")?.to_string();
+        ensure!(says.iter().all(|says| error.contains(says)), "{error}");
+        ensure!(dump(&database).await? == before, "{error}");
+    }
+    // Without anything to run, nothing is refused: a start alters no table.
+    releases.first.refuse_foreign(&store).await?;
+
+    // The second migration, which only alters the table, is not taken back either.
+    database.sql("DROP TABLE job").await?;
+    let script = store.dialect().script(&store.dialect().create_all(&Schema::of(first::KINDS))[..1]);
+    database.sql(&script).await?;
+    apply(&releases.second, &store).await?;
+    replace().await?;
+    let before = dump(&database).await?;
+    let error = releases.second.revert(&store, 1, &mut |_| {}).await.unwrap_err().to_string();
+    ensure!(says.iter().all(|says| error.contains(says)), "{error}");
+    ensure!(dump(&database).await? == before, "{error}");
+    // Both: it would be dropped.
+    let error = releases.second.revert(&store, 0, &mut |_| {}).await.unwrap_err().to_string();
+    ensure!(error.contains(says[0]) && error.contains("would be dropped"), "{error}");
+    ensure!(dump(&database).await? == before, "{error}");
+    Ok(())
+}
+
+/// A migration has dropped the table: another program may have one of its name.
+async fn a_name_that_a_migration_has_given_up_may_be_another_programs(database: Database) -> Result<()> {
+    let root = tempfile::tempdir()?;
+    let folder = Folder::new(root.path());
+    folder.generate(first::KINDS, &GenerateOptions::default())?;
+    let drop_all = GenerateOptions { name: Some("drop_job"), allow_destructive: true, ..GenerateOptions::default() };
+    folder.generate(&[] as &[Kind], &drop_all)?;
+    let dropped = folder.released()?;
+    let store = connect(&database).await?;
+    ensure!(apply(&dropped, &store).await?.len() == 2);
+    database.sql("CREATE TABLE job (id INT PRIMARY KEY, queue VARCHAR(20))").await?;
+    let next = GenerateOptions { name: Some("add_event"), ..GenerateOptions::default() };
+    folder.generate(&crd_specs::KINDS[..1], &next)?;
+    ensure!(apply(&folder.released()?, &store).await? == ["0003_add_event"]);
+    // Taking the second one back would make the table again.
+    let before = dump(&database).await?;
+    let error = folder.released()?.revert(&store, 1, &mut |_| {}).await.unwrap_err().to_string();
+    ensure!(error.contains("the table job: the ingester did not make it"), "{error}");
+    ensure!(dump(&database).await? == before, "{error}");
+    Ok(())
+}
+
+async fn a_companion_of_another_program_beside_our_main_table_is_refused(database: Database) -> Result<()> {
+    let store = connect(&database).await?;
+    store.create_missing(first::KINDS).await?;
+    store.refuse_foreign_tables(first::KINDS).await?;
+    for (columns, says) in [
+        ("id INT PRIMARY KEY, label VARCHAR(20)", "it has no column `obj_uid`"),
+        ("id INT PRIMARY KEY, obj_uid VARCHAR(64)", "its primary key is (id)"),
+    ] {
+        database.sql("DROP TABLE job_labels").await?;
+        database.sql(&format!("CREATE TABLE job_labels ({columns})")).await?;
+        database.sql("INSERT INTO job_labels VALUES (1, 'theirs')").await?;
+        let before = dump(&database).await?;
+        for error in [
+            store.refuse_foreign_tables(first::KINDS).await.map_err(anyhow::Error::from),
+            store.create_missing(first::KINDS).await.map(drop).map_err(anyhow::Error::from),
+            store
+                .make_declared(first::KINDS, ingester_store::migrate::May::Drop)
+                .await
+                .map(drop)
+                .map_err(anyhow::Error::from),
+        ] {
+            let error = error.err().context("it is another program's")?.to_string();
+            ensure!(
+                error.contains("the table job_labels: the ingester did not make it") && error.contains(says),
+                "{error}"
+            );
+        }
+        ensure!(dump(&database).await? == before);
+    }
+    Ok(())
+}
+
+/// The user may read and write the ingester's own tables, and the ledger is gone: of `job` the catalog shows one column.
+async fn without_a_ledger_a_missing_right_is_named_as_well(database: Database) -> Result<()> {
+    if database.on == On::Sqlite {
+        return Ok(());
+    }
+    let releases = releases()?;
+    apply(&releases.second, &connect(&database).await?).await?;
+    database.sql("DROP TABLE _sqlx_migrations").await?;
+    let name = database.cell("SELECT DATABASE()").await?.context("a database")?;
+    let user = format!("rights_of_job_{}", database.on as u8);
+    let account = format!("'{user}'@'%'");
+    database.sql(&format!("DROP USER IF EXISTS {account}; CREATE USER {account}")).await?;
+    for own in ["ingester_rejects", "ingester_backfills", "ingester_settings"] {
+        database.sql(&format!("GRANT SELECT ON `{name}`.{own} TO {account}")).await?;
+    }
+    database.sql(&format!("GRANT INSERT (uid) ON `{name}`.job TO {account}")).await?;
+    let before = dump(&database).await?;
+    let url = database.url.replacen("root@", &format!("{user}@"), 1);
+    let store = Store::connect(&url.parse()?, ConnectOptions::default()).await?;
+    store.create_own().await?;
+    let error = releases.second.apply(&store, &mut |_| {}).await.unwrap_err().to_string();
+    ensure!(error.contains("run GRANT SELECT ON ") && error.contains(&user), "{error}");
+    ensure!(error.contains("the table job") && !error.contains("another program"), "{error}");
+    ensure!(dump(&database).await? == before, "{error}");
     Ok(())
 }
