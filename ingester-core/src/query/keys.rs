@@ -290,3 +290,5 @@ mod tests {
     }
 }
 
+#[cfg(test)]
+mod routes_tests;
