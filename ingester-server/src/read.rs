@@ -3,7 +3,8 @@
 //! May use: ingester-core, ingester-store, status, request, answer, body.
 //!
 //! Lists share a budget of memory, which is in `budget.rs` and has a share for each user: a page holds what it may need while it is
-//! read, and its text until it is sent; a whole list holds the same from its begin to its end.
+//! read, and its text until it is sent; a whole list holds the same from its begin to its end. A list ends with its client. The
+//! deletion of a collection holds a share as well, because it searches as lists do.
 
 mod budget;
 #[cfg(test)]
@@ -15,7 +16,9 @@ use crate::request::accept::Form;
 use crate::request::parameters::Parameters;
 use crate::status::{Reason, Resource, Status};
 use axum::body::Body;
-use budget::{Budget, Cost, LISTS, PAGE, Share};
+pub use budget::Cost;
+pub(crate) use budget::Share;
+use budget::{Budget, LISTS, PAGE};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use http::{HeaderValue, Response, StatusCode, header};
@@ -62,24 +65,48 @@ pub async fn get(
     }
 }
 
-/// A list: a page of it where a limit is asked for, else all of it.
+/// What a list costs the database. To be asked before former objects are left out: that is not the caller's choice.
+///
+/// # Errors
+/// 400 if the query cannot be asked.
+pub fn cost(store: &Store, kind: &Kind, parameters: &Parameters) -> Result<Cost, Status> {
+    let Parameters { query, count, offset, .. } = parameters;
+    let asked = store.ask_about(kind, query, store.limits());
+    let asked = asked.map_err(|error| refused(error.into(), resource(kind).of()))?;
+    Ok(if asked.is_scan() || *count || *offset > 0 { Cost::Whole } else { Cost::Keyed })
+}
+
+/// What bounds the statements of a list of this cost.
+pub(crate) fn limits_of(cost: Cost, limits: Limits) -> Limits {
+    match cost {
+        Cost::Keyed => limits,
+        Cost::Whole => Limits { time: limits.time / SHORTER, ..limits },
+    }
+}
+
+/// Waits until this user's deletion of a collection may begin. It counts what it selects, and so it costs what such a list does.
+pub(crate) async fn turn(user: &str) -> Share {
+    LISTS.reading(user, Cost::Whole).await
+}
+
+/// A list of this user: a page of it where a limit is asked for, else all of it.
 ///
 /// # Errors
 /// The [`Status`] of a failure that is known before the first row was sent. A later one breaks the answer off, so that no client takes a
 /// part for the whole.
 pub async fn list(
-    user: &str,
+    (user, cost): (&str, Cost),
     store: &Arc<Store>,
     kind: &Kind,
     parameters: Parameters,
     form: Form,
     limits: Limits,
 ) -> Result<Response<Body>, Status> {
-    list_within((&LISTS, user), store, kind, parameters, form, limits).await
+    list_within((&LISTS, user, cost), store, kind, parameters, form, limits).await
 }
 
 async fn list_within(
-    (budget, user): (&'static Budget, &str),
+    (budget, user, cost): (&'static Budget, &str, Cost),
     store: &Arc<Store>,
     kind: &Kind,
     parameters: Parameters,
@@ -87,16 +114,10 @@ async fn list_within(
     limits: Limits,
 ) -> Result<Response<Body>, Status> {
     let resource = resource(kind);
-    let mut limits = Limits { bytes: limits.bytes.min(PAGE), ..limits };
+    let limits = limits_of(cost, Limits { bytes: limits.bytes.min(PAGE), ..limits });
     let Parameters { query, limit, most, token, count, include, offset, skip, .. } = parameters;
     let view = View::new(*kind, form, include, query.states, skip);
-    let wrong = |error: ingester_core::query::QueryError| refused(error.into(), resource.of());
-    let mut asked = store.ask_about(kind, &query, limits).map_err(wrong)?;
-    let cost = if asked.is_scan() || count || offset > 0 { Cost::Whole } else { Cost::Keyed };
-    if cost == Cost::Whole {
-        limits.time /= SHORTER;
-        asked = store.ask_about(kind, &query, limits).map_err(wrong)?;
-    }
+    let asked = store.ask_about(kind, &query, limits).map_err(|error| refused(error.into(), resource.of()))?;
     let share = budget.reading(user, cost).await;
     let is_first = token.is_none();
     let token = match token {

@@ -264,6 +264,11 @@ impl Inner {
         let name = objects.name.as_deref().unwrap_or_default();
         let namespace = objects.namespace.as_deref().unwrap_or_default();
         let (states, within) = (parameters.query.states, objects.namespace.as_deref());
+        // Before former objects are left out, which is not the caller's choice.
+        let cost = match verb {
+            Verb::List => read::cost(&self.sources.reads, kind, &parameters)?,
+            _ => read::Cost::Keyed,
+        };
         let (former, warning) = self.sources.former.reach(&self.sources.reads, kind, within, states, limits).await?;
         warnings.extend(warning);
         former.narrow(&mut parameters.query);
@@ -274,7 +279,7 @@ impl Inner {
             }
             Verb::List => {
                 let form = form(&mut parameters.include)?;
-                read::list(&caller.user, &self.sources.reads, kind, parameters, form, limits).await?
+                read::list((&caller.user, cost), &self.sources.reads, kind, parameters, form, limits).await?
             }
             Verb::Watch => read::watch(parameters.watch.flatten()),
             Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {
@@ -299,8 +304,17 @@ impl Inner {
                     content: content.map(str::to_owned),
                     body,
                 };
+                // Without its client, a deletion that still waits for its turn is not begun.
+                let turn = match verb {
+                    Verb::DeleteCollection => Some(read::turn(&caller.user).await),
+                    _ => None,
+                };
                 let inner = self.clone();
-                let work = async move { inner.write(&write).await };
+                let work = async move {
+                    let answer = inner.write(&write).await;
+                    drop(turn);
+                    answer
+                };
                 let answer = self.writes.run(log, place.clone(), work).await?;
                 warnings.extend(answer.warnings);
                 of_text(answer.body)

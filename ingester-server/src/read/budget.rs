@@ -22,10 +22,10 @@ pub(super) const READING: usize = 3 * PAGE;
 
 /// What a list costs the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Cost {
+pub enum Cost {
     /// A key leads to its rows.
     Keyed,
-    /// It reads a whole table, its texts, or all that it counts.
+    /// It may read a whole table, its texts, or all that it counts.
     Whole,
 }
 
@@ -136,7 +136,7 @@ impl State {
 
 /// What a list holds of a [`Budget`] while this is there.
 #[derive(Debug)]
-pub(super) struct Share {
+pub(crate) struct Share {
     budget: &'static Budget,
     user: Arc<str>,
     cost: Cost,

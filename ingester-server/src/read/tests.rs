@@ -1,16 +1,19 @@
-//! How much memory lists take.
+//! How much memory lists take, what they cost, and that they end with their clients.
 
 use super::budget::{Budget, PAGE, READING};
-use super::list_within;
+use super::{Cost, cost, limits_of, list_within};
 use crate::request::accept::Form;
-use crate::request::parameters;
+use crate::request::parameters::{self, Parameters};
+use crate::status::Status;
 use axum::body::Body;
 use crd_specs::KINDS;
 use http::Response;
 use http_body_util::BodyExt as _;
+use ingester_core::Kind;
 use ingester_core::kind::find;
 use ingester_core::object::{ManagedFields, Object};
-use ingester_core::value::Micros;
+use ingester_core::query::{Filter, Query, Test};
+use ingester_core::value::{Micros, Value};
 use ingester_store::query::Limits;
 use ingester_store::{RowChange, Store};
 use serde_json::{Value as Json, json};
@@ -24,14 +27,18 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const SIZE: usize = 100_000;
 
 async fn store(objects: usize) -> Arc<Store> {
+    store_of(objects, SIZE).await
+}
+
+async fn store_of(objects: usize, size: usize) -> Arc<Store> {
     let store = Store::in_memory(KINDS).await.unwrap();
-    let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
+    let kind = models();
     for n in 0..objects {
         let name = format!("m{n:03}");
         let object = json!({
             "apiVersion": "michelangelo.api/v2", "kind": "Model",
             "metadata": {"namespace": "ml", "name": name, "uid": name, "resourceVersion": "7"},
-            "spec": {"unknown": "x".repeat(SIZE)},
+            "spec": {"unknown": "x".repeat(size)},
         });
         let object = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
         let row = kind.row(&object).unwrap().unwrap();
@@ -44,10 +51,32 @@ fn budget(bytes: usize) -> &'static Budget {
     Box::leak(Box::new(Budget::new(bytes)))
 }
 
+fn models() -> &'static Kind {
+    find(KINDS, "michelangelo.api/v2", "Model").unwrap()
+}
+
 async fn list(budget: &'static Budget, store: &Arc<Store>, query: &str) -> Response<Body> {
-    let kind = find(KINDS, "michelangelo.api/v2", "Model").unwrap();
     let parameters = parameters::parse(query, "Model", Micros::now()).unwrap();
-    list_within((budget, "ann"), store, kind, parameters, Form::Objects, Limits::default()).await.unwrap()
+    asked(budget, store, parameters, Limits::default()).await.unwrap()
+}
+
+async fn asked(
+    budget: &'static Budget,
+    store: &Arc<Store>,
+    parameters: Parameters,
+    limits: Limits,
+) -> Result<Response<Body>, Status> {
+    let cost = cost(store, models(), &parameters)?;
+    list_within((budget, "ann", cost), store, models(), parameters, Form::Objects, limits).await
+}
+
+/// A list of the objects before this name, and of no others: but to find that out takes the database many steps for each.
+fn slow(before: &str) -> Parameters {
+    let pattern = format!("%{}y%", "x".repeat(30));
+    let unlike = || Filter::field("spec.unknown", Test::Like(pattern.clone()));
+    let name = Filter::field("metadata.name", Test::Less(Value::text(before)));
+    let any = Filter::Or(std::iter::once(name).chain((0..300).map(|_| unlike())).collect());
+    Parameters { query: Query { filters: vec![any], scan: true, ..Query::default() }, ..Parameters::default() }
 }
 
 /// Waits for a condition.
@@ -127,4 +156,44 @@ async fn a_whole_list_holds_memory_while_it_is_read_and_sent() {
     assert!((SIZE..SIZE + 4096).contains(&held), "{held}");
     drop(body);
     until("all is given back", || budget.left() == READING).await;
+}
+
+#[tokio::test]
+async fn a_list_that_may_read_a_whole_table_costs_more() {
+    let store = store(0).await;
+    for (query, expected) in [
+        ("", Cost::Keyed),
+        ("limit=5", Cost::Keyed),
+        ("labelSelector=a%3Db", Cost::Keyed),
+        ("fieldSelector=metadata.name%3Da", Cost::Keyed),
+        ("order-by=-create_time", Cost::Keyed),
+        ("created-after=7d", Cost::Keyed),
+        ("state=deleted", Cost::Keyed),
+        ("uid=u&order-by=group_ver", Cost::Keyed),
+        ("limit=5&count=true", Cost::Whole),
+        ("listOptionsExt=%7B%22pagination%22:%7B%22offset%22:1%7D%7D", Cost::Whole),
+        ("labelSelector=a!%3Db", Cost::Whole),
+        ("labelSelector=!a", Cost::Whole),
+        ("order-by=group_ver", Cost::Whole),
+        ("labelSelector=a%3Db&order-by=group_ver", Cost::Whole),
+        ("fieldSelector=metadata.resourceVersion%3D7", Cost::Whole),
+        ("fieldSelector=spec.unknown%3Dx&scan=true", Cost::Whole),
+    ] {
+        let parameters = parameters::parse(query, "Model", Micros::now()).unwrap();
+        assert_eq!(cost(&store, models(), &parameters).unwrap(), expected, "{query}");
+    }
+    let limits = Limits { time: Duration::from_secs(3), ..Limits::default() };
+    assert_eq!(limits_of(Cost::Keyed, limits), limits);
+    assert_eq!(limits_of(Cost::Whole, limits), Limits { time: Duration::from_secs(1), ..limits });
+}
+
+#[tokio::test]
+async fn a_list_that_reads_a_whole_table_has_a_third_of_the_time() {
+    let (store, budget) = (store_of(1500, 100).await, budget(READING));
+    for limit in [None, Some(5)] {
+        let limits = Limits { time: Duration::from_millis(300), ..Limits::default() };
+        let status = asked(budget, &store, Parameters { limit, ..slow("") }, limits).await.unwrap_err();
+        assert_eq!(status.code, 504);
+        assert!(status.message.contains("the database took longer than 100ms"), "{}", status.message);
+    }
 }

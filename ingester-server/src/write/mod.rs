@@ -19,6 +19,7 @@ mod patch;
 mod text;
 
 use crate::body::MOST;
+use crate::read::{self, Cost};
 use crate::status::{Resource, Status};
 use find::{Found, failed, find};
 use ingester_core::Kind;
@@ -135,7 +136,8 @@ pub async fn delete(
     Ok(Answer { body: success(details), warnings: Vec::new() })
 }
 
-/// DELETE of a collection: all evicted objects of the query. Live ones are left, and a warning says how many.
+/// DELETE of a collection: all evicted objects of the query. Live ones are left, and a warning says how many. To search and to count has
+/// the time of a list that may read a whole table.
 ///
 /// # Errors
 /// [`Status`]: 400 if the query cannot be asked, 415, 422, 500, 503, 504.
@@ -154,7 +156,7 @@ pub async fn delete_collection(
         return Err(Status::bad_request(message));
     }
     options.note(|log| log.count(0));
-    let limits = store.limits();
+    let limits = read::limits_of(Cost::Whole, store.limits());
     // Of the states that are asked for, and no others.
     let States { live, evicted, .. } = query.states;
     let among = |states: States| Query { states, ..query.clone() };
