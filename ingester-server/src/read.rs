@@ -29,6 +29,7 @@ use ingester_store::{ErrorClass, Store, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
 
 /// By how much shorter a statement's time is where a list reads whole tables.
 const SHORTER: u32 = 3;
@@ -179,7 +180,7 @@ struct Portion {
     share: Option<Share>,
 }
 
-/// All rows, as they are read: one portion is in memory, one on its way.
+/// All rows, as they are read: one portion is in memory, one on its way. Dropping the future or the body ends the reading.
 async fn all(
     store: Arc<Store>,
     kind: Kind,
@@ -190,7 +191,7 @@ async fn all(
     mut share: Share,
 ) -> Result<Response<Body>, Status> {
     let (sender, mut portions) = mpsc::channel::<Result<Portion, Status>>(1);
-    tokio::spawn(async move {
+    let reading = AbortOnDropHandle::new(tokio::spawn(async move {
         let resource = resource(&kind);
         let read = async {
             let asked = store.ask_about(&kind, &query, limits)?;
@@ -224,13 +225,14 @@ async fn all(
         if let Err(error) = read.await {
             let _ = sender.send(Err(refused(error, resource.of()))).await;
         }
-    });
+    }));
     let first = match portions.recv().await {
         Some(first) => first?,
         None => return Err(Status::internal("the list ended before it began")),
     };
     // Fused, because what compresses asks once more after the end.
-    let all = stream::unfold((Some(Ok(first)), portions, None), |(first, mut portions, share)| async {
+    let begin = (Some(Ok(first)), portions, None, reading);
+    let all = stream::unfold(begin, |(first, mut portions, share, reading)| async {
         let portion = match first {
             Some(first) => first,
             None => portions.recv().await?,
@@ -242,7 +244,7 @@ async fn all(
                 (Err(std::io::Error::other(status)), share)
             }
         };
-        Some((text, (None, portions, share)))
+        Some((text, (None, portions, share, reading)))
     });
     Ok(json(Body::from_stream(all.fuse())))
 }

@@ -158,6 +158,38 @@ async fn a_whole_list_holds_memory_while_it_is_read_and_sent() {
     until("all is given back", || budget.left() == READING).await;
 }
 
+/// Within a second there is no statement of the list any more, and it holds neither connection nor memory.
+async fn all_is_given_back(store: &Store, budget: &Budget) {
+    let given_back = async {
+        while store.connections().used > 0 || budget.left() < READING {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let in_time = tokio::time::timeout(Duration::from_secs(1), given_back).await;
+    assert!(in_time.is_ok(), "{:?}, {} left", store.connections(), budget.left());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_without_a_limit_ends_with_its_client() {
+    let (store, budget) = (store_of(1500, 100).await, budget(READING));
+    let works = || store.connections().used == 1 && budget.left() == 0;
+    // Before anything is found.
+    let begun = tokio::spawn({
+        let store = store.clone();
+        async move { asked(budget, &store, slow(""), Limits::default()).await.map(drop) }
+    });
+    until("it is read", works).await;
+    begun.abort();
+    all_is_given_back(&store, budget).await;
+
+    // With the first portion sent, while the second one is read.
+    let mut body = asked(budget, &store, slow("m064"), Limits::default()).await.unwrap().into_body();
+    body.frame().await.unwrap().unwrap();
+    until("more is read", works).await;
+    drop(body);
+    all_is_given_back(&store, budget).await;
+}
+
 #[tokio::test]
 async fn a_list_that_may_read_a_whole_table_costs_more() {
     let store = store(0).await;
