@@ -70,6 +70,8 @@ pub(super) async fn answer<H: Handler>(
     let waits = response.extensions().get::<Waits>().is_some();
     if waits {
         open.phase().waits();
+    } else if place.is_none() {
+        open.phase().answers();
     }
     let stop = waits.then(|| Box::pin(shared.stop.clone().cancelled_owned()));
     let deadline = Box::pin(tokio::time::sleep(limits.answer));

@@ -1,10 +1,12 @@
 //! The connections that are open, and which of them gives way to a new one when there are as many as there may be.
 //!
 //! One for which nothing is done gives way, in this order: one without a caller (nothing has come yet, or nothing that said who
-//! calls), then one of the caller who has most of them; among these, the one that has been so for longest. So who only connects, and
-//! who connects again and again, keeps no one out. A share of the connections per address would not help: behind a proxy all have one.
+//! calls), then one of the caller who has most of them; among these, the one that has been so for longest. A caller who has more than
+//! half of all loses more: after the connections that wait for a request, those whose request has only begun to come, then those that
+//! are sent an answer which holds no place. So who only connects, who connects again and again, and who sends or takes slowly, keeps
+//! no one out. A share of the connections per address would not help: behind a proxy all have one.
 
-use super::watched::{Idle, Phase};
+use super::watched::{Idle, Phase, WaitsFor};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -86,29 +88,30 @@ impl All {
         for caller in self.by_number.values().filter_map(|one| one.caller.as_deref()) {
             *of_caller.entry(caller).or_default() += 1;
         }
-        let mut idle: Vec<_> = self
-            .by_number
-            .iter()
-            .filter_map(|(number, one)| {
-                let idle = one.phase.idle()?;
-                let others = match one.caller.as_deref() {
-                    None => usize::MAX,
-                    // Its next request has begun to come.
-                    Some(_) if !idle.between => return None,
-                    Some(caller) => of_caller.get(caller).copied().unwrap_or_default(),
-                };
-                Some((Reverse(others), idle, *number))
-            })
-            .collect();
-        let order = |&(others, Idle { begun, .. }, number): &(Reverse<usize>, Idle, u64)| (others, begun, number);
+        let candidate = |(number, one): (&u64, &One)| {
+            let idle = one.phase.idle()?;
+            let own = one.caller.as_deref().map(|caller| of_caller.get(caller).copied().unwrap_or_default());
+            let rank = self.rank(own, idle.waits_for)?;
+            Some(((rank, idle.begun, *number), idle))
+        };
+        let mut idle: Vec<(_, Idle)> = self.by_number.iter().filter_map(candidate).collect();
+        idle.sort_unstable_by_key(|(order, _)| *order);
         // Unless it has been asked something at this very moment.
-        while let Some(first) = idle.iter().enumerate().min_by_key(|(_, one)| order(one)).map(|(place, _)| place) {
-            let (_, seen, number) = idle.swap_remove(first);
-            if self.by_number.get(&number).is_some_and(|one| one.phase.close(seen)) {
-                return Some(number);
-            }
+        let closes = |&((_, _, number), seen): &(_, Idle)| {
+            self.by_number.get(&number).filter(|one| one.phase.close(seen)).map(|_| number)
+        };
+        idle.iter().find_map(closes)
+    }
+
+    /// Which connections give way before others: the least first, and `None` does not. `own` is how many its caller has.
+    fn rank(&self, own: Option<usize>, waits_for: WaitsFor) -> Option<(Reverse<usize>, WaitsFor)> {
+        match (own, waits_for) {
+            // Its answer is short.
+            (None, WaitsFor::Client) => None,
+            (None, _) => Some((Reverse(usize::MAX), WaitsFor::Request)),
+            (Some(own), WaitsFor::Request) => Some((Reverse(own), waits_for)),
+            (Some(own), _) => (2 * own > self.by_number.len()).then_some((Reverse(own), waits_for)),
         }
-        None
     }
 }
 
@@ -201,6 +204,46 @@ mod tests {
         let _ = world.of("bob");
         assert!(eve[1].end().is_cancelled(), "what only waits is idle, too");
         assert!(!ada.end().is_cancelled() && !bob.end().is_cancelled() && !eve[0].end().is_cancelled());
+    }
+
+    #[test]
+    fn a_caller_with_more_than_half_of_them_loses_also_those_that_are_slow() {
+        let world = World::new(5);
+        let (ada, bob) = (world.of("ada"), world.of("bob"));
+        let eve = [world.of("eve"), world.of("eve"), world.of("eve")];
+        ada.phase().head();
+        bob.phase().head();
+        // A large answer that holds no place, a request that trickles in, and one that is worked on.
+        eve[0].phase().answers();
+        eve[1].phase().head();
+        assert!(eve[2].phase().busy());
+        let new = world.open().unwrap();
+        assert_eq!(eve.each_ref().map(|open| open.end().is_cancelled()), [false, true, false]);
+        assert!(!ada.end().is_cancelled() && !bob.end().is_cancelled());
+        drop(new);
+        // Three of five again: now the answer goes, not the work.
+        let third = world.of("eve");
+        assert!(third.phase().busy());
+        let _new = world.open().unwrap();
+        assert_eq!(eve.each_ref().map(|open| open.end().is_cancelled()), [true, true, false]);
+        assert!(!third.end().is_cancelled() && !ada.end().is_cancelled() && !bob.end().is_cancelled());
+    }
+
+    #[test]
+    fn slow_connections_of_a_caller_with_half_of_them_stay() {
+        let world = World::new(4);
+        let eve = [world.of("eve"), world.of("eve")];
+        let others = [world.of("ada"), world.of("bob")];
+        eve[0].phase().head();
+        eve[1].phase().answers();
+        assert!(others.iter().all(|open| open.phase().busy()));
+        assert!(world.open().is_none());
+        assert!(eve.iter().chain(&others).all(|open| !open.end().is_cancelled()));
+        // An answer to a caller who is not known is no reason either.
+        let world = World::new(1);
+        let unknown = world.open().unwrap();
+        unknown.phase().answers();
+        assert!(world.open().is_none());
     }
 
     #[test]

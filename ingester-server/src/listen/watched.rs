@@ -31,6 +31,8 @@ const REST: u32 = 3;
 const WAITS: u32 = 4;
 /// For its end, because its place is another's.
 const CLOSED: u32 = 5;
+/// For the client to take an answer that holds no place: no time of this file runs here.
+const ANSWERS: u32 = 6;
 /// The other bits count the changes, so that each begins a time of its own.
 const CHANGE: u32 = 8;
 
@@ -43,8 +45,18 @@ pub(super) struct Idle {
     seen: u32,
     /// When it began: what is smaller began earlier.
     pub(super) begun: u64,
-    /// No request has begun to come.
-    pub(super) between: bool,
+    pub(super) waits_for: WaitsFor,
+}
+
+/// What a connection waits for while nothing is done for it, in the order in which those of one caller give way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WaitsFor {
+    /// A request, of which nothing has come.
+    Request,
+    /// The rest of the handshake or of a request's headers.
+    Head,
+    /// The client, which is sent an answer that holds no place.
+    Client,
 }
 
 impl Phase {
@@ -70,15 +82,21 @@ impl Phase {
         self.enter(WAITS);
     }
 
+    /// What is answered holds no place, such as a document of discovery.
+    pub(super) fn answers(&self) {
+        self.enter(ANSWERS);
+    }
+
     /// Since when nothing is done for the connection; `None` while something is.
     pub(super) fn idle(&self) -> Option<Idle> {
         let seen = self.now.load(Ordering::Relaxed);
-        let between = match seen % CHANGE {
-            NEW | HEAD => false,
-            REST | WAITS => true,
+        let waits_for = match seen % CHANGE {
+            REST | WAITS => WaitsFor::Request,
+            NEW | HEAD => WaitsFor::Head,
+            ANSWERS => WaitsFor::Client,
             _ => return None,
         };
-        Some(Idle { seen, begun: self.begun.load(Ordering::Relaxed), between })
+        Some(Idle { seen, begun: self.begun.load(Ordering::Relaxed), waits_for })
     }
 
     /// Closes the connection, if nothing has happened since.
