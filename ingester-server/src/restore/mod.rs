@@ -105,8 +105,8 @@ pub async fn post(
     let uid = options.uid.as_deref();
     let wanted =
         Wanted { namespace, name, uid, effect, patience: PATIENCE, by: Some(user), status, former: options.former };
-    let restored = restore(store, client, kind, wanted).await?;
-    options.note(|log| log.uid(&restored.from));
+    let note = |uid: &str| options.note(|log| log.uid(uid));
+    let restored = restore_noting(store, client, kind, wanted, note).await?;
     let body = serde_json::to_string(&restored.object).map_err(Status::internal)?;
     Ok(Answer { body, warnings: restored.warnings })
 }
@@ -117,6 +117,17 @@ pub async fn post(
 /// [`Status`]: 404 without such a row; 409 if a live object has the name, or the old one has not left yet; 422 for a kind whose objects
 /// are evicted at once; what the API server says of the object; 503 and 504 if it does not answer.
 pub async fn restore(store: &Store, client: kube::Client, kind: &Kind, wanted: Wanted<'_>) -> Result<Restored, Status> {
+    restore_noting(store, client, kind, wanted, |_| ()).await
+}
+
+/// The same; `note` gets the uid of the row as soon as it is known, whatever becomes of the restore.
+async fn restore_noting(
+    store: &Store,
+    client: kube::Client,
+    kind: &Kind,
+    wanted: Wanted<'_>,
+    note: impl Fn(&str),
+) -> Result<Restored, Status> {
     let plural = kind.plural();
     let resource = Resource { group: kind.group(), plural: &plural };
     if kind.immutable() {
@@ -127,6 +138,7 @@ pub async fn restore(store: &Store, client: kube::Client, kind: &Kind, wanted: W
         return Err(Status::invalid(message, Vec::new()).about(resource, wanted.name));
     }
     let uid = source(store, kind, wanted).await?;
+    note(&uid);
     let stored = row(store, kind, &uid, wanted.name).await?;
     let mut object = read(kind, &stored)?;
     let Restorable { namespace, name, .. } = object.clone();
@@ -139,6 +151,7 @@ pub async fn restore(store: &Store, client: kube::Client, kind: &Kind, wanted: W
         let from = of_this_name(store, kind, wanted, &stored.uid, &there).await?;
         let Some(from) = from else { return Err(taken(resource, &name, &stored.uid, &there)) };
         if from != stored.uid {
+            note(&from);
             object = read(kind, &row(store, kind, &from, wanted.name).await?)?;
         }
         leave_out_status(&mut object, wanted, &mut warnings);
