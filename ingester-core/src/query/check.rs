@@ -297,6 +297,10 @@ impl QueryError {
                 "{table} has no column for the field `{field}`: select by fields that have one, or ask for every object to be \
                  read with the parameter `scan=true`"
             ),
+            QueryError::NoSuchField { table, field, hint: Hint::Meant(near) } if field.contains('.') => format!(
+                "{table} has no column for the field `{field}`; did you mean `{near}`? If not, ask for every object to be read with \
+                 the parameter `scan=true`"
+            ),
             QueryError::NoSuchField { table, field, hint: Hint::Columns(columns) } => {
                 format!("{table} has no column for the field `{field}`; it has {}", columns.join(", "))
             }
@@ -748,8 +752,13 @@ mod tests {
         assert!(name.contains("it has uid, ") && name.contains("create_time"), "{name}");
         let near = said(about("create_tim", Test::Exists));
         assert!(near.ends_with("did you mean `create_time`?"), "{near}");
+        let like_a_path = said(about("metadata.creationTimestam", Test::Exists));
+        assert!(
+            like_a_path.contains("`metadata.creationTimestamp`") && like_a_path.contains("`scan=true`"),
+            "{like_a_path}"
+        );
         let alone = super::QueryError::NoCompanions { kind: "Event", table: "event_labels".into() }.for_request();
-        for message in [path, name, near, alone] {
+        for message in [path, name, near, like_a_path, alone] {
             assert!(!message.contains("--") && !message.contains("#[") && !message.contains("ingester"), "{message}");
         }
     }

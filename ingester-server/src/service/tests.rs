@@ -267,6 +267,27 @@ async fn a_deletion_of_less_than_a_collection_is_refused() {
 }
 
 #[tokio::test]
+async fn a_field_without_a_column_is_refused_in_words_of_the_request() {
+    let service = service().await;
+    let ada = [("authorization", "Bearer ada")];
+    for (wrong, remedy) in [
+        ("fieldSelector=spec.none%3Dx", "scan=true"),
+        ("fieldSelector=metadata.annotations.note%3Dx", "scan=true"),
+        ("order-by=none", "`none`"),
+        ("fieldSelector=spec.a.nonsense%3Dx", "scan=true"),
+    ] {
+        for method in ["GET", "DELETE"] {
+            let (code, status) = ask(&service, method, &format!("{MODELS}?{wrong}"), &ada).await;
+            let message = status["message"].as_str().unwrap();
+            assert!(code == 400 && message.contains(remedy), "{method} {wrong}: {code} {message}");
+            for of_the_program in ["--", "#[", "ingester"] {
+                assert!(!message.contains(of_the_program), "{method} {wrong}: {message}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn aggregated_discovery_is_not_sent_twice() {
     let service = service().await;
     let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
