@@ -68,12 +68,6 @@ impl<T: Clone> Cache<T> {
         (what, false)
     }
 
-    /// Forgets all answers.
-    #[cfg(test)]
-    pub(super) fn forget(&self) {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
     fn slot(&self, key: Key, now: Instant) -> Arc<Slot<T>> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = slots.get(&key) {
