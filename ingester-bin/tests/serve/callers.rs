@@ -29,7 +29,7 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The models of the namespace in which the readers may read.
-const ML: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
+pub(crate) const ML: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
 /// Those of another.
 const LAB: &str = "/apis/michelangelo.api/v2/namespaces/lab/models";
 /// Those of all.
@@ -207,7 +207,7 @@ fn get(path: &str) -> Result<Request<Vec<u8>>> {
 }
 
 /// A request with these headers: the status and what is in the answer.
-async fn ask(client: &Client, method: Method, path: &str, headers: &[(&str, &str)]) -> Result<(u16, Json)> {
+pub(crate) async fn ask(client: &Client, method: Method, path: &str, headers: &[(&str, &str)]) -> Result<(u16, Json)> {
     let mut request = Request::builder().method(method).uri(path);
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -221,7 +221,7 @@ async fn ask(client: &Client, method: Method, path: &str, headers: &[(&str, &str
 }
 
 /// The names of a list.
-fn names(list: &Json) -> Vec<&str> {
+pub(crate) fn names(list: &Json) -> Vec<&str> {
     let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
     items.iter().filter_map(|item| item["metadata"]["name"].as_str()).collect()
 }

@@ -6,4 +6,5 @@ mod callers;
 mod clients;
 mod conformance;
 mod kubectl;
+mod program;
 mod server;

@@ -7,9 +7,9 @@ use ingester_core::object::{ManagedFields, Object};
 use ingester_core::value::Micros;
 use ingester_store::{ConnectOptions, RowChange, Store};
 use serde_json::{Value as Json, json};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -17,6 +17,7 @@ use tempfile::TempDir;
 pub(crate) struct Server {
     process: Child,
     pub(crate) url: String,
+    port: u16,
     folder: TempDir,
 }
 
@@ -49,6 +50,11 @@ pub(crate) fn model(namespace: &str, name: &str, version: u64, labels: &Json) ->
     })
 }
 
+/// A port of this machine that is free.
+pub(crate) fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
 /// Stores objects.
 pub(crate) async fn store(path: &Path, objects: &[(Json, Fate)]) -> Result<()> {
     let store = Store::connect(&format!("sqlite://{}", path.display()).parse()?, ConnectOptions::default()).await?;
@@ -72,15 +78,23 @@ pub(crate) async fn store(path: &Path, objects: &[(Json, Fate)]) -> Result<()> {
 impl Server {
     /// A server of these objects.
     pub(crate) async fn start(objects: &[(Json, Fate)]) -> Result<Self> {
+        Self::start_with(objects, json!({})).await
+    }
+
+    /// A server of these objects, with this configuration.
+    pub(crate) async fn start_with(objects: &[(Json, Fate)], mut config: Json) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let database = folder.path().join("objects.db");
         store(&database, objects).await?;
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let url = format!("sqlite://{}", database.display());
+        config["metadataStorage"] = json!({"enableMetadataStorage": true, "databaseURL": url});
+        config["server"] = json!({"address": ""});
+        std::fs::write(folder.path().join("ingester.yaml"), config.to_string())?;
+        let port = free_port()?;
         let url = format!("http://127.0.0.1:{port}");
         let log = std::fs::File::create(folder.path().join("log"))?;
         let mut process = Command::new(env!("CARGO_BIN_EXE_ingester"))
-            .args(["serve", "--insecure-loopback", &port.to_string(), "--database-url"])
-            .arg(format!("sqlite://{}", database.display()))
+            .args(["serve", "--insecure-loopback", &port.to_string(), "--config", "ingester.yaml"])
             .current_dir(folder.path())
             .env_remove("KUBECONFIG")
             .env_remove("DATABASE_URL")
@@ -89,13 +103,40 @@ impl Server {
             .stderr(log)
             .spawn()?;
         let begin = Instant::now();
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let log = std::fs::read_to_string(folder.path().join("log"))?;
             ensure!(process.try_wait()?.is_none(), "it ended: {log}");
             ensure!(begin.elapsed() < Duration::from_secs(60), "it does not answer: {log}");
             std::thread::sleep(Duration::from_millis(20));
         }
-        Ok(Server { process, url, folder })
+        Ok(Server { process, url, port, folder })
+    }
+
+    /// A connection of its own.
+    pub(crate) fn connect(&self) -> std::io::Result<TcpStream> {
+        TcpStream::connect(("127.0.0.1", self.port))
+    }
+
+    /// Where its objects are.
+    pub(crate) fn database(&self) -> String {
+        format!("sqlite://{}", self.folder.path().join("objects.db").display())
+    }
+
+    /// What it has logged.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    /// Tells it to end.
+    pub(crate) fn terminate(&self) -> Result<()> {
+        let told = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status()?;
+        ensure!(told.success(), "it cannot be told to end");
+        Ok(())
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>> {
+        Ok(self.process.try_wait()?)
     }
 
     /// A folder of the test's own.
@@ -105,6 +146,9 @@ impl Server {
 
     /// A client of kube.
     pub(crate) fn client(&self) -> Result<kube::Client> {
-        Ok(kube::Client::try_from(kube::Config::new(self.url.parse()?))?)
+        let mut config = kube::Config::new(self.url.parse()?);
+        // The first answer counts.
+        config.default_retry = false;
+        Ok(kube::Client::try_from(config)?)
     }
 }
