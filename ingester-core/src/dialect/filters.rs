@@ -325,6 +325,12 @@ pub(super) fn found_order(query: &Checked, values: &dyn Values) -> Result<Safe<S
     Ok(Safe(writer.sql))
 }
 
+/// The table, read by its primary key: in the order of the uids, whatever the database believes of its other keys.
+#[askama::filter_fn]
+pub(super) fn by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {
+    Ok(Safe(format!("\"{}\"{}", table.name, rules(values)?.by_key("PRIMARY"))))
+}
+
 /// Joins the table to rows that were found before, row by row, by its primary key.
 #[askama::filter_fn]
 pub(super) fn join_by_uid(table: &Table, values: &dyn Values) -> Result<Safe<String>> {

@@ -4,6 +4,8 @@
 use crate::plan_summary::summarize;
 use crate::world::{On, Stores as _, World, kind};
 use anyhow::{Result, ensure};
+use ingester_core::dialect::statements::{Live, OlderRows, Peek, Purgeable};
+use ingester_core::dialect::{Dialect, OfGroup, Param, Statement};
 use ingester_core::query::{Filter, Order, Query, States, Test};
 use ingester_core::value::{Micros, Value};
 use ingester_store::query::{Limits, Wanted};
@@ -12,6 +14,7 @@ use ingester_tests::on_every_database;
 on_every_database! {
     common_questions_are_answered_by_keys
     common_questions_are_answered_by_keys_with_statistics_of_former_rows
+    a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_begin
 }
 
 /// How often one number is doubled until there are as many rows.
@@ -26,11 +29,33 @@ enum Statistics {
     Of(u32),
 }
 
+/// How many rows there are, how long their JSON is, and what the database knows about them.
+#[derive(Clone, Copy)]
+struct Filling {
+    rows: u32,
+    json: usize,
+    statistics: Statistics,
+}
+
+/// So many that a third of them are more than [`Routes::FEW`](ingester_core::query::Routes::FEW).
+const MANY: Filling = Filling { rows: 200_000, json: 2, statistics: Statistics::Fresh };
+
+/// Few large rows, of which the database believes that there are hardly any: it would read all, or sort them.
+const LARGE: Filling = Filling { rows: 3000, json: 10_000, statistics: Statistics::Of(20) };
+
 /// What is asked, and whether a key has the order. If not, what matches is sorted.
 struct Question {
     name: &'static str,
     query: Query,
     in_order: bool,
+    /// The key that is named where there are [`MANY`] rows, on databases where routes are chosen.
+    key: Option<&'static str>,
+}
+
+impl Question {
+    fn by(self, key: &'static str) -> Self {
+        Question { key: Some(key), ..self }
+    }
 }
 
 fn questions() -> Vec<Question> {
@@ -47,25 +72,25 @@ fn questions() -> Vec<Question> {
     let label = |key: &str, value: &str| Filter::label(key, Test::Equal(Value::text(value)));
     let field = |name: &'static str, value: &str| Filter::field(name, Test::Equal(Value::text(value)));
     let since = |name: &'static str| Filter::field(name, Test::Greater(Value::Time(Micros(1_767_225_600_000_000))));
-    let ask = |name, query, in_order| Question { name, query, in_order };
+    let ask = |name, query, in_order| Question { name, query, in_order, key: None };
     let named = Query { names: vec!["name-107".into()], ..Query::default() };
     let deleted = Query { states: States::DELETED, ..query("-delete_time", vec![since("delete_time")]) };
     let until = Filter::field("delete_time", Test::Less(Value::Time(Micros(1_767_300_000_000_000))));
     let no_eviction = Filter::field("evict_time", Test::Empty);
     let old = Query { states: States::DELETED, ..query("delete_time", vec![until, no_eviction]) };
     vec![
-        ask("by name", in_ml(named), false),
-        ask("everything, as kubectl lists it", query("", vec![]), true),
-        ask("a namespace", in_ml(query("", vec![])), true),
-        ask("the newest", query("-create_time", vec![]), true),
-        ask("a namespace, newest first", in_ml(query("-create_time", vec![])), true),
-        ask("by label", query("-create_time", vec![label("team", "team-77")]), false),
-        ask("by two labels", query("", vec![label("team", "team-77"), label("tier", "tier-1")]), false),
-        ask("by a label of a third", query("", vec![label("tier", "tier-1")]), false),
+        ask("by name", in_ml(named), false).by("namespace_name"),
+        ask("everything, as kubectl lists it", query("", vec![]), true).by("namespace_name"),
+        ask("a namespace", in_ml(query("", vec![])), true).by("namespace_name"),
+        ask("the newest", query("-create_time", vec![]), true).by("create_time"),
+        ask("a namespace, newest first", in_ml(query("-create_time", vec![])), true).by("namespace_create_time"),
+        ask("by label", query("-create_time", vec![label("team", "team-77")]), false).by("key_value"),
+        ask("by two labels", query("", vec![label("team", "team-77"), label("tier", "tier-1")]), false).by("key_value"),
+        ask("by a label of a third", query("", vec![label("tier", "tier-1")]), false).by("namespace_name"),
         ask("by label in a namespace", in_ml(query("", vec![label("tier", "tier-1")])), false),
-        ask("by owner", query("-create_time", vec![field("actor", "actor-77")]), false),
+        ask("by owner", query("-create_time", vec![field("actor", "actor-77")]), false).by("actor"),
         ask("by state and time", query("-end_time", vec![field("state", "state-1"), since("end_time")]), false),
-        ask("deleted since", deleted.clone(), true),
+        ask("deleted since", deleted.clone(), true).by("delete_time"),
         ask("deleted in a namespace since", Query { namespaces: vec!["ns-3".into()], ..deleted }, false),
         ask("deleted long ago, as retention looks for them", old, true),
         ask("by uid", Query { uids: vec!["uid-77".into()], ..Query::default() }, true),
@@ -73,20 +98,21 @@ fn questions() -> Vec<Question> {
 }
 
 async fn common_questions_are_answered_by_keys(world: World) -> Result<()> {
-    are_answered_by_keys(&world, 200_000, Statistics::Fresh).await
+    are_answered_by_keys(&world, MANY).await
 }
 
 async fn common_questions_are_answered_by_keys_with_statistics_of_former_rows(world: World) -> Result<()> {
-    are_answered_by_keys(&world, 20_000, Statistics::Of(20)).await
+    are_answered_by_keys(&world, LARGE).await
 }
 
-async fn are_answered_by_keys(world: &World, rows: u32, statistics: Statistics) -> Result<()> {
+async fn are_answered_by_keys(world: &World, filling: Filling) -> Result<()> {
     let store = world.store().await?;
     let kind = kind("PipelineRun");
-    fill(world, rows, statistics).await?;
+    fill(world, filling).await?;
+    let chosen_here = filling.rows == MANY.rows && world.on != On::Sqlite;
     let limits = Limits::default();
     let mut wrong = Vec::new();
-    for Question { name, query, in_order } in questions() {
+    for Question { name, query, in_order, key } in questions() {
         let asked = store.ask_about(kind, &query, limits)?;
         let wanted = Wanted::object();
         let page = asked.page(&wanted, 50, None).await?;
@@ -97,7 +123,13 @@ async fn are_answered_by_keys(world: &World, rows: u32, statistics: Statistics) 
         }
         for (which, explained) in plans {
             let summary = summarize(world.on, &explained)?;
-            if summary.scans || summary.sorts && in_order {
+            // Beside the key that finds the rows, only primary keys are read.
+            let is_named = |key: &str| {
+                summary.keys.iter().any(|its| its == key)
+                    && summary.keys.iter().all(|its| its == key || its == "PRIMARY")
+            };
+            let other_key = chosen_here && key.is_some_and(|key| !is_named(key));
+            if summary.scans || summary.sorts && in_order || other_key {
                 wrong.push(format!("{name}, {which}: {summary:?}\n{}\n{}", explained.sql, explained.plan.join("\n")));
             }
         }
@@ -106,8 +138,98 @@ async fn are_answered_by_keys(world: &World, rows: u32, statistics: Statistics) 
     Ok(())
 }
 
+/// How many rows a page of the mirror has here.
+const PAGE: usize = 50;
+
+/// What the mirror, backfills, retention and people read page by page. Every row that is read is counted, where the server counts.
+async fn a_page_of_the_mirror_costs_the_same_at_the_end_of_a_table_as_at_its_begin(world: World) -> Result<()> {
+    world.store().await?;
+    fill(&world, LARGE).await?;
+    let table = kind("PipelineRun").table();
+    let group = &OfGroup::new("michelangelo.api");
+    let last = "SELECT uid FROM pipelinerun WHERE delete_time IS NULL ORDER BY uid DESC LIMIT 1 OFFSET 500";
+    let last = world.cell(last).await?.unwrap_or_default();
+    let live = |after| Live { table, group, namespace: None, confirmed: true, after, limit: PAGE };
+    let in_namespace = |after| Live { namespace: Some("ns-7"), ..live(after) };
+    let without_evicted = |after| Live { confirmed: false, ..live(after) };
+    let older = |after| OlderRows { table, ingest_version: 2, unmarked: false, after, limit: PAGE };
+    let purgeable = Purgeable { table, group, before: Micros(1_900_000_000_000_000), limit: PAGE };
+    let few = 3 * PAGE as u64;
+    let mut wrong = Vec::new();
+    for (name, statement, most, may_sort) in [
+        ("live, first page", &live("") as &dyn Statement, few, false),
+        ("live, last page", &live(&last), few, false),
+        ("live without evicted ones, last page", &without_evicted(&last), few, false),
+        // One in 50 rows is of the namespace: what is left of the table is read.
+        ("live in a namespace, last page", &in_namespace(&last), 600, false),
+        ("of older definitions, first page", &older(""), few, false),
+        ("of older definitions, last page", &older(&last), few, false),
+        ("to be purged", &purgeable, few, false),
+        // There is only one page of it.
+        ("for people", &Peek { table, limit: PAGE }, 2 * u64::from(LARGE.rows), true),
+    ] {
+        let cost = cost(&world, statement).await?;
+        if cost.sorts && !may_sort || cost.scans || cost.reads > most {
+            wrong.push(format!("{name}: {cost:?}\n{}", statement.sql(dialect_of(&world)).as_str()));
+        }
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    Ok(())
+}
+
+/// What a statement costs.
+#[derive(Debug, Default)]
+struct Cost {
+    /// Rows and entries of keys that were read; 0 on SQLite, which does not count them.
+    reads: u64,
+    sorts: bool,
+    scans: bool,
+}
+
+fn dialect_of(world: &World) -> Dialect {
+    if world.on == On::Sqlite { Dialect::Sqlite } else { Dialect::MySql }
+}
+
+async fn cost(world: &World, statement: &dyn Statement) -> Result<Cost> {
+    let dialect = dialect_of(world);
+    let mut params = statement.params_in(dialect).into_iter();
+    let mut sql = String::new();
+    for (place, part) in statement.sql(dialect).as_str().split('?').enumerate() {
+        if place > 0 {
+            sql += &match params.next() {
+                Some(Param::Text(text)) => format!("'{text}'"),
+                Some(Param::UInt(number)) => number.to_string(),
+                Some(Param::Time(_)) => "'2030-01-01 00:00:00.000000'".to_owned(),
+                other => anyhow::bail!("{other:?}"),
+            };
+        }
+        sql += part;
+    }
+    let mut cost = Cost::default();
+    if world.on == On::Sqlite {
+        for line in world.sql(&format!("EXPLAIN QUERY PLAN {sql}")).await? {
+            let line = line.last().cloned().flatten().unwrap_or_default();
+            cost.scans |= line.starts_with("SCAN ") && !line.contains(" INDEX ");
+            cost.sorts |= line.contains("TEMP B-TREE FOR ORDER BY");
+        }
+        return Ok(cost);
+    }
+    // MariaDB counts apart what it reads of a key and passes over. MySQL does not count that at all.
+    let counters = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler_read%' OR Variable_name IN ('Handler_icp_attempts', 'Sort_rows')";
+    for row in world.sql(&format!("FLUSH STATUS; {sql}; {counters}")).await? {
+        let [Some(name), Some(count)] = &row[..] else { continue };
+        match name.as_str() {
+            "Sort_rows" => cost.sorts = count != "0",
+            name if name.starts_with("Handler_") => cost.reads += count.parse::<u64>()?,
+            _ => {}
+        }
+    }
+    ensure!(cost.reads > 0, "the server counts nothing: {cost:?}");
+    Ok(cost)
+}
+
 /// Rows of 50 namespaces, 500 owners and teams, and states as they are in life.
-async fn fill(world: &World, rows: u32, statistics: Statistics) -> Result<()> {
+async fn fill(world: &World, Filling { rows, json, statistics }: Filling) -> Result<()> {
     world.sql("CREATE TABLE numbers (n INTEGER NOT NULL)").await?;
     world.sql("INSERT INTO numbers VALUES (0)").await?;
     for doubling in 0..DOUBLINGS {
@@ -117,23 +239,23 @@ async fn fill(world: &World, rows: u32, statistics: Statistics) -> Result<()> {
     let analyze = if world.on == On::Sqlite { "ANALYZE" } else { "ANALYZE TABLE pipelinerun, pipelinerun_labels" };
     match statistics {
         Statistics::Fresh => {
-            insert(world, "n >= 0").await?;
+            insert(world, "n >= 0", json).await?;
             world.sql(analyze).await?;
         }
         Statistics::Of(first) => {
             for table in ["pipelinerun", "pipelinerun_labels"].iter().filter(|_| world.on != On::Sqlite) {
                 world.sql(&format!("ALTER TABLE {table} STATS_AUTO_RECALC = 0")).await?;
             }
-            insert(world, &format!("n < {first}")).await?;
+            insert(world, &format!("n < {first}"), json).await?;
             world.sql(analyze).await?;
-            insert(world, &format!("n >= {first}")).await?;
+            insert(world, &format!("n >= {first}"), json).await?;
         }
     }
     Ok(())
 }
 
-/// Inserts the rows of these numbers.
-async fn insert(world: &World, which: &str) -> Result<()> {
+/// Inserts the rows of these numbers, with JSON of so many bytes.
+async fn insert(world: &World, which: &str, json: usize) -> Result<()> {
     let concat = |text: &str, number: &str| match world.on {
         On::Sqlite => format!("'{text}' || ({number})"),
         _ => format!("CONCAT('{text}', {number})"),
@@ -144,13 +266,18 @@ async fn insert(world: &World, which: &str) -> Result<()> {
     };
     let (uid, namespace, name) = (concat("uid-", "n"), concat("ns-", "n % 50"), concat("name-", "n"));
     let (actor, state) = (concat("actor-", "n % 500"), concat("state-", "CASE WHEN n % 10 = 0 THEN 1 ELSE 2 END"));
+    let json = match (json, world.on) {
+        (..20, _) => "'{}'".to_owned(),
+        (json, On::Sqlite) => format!("'{{\"x\":\"' || HEX(ZEROBLOB({})) || '\"}}'", json / 2),
+        (json, _) => format!("CONCAT('{{\"x\":\"', REPEAT('x', {json}), '\"}}')"),
+    };
     let (created, ended, deleted) = (time("n"), time("n + 60"), time("n + 90"));
     world
         .sql(&format!(
             "INSERT INTO pipelinerun (uid, group_ver, namespace, name, res_version, create_time, update_time, delete_time,
              ingest_version, json, actor, state, end_time)
              SELECT {uid}, 'michelangelo.api/v2', {namespace}, {name}, 1, {created}, {created},
-             CASE WHEN n % 20 = 3 THEN {deleted} END, 1, '{{}}', {actor}, {state}, {ended} FROM numbers WHERE {which}"
+             CASE WHEN n % 20 = 3 THEN {deleted} END, 1, {json}, {actor}, {state}, {ended} FROM numbers WHERE {which}"
         ))
         .await?;
     let columns = if world.on == On::Sqlite { r#""obj_uid", "key", "value""# } else { "`obj_uid`, `key`, `value`" };
