@@ -53,11 +53,22 @@ async fn objects_larger_than_the_memory_for_sorting_are_listed(world: World) -> 
         ("an owner", Query { filters: vec![owner()], order: by("create_time"), ..base() }),
         ("an owner and a label", Query { filters: vec![owner(), same()], ..base() }),
     ];
+    lists_all(&store, &questions).await?;
+    if world.on == On::Sqlite {
+        return Ok(());
+    }
+    // Somebody has dropped a key that lists name: the database finds another way, and large rows are still not sorted.
+    world.sql("ALTER TABLE model DROP KEY namespace_name").await?;
+    lists_all(&store, &questions).await
+}
+
+/// Each question finds all objects, page by page.
+async fn lists_all(store: &Store, questions: &[(&str, Query)]) -> Result<()> {
     for (name, query) in questions {
-        let asked = store.ask_about(kind("Model"), &query, Limits::default())?;
+        let asked = store.ask_about(kind("Model"), query, Limits::default())?;
         let (mut uids, mut token, mut rows) = (BTreeSet::new(), None, 0);
         loop {
-            let page = asked.page(&Wanted::object(), 7, token.as_deref()).await.with_context(|| name)?;
+            let page = asked.page(&Wanted::object(), 7, token.as_deref()).await.with_context(|| (*name).to_owned())?;
             rows += page.rows.len();
             uids.extend(page.rows.iter().map(|row| row.uid().to_owned()));
             token = page.next;
@@ -66,7 +77,7 @@ async fn objects_larger_than_the_memory_for_sorting_are_listed(world: World) -> 
             }
         }
         assert_eq!((uids.len(), rows), (33, 33), "{name}");
-        assert_eq!(asked.count().await.with_context(|| name)?, 33, "{name}");
+        assert_eq!(asked.count().await.with_context(|| (*name).to_owned())?, 33, "{name}");
     }
     Ok(())
 }

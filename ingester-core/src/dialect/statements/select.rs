@@ -11,7 +11,7 @@ use askama::Template;
 ///
 /// Where large columns are wanted, the page is found, sorted and cut first, and only its rows' columns are read. Else a database would
 /// read and sort the texts of all rows that match: MySQL refuses that where one of them is larger than its memory for sorting.
-#[derive(Debug, Template)]
+#[derive(Clone, Debug, Template)]
 #[template(
     ext = "sql",
     source = r#"{{ milliseconds|select_within }} {% for column in columns %}{% if !loop.first %}, {% endif %}{{ column|read }}{% endfor %}
@@ -29,6 +29,7 @@ pub struct Select<'a> {
     range: &'a Range<'a>,
     route: Route,
     columns: Vec<Column>,
+    reads_texts: bool,
     in_two_steps: bool,
     limit: usize,
     milliseconds: u64,
@@ -54,7 +55,7 @@ impl<'a> Select<'a> {
         };
         let in_two_steps = reads_texts && !is_cut();
         let columns = places.into_iter().map(|place| query.table().columns[place]).collect();
-        Select { query, group, range, route, columns, in_two_steps, limit, milliseconds }
+        Select { query, group, range, route, columns, reads_texts, in_two_steps, limit, milliseconds }
     }
 
     /// The places of the columns that are read where these are wanted: the uid first, and those of the order as well.
@@ -77,7 +78,12 @@ impl Within for Select<'_> {
 
 impl Statement for Select<'_> {
     fn sql(&self, dialect: Dialect) -> Sql {
-        dialect.render(self)
+        // Where routes are chosen, one that is free means that a key is missing: nothing gives the rows in their order.
+        let is_sorted = self.reads_texts && self.route == Route::Free && dialect.has_routes();
+        match is_sorted && !self.in_two_steps {
+            true => dialect.render(&Select { in_two_steps: true, ..self.clone() }),
+            false => dialect.render(self),
+        }
     }
 
     fn params_in(&self, dialect: Dialect) -> Vec<Param<'_>> {
