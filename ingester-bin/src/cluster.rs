@@ -5,17 +5,22 @@
 use crate::arguments::Cluster;
 use crate::ending::Failure;
 use anyhow::anyhow;
-use http::Uri;
+use http::header::{AUTHORIZATION, HeaderValue};
 use http::uri::Authority;
+use http::{Request, Uri};
 use ingester_store::waiting_for;
-use kube::client::{AuthError, ClientBuilder};
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::client::{AuthError, Body, ClientBuilder};
+use kube::config::{AuthInfo, KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
+use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::time::{Duration, Instant};
 use tower::BoxError;
-use tower::util::MapErrLayer;
+use tower::util::{MapErrLayer, MapRequestLayer};
 
 impl Cluster {
     /// Whether the arguments name one.
@@ -45,22 +50,123 @@ impl Cluster {
             (None, None) => Config::infer().await.map_err(|error| wrong("no cluster is known".into(), &error))?,
         };
         config.cluster_url = without_secrets(&config.cluster_url);
-        check(&config).map_err(|why| {
+        let in_kubeconfig = |why: String| {
             Failure::Usage(anyhow!(
                 "{why} (it is in the kubeconfig, named by --kubeconfig FILE or the variable KUBECONFIG)"
             ))
-        })?;
+        };
+        check(&config).map_err(in_kubeconfig)?;
+        let token = TokenFile::taken(&mut config.auth_info).map_err(in_kubeconfig)?;
         let server = config.cluster_url.to_string();
         let plugin = config.auth_info.exec.as_ref().and_then(|exec| exec.command.clone());
+        let is_given = plugin.is_some() || config.auth_info.auth_provider.is_some();
         // It runs the command of the kubeconfig's user, which may hang: signals are heard meanwhile.
-        let building = tokio::task::spawn_blocking(move || ClientBuilder::try_from(config));
+        let building = tokio::task::spawn_blocking(move || quietly(|| ClientBuilder::try_from(config)));
         let builder = waiting_for(|| command(plugin.as_deref()), building).await;
         let builder =
             builder.map_err(|error| Failure::Usage(anyhow!("no connection to the cluster can be made: {error}")))?;
+        let builder = builder.ok_or_else(|| match is_given {
+            // kube panics on such a token where it does not expire.
+            true => Failure::Usage(anyhow!(NO_HEADER)),
+            false => Failure::Work(anyhow!("no connection to the cluster can be made: kube has a defect")),
+        })?;
         let builder = builder.map_err(|error| wrong("no connection to the cluster can be made".into(), &error))?;
+        let builder = builder.with_layer(&MapRequestLayer::new(move |request| authorized(token.as_deref(), request)));
         Ok(builder.with_layer(&MapErrLayer::new(move |error| named(&server, error))).build())
     }
 }
+
+/// What is wrong with a token that a command has given.
+const NO_HEADER: &str = "the token that the command of the kubeconfig's user gives cannot be used: invalid header field value for \
+     \"Authorization\": a token has no line breaks and no control characters, not even at its end: have the command print it without, \
+     as in `printf %s TOKEN`";
+
+thread_local! {
+    /// No panic of this thread is reported.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What this returns; `None` if it panics, of which nothing is printed.
+fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                before(panic);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    QUIET.set(false);
+    done.ok()
+}
+
+/// A file with a token, read as kubectl reads it: without white space around the token, and again within a minute. kube takes the line
+/// break at the end of a file for a part of the token.
+struct TokenFile {
+    file: String,
+    header: HeaderValue,
+    read: Instant,
+}
+
+impl TokenFile {
+    /// A file that is older than this is read again.
+    const FRESH: Duration = Duration::from_secs(50);
+
+    /// Takes the file of a user who has no other credentials that come first.
+    fn taken(user: &mut AuthInfo) -> Result<Option<Arc<Mutex<Self>>>, String> {
+        let has_password = user.username.is_some() && user.password.is_some();
+        if user.auth_provider.is_some() || has_password || user.token.is_some() {
+            return Ok(None);
+        }
+        let Some(file) = user.token_file.take() else { return Ok(None) };
+        // It comes first.
+        user.exec = None;
+        let header = Self::header_of(&file)?;
+        Ok(Some(Arc::new(Mutex::new(TokenFile { file, header, read: Instant::now() }))))
+    }
+
+    /// The header with the token of a file. No error has the name of the file: it may be a token that stands in the wrong place.
+    fn header_of(file: &str) -> Result<HeaderValue, String> {
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| format!("the file that the user's `tokenFile` names cannot be read: {error}"))?;
+        let token = text.trim();
+        if token.is_empty() {
+            return Err("the file that the user's `tokenFile` names is empty".to_owned());
+        }
+        let mut header = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| {
+            format!("the token in the file that the user's `tokenFile` names cannot be used: {INVALID}: {WHY_INVALID}")
+        })?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
+
+    /// The header for a request now. If the file cannot be read again, the last token stays.
+    fn header(&mut self) -> HeaderValue {
+        if self.read.elapsed() >= Self::FRESH {
+            self.read = Instant::now();
+            match Self::header_of(&self.file) {
+                Ok(header) => self.header = header,
+                Err(why) => tracing::warn!(why, "The token file cannot be read again: the previous token stays in use"),
+            }
+        }
+        self.header.clone()
+    }
+}
+
+/// The request with the token of a file, if there is one.
+fn authorized(token: Option<&Mutex<TokenFile>>, mut request: Request<Body>) -> Request<Body> {
+    if let Some(token) = token {
+        let header = token.lock().unwrap_or_else(PoisonError::into_inner).header();
+        request.headers_mut().insert(AUTHORIZATION, header);
+    }
+    request
+}
+
+const INVALID: &str = "invalid header field value for \"Authorization\"";
+const WHY_INVALID: &str = "a token has no line breaks and no control characters";
 
 /// Checks what kube takes as it is, and panics on with the first request. In the words of kubectl; no value is in them.
 fn check(config: &Config) -> Result<(), String> {
@@ -70,27 +176,17 @@ fn check(config: &Config) -> Result<(), String> {
             "the cluster's `server` cannot be used: host must be a URL, such as https://10.0.0.1:6443".to_owned()
         );
     }
-    let wrong = |what: &str, why: &str| {
-        Err(format!("{what} cannot be used: invalid header field value for \"Authorization\": {why}"))
-    };
-    let why = "a token has no line breaks and no control characters, not even at its end";
+    let wrong = |what: &str| Err(format!("{what} cannot be used: {INVALID}: {WHY_INVALID}, not even at its end"));
     // Written out as it was read: the secret's own type hides it.
     let user = serde_json::to_value(&config.auth_info).unwrap_or_default();
     if user["token"].as_str().is_some_and(is_no_header) {
-        return wrong("the user's `token`", why);
+        return wrong("the user's `token`");
     }
     let provided = user["auth-provider"]["config"].as_object();
     if let Some((key, _)) = provided.into_iter().flatten().find(|(key, value)| {
         matches!(key.as_str(), "id-token" | "access-token") && value.as_str().is_some_and(is_no_header)
     }) {
-        return wrong(&format!("the user's `auth-provider.config.{key}`"), why);
-    }
-    // As with kube, an inline token comes first. A file that cannot be read is reported by the client that reads it.
-    if let (None, Some(file)) = (user["token"].as_str(), &config.auth_info.token_file)
-        && let Ok(token) = std::fs::read_to_string(file)
-        && is_no_header(&token)
-    {
-        return wrong(&format!("the token file {file}"), &format!("{why}: write it without, as in `printf %s TOKEN`"));
+        return wrong(&format!("the user's `auth-provider.config.{key}`"));
     }
     Ok(())
 }
@@ -148,20 +244,30 @@ impl Error for NotReached {
 
 /// The credentials of the kubeconfig cannot be had. kube's own error is left out: it has the command of a plugin and its output.
 #[derive(Debug)]
-struct NoCredentials(String);
+struct NoCredentials {
+    why: String,
+    /// The next attempt would fail as well.
+    lasts: bool,
+}
 
 impl fmt::Display for NoCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.why)
     }
 }
 
 impl Error for NoCredentials {}
 
+/// Whether a request failed for credentials that will not become better by themselves.
+pub(crate) fn lasts(error: &(dyn Error + 'static)) -> bool {
+    causes(error).filter_map(|error| error.downcast_ref::<NoCredentials>()).any(|error| error.lasts)
+}
+
 /// The error with the address of the server, if there is no connection to it, and without what may be secret.
 fn named(server: &str, error: BoxError) -> BoxError {
     if let Some(error) = causes(&*error).find_map(auth_error) {
-        return Box::new(NoCredentials(said_of(error)));
+        let lasts = matches!(error, AuthError::InvalidBearerToken(_));
+        return Box::new(NoCredentials { why: said_of(error), lasts });
     }
     let mut cause: &(dyn Error + 'static) = &*error;
     while !cause.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(|error| error.is_connect()) {
@@ -220,7 +326,10 @@ fn said_of(error: &AuthError) -> String {
             "the command of the kubeconfig's user has printed no ExecCredential: run it by hand to see what".to_owned()
         }
         AuthError::MissingCommand => "the kubeconfig's user has an `exec` without a command".to_owned(),
-        AuthError::ReadTokenFile(error, file) => format!("the token file {} cannot be read: {error}", file.display()),
+        AuthError::InvalidBearerToken(_) => NO_HEADER.to_owned(),
+        AuthError::ReadTokenFile(error, _) => {
+            format!("the file that the user's `tokenFile` names cannot be read: {error}")
+        }
         _ => "the credentials of the kubeconfig's user cannot be used: see its section `user`".to_owned(),
     }
 }
@@ -262,8 +371,10 @@ pub(crate) fn said(error: &(dyn Error + 'static)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{AuthError, named, said, without_user};
-    use kube::config::Kubeconfig;
+    use super::{
+        AUTHORIZATION, AuthError, Body, HeaderValue, Request, TokenFile, authorized, lasts, named, said, without_user,
+    };
+    use kube::config::{AuthInfo, Kubeconfig};
     use std::os::unix::process::ExitStatusExt as _;
     use std::process::{ExitStatus, Output};
 
@@ -310,10 +421,6 @@ mod tests {
 
     #[test]
     fn a_token_that_no_header_can_have_is_refused_before_the_first_request() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("token");
-        std::fs::write(&file, "TOPSECRET\n").unwrap();
-        let of_file = serde_json::json!({ "tokenFile": file }).to_string();
         for (user, key) in [
             (r#"{"token": "TOPSECRET\n"}"#, "the user's `token`"),
             (r#"{"token": "TOP\u0000SECRET"}"#, "the user's `token`"),
@@ -321,7 +428,6 @@ mod tests {
                 r#"{"auth-provider": {"name": "oidc", "config": {"id-token": "TOPSECRET\r\n"}}}"#,
                 "`auth-provider.config.id-token`",
             ),
-            (&of_file, "token"),
         ] {
             let error = checked("https://h", user).unwrap_err();
             assert!(
@@ -330,10 +436,102 @@ mod tests {
             );
             assert!(!error.contains("TOPSECRET"), "{error}");
         }
-        std::fs::write(&file, "TOPSECRET").unwrap();
-        for user in [r#"{"token": "TOPSECRET"}"#, &of_file, "{}", r#"{"tokenFile": "/none/token"}"#] {
+        for user in [r#"{"token": "TOPSECRET"}"#, "{}", r#"{"tokenFile": "/none/token"}"#] {
             assert_eq!(checked("https://h", user), Ok(()), "{user}");
         }
+    }
+
+    fn user(text: &str) -> AuthInfo {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn the_token_of_a_file_is_sent_without_white_space_and_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        std::fs::write(&file, "  FIRST\r\n\n").unwrap();
+        // As with kube, a file comes before a command.
+        let text = serde_json::json!({ "tokenFile": file, "exec": {"command": "none"} }).to_string();
+        let mut user = user(&text);
+        let token = TokenFile::taken(&mut user).unwrap().unwrap();
+        assert!(user.token_file.is_none() && user.exec.is_none());
+        let sent = || {
+            let request = authorized(Some(&token), Request::new(Body::empty()));
+            let header: &HeaderValue = &request.headers()[AUTHORIZATION];
+            assert!(header.is_sensitive());
+            header.to_str().unwrap().to_owned()
+        };
+        assert_eq!(sent(), "Bearer FIRST");
+        std::fs::write(&file, "SECOND\n").unwrap();
+        assert_eq!(sent(), "Bearer FIRST", "it is fresh");
+        let ages = || {
+            let mut token = token.lock().unwrap();
+            token.read = token.read.checked_sub(TokenFile::FRESH).unwrap();
+        };
+        ages();
+        assert_eq!(sent(), "Bearer SECOND");
+        // What cannot be used does not take its place.
+        for broken in ["", "A\nB"] {
+            std::fs::write(&file, broken).unwrap();
+            ages();
+            assert_eq!(sent(), "Bearer SECOND");
+        }
+        assert!(authorized(None, Request::new(Body::empty())).headers().is_empty());
+    }
+
+    #[test]
+    fn what_comes_before_the_token_of_a_file_is_left_to_kube() {
+        for other in [
+            r#"{"tokenFile": "f", "token": "t"}"#,
+            r#"{"tokenFile": "f", "username": "u", "password": "p"}"#,
+            r#"{"tokenFile": "f", "auth-provider": {"name": "oidc", "config": {}}}"#,
+            "{}",
+        ] {
+            assert!(TokenFile::taken(&mut user(other)).unwrap().is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_token_in_the_place_of_its_file_is_not_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("TOPSECRET");
+        let of_file = serde_json::json!({ "tokenFile": file }).to_string();
+        let long = serde_json::json!({ "tokenFile": "TOPSECRET".repeat(100) }).to_string();
+        let error = |user: &AuthInfo| TokenFile::taken(&mut user.clone()).err().unwrap();
+        let mut errors =
+            vec![error(&user(r#"{"tokenFile": "TOPSECRET"}"#)), error(&user(&long)), error(&user(&of_file))];
+        for content in ["TOP\nSECRET", "TOPSECRET\0", "\n"] {
+            std::fs::write(&file, content).unwrap();
+            errors.push(error(&user(&of_file)));
+        }
+        let by_kube = AuthError::ReadTokenFile(std::io::Error::other("no"), "TOPSECRET".into());
+        errors.push(said(&kube::Error::Auth(by_kube)));
+        for error in errors {
+            assert!(error.contains("`tokenFile`"), "{error}");
+            assert!(!error.contains("TOP") && !error.contains("SECRET"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_token_of_a_command_that_no_header_can_have_is_not_tried_again() {
+        let invalid = || HeaderValue::try_from("TOPSECRET\n").unwrap_err();
+        let error = named("https://10.0.0.1:6443", Box::new(AuthError::InvalidBearerToken(invalid())));
+        assert!(lasts(&*error), "{error:?}");
+        for says in ["the command of the kubeconfig's user", "invalid header field value", "`printf %s TOKEN`"] {
+            assert!(error.to_string().contains(says), "{error}");
+        }
+        assert!(!format!("{error} {error:?}").contains("TOPSECRET"));
+        let service = kube::Error::Service(error);
+        assert!(lasts(&service), "{service:?}");
+        let other = named("https://10.0.0.1:6443", Box::new(AuthError::ExecPluginFailed));
+        assert!(!lasts(&*other), "{other:?}");
+    }
+
+    #[test]
+    fn a_panic_that_is_expected_is_not_reported_and_the_next_one_is() {
+        assert_eq!(super::quietly(|| 7), Some(7));
+        assert_eq!(super::quietly(|| -> u8 { panic!("TOPSECRET") }), None);
+        assert!(!super::QUIET.get());
     }
 
     #[test]

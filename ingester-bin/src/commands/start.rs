@@ -1,5 +1,6 @@
 //! What `run` and `serve` do when they start: they stop on signals, and wait for the database.
 
+use crate::cluster::lasts;
 use crate::ending::Failure;
 use crate::program::Program;
 use anyhow::anyhow;
@@ -104,8 +105,8 @@ pub(super) async fn open(
     cluster: Option<Watched<'_>>,
 ) -> Result<Opened, NotOpened> {
     let attempts = (async || prepare(tables, options, cluster.as_ref()).await).retry(PAUSES);
-    let lasts = |error: &NotReady| !matches!(error, NotReady::Failed(_) | NotReady::OfOtherCluster(_));
-    let attempts = attempts.when(lasts).notify(|error, _| match error {
+    let passes = |error: &NotReady| !matches!(error, NotReady::Failed(_) | NotReady::OfOtherCluster(_));
+    let attempts = attempts.when(passes).notify(|error, _| match error {
         NotReady::Unreachable(error) => tracing::warn!(%error, "Database not reached, trying again"),
         NotReady::Incomplete(missing) => {
             tracing::warn!(missing, "Tables or columns are missing: waiting for `ingester schema apply`");
@@ -145,6 +146,7 @@ impl From<IdentityError> for NotReady {
         match error {
             IdentityError::Store(error) => error.into(),
             IdentityError::Other { .. } => NotReady::OfOtherCluster(error),
+            IdentityError::Api(ref of) if lasts(of) => NotReady::Failed(Failure::Usage(error.into())),
             IdentityError::Api(_) | IdentityError::NoAnswer(_) => NotReady::Unidentified(error),
         }
     }
@@ -250,11 +252,13 @@ async fn belonging(tables: &Tables, store: &Store, cluster: &Watched<'_>) -> Res
         identity::cluster(cluster.client),
     );
     let found = found.await?;
+    if tables.migrate {
+        super::refuse_foreign(store, tables.released.as_ref(), tables.program).await?;
+    }
     if matches!(found, Cluster::Known(_)) && !store.has_settings().await? {
         if !tables.migrate {
             return Err(NotReady::Incomplete(store.missing_own().await?.join(", ")));
         }
-        super::refuse_foreign(store, tables.released.as_ref(), tables.program).await?;
         store.create_settings().await?;
     }
     store.check_own().await?;
@@ -271,7 +275,8 @@ pub(super) async fn identified(client: &kube::Client, store: &Store) -> Result<I
     let attempts = (async || identify(client, store).await).retry(PAUSES);
     let attempts = attempts
         .when(|error| match error {
-            IdentityError::Api(_) | IdentityError::NoAnswer(_) => true,
+            IdentityError::Api(error) => !lasts(error),
+            IdentityError::NoAnswer(_) => true,
             IdentityError::Store(error) => error.class() == ErrorClass::Transient,
             IdentityError::Other { .. } => false,
         })

@@ -29,8 +29,8 @@ fn logging_is_off_by_default_and_has_no_colours_in_a_pipe() {
     assert_eq!(lines.out, quiet.out, "data is data, whatever is logged");
 }
 
-#[test]
-fn an_api_server_that_is_not_there_is_named_by_us_alone() {
+/// What `run` logs until it has tried twice to reach this API server.
+fn logged(server: &str, level: &str) -> String {
     let folder = Folder::new();
     folder.write(
         "c.yaml",
@@ -38,10 +38,13 @@ fn an_api_server_that_is_not_there_is_named_by_us_alone() {
     );
     folder.write(
         "k",
-        "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]\n\
-         users: [{name: u, user: {token: TOPSECRET}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n",
+        format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{{name: c, cluster: {{server: '{server}'}}}}]\n\
+             users: [{{name: u, user: {{token: TOPSECRET}}}}]\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\n"
+        ),
     );
     let mut command = folder.command(&["run", "--config", "c.yaml", "--kubeconfig", "k"]);
+    command.env("RUST_LOG", level);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = Vec::new();
     for line in BufReader::new(child.stderr.take().unwrap()).lines() {
@@ -52,8 +55,22 @@ fn an_api_server_that_is_not_there_is_named_by_us_alone() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let text = lines.join("\n");
+    lines.join("\n")
+}
+
+#[test]
+fn an_api_server_that_is_not_there_is_named_by_us_alone() {
+    let text = logged("https://127.0.0.1:1", "");
     let said = "the API server https://127.0.0.1:1 cannot be reached: Connection refused (os error 111) (is it running";
     assert_eq!(text.matches(said).count(), 2, "{text}");
     assert!(!text.contains("kube_client") && !text.contains("TOPSECRET"), "{text}");
+}
+
+#[test]
+fn secrets_in_the_address_of_an_api_server_are_not_logged() {
+    let text = logged("https://u:TOPSECRET@127.0.0.1:1/?token=TOPSECRET", "trace");
+    assert_eq!(text.matches("the API server https://127.0.0.1:1 cannot be reached").count(), 2, "{text}");
+    // Libraries log where they connect to.
+    assert!(text.contains("TRACE") && text.contains("hyper_util"), "{text}");
+    assert!(!text.contains("TOPSECRET"), "{text}");
 }

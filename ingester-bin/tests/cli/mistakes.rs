@@ -68,6 +68,19 @@ const KUBECONFIG: &str = "apiVersion: v1\nkind: Config\ncurrent-context: c\n\
     clusters: [{name: c, cluster: {server: '{server}'}}]\n\
     users: [{name: u, user: {token: TOPSECRET}}]\n\
     contexts: [{name: c, context: {cluster: c, user: u}}]\n";
+const RUN_CONFIG: &str =
+    "metadataStorage: {enableMetadataStorage: true, databaseURL: 'sqlite://test.db'}\nserver: {address: ''}\n";
+/// A kubeconfig for this user.
+macro_rules! kubeconfig_of {
+    ($user:literal) => {
+        concat!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: '{server}'}}]\n",
+            "contexts: [{name: c, context: {cluster: c, user: u}}]\nusers:\n- name: u\n  user: ",
+            $user,
+            "\n"
+        )
+    };
+}
 const GOOD_MODEL: &str = "apiVersion: michelangelo.api/v2\nkind: Model\nmetadata: {name: m, namespace: ml}\nspec: {}\n";
 
 const MISTAKES: &[Mistake] = &[
@@ -194,6 +207,18 @@ const MISTAKES: &[Mistake] = &[
         .files(&[("c.yaml", EMPTY_CONFIG), ("k", KUBECONFIG)]),
     mistake("an API server that is not there", "audit --config c.yaml --kubeconfig k", 2, "http://127.0.0.1:1", "is it running")
         .files(&[("c.yaml", EMPTY_CONFIG), ("k", KUBECONFIG)]).with(&[("SERVER", "http://127.0.0.1:1")]).after(FILLED),
+    mistake("an API server without a scheme", "run --config c.yaml --kubeconfig k", 2, "host must be a URL", "such as https://10.0.0.1:6443")
+        .files(&[("c.yaml", RUN_CONFIG), ("k", KUBECONFIG)]).with(&[("SERVER", "10.0.0.1:6443")]),
+    mistake("a token with a line break", "run --config c.yaml --kubeconfig k", 2, "the user's `token` cannot be used: invalid header field value", "not even at its end")
+        .files(&[("c.yaml", RUN_CONFIG), ("k", kubeconfig_of!(r#"{token: "TOPSECRET\n"}"#))]),
+    mistake("a token in the place of its file", "run --config c.yaml --kubeconfig k", 2, "`tokenFile`", "No such file")
+        .files(&[("c.yaml", RUN_CONFIG), ("k", kubeconfig_of!("{tokenFile: TOPSECRET}"))]),
+    mistake("a plugin whose token has a line break", "run --config c.yaml --kubeconfig k", 2, "the command of the kubeconfig's user", "`printf %s TOKEN`")
+        .files(&[("c.yaml", RUN_CONFIG), ("k", kubeconfig_of!(r#"{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: cat, args: [FOLDER/credential]}}"#)),
+            ("credential", r#"{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "TOPSECRET\n"}}"#)]),
+    mistake("a plugin whose token has a line break and expires", "run --config c.yaml --kubeconfig k", 2, "the command of the kubeconfig's user", "`printf %s TOKEN`")
+        .files(&[("c.yaml", RUN_CONFIG), ("k", kubeconfig_of!(r#"{exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: cat, args: [FOLDER/credential]}}"#)),
+            ("credential", r#"{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "TOPSECRET\n", "expirationTimestamp": "2999-01-01T00:00:00Z"}}"#)]),
     mistake("an expired token", "audit --config c.yaml --kubeconfig k", 2, "401 Unauthorized", "renew that of the kubeconfig")
         .files(&[("c.yaml", EMPTY_CONFIG), ("k", KUBECONFIG)]).with(&[("SERVER", "{api}/unauthorized")]).after(FILLED),
     mistake("another cluster's database", "audit --config c.yaml --kubeconfig k", 2, "another cluster", "name another database")
@@ -294,6 +319,12 @@ impl Words {
     /// The same text as in every other run.
     fn hide(&self, text: &str, folder: &Folder) -> String {
         let text = text.replace(&folder.path().display().to_string(), "FOLDER");
+        // A line of the log begins with the time.
+        let without_time = |line: &str| match line.split_once("Z ") {
+            Some((time, rest)) if time.len() == 26 && time.starts_with("20") => format!("TIME {rest}"),
+            _ => line.to_owned(),
+        };
+        let text = text.split('\n').map(without_time).collect::<Vec<_>>().join("\n");
         // What the server calls this machine.
         let text = text.replace("'@'127.0.0.1'", "'@'localhost'");
         let hidden = [("{samples}", "crd-specs/samples"), ("{maria}", "mariadb:3306"), ("{api}", "http://apiserver")];
@@ -319,7 +350,8 @@ fn make(mistake: &Mistake, words: &Words, wrong: &Mutex<Vec<String>>) -> String 
     let server =
         mistake.environment.iter().find(|(name, _)| *name == "SERVER").map_or("https://10.0.0.1", |(_, url)| url);
     for (name, content) in mistake.files {
-        folder.write(name, content.replace("{server}", &words.fill(server)));
+        let content = content.replace("{server}", &words.fill(server));
+        folder.write(name, content.replace("FOLDER", &folder.path().display().to_string()));
     }
     for before in mistake.before {
         match before.strip_prefix("SQL ") {

@@ -17,6 +17,8 @@ const DEADLINE: Duration = Duration::from_secs(60);
 struct ApiServer {
     answer: Arc<Mutex<(u16, String)>>,
     requests: Arc<AtomicU32>,
+    /// The lines of the last request.
+    head: Arc<Mutex<Vec<String>>>,
     port: u16,
 }
 
@@ -26,16 +28,19 @@ impl ApiServer {
         let port = listener.local_addr().unwrap().port();
         let answer = Arc::new(Mutex::new((status, body.to_owned())));
         let requests = Arc::new(AtomicU32::new(0));
-        let (answers, counted) = (answer.clone(), requests.clone());
+        let head = Arc::new(Mutex::new(Vec::new()));
+        let (answers, counted, last) = (answer.clone(), requests.clone(), head.clone());
         std::thread::spawn(move || {
             for connection in listener.incoming() {
                 let Ok(mut connection) = connection else { return };
                 let mut reader = BufReader::new(connection.try_clone().unwrap());
+                let mut lines = Vec::new();
                 let mut line = String::new();
                 // The head of one request. What follows it is not read, for the connection is closed.
                 while reader.read_line(&mut line).is_ok_and(|bytes| bytes > 2) {
-                    line.clear();
+                    lines.push(std::mem::take(&mut line).trim_end().to_owned());
                 }
+                *last.lock().unwrap() = lines;
                 let (status, body) = answers.lock().unwrap().clone();
                 let length = body.len();
                 let _ = write!(
@@ -46,7 +51,7 @@ impl ApiServer {
                 counted.fetch_add(1, Ordering::Relaxed);
             }
         });
-        ApiServer { answer, requests, port }
+        ApiServer { answer, requests, head, port }
     }
 
     fn answers(&self, status: u16, body: &str) {
@@ -246,4 +251,53 @@ fn serve_has_an_address_for_probes_of_its_own() {
     running.terminate();
     running.ends(Duration::from_secs(10));
     drop(held);
+}
+
+#[test]
+fn a_foreign_table_ends_run_and_nothing_is_changed() {
+    let url = ["--database-url", "sqlite://test.db"];
+    let foreign = |folder: &Folder| {
+        folder.query("CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT)");
+        folder.query("INSERT INTO model VALUES (1, 'theirs')");
+    };
+    for of_earlier_release in [false, true] {
+        let folder = Folder::new();
+        if of_earlier_release {
+            folder.import(&[SAMPLES]).exits(0);
+            folder.run(&[&["schema", "revert", "--to", "14", "--allow-destructive"], &url[..]].concat()).exits(0);
+            folder.query("DROP TABLE model");
+        }
+        foreign(&folder);
+        folder.write("ingester.yaml", CONFIG);
+        let before = dump(&folder);
+        let server = ApiServer::answering(200, &namespace("this-one"));
+        server.kubeconfig(&folder, "{}");
+        let mut run = Running::start(&folder, &["run", "--config", "ingester.yaml"]);
+        let status = run.ends(DEADLINE);
+        assert_eq!(status.code(), Some(2), "{}", run.log());
+        for says in ["the table model: the ingester did not make it", "rename its table"] {
+            assert!(run.log().contains(says), "{}", run.log());
+        }
+        assert!(server.requests() > 0, "the cluster was asked");
+        assert_eq!(dump(&folder), before, "{}", run.log());
+    }
+}
+
+#[test]
+fn the_token_of_a_file_that_ends_with_a_line_break_is_sent_without_it() {
+    let folder = Folder::new();
+    folder.import(&[SAMPLES]).exits(0);
+    folder.query("INSERT INTO ingester_settings (name, value) VALUES ('cluster', 'another')");
+    folder.write("ingester.yaml", CONFIG);
+    folder.write("token", "TOPSECRET\n");
+    let server = ApiServer::answering(200, &namespace("this-one"));
+    // The path is relative to the kubeconfig.
+    server.kubeconfig(&folder, "{tokenFile: token}");
+    let mut run = Running::start(&folder, &["run", "--config", "ingester.yaml"]);
+    let status = run.ends(DEADLINE);
+    assert_eq!(status.code(), Some(2), "{}", run.log());
+    assert!(run.log().contains("the database belongs to another cluster"), "{}", run.log());
+    let head = server.head.lock().unwrap().clone();
+    assert!(head.iter().any(|line| line.eq_ignore_ascii_case("authorization: Bearer TOPSECRET")), "{head:?}");
+    assert!(!run.log().contains("TOPSECRET"), "{}", run.log());
 }
