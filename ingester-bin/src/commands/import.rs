@@ -192,6 +192,8 @@ async fn opened_to_compare(database: &Database, program: Program) -> Result<Opti
         return Ok(None);
     }
     let store = database.open_existing().await?;
+    // Before anything is said about tables that are missing.
+    store.refuse_foreign_tables(program.kinds).await?;
     let missing = store.missing(program.kinds).await?;
     if missing.is_empty() {
         return Ok(Some(store));

@@ -174,6 +174,33 @@ fn a_folder_of_migrations_is_kept_for_the_kinds_of_a_file() {
     assert_eq!(folder.query("SELECT owner FROM job"), ["ann"]);
 }
 
+#[test]
+fn nothing_is_made_beside_a_foreign_table_of_a_declared_kind() {
+    for (table, columns) in
+        [("job", "id INTEGER PRIMARY KEY, queue TEXT"), ("job_labels", "id INTEGER PRIMARY KEY, label TEXT")]
+    {
+        let folder = Folder::new();
+        folder.write("jobs.yaml", JOBS);
+        folder.write("a.json", OBJECT);
+        folder.query(&format!("CREATE TABLE {table} ({columns})"));
+        folder.query(&format!("INSERT INTO {table} VALUES (1, 'theirs')"));
+        let apply = ["schema", "apply", "--kinds", "jobs.yaml", "--database-url", "sqlite://test.db"];
+        for ran in [
+            folder.run(&apply),
+            folder.run(&[&apply[..], &["--dry-run"]].concat()),
+            folder.run(&[&apply[..], &["--allow-destructive"]].concat()),
+            folder.import(&["--kinds", "jobs.yaml", "a.json"]),
+            folder.import(&["--dry-run", "--kinds", "jobs.yaml", "a.json"]),
+        ] {
+            let ran = ran.exits(2).says(&[&format!("the table {table}: the ingester did not make it")]);
+            assert_eq!(ran.out, "");
+            // Neither by the migrations that are built in.
+            assert_eq!(folder.query("SELECT name FROM sqlite_master WHERE type = 'table'"), [table]);
+        }
+        assert_eq!(folder.query(&format!("SELECT * FROM {table}")), ["1|theirs"]);
+    }
+}
+
 /// KubeDL's kinds, declared, with the lives of some jobs.
 const KUBEDL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/kubedl");
 

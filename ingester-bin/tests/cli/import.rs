@@ -465,3 +465,27 @@ fn names_that_kubernetes_refuses_are_rejected_alone() {
     assert_eq!(folder.query("SELECT namespace, name FROM model"), ["ml|churn"]);
     assert_eq!(folder.query("SELECT COUNT(*) FROM ingester_rejects"), ["4"]);
 }
+
+#[test]
+fn a_dry_run_refuses_a_database_of_another_program() {
+    let of_reference = [
+        "CREATE TABLE model (uid VARCHAR(255) PRIMARY KEY, group_ver TEXT, namespace TEXT, name TEXT, res_version BIGINT, proto BLOB, json JSON)",
+        "CREATE TABLE model_labels (id INTEGER PRIMARY KEY, obj_uid TEXT, \"key\" TEXT, value TEXT)",
+    ];
+    let foreign = ["CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT)"];
+    let companion = ["DROP TABLE model_labels", "CREATE TABLE model_labels (id INTEGER PRIMARY KEY, label TEXT)"];
+    for (statements, is_ours, says) in [
+        (&foreign[..], false, "the table model: the ingester did not make it"),
+        (&of_reference, false, "the database is one of the reference system"),
+        (&companion, true, "the table model_labels: the ingester did not make it"),
+    ] {
+        let folder = Folder::new();
+        if is_ours {
+            folder.import(&[SAMPLES]).exits(0);
+        }
+        statements.iter().for_each(|sql| drop(folder.query(sql)));
+        let ran = folder.import(&["--dry-run", SAMPLES]).exits(2).says(&[says]);
+        assert!(!ran.err.contains("schema apply"), "it would change that table: {}", ran.err);
+        assert_eq!(ran.out, "");
+    }
+}
