@@ -14,6 +14,7 @@ on_every_database! {
     a_password_out_of_a_file_opens_the_database
     dry_runs_states_and_rejects_are_the_same_everywhere
     an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal
+    an_import_that_waits_for_migrations_ends_on_a_signal
 }
 
 async fn a_password_out_of_a_file_opens_the_database(database: Database) -> Result<()> {
@@ -85,6 +86,22 @@ async fn dry_runs_states_and_rejects_are_the_same_everywhere(database: Database)
     ensure!(rejects[0]["time"].as_str().is_some_and(|time| time.starts_with("20") && time.ends_with('Z')), "{rejects}");
     run(&["rejects", "clear", "models", "-n", "ml"]).exits(0).says(&["1 reject cleared"]);
     ensure!(database.count("ingester_rejects").await? == 0);
+
+    // A number that no database has, and half a character: SQLite would store both, MySQL neither.
+    for (name, value) in [("vast", "1e999"), ("half", r#""\ud800""#)] {
+        let metadata = format!(r#"{{"namespace": "ml", "name": "{name}", "uid": "{name}", "resourceVersion": "7"}}"#);
+        let spec = format!(r#"{{"unknown": {value}}}"#);
+        let kind = r#""apiVersion": "michelangelo.api/v2", "kind": "Model""#;
+        folder.write("odd.json", format!(r#"{{{kind}, "metadata": {metadata}, "spec": {spec}}}"#));
+        let ran = ["--dry-run", "--output=table"].map(|option| run(&["import", option, "odd.json"]));
+        for ran in &ran {
+            ensure!(ran.code == Some(1), "{name}: {ran:?}");
+            assert_eq!(ran.counts("Model"), [1, 0, 0, 0, 0, 1], "{name}: {ran:?}");
+        }
+        let [dry, wet] = ran.map(|ran| ran.rejected().iter().map(|line| (*line).to_owned()).collect::<Vec<_>>());
+        ensure!(dry == wet && dry.len() == 1, "{name}: {dry:?} {wet:?}");
+    }
+    ensure!(database.count("model").await? == 1);
     Ok(())
 }
 
@@ -118,6 +135,48 @@ async fn an_import_that_waits_for_a_lock_says_so_and_ends_on_a_signal(database: 
     locking.execute("UNLOCK TABLES").await?;
     locking.close().await?;
     folder.run(&[&["import", "in.yaml"], &url[..]].concat()).exits(0);
+    ensure!(database.count("model").await? == 1);
+    Ok(())
+}
+
+/// Another program migrates, and does not end: its lock is held here.
+async fn an_import_that_waits_for_migrations_ends_on_a_signal(database: Database) -> Result<()> {
+    if database.on == On::Sqlite {
+        // No lock keeps others from migrating.
+        return Ok(());
+    }
+    let folder = Folder::new();
+    let mut migrating = sqlx::MySqlConnection::connect(&database.url).await?;
+    let lock = "SELECT GET_LOCK(CONCAT('ingester', SHA2(DATABASE(), 224)), 10)";
+    ensure!(sqlx::query_scalar::<_, Option<i64>>(lock).fetch_one(&mut migrating).await? == Some(1));
+    folder.write("in.yaml", crate::program::model("churn", &["resourceVersion: '7'"], &[]));
+    let log = folder.path().join("log");
+    let mut command = folder.command(&["import", "in.yaml", "--database-url", &database.url]);
+    let mut child = command.stdout(Stdio::null()).stderr(std::fs::File::create(&log)?).spawn()?;
+    let waiting = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID != CONNECTION_ID() AND \
+                   INFO LIKE '%GET_LOCK%'";
+    let begin = std::time::Instant::now();
+    let mut waits = false;
+    while !waits && child.try_wait()?.is_none() && begin.elapsed() < Duration::from_secs(60) {
+        waits = database.cell(waiting).await?.as_deref() == Some("1");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let ended = match waits {
+        false => Err(anyhow::anyhow!("it does not wait")),
+        true => {
+            std::process::Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status()?;
+            wait_until("its end", Duration::from_secs(15), || Ok(child.try_wait()?.is_some()))
+        }
+    };
+    child.kill()?;
+    let status = child.wait()?;
+    let said = std::fs::read_to_string(&log)?;
+    ended.with_context(|| said.clone())?;
+    ensure!(status.code() == Some(143) && said.contains("interrupted: nothing was imported"), "{status}: {said}");
+    ensure!(database.sql("SHOW TABLES LIKE 'model'").await?.is_empty(), "it made tables");
+    // The next one finds the database free.
+    migrating.close().await?;
+    folder.run(&["import", "in.yaml", "--database-url", &database.url]).exits(0);
     ensure!(database.count("model").await? == 1);
     Ok(())
 }
