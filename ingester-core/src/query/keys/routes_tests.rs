@@ -80,9 +80,9 @@ fn of_several_routes_the_one_with_the_fewest_rows_is_taken() {
     let counted = routes.to_count().to_vec();
     assert_eq!(counted.len(), 3, "{routes:?}");
     assert!(counted.contains(&key("owner")), "{routes:?}");
-    for least in 0..3 {
+    for (least, route) in counted.iter().enumerate() {
         let found: Vec<u64> = (0..3).map(|place| if place == least { 7 } else { FEW }).collect();
-        assert_eq!(routes.best(&found), counted[least]);
+        assert_eq!(routes.best(&found), *route);
     }
     assert_eq!(routes.best(&[FEW; 3]), key("create_time"));
 }
