@@ -1,0 +1,67 @@
+//! The lines of the access log.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+/// The lines of the access log, by field.
+static LINES: LazyLock<Arc<Mutex<Vec<Line>>>> = LazyLock::new(|| {
+    let lines = Arc::<Mutex<Vec<Line>>>::default();
+    tracing::subscriber::set_global_default(Lines(lines.clone())).unwrap();
+    lines
+});
+
+pub(crate) type Line = BTreeMap<&'static str, String>;
+
+/// Keeps the lines of the access log.
+struct Lines(Arc<Mutex<Vec<Line>>>);
+
+impl tracing::Subscriber for Lines {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target() == "audit"
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Fields(Line);
+        impl tracing::field::Visit for Fields {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                self.0.insert(field.name(), format!("{value:?}").trim_matches('"').to_owned());
+            }
+        }
+        let mut fields = Fields(Line::new());
+        event.record(&mut fields);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(fields.0);
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// The lines of this user.
+pub(crate) fn lines(user: &str) -> Vec<Line> {
+    let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    lines.iter().filter(|line| line.get("user").map_or("", String::as_str) == user).cloned().collect()
+}
+
+/// What a line has in these fields; `-` for nothing.
+pub(crate) fn shown(line: &Line, fields: &[&str]) -> String {
+    let values: Vec<&str> = fields
+        .iter()
+        .map(|field| line.get(*field).map_or("-", String::as_str))
+        .map(|value| if value.is_empty() { "-" } else { value })
+        .collect();
+    values.join(" ")
+}
+
+/// Forgets all lines.
+pub(crate) fn forget() {
+    LINES.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}

@@ -1,0 +1,318 @@
+//! A server over a database, its users and its API server.
+
+use crate::log::{self, lines};
+use crd_specs::KINDS;
+use futures::future::BoxFuture;
+use ingester_core::Kind;
+use ingester_core::kind::find;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::query::saved::SavedQueries;
+use ingester_core::value::Micros;
+use ingester_server::caller::{Attributes, Caller};
+use ingester_server::former::FormerObjects;
+use ingester_server::identity::{Access, Identity, Rate, ReviewError, Reviewer};
+use ingester_server::listen::{Limits, Listener};
+use ingester_server::metrics::Metrics;
+use ingester_server::places::Places;
+use ingester_server::service::{Service, Sources};
+use ingester_store::query::Limits as QueryLimits;
+use ingester_store::{ConnectOptions, RowChange, Store};
+use ingester_tests::shared_mariadb;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) const MODELS: &str = "/apis/michelangelo.api/v2/namespaces/ml/models";
+
+/// What takes the database seconds.
+pub(crate) const SLOW: &str = "/apis/michelangelo.api/v2/namespaces/ml/models?query=slow";
+
+/// One test at a time.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+/// An API server that knows everybody whose token has no `?` in it, and lets them do everything. It never says whose the other tokens
+/// are, and never what somebody may do with an object called `slow`.
+struct Cluster;
+
+impl Reviewer for Cluster {
+    fn token<'a>(&'a self, token: &'a str, _: &'a [String]) -> BoxFuture<'a, Result<Option<Caller>, ReviewError>> {
+        Box::pin(async move {
+            if token.starts_with('?') {
+                std::future::pending::<()>().await;
+            }
+            Ok(Some(Caller { user: token.to_owned(), ..Caller::default() }))
+        })
+    }
+
+    fn access<'a>(&'a self, _: &'a Caller, what: &'a Attributes) -> BoxFuture<'a, Result<Access, ReviewError>> {
+        Box::pin(async move {
+            if what.name == "slow" {
+                std::future::pending::<()>().await;
+            }
+            Ok(Access { allowed: true, reason: String::new() })
+        })
+    }
+}
+
+/// Where the objects are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Database {
+    /// In memory, with one connection for everything.
+    Memory,
+    /// In a file of SQLite, which `ingester serve` reads on connections of their own.
+    File,
+    /// In MariaDB.
+    MariaDb,
+}
+
+/// What a server is made of.
+pub(crate) struct Setup {
+    pub(crate) database: Database,
+    /// So many evicted models.
+    pub(crate) objects: usize,
+    /// So many bytes each.
+    pub(crate) size: usize,
+    /// How long the database may take for a statement.
+    pub(crate) time: Duration,
+    pub(crate) limits: Limits,
+    pub(crate) places: usize,
+    pub(crate) rate: Rate,
+    pub(crate) cluster: Option<kube::Client>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup {
+            database: Database::Memory,
+            objects: 20,
+            size: 10,
+            time: QueryLimits::default().time,
+            limits: Limits::default(),
+            places: 200,
+            rate: Rate { per_second: 0, burst: 1 },
+            cluster: None,
+        }
+    }
+}
+
+/// The stores of a server, and the folder of their file.
+struct Stores {
+    reads: Arc<Store>,
+    writes: Arc<Store>,
+    folder: Option<TempDir>,
+}
+
+impl Stores {
+    /// Those of `ingester serve`.
+    async fn of(database: Database, query_time: Duration) -> Self {
+        let folder = matches!(database, Database::File).then(|| tempfile::tempdir().unwrap());
+        let url = match (database, &folder) {
+            (Database::MariaDb, _) => shared_mariadb().unwrap().create_database("hostile").await.unwrap(),
+            (_, Some(folder)) => format!("sqlite://{}", folder.path().join("objects.db").display()),
+            (_, None) => {
+                let store = Arc::new(Store::in_memory(KINDS).await.unwrap());
+                return Stores { reads: store.clone(), writes: store, folder };
+            }
+        };
+        let address = url.parse().unwrap();
+        let tables = Store::connect(&address, ConnectOptions::default()).await.unwrap();
+        tables.create_missing(KINDS).await.unwrap();
+        tables.close().await;
+        let reads =
+            ConnectOptions { connections: 25, create: false, read_only: true, query_time, ..ConnectOptions::default() };
+        let writes = ConnectOptions { connections: 4, max_idle: 1, read_only: false, ..reads };
+        let writes = Arc::new(Store::connect(&address, writes).await.unwrap());
+        let reads = Arc::new(Store::connect(&address, reads).await.unwrap());
+        Stores { reads, writes, folder }
+    }
+}
+
+pub(crate) struct World {
+    address: SocketAddr,
+    /// Writes.
+    pub(crate) store: Arc<Store>,
+    pub(crate) service: Service,
+    metrics: Metrics,
+    pub(crate) stop: CancellationToken,
+    /// Requests that were handed over to the service.
+    reached: Arc<AtomicUsize>,
+    _folder: Option<TempDir>,
+    _turn: tokio::sync::MutexGuard<'static, ()>,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+pub(crate) fn models() -> &'static Kind {
+    find(KINDS, "michelangelo.api/v2", "Model").unwrap()
+}
+
+/// An evicted model of so many bytes.
+fn model(number: usize, size: usize) -> RowChange {
+    let object = json!({
+        "apiVersion": "michelangelo.api/v2", "kind": "Model",
+        "metadata": {"namespace": "ml", "name": format!("m{number}"), "uid": format!("u{number}"), "resourceVersion": "7"},
+        "spec": {"algorithm": "xgboost", "unknown": "x".repeat(size)},
+        "status": {"state": "MODEL_STATE_READY"},
+    });
+    let object = Object::parse(object.to_string(), ManagedFields::Prune).unwrap();
+    let mut row = models().row(&object).unwrap().unwrap();
+    (row.evict_time, row.evict_confirmed) = (Some(Micros(1)), true);
+    RowChange::Row(row)
+}
+
+/// A saved query for models whose text is like no text: to find that out takes the database many steps for each.
+fn slow() -> (String, String) {
+    let unlike = json!({"field": "spec.unknown", "like": format!("%{}y%", "x".repeat(30))});
+    let query = json!({"name": "slow", "kind": "Model", "scan": true, "filter": {"any": vec![unlike; 60]}});
+    ("slow".to_owned(), query.to_string())
+}
+
+impl World {
+    /// A server of so many evicted models.
+    pub(crate) async fn new(limits: Limits, places: usize, objects: usize) -> Self {
+        World::of(Setup { limits, places, objects, ..Setup::default() }).await
+    }
+
+    pub(crate) async fn of(setup: Setup) -> Self {
+        let turn = TURN.lock().await;
+        log::forget();
+        let Stores { reads, writes: store, folder } = Stores::of(setup.database, setup.time).await;
+        let rows = (0..setup.objects).map(|number| model(number, setup.size)).collect();
+        store.write(models().table(), rows).await.unwrap();
+        let (metrics, stop) = (Metrics::new().unwrap(), CancellationToken::new());
+        let newest = "name: newest\nkind: Model\norderBy: -create_time\nlimit: 1";
+        let saved = [("newest".to_owned(), newest.to_owned()), slow()];
+        let service = Service::new(Sources {
+            kinds: KINDS,
+            reads,
+            writes: Some(store.clone()),
+            cluster: setup.cluster,
+            identity: Identity::new(Cluster, Vec::new(), setup.rate, metrics.clone()),
+            former: FormerObjects::Granted,
+            saved: SavedQueries::parse(saved, KINDS).unwrap(),
+            limits: QueryLimits { time: setup.time, ..QueryLimits::default() },
+            places: Places::new(setup.places),
+        });
+        let listener = Listener::on_loopback(0).await.unwrap();
+        let address = listener.address().unwrap();
+        let (answering, reached) = (service.clone(), Arc::new(AtomicUsize::new(0)));
+        let counted = reached.clone();
+        let handler = move |request, peer, log| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            answering.clone().answer(request, peer, log)
+        };
+        tokio::spawn(listener.serve(setup.limits, metrics.clone(), handler, stop.clone()));
+        World { address, store, service, metrics, stop, reached, _folder: folder, _turn: turn }
+    }
+
+    /// How many requests have reached the service.
+    pub(crate) fn reached(&self) -> usize {
+        self.reached.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Sends a request, on a connection of its own.
+    pub(crate) async fn send(&self, user: &str, method: &str, path: &str, body: &str) -> TcpStream {
+        let mut stream = self.connect().await;
+        stream.write_all(request(user, method, path, body).as_bytes()).await.unwrap();
+        stream
+    }
+
+    /// A request to its answer: the code.
+    pub(crate) async fn ask(&self, user: &str, method: &str, path: &str, body: &str) -> u16 {
+        answered(&mut self.send(user, method, path, body).await).await
+    }
+
+    /// What a user does who means no harm: the time that it takes.
+    async fn work(&self, user: &str) -> Duration {
+        let begin = Instant::now();
+        for number in 0..10 {
+            let each = Instant::now();
+            let object = format!("{MODELS}/m{number}");
+            let note = format!(r#"{{"metadata":{{"annotations":{{"note":"{:?}"}}}}}}"#, begin.elapsed());
+            assert_eq!(self.ask(user, "GET", &object, "").await, 200);
+            assert_eq!(self.ask(user, "GET", &format!("{MODELS}?limit=5"), "").await, 200);
+            assert_eq!(self.ask(user, "PATCH", &object, &note).await, 200);
+            assert!(each.elapsed() < Duration::from_secs(1), "{:?}", each.elapsed());
+        }
+        begin.elapsed()
+    }
+
+    /// The median of five runs.
+    pub(crate) async fn median(&self, user: &str) -> Duration {
+        let mut runs = Vec::new();
+        for _ in 0..5 {
+            runs.push(self.work(user).await);
+        }
+        runs.sort_unstable();
+        runs[2]
+    }
+
+    pub(crate) fn count(&self, series: &str) -> f64 {
+        let text = self.metrics.render();
+        let value = |line: &str| line.strip_prefix(series)?.rsplit(' ').next()?.parse::<f64>().ok();
+        text.lines().filter_map(value).sum()
+    }
+}
+
+/// A request after which the connection closes.
+pub(crate) fn request(user: &str, method: &str, path: &str, body: &str) -> String {
+    let mut request = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
+    if !user.is_empty() {
+        write!(request, "authorization: Bearer {user}\r\n").unwrap();
+    }
+    let patch = if method == "PATCH" { "content-type: application/merge-patch+json\r\n" } else { "" };
+    write!(request, "{patch}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
+    request
+}
+
+/// The code of the answer, once all of it is there; 0 without one.
+pub(crate) async fn answered(stream: &mut TcpStream) -> u16 {
+    let mut answer = Vec::new();
+    let read = stream.read_to_end(&mut answer);
+    let _ = tokio::time::timeout(PATIENCE, read).await.expect("the server closes");
+    let answer = String::from_utf8_lossy(&answer);
+    answer.split(' ').nth(1).map_or(0, |code| code.parse().unwrap())
+}
+
+/// Waits for a condition.
+pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
+    let begin = Instant::now();
+    while !condition().await {
+        assert!(begin.elapsed() < PATIENCE, "{what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// What one user does while another does harm: as fast as before, up to three times the time, and each request has its line.
+pub(crate) async fn served_in_spite_of(world: &World, alone: Duration) {
+    let attacked = world.median("ada").await;
+    assert!(attacked <= alone * 3, "{attacked:?} under attack, {alone:?} alone");
+    assert_eq!(world.ask("", "GET", "/readyz", "").await, 200);
+    assert_eq!(world.ask("", "GET", "/version", "").await, 200);
+    assert_eq!(world.ask("ada", "GET", "/apis", "").await, 200);
+    // Twice five runs of ten times three.
+    until("every request of hers has its line", async || lines("ada").len() == 300).await;
+    assert!(lines("ada").iter().all(|line| line["code"] == "200"));
+}
