@@ -147,7 +147,6 @@ pub(crate) struct World {
     /// Requests that were handed over to the service.
     reached: Arc<AtomicUsize>,
     _folder: Option<TempDir>,
-    _turn: tokio::sync::MutexGuard<'static, ()>,
 }
 
 impl Drop for World {
@@ -189,6 +188,11 @@ impl World {
 
     pub(crate) async fn of(setup: Setup) -> Self {
         let turn = TURN.lock().await;
+        // The next test begins when all tasks of this one are gone, also if it fails: their lines would be taken for its own.
+        tokio::spawn(async move {
+            let _turn = turn;
+            std::future::pending::<()>().await;
+        });
         log::forget();
         let Stores { reads, writes: store, folder } = Stores::of(setup.database, setup.time).await;
         let rows = (0..setup.objects).map(|number| model(number, setup.size)).collect();
@@ -216,7 +220,7 @@ impl World {
             answering.clone().answer(request, peer, log)
         };
         tokio::spawn(listener.serve(setup.limits, metrics.clone(), handler, stop.clone()));
-        World { address, store, service, metrics, stop, reached, _folder: folder, _turn: turn }
+        World { address, store, service, metrics, stop, reached, _folder: folder }
     }
 
     /// How many requests have reached the service.
