@@ -22,7 +22,7 @@ pub struct Address {
     /// Whether a URL has `ssl-` parameters.
     has_tls: bool,
     /// SQLite's file; none of a database in memory.
-    file: Option<PathBuf>,
+    pub(super) file: Option<PathBuf>,
 }
 
 #[derive(Clone)]

@@ -155,9 +155,10 @@ impl Store {
                     Some(uids) => Rows::These(uids),
                     None => Rows::After(after, limit),
                 };
-                let settle = !self.recorded().is_empty();
+                // By the database's clock, which also judges how long ago a row was marked.
+                let terms = Terms { now: self.now(), max_packet: self.max_packet, settle: !self.recorded().is_empty() };
                 let mut tx = self.pool.begin(Access::Write).await?;
-                let page = page(&mut tx, target, rows, self.max_packet, settle, &decode).await;
+                let page = page(&mut tx, target, rows, terms, &decode).await;
                 tx.end(page).await
             },
         );
@@ -172,6 +173,17 @@ impl Store {
 /// Rows of older definitions of a kind.
 fn older<'a>(kind: &Kind, after: &'a str, limit: usize) -> OlderRows<'a> {
     OlderRows { table: kind.table(), ingest_version: kind.ingest_version(), unmarked: kind.is_older(0), after, limit }
+}
+
+/// How a page is written.
+#[derive(Clone, Copy)]
+struct Terms {
+    /// The time of what is marked.
+    now: Micros,
+    /// The server's `max_allowed_packet`, in bytes.
+    max_packet: usize,
+    /// Whether the rejects of rows that can be filled now are to be deleted.
+    settle: bool,
 }
 
 /// The rows of a page.
@@ -244,11 +256,11 @@ async fn page(
     tx: &mut Transaction,
     target: Target<'_>,
     rows: Rows<'_>,
-    max_packet: usize,
-    settle: bool,
+    terms: Terms,
     decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
 ) -> Result<Page, sqlx::Error> {
     let Target { kind, scope, places, whole, noted, companions } = target;
+    let Terms { now, max_packet, settle } = terms;
     let (table, number) = (kind.table(), kind.ingest_version());
     let mut page = Page::default();
     let stored = match rows {
@@ -333,11 +345,11 @@ async fn page(
             reason,
         });
     }
-    page.filled = write(tx, target, &changes, max_packet).await?;
+    page.filled = write(tx, target, &changes, terms).await?;
     note(tx, table, noted, &page).await?;
     let rejected: Vec<_> = page.failed.iter().map(rejects::row).collect();
     for rejects in rejected.chunks(100) {
-        tx.execute(&RecordRejects { rejects, reject_time: Micros::now() }).await?;
+        tx.execute(&RecordRejects { rejects, reject_time: now }).await?;
     }
     if settle {
         let versions: Vec<(&str, String)> = changes.good.iter().map(|(uid, v)| (uid.as_str(), v.clone())).collect();
@@ -372,7 +384,7 @@ async fn write(
     tx: &mut Transaction,
     target: Target<'_>,
     changes: &Changes<'_>,
-    max_packet: usize,
+    Terms { now, max_packet, .. }: Terms,
 ) -> Result<u64, sqlx::Error> {
     let Target { kind, places, .. } = target;
     let table = kind.table();
@@ -380,7 +392,6 @@ async fn write(
     for rows in packets(&rows, most_rows(2 + places.len()), max_packet, |row| row.bytes(places))? {
         tx.execute(&WriteBackfilled { table, places, rows }).await?;
     }
-    let now = Micros::now();
     let mut filled: HashSet<Box<str>> = changes.write.iter().map(|write| write.uid.as_str().into()).collect();
     if !changes.pairs.is_empty() {
         let batch = Batch { table, changes: &[], now, max_packet, clear_rejects: false, trusting: false };

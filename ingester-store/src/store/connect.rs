@@ -24,7 +24,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// How to connect.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectOptions {
-    /// The most connections. SQLite has one.
+    /// The most connections. SQLite has one that writes, and up to four that only read a file.
     pub connections: u32,
     /// How many connections stay open while there is nothing to do; at most `connections`.
     ///
@@ -140,8 +140,9 @@ impl Store {
             return Err(StoreError::wrong(format!("connecting to {address}"), format!("{file} is a folder"), hint));
         }
         let failed = |error| StoreError::of(format!("connecting to {address}"), error);
+        let readers = sqlite::connections(options, address.file.is_none());
         let (servers, deadline, durability) =
-            (Arc::new(Servers::default()), Deadline::default(), Durability::default());
+            (Arc::new(Servers::default()), Deadline::of(readers), Durability::default());
         let (open, hosts) = match &address.options {
             DriverOptions::MySql(all) => {
                 let place = hosts::first(all, options.read_only).await.map_err(failed)?;
@@ -151,7 +152,7 @@ impl Store {
                 (Drivers::MySql(pool), hosts)
             }
             DriverOptions::Sqlite(connect) => {
-                let pool = sqlite::connect(connect, options, &deadline, &durability).await.map_err(failed)?;
+                let pool = sqlite::connect(connect, options, readers, &deadline, &durability).await.map_err(failed)?;
                 (Drivers::Sqlite(pool), None)
             }
         };

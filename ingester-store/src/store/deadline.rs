@@ -17,11 +17,13 @@ pub(super) struct Deadline {
     origin: Instant,
     /// Milliseconds since `origin`.
     at: Arc<AtomicU64>,
+    /// All queries of a store set this one, because it has one connection.
+    is_shared: bool,
 }
 
 impl Default for Deadline {
     fn default() -> Self {
-        Deadline { origin: Instant::now(), at: Arc::new(AtomicU64::new(NEVER)) }
+        Deadline { origin: Instant::now(), at: Arc::new(AtomicU64::new(NEVER)), is_shared: true }
     }
 }
 
@@ -37,6 +39,16 @@ impl Set<'_> {
 }
 
 impl Deadline {
+    /// The deadline of a store with so many connections.
+    pub(super) fn of(connections: u32) -> Self {
+        Deadline { is_shared: connections == 1, ..Deadline::default() }
+    }
+
+    /// Whether it is that of a store's only connection. Each query of several connections has its own.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     /// The statement that runs next is to end after `time`, or when the answer is dropped.
     pub(super) fn set(&self, time: Duration) -> Set<'_> {
         let at = u64::try_from(self.origin.elapsed().saturating_add(time).as_millis()).unwrap_or(NEVER);

@@ -44,7 +44,7 @@ mod tests {
     use crate::store::transaction::Drivers;
     use crate::store::{Changed, Effect, RowChange, Store};
     use ingester_core::object::{ManagedFields, Object};
-    use ingester_core::row::Row;
+    use ingester_core::row::{Expected, Row};
     use ingester_core::value::Micros;
     use ingester_core::{Ingestable, Kind};
     use sqlx::Row as _;
@@ -106,6 +106,16 @@ mod tests {
         assert_eq!(writes(), [false], "an object that is in the cluster still");
         store.write(RUN.table(), vec![RowChange::Row(row("gone", 1, true))]).await.unwrap();
         assert_eq!(writes(), [true], "an eviction");
+        // The writer knows the stored row, and nothing of its companions changes: this could be one statement.
+        let expected = |row: &Row, res_version| Expected::Stored { res_version, companions: row.companions_hash() };
+        store.write(RUN.table(), vec![RowChange::Row(row("known", 2, false))]).await.unwrap();
+        let next = row("known", 3, false);
+        let next = Row { expected: Some(expected(&next, 2)), ..next };
+        assert_eq!(store.write(RUN.table(), vec![RowChange::Row(next)]).await.unwrap().written, 1);
+        let last = row("known", 4, true);
+        let last = Row { expected: Some(expected(&last, 3)), ..last };
+        assert_eq!(store.write(RUN.table(), vec![RowChange::Row(last)]).await.unwrap().written, 1);
+        assert_eq!(writes(), [false, false, true], "an eviction that is expected");
         store.write(RUN.table(), vec![RowChange::Row(row("live", 2, false))]).await.unwrap();
         assert_eq!(writes(), [false], "back to what it was");
         let edit = |_: &_| Ok::<_, Infallible>(Some(row("gone", 2, true)));

@@ -83,6 +83,10 @@ pub(super) enum Single {
 impl Store {
     /// Writes a batch of one object in one round trip, if possible.
     pub(super) async fn write_single(&self, batch: &Batch<'_>) -> Result<Single, sqlx::Error> {
+        // Where a connection decides what is on disk when a commit is answered, it does so before a transaction.
+        if self.dialect.durability(true).is_some() && batch.changes.iter().any(RowChange::is_eviction) {
+            return Ok(Single::NotPossible);
+        }
         let Some(one_trip) = batch.one_trip() else { return Ok(Single::NotPossible) };
         let written = match one_trip {
             OneTrip::Update(update) => self.pool.execute(&update).await? == 1,

@@ -19,15 +19,25 @@ pub(super) const DIALECT: Dialect = Dialect::Sqlite;
 /// How long a statement waits for another program's lock.
 const BUSY: Duration = Duration::from_secs(30);
 
-/// Memory for the cache of pages: 64 MiB, in KiB. SQLite takes a positive number as a number of pages.
-const CACHE: &str = "-65536";
+/// Memory for the caches of pages of all connections, in KiB: 64 MiB.
+const CACHE: u32 = 65_536;
+
+/// The most connections that read: each is a thread, and has its share of the memory.
+const READERS: u32 = 4;
 
 /// How many pages of 4 KiB the write-ahead log collects before they are written into the database file.
 const CHECKPOINT: &str = "8192";
 
+/// How many connections a store has. SQLite has one writer, and a database in memory belongs to its connection. Those that only read a file
+/// do not wait for each other.
+pub(super) fn connections(options: ConnectOptions, in_memory: bool) -> u32 {
+    if options.read_only && !in_memory { options.connections.clamp(1, READERS) } else { 1 }
+}
+
 pub(super) async fn connect(
     connect: &SqliteConnectOptions,
     options: ConnectOptions,
+    connections: u32,
     deadline: &Deadline,
     durability: &Durability,
 ) -> Result<SqlitePool, sqlx::Error> {
@@ -42,14 +52,14 @@ pub(super) async fn connect(
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
         // Every row changes a page of each index. With SQLite's default of 2 MB, these pages are written and read repeatedly.
-        .pragma("cache_size", CACHE)
+        // A positive number would be a number of pages.
+        .pragma("cache_size", format!("-{}", CACHE / connections))
         .pragma("wal_autocheckpoint", CHECKPOINT);
     // The first connection is made without the pool, which would report a time-out instead of the cause.
     SqliteConnection::connect_with(&connect).await?.close().await?;
     let (deadline, acquired, durability) = (deadline.clone(), deadline.clone(), durability.clone());
-    // One connection: SQLite has one writer, and a database in memory belongs to its connection.
     SqlitePoolOptions::new()
-        .max_connections(1)
+        .max_connections(connections)
         .acquire_timeout(BUSY)
         .idle_timeout(None)
         .max_lifetime(None)
@@ -63,15 +73,23 @@ pub(super) async fn connect(
             })
         })
         // The pool has waited for the end of a statement that was abandoned.
-        .before_acquire(move |_, _| {
-            acquired.forget();
-            Box::pin(async { Ok(true) })
+        .before_acquire(move |connection, _| {
+            let acquired = acquired.clone();
+            Box::pin(async move {
+                match acquired.is_shared() {
+                    true => acquired.forget(),
+                    false => connection.lock_handle().await?.remove_progress_handler(),
+                }
+                Ok(true)
+            })
         })
         .after_connect(move |connection, _| {
             let deadline = deadline.clone();
             Box::pin(async move {
-                // Once, because the connection's thread has to be asked for it.
-                connection.lock_handle().await?.set_progress_handler(OPERATIONS, move || deadline.is_ahead());
+                if deadline.is_shared() {
+                    // Once, because the connection's thread has to be asked for it.
+                    watch(connection, deadline).await?;
+                }
                 if options.read_only {
                     for sql in DIALECT.session_of_readers() {
                         connection.execute(raw(&sql)).await?;
@@ -152,6 +170,12 @@ pub(super) fn is_ended(error: &SqliteError) -> bool {
 /// After how many of its operations a statement is asked whether it has taken too long.
 const OPERATIONS: i32 = 10_000;
 
+/// Has a connection ask a deadline while it works.
+async fn watch(connection: &mut SqliteConnection, deadline: Deadline) -> Result<(), sqlx::Error> {
+    connection.lock_handle().await?.set_progress_handler(OPERATIONS, move || deadline.is_ahead());
+    Ok(())
+}
+
 /// Runs a query, and ends it after `time`.
 pub(super) async fn fetch_within<Q: Query>(
     connection: &mut SqliteConnection,
@@ -159,7 +183,14 @@ pub(super) async fn fetch_within<Q: Query>(
     time: Duration,
     deadline: &Deadline,
 ) -> Result<Vec<Q::Row>, sqlx::Error> {
-    // Nobody else has the only connection now.
+    // The deadline of the only connection, which is lent to this query; one of several gets a deadline of its own.
+    let own = Deadline::default();
+    let deadline = if deadline.is_shared() {
+        deadline
+    } else {
+        watch(connection, own.clone()).await?;
+        &own
+    };
     let set = deadline.set(time);
     let rows = fetch(connection, query).await;
     set.end();

@@ -46,7 +46,7 @@ impl RowChange {
     }
 
     /// Whether it writes an evicted row, which is the only copy of its object.
-    fn is_eviction(&self) -> bool {
+    pub(super) fn is_eviction(&self) -> bool {
         match self {
             RowChange::Row(row) | RowChange::Replacement { row, .. } => row.evict_time.is_some(),
             RowChange::Tombstone { .. } => false,

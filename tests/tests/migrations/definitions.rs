@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use ingester_core::Kind;
 use ingester_store::guard::Eviction;
 use ingester_store::migrate::{BackfillProgress, Folder, GenerateOptions};
-use ingester_store::{Evicted, RowChange, Store};
+use ingester_store::{ConnectOptions, Evicted, RowChange, Store};
 use ingester_tests::databases::Database;
 use ingester_tests::on_every_database;
 use serde_json::json;
@@ -213,7 +213,8 @@ async fn a_changed_filter_reaches_objects_that_have_not_changed(database: Databa
     let folder = Folder::new(root.path());
     folder.generate(&[plain::KIND], &GenerateOptions::default())?;
     let all = folder.released()?.versioned(&[plain::KIND])?[0];
-    let store = connect(&database).await?;
+    // Rows are marked by the database's clock, which also judges how long ago that was.
+    let store = Store::connect(&database.behind().await?.parse()?, ConnectOptions::default()).await?;
     apply(&folder.released()?, &store).await?;
     write(&store, &all, (0..6).map(|number| job(number, 1))).await?;
     let mut evicted = row(&all, &job(7, 1));
@@ -224,6 +225,9 @@ async fn a_changed_filter_reaches_objects_that_have_not_changed(database: Databa
     let even = folder.released()?.versioned(&[even::KIND])?[0];
     let filled = fill(&store, even).await?.context("rows of an older definition")?;
     ensure!(filled == BackfillProgress { read: 7, filled: 3, failed: 0, complete: true }, "{filled:?}");
+    let marked =
+        store.stored(even.table(), &["uid-000001"]).await?.pop().and_then(|row| row.delete_time).context("a mark")?;
+    ensure!((marked.0 - store.now().0).abs() < 3600 * 1_000_000, "{marked:?} by a clock of {:?}", store.now());
     let live = store.live(&even, None, Evicted::Included, "", 10).await?;
     let live: Vec<&str> = live.iter().filter(|row| row.eviction == Eviction::None).map(|row| &*row.uid).collect();
     ensure!(live == ["uid-000000", "uid-000002", "uid-000004"], "{live:?}");

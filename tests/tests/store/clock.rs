@@ -1,13 +1,20 @@
 //! The database's clock writes the times that decide something, and judges them: a node's clock may be wrong.
 
 use crate::world::{On, Stores as _, World, kind, model, row};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use ingester_core::row::Row;
 use ingester_core::value::Micros;
+use ingester_mirror::config::{Config, Live};
+use ingester_mirror::metrics::Metrics;
+use ingester_mirror::replicas::Share;
+use ingester_mirror::retention::Retention;
+use ingester_mirror::suspend::Suspension;
 use ingester_store::{Changed, ConnectOptions, Effect, RowChange, Store};
 use ingester_tests::on_every_database;
 use std::convert::Infallible;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
 on_every_database! {
     a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early
@@ -16,29 +23,11 @@ on_every_database! {
 const DAY: i64 = 24 * 3600 * 1_000_000;
 const DAYS_90: Duration = Duration::from_secs(90 * 24 * 3600);
 
-/// A store on a database whose clock is a hundred days behind this node's: so the node's is ahead by that. With SQLite it is this node's.
-async fn behind(world: &World) -> Result<Store> {
-    if world.on == On::Sqlite {
-        return world.connect(ConnectOptions::default()).await;
-    }
-    let database = world.url.rsplit('/').next().unwrap_or_default().split('?').next().unwrap_or_default();
-    for sql in [
-        "CREATE USER IF NOT EXISTS 'behind'@'%'",
-        &format!("GRANT ALL ON `{database}`.* TO 'behind'@'%'"),
-        // For users who are not the server's administrator, and for this one alone.
-        "SET GLOBAL init_connect = 'SET timestamp = IF(CURRENT_USER() LIKE \"behind@%\", UNIX_TIMESTAMP() - 8640000, 0)'",
-    ] {
-        world.sql(sql).await?;
-    }
-    let url = world.url.replacen("root@", "behind@", 1);
-    Ok(Store::connect(&url.parse()?, ConnectOptions::default()).await?)
-}
-
 async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: World) -> Result<()> {
     let (store, table) = (world.store().await?, kind("Model").table());
     let near = |time: Micros, other: Micros| (time.0 - other.0).abs() < DAY / 24;
     assert!(near(store.now(), Micros::now()) && store.clock_offset().abs() < 60.0, "{}", store.clock_offset());
-    let store = behind(&world).await?;
+    let store = Store::connect(&world.behind().await?.parse()?, ConnectOptions::default()).await?;
     let ahead = if world.on == On::Sqlite { 0 } else { 100 * DAY };
     assert!(near(store.now(), Micros(Micros::now().0 - ahead)), "{:?}", store.now());
     assert!(near(store.read_clock().await?, store.now()));
@@ -57,8 +46,46 @@ async fn a_node_that_is_a_hundred_days_ahead_purges_nothing_too_early(world: Wor
     assert!(matches!(deleted, Changed::Done(_)), "{deleted:?}");
     let time = store.stored(table, &["evicted"]).await?.pop().and_then(|row| row.delete_time).context("a time")?;
     assert!(near(time, store.now()), "{time:?}");
+    // The program's own rounds of retention go by the database's clock, too.
+    store.write(table, vec![gone("old", old)]).await?;
+    let store = Arc::new(store);
+    purged(&store, "old").await?;
+    // An alert says so if the two clocks differ by minutes.
+    let metrics = Metrics::new()?;
+    metrics.database(&store);
+    let offset = metrics.render();
+    let offset = offset
+        .lines()
+        .find_map(|line| line.strip_prefix("ingester_database_clock_offset_seconds "))
+        .context("a gauge")?;
+    assert!((offset.parse::<f64>()? + (ahead / 1_000_000) as f64).abs() < 60.0, "{offset}");
+    assert_eq!(store.stored(table, &["just-now"]).await?.len(), 1);
     // By the node's clock, a tombstone of seconds would be gone.
     let by_the_node = store.purge(kind("Model"), Micros::ago(DAYS_90)).await?.rows;
     assert_eq!(by_the_node, u64::from(ahead > 0));
     Ok(())
+}
+
+/// Runs the program's retention of 90 days until a row is gone.
+async fn purged(store: &Arc<Store>, uid: &str) -> Result<()> {
+    let (metrics, kinds) = (Metrics::new()?, vec![*kind("Model")]);
+    let mut config = Config::default();
+    config.retention.deleted = Some(DAYS_90);
+    let retention = Retention {
+        store: store.clone(),
+        suspension: Suspension::new(&kinds, &config, &metrics),
+        live: Live::fixed(config),
+        kinds,
+        share: Share::alone(),
+        metrics,
+    };
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(retention.run(stop.clone()));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !store.stored(kind("Model").table(), &[uid]).await?.is_empty() {
+        ensure!(Instant::now() < deadline, "`{uid}` is not purged");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    stop.cancel();
+    Ok(running.await?)
 }

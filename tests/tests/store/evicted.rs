@@ -22,6 +22,7 @@ on_every_database! {
     what_the_mirror_still_hears_leaves_a_changed_row_alone
     many_rows_are_deleted_but_those_that_changed_meanwhile
     whoever_writes_an_evicted_row_it_agrees_with_itself
+    a_decision_for_the_object_replaces_the_row_that_was_seen_and_no_other
 }
 
 on_galera! {
@@ -313,5 +314,22 @@ async fn whoever_writes_an_evicted_row_it_agrees_with_itself(world: World) -> Re
             assert_eq!(changes, 18, "{uid}");
         }
     }
+    Ok(())
+}
+
+async fn a_decision_for_the_object_replaces_the_row_that_was_seen_and_no_other(world: World) -> Result<()> {
+    let store = world.store().await?;
+    store.write(kind("Model").table(), vec![evicted("a", 7)]).await?;
+    let seen = stored(&store, "a").await?;
+    let object = row(&model("a", 3));
+    // A user has changed the row meanwhile.
+    assert!(matches!(label(&store, "a", "team", "pricing").await?, Changed::Done(_)));
+    assert!(!store.replace_evicted(kind("Model"), &object, seen.version()).await?);
+    let changed = stored(&store, "a").await?;
+    assert_eq!((changed.res_version, json_of(&changed)["metadata"]["labels"]["team"].as_str()), (8, Some("pricing")));
+    assert!(store.replace_evicted(kind("Model"), &object, changed.version()).await?);
+    let replaced = stored(&store, "a").await?;
+    assert_eq!((replaced.res_version, replaced.evict_time), (3, None));
+    agrees_with_itself(&replaced);
     Ok(())
 }
