@@ -90,6 +90,23 @@ fn every_select_of_the_mirror_is_biased() -> Result<()> {
     Ok(())
 }
 
+/// The mirror writes and judges times by the database's clock: that of a node may be wrong by days.
+#[test]
+fn the_mirror_never_asks_the_clock_of_its_node() -> Result<()> {
+    let mut asking = Vec::new();
+    for file in files(&root().join("ingester-mirror/src"))? {
+        let text = std::fs::read_to_string(&file)?;
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let shown = file.strip_prefix(root())?.display().to_string();
+        let in_tests = shown.contains("/simulation/") || shown.contains("/tests");
+        if !in_tests && (code.contains("Micros::now(") || code.contains("SystemTime::now(")) {
+            asking.push(shown);
+        }
+    }
+    ensure!(asking.is_empty(), "these ask the node what time it is: {}", asking.join(", "));
+    Ok(())
+}
+
 #[test]
 fn forbidden_use_is_found_with_its_line() -> Result<()> {
     let mut this = Crate { name: "ingester_core".into(), ..Crate::default() };

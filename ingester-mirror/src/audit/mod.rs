@@ -391,7 +391,7 @@ impl<'a> Auditor<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AuditReport, Auditor};
+    use super::{AuditReport, Auditor, Finding};
     use crate::config::{Config, Live};
     use crate::events::Publisher;
     use crate::fixture::MODEL;
@@ -401,7 +401,10 @@ mod tests {
     use crate::replicas::shard::Shard;
     use crate::sync::{Context, units};
     use http::{Request, Response};
-    use ingester_store::Store;
+    use ingester_core::object::ManagedFields;
+    use ingester_core::row::Row;
+    use ingester_core::value::Micros;
+    use ingester_store::{RowChange, Store};
     use kube::Client;
     use kube::client::Body;
     use std::convert::Infallible;
@@ -410,27 +413,61 @@ mod tests {
 
     const UIDS: [&str; 3] = ["5e1f0000-0000-4000-8000-000000000001", "5e1f0000-0000-4000-8000-000000000002", "7"];
 
-    /// The uids that these parts find missing in an empty table, and how many objects they count.
-    async fn missing(shards: Vec<Shard>) -> (Vec<String>, u64) {
-        let service = tower::service_fn(|_: Request<Body>| async {
-            let item = |uid: &str| {
-                format!(
-                    r#"{{"metadata":{{"uid":"{uid}","namespace":"ns","name":"{uid}","resourceVersion":"3"}},"spec":{{}}}}"#
-                )
-            };
-            let items = UIDS.map(item).join(",");
-            let text = format!(r#"{{"metadata":{{"resourceVersion":"9"}},"items":[{items}]}}"#);
-            Ok::<_, Infallible>(Response::new(Body::from(text.into_bytes())))
+    fn item(uid: &str, spec: &str) -> String {
+        format!(
+            r#"{{"apiVersion":"michelangelo.api/v2","kind":"Model","metadata":{{"uid":"{uid}","namespace":"ns","name":"{uid}","resourceVersion":"3"}},"spec":{spec}}}"#
+        )
+    }
+
+    /// A cluster with objects of these names, and an empty database.
+    async fn context(items: Vec<(&'static str, String)>) -> Context {
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let query = request.uri().query().unwrap_or_default();
+            let is_asked = |name: &str| !query.contains("fieldSelector") || query.contains(&format!("%3D{name}&"));
+            let asked: Vec<&str> =
+                items.iter().filter(|(name, _)| is_asked(name)).map(|(_, item)| item.as_str()).collect();
+            let text = format!(r#"{{"metadata":{{"resourceVersion":"9"}},"items":[{}]}}"#, asked.join(","));
+            let answer = Response::new(Body::from(text.into_bytes()));
+            async move { Ok::<_, Infallible>(answer) }
         });
-        let metrics = Metrics::new().unwrap();
-        let context = Context {
+        Context {
             client: Client::new(service, "default"),
             store: Arc::new(Store::in_memory(&[MODEL]).await.unwrap()),
-            metrics,
+            metrics: Metrics::new().unwrap(),
             health: Health::new([]),
             publisher: Publisher::off(),
             share: Share::alone(),
-        };
+        }
+    }
+
+    /// An object that no row can be made of, and one that is there although its row is the only copy of it.
+    #[tokio::test]
+    async fn unreadable_objects_and_ghosts_are_findings() {
+        let deep = (0..150).fold("1".to_owned(), |inner, _| format!("[{inner}]"));
+        let context = context(vec![("deep", item("deep", &deep)), ("ghost", item("ghost", "{}"))]).await;
+        let object = crate::unit::parse(&MODEL, item("ghost", "{}").into(), ManagedFields::Keep).unwrap();
+        let row = MODEL.row(&object).unwrap().unwrap();
+        let row = Row { res_version: 7, evict_time: Some(Micros(1)), evict_confirmed: true, ..row };
+        context.store.write(MODEL.table(), vec![RowChange::Row(row)]).await.unwrap();
+        let live = Live::fixed(Config::default());
+        let unit = units(&context, &[MODEL], &live, &CancellationToken::new()).remove(0);
+        let auditor = Auditor::new(unit, vec![Shard::WHOLE], &|_, _| {}).await.unwrap();
+        let suspects = auditor.suspects(&mut AuditReport::new(9)).await.unwrap();
+        let found = auditor.read_again(suspects).await.unwrap();
+        let found: Vec<(&str, &Option<Finding>)> =
+            found.iter().map(|(suspect, finding)| (&*suspect.uid, finding)).collect();
+        assert!(
+            matches!(
+                found[..],
+                [("deep", Some(Finding::Rejected(_))), ("ghost", Some(Finding::Ghost { object: 3, .. }))]
+            ),
+            "{found:?}"
+        );
+    }
+
+    /// The uids that these parts find missing in an empty table, and how many objects they count.
+    async fn missing(shards: Vec<Shard>) -> (Vec<String>, u64) {
+        let context = context(UIDS.map(|uid| (uid, item(uid, "{}"))).into()).await;
         let live = Live::fixed(Config::default());
         let unit = units(&context, &[MODEL], &live, &CancellationToken::new()).remove(0);
         let mut report = AuditReport::new(9);

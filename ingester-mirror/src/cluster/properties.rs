@@ -256,3 +256,23 @@ fn a_page_of_metadata_that_takes_too_long_is_halved_down_to_one_object() {
     let (read, _) = run(metadata_of(2, Duration::ZERO, Duration::from_secs(31)));
     assert_eq!(read, Err(ApiErrorKind::Transient));
 }
+
+/// What is not read consistently may come from an API server that is behind: an eviction would be confirmed too early.
+#[test]
+fn looks_and_lists_are_consistent_reads() {
+    let asked: std::sync::Arc<std::sync::Mutex<Vec<String>>> = std::sync::Arc::default();
+    let seen = asked.clone();
+    run(async {
+        let server = server(move |query| {
+            seen.lock().unwrap().push(query.to_owned());
+            (Duration::ZERO, br#"{"metadata":{"resourceVersion":"9"},"items":[]}"#.to_vec())
+        });
+        server.look("ml", "a").await.unwrap();
+        server.list(10, None).await.unwrap();
+        server.list_metadata(None).await.unwrap();
+        server.version().await.unwrap();
+    });
+    let asked = asked.lock().unwrap();
+    assert_eq!(asked.len(), 4, "{asked:?}");
+    assert!(asked.iter().all(|query| !query.contains("resourceVersion")), "{asked:?}");
+}

@@ -499,7 +499,10 @@ pub(crate) fn with_type(text: &str, kind: &Kind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ApiError, ApiErrorKind, Cluster as _, Listed, Page, Server, StreamedLists, is_path_segment, split};
+    use super::{
+        ApiError, ApiErrorKind, Cluster as _, Deletion, Listed, Page, Server, StreamedLists, deletion, is_path_segment,
+        split,
+    };
     use crate::cluster::error::kind_of;
     use crate::fixture::MODEL;
     use crate::replicas::shard::Shard;
@@ -510,6 +513,25 @@ mod tests {
     use std::collections::VecDeque;
     use std::convert::Infallible;
     use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn only_a_status_of_success_says_that_an_object_is_gone() {
+        let status = r#"{"kind":"Status","apiVersion":"v1","status":"Success","details":{"uid":"u"}}"#;
+        assert_eq!(deletion(status), Deletion::Gone);
+        for other in [
+            r#"{"kind":"Model","apiVersion":"michelangelo.api/v2","metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}"#,
+            r#"{"kind":"Model","apiVersion":"v1","status":"Success"}"#,
+            r#"{"kind":"Status","apiVersion":"michelangelo.api/v2","status":"Success"}"#,
+            r#"{"kind":"Status","apiVersion":"v1","status":"Failure"}"#,
+            r#"{"kind":"Status","apiVersion":"v1","status":{"status":"Success"}}"#,
+            r#"{"kind":"Status","apiVersion":"v1"}"#,
+            "{}",
+            "",
+            "Success",
+        ] {
+            assert_eq!(deletion(other), Deletion::Terminating, "{other}");
+        }
+    }
 
     const LIST: &str = "/apis/michelangelo.api/v2/models";
 

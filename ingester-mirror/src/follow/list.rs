@@ -38,7 +38,10 @@ impl Follower {
             self.pipeline.went_back();
         }
         self.received_is_written().await;
-        let behind = went_back || newest > asked;
+        if went_back || newest > asked {
+            self.is_restored();
+        }
+        let behind = self.restored.load(Ordering::Relaxed);
         if behind {
             tracing::warn!(
                 kind,
@@ -62,6 +65,7 @@ impl Follower {
         };
         let List { version, objects, read, .. } = list;
         if version < list.asked {
+            self.is_restored();
             let doing = format!("listing {}", unit.kind.plural());
             return Err(ApiError::new(doing, "the cluster went back meanwhile", ApiErrorKind::Transient));
         }
@@ -69,9 +73,17 @@ impl Follower {
         unit.metrics.list_ended();
         let unseen = self.sweep(version).await;
         self.forget_rejects(&rejected).await;
+        if behind {
+            self.restored.store(false, Ordering::Relaxed);
+        }
         let seconds = begin.elapsed().as_secs_f32();
         tracing::info!(kind, objects, read, unseen, version, seconds, "Listed");
         Ok(version)
+    }
+
+    /// The cluster went back, as after a restore from a backup: the next list takes its objects also where their versions are stored.
+    pub(super) fn is_restored(&self) {
+        self.restored.store(true, Ordering::Relaxed);
     }
 
     /// A list begins. What waits to be written was received before it.

@@ -64,6 +64,9 @@ pub(crate) struct Follower {
     observed: AtomicU64,
     /// The cluster is behind what was observed: list again.
     relist: Notify,
+    /// The cluster went back, and no list that takes its objects at equal versions has ended since. A list may fail, and by the next one
+    /// the cluster's version may have passed what was observed.
+    restored: AtomicBool,
     /// Whether the first list is in SQL.
     synced_once: tokio::sync::watch::Sender<bool>,
     /// Whether the database may have it that this unit wants to mark rows: after a list that lacked objects, and before the first.
@@ -95,6 +98,7 @@ impl Follower {
             listing: tokio::sync::Mutex::default(),
             observed: AtomicU64::new(0),
             relist: Notify::new(),
+            restored: AtomicBool::new(false),
             synced_once: tokio::sync::watch::Sender::new(false),
             may_want: AtomicBool::new(true),
             refused: AtomicBool::new(false),

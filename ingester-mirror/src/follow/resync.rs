@@ -2,6 +2,7 @@
 
 use super::metadata::Partial;
 use super::{Follower, ROWS};
+use crate::backoff::{API_SERVER, Backoff};
 use crate::cluster::{ApiError, ApiErrorKind, PartialObjectMeta};
 use crate::lifecycle::State;
 use crate::mistakes::{self, Mistake};
@@ -56,22 +57,25 @@ impl Follower {
     }
 
     /// Compares every `resyncPeriod`, from the end of one time to the begin of the next; soon after the database has moved to another
-    /// server or was started anew, because that may have lost what was committed; and when an object that is gone was written late.
+    /// server or was started anew, because that may have lost what was committed; and when an object that is gone was written late. These two
+    /// come once, so their comparison is tried again until it is complete.
     pub(super) async fn resync(&self) {
         let unit = self.unit();
         let kind = unit.kind.name();
         let mut last = Instant::now();
         let mut moves = unit.rows.moves();
+        let (mut backoff, mut again) = (Backoff::new(API_SERVER), None);
         loop {
             let period = unit.config().ingester.resync_period;
             let soonest = self.refused.load(Ordering::Relaxed).then_some(AFTER_REFUSAL);
-            let pause = period.into_iter().chain(soonest).min();
+            let next = period.into_iter().chain(soonest).min().map(|pause| last + pause);
             let due = async {
-                match pause {
-                    Some(pause) => tokio::time::sleep_until(last + pause).await,
+                match next.into_iter().chain(again).min() {
+                    Some(next) => tokio::time::sleep_until(next).await,
                     None => std::future::pending().await,
                 }
             };
+            let mut is_owed = again.is_some();
             let moved = async {
                 if moves.changed().await.is_err() {
                     std::future::pending::<()>().await;
@@ -83,41 +87,51 @@ impl Follower {
                 () = unit.live.changed(&period, |config| config.ingester.resync_period) => continue,
                 () = self.sweep_was_refused.notified(), if soonest.is_none() => continue,
                 () = moved => {
+                    is_owed = true;
                     tracing::warn!(kind, "The database has moved to another server, or was started anew: comparing rows with the cluster");
                 }
                 () = self.written_late() => {
+                    is_owed = true;
                     tracing::debug!(kind, "An object that the last list lacks was written after it: comparing rows with the cluster");
                 }
                 () = due => {}
             }
             moves.borrow_and_update();
-            match self.resync_once().await {
-                Ok(found) if found > 0 => {
+            let compared = self.resync_once().await;
+            let is_complete = matches!(compared, Ok(Some(_)));
+            match compared {
+                Ok(Some(found)) if found > 0 => {
                     tracing::warn!(kind, objects = found, "Resync found objects that differ from their rows");
                 }
-                Ok(_) => tracing::debug!(kind, "Resync found nothing"),
+                Ok(_) => tracing::debug!(kind, is_complete, "Resync found nothing"),
                 Err(error) if error.kind() == ApiErrorKind::NotFound => {}
                 Err(error) => {
                     unit.metrics.api_error(&error.code());
-                    tracing::warn!(kind, %error, "Resync given up until the next");
+                    tracing::warn!(kind, %error, is_owed, "Resync failed");
                 }
+            }
+            again = (is_owed && !is_complete).then(|| Instant::now() + backoff.pause().max(MOVING));
+            if is_complete {
+                backoff.reset();
             }
             // One that takes longer than the period must leave time for others.
             last = Instant::now();
         }
     }
 
-    /// Compares once. Returns how many objects differed.
-    async fn resync_once(&self) -> Result<usize, ApiError> {
+    /// Compares once. Returns how many objects differed; `None` if the comparison is not complete.
+    async fn resync_once(&self) -> Result<Option<usize>, ApiError> {
         let _listing = self.listing.lock().await;
         if self.observed.load(Ordering::Relaxed) == 0 {
-            return Ok(0);
+            return Ok(None);
         }
         let evictions = self.pipeline.evictions().all();
         self.look_for_evictions(&evictions).await;
+        let mut rows_compared = true;
         if !mistakes::made(Mistake::RowsNotCompared)
             && let Err(error) = self.compare_rows().await
         {
+            rows_compared = false;
             self.unit().metrics.database_error(error.class());
             tracing::warn!(kind = self.unit().kind.name(), %error, "Rows not compared with what is remembered");
         }
@@ -125,8 +139,9 @@ impl Follower {
         let (mut found, observed) = (0, self.observed.load(Ordering::Relaxed));
         let asked = self.unit().cluster.version().await?;
         if asked < observed {
+            self.is_restored();
             self.relist.notify_one();
-            return Ok(0);
+            return Ok(None);
         }
         let version = self.metadata(None, |partial| {
             match partial {
@@ -141,13 +156,15 @@ impl Follower {
             ControlFlow::Continue(())
         });
         // Nothing breaks it off.
-        let Some(version) = version.await? else { return Ok(found) };
+        let Some(version) = version.await? else { return Ok(None) };
         if version < asked {
+            self.is_restored();
             self.relist.notify_one();
-            return Ok(0);
+            return Ok(None);
         }
         self.unit().metrics.list_ended();
-        Ok(found + self.sweep(version).await)
+        let found = found + self.sweep(version).await;
+        Ok(rows_compared.then_some(found))
     }
 
     /// Reports those of these rows of evicted objects that the database has lost. Each was the only copy of its object.

@@ -50,6 +50,14 @@ impl Evictions {
         }
     }
 
+    /// The object is in the cluster, and its row is live.
+    pub(crate) fn forget(&mut self, uid: &str) {
+        if self.objects.remove(uid).is_some() {
+            self.last.retain(|other| **other != *uid);
+            self.lost.remove(uid);
+        }
+    }
+
     /// All of them.
     pub(crate) fn all(&self) -> Vec<EvictedObject> {
         self.last.iter().filter_map(|uid| self.objects.get(uid)).cloned().collect()
@@ -139,6 +147,18 @@ mod tests {
             "its backup is back"
         );
         assert!(!evictions.has_lost("stays"));
+    }
+
+    #[test]
+    fn an_object_that_a_person_has_decided_for_is_forgotten() {
+        let mut evictions = Evictions::default();
+        evictions.add(&meta("a", 5));
+        let rows = stored(&[("a", 3, false, false)]);
+        assert_eq!(evictions.lost(&evictions.all(), &rows).len(), 1);
+        evictions.forget("a");
+        assert!(evictions.all().is_empty() && !evictions.has_lost("a"));
+        evictions.add(&meta("a", 9));
+        assert_eq!(evictions.all().len(), 1);
     }
 
     #[test]

@@ -24,22 +24,27 @@ impl Pipeline {
             Ok(stored) => stored,
             Err(error) => {
                 self.unit.metrics.database_error(error.class());
-                let pause = delay(attempt, self.unit.requeue_period());
-                self.queue.push_later(Item::look(object, Why::Due, attempt.saturating_add(1)), pause);
+                self.look_again(object, attempt);
                 return uid;
             }
         };
-        let same = stored.first().is_some_and(|row| {
-            row.res_version == seen.res_version
-                && row.delete_time.is_none()
-                && content_differences(found.text(), row).is_empty()
-        });
+        // A person may have decided meanwhile: then the object is not a ghost any more.
+        let Some(row) = stored.first().filter(|row| row.version() == seen) else {
+            self.look_again(object, attempt);
+            return uid;
+        };
+        let same = row.delete_time.is_none() && content_differences(found.text(), row).is_empty();
         if !same {
             self.report_ghost(found, seen);
         } else if let Err(error) = self.evict_again(found.meta()).await {
             self.try_again(object, Why::Due, attempt, &error);
         }
         uid
+    }
+
+    fn look_again(&self, object: ObjectRef, attempt: u32) {
+        let pause = delay(attempt, self.unit.requeue_period());
+        self.queue.push_later(Item::look(object, Why::Due, attempt.saturating_add(1)), pause);
     }
 
     async fn evict_again(&self, meta: &Meta) -> Result<(), ApiError> {

@@ -138,6 +138,13 @@ impl Pipeline {
                 {
                     return Err(self.meet_ghost(object, &found, seen, trail.attempt).await);
                 }
+                if seen.is_some_and(|seen| {
+                    let live = !seen.deleted && !seen.evicted();
+                    live && seen.res_version == found.meta().resource_version
+                }) {
+                    // A person has decided for the object of a ghost: its row has not lost an eviction.
+                    self.evictions().forget(&object.uid);
+                }
                 Work::Object { object: Box::new(found), source: Source::Look { seen, rewrite: why == Why::Rewrite } }
             }
             Some(Err((identity, reason))) if identity.uid.as_ref().is_none_or(|uid| *uid == object.uid) => {

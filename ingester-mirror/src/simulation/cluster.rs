@@ -139,10 +139,13 @@ impl Cluster for Client {
         patch: &'a Value,
     ) -> BoxFuture<'a, Result<Box<str>, ApiError>> {
         async move {
-            let (name, patch, who) = (name.to_owned(), patch.clone(), self.name());
+            let (of, patch, who) = (name.to_owned(), patch.clone(), self.name());
             let key = format!("patch {name} v{}", patch[1]["value"].as_str().unwrap_or_default());
-            let patched = self.request(Service::ApiServer, key, move |world| world.patch(&who, &name, &patch));
-            patched.await.map_err(error("patch"))
+            let patched = self.request(Service::ApiServer, key, move |world| world.patch(&who, &of, &patch)).await;
+            if patched.is_err() {
+                self.refused(name);
+            }
+            patched.map_err(error("patch"))
         }
         .boxed()
     }
@@ -159,7 +162,11 @@ impl Cluster for Client {
                 }
                 Ok(deletion)
             });
-            deleted.await.map_err(error("delete"))
+            let deleted = deleted.await;
+            if deleted.is_err() {
+                self.refused(&meta.name);
+            }
+            deleted.map_err(error("delete"))
         }
         .boxed()
     }

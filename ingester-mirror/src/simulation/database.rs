@@ -330,6 +330,9 @@ impl World {
             self.database.marked.insert(uid.clone(), Instant::now());
         }
         let kept = Kept { since: Instant::now(), before: old.map(|old| old.row), row };
+        if kept.version().deleted || kept.version().evicted() {
+            self.truth.stored(&uid, kept.row.res_version);
+        }
         self.database.rows.insert(uid.clone(), kept);
         self.confirmed(&uid);
     }

@@ -27,6 +27,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct OnlyCopies {
     /// What each row says, by uid.
     rows: BTreeMap<Box<str>, Content>,
+    /// When a person decided for the object of a ghost, by uid.
+    decided: BTreeMap<Box<str>, Instant>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +55,11 @@ fn content(row: &StoredRow) -> Content {
 impl OnlyCopies {
     pub(super) fn has(&self, uid: &str) -> bool {
         self.rows.contains_key(uid)
+    }
+
+    /// The objects for which a person has decided so shortly ago that an ingester may not have seen it.
+    pub(super) fn just_decided(&self) -> impl Iterator<Item = &Box<str>> {
+        self.decided.iter().filter(|(_, decided)| decided.elapsed() < PATIENCE).map(|(uid, _)| uid)
     }
 
     /// What a row says is not known any more.
@@ -175,10 +182,11 @@ impl World {
 
     /// Decides which of a ghost and its row stays.
     fn decide(&mut self, old: &Kept, ghost: Option<Thing>) {
-        let Some(mut ghost) = ghost.filter(|ghost| self.server.state == State::Up && ghost.flavour == Flavour::Plain)
-        else {
-            return;
+        // One that is what its row holds is evicted again by itself.
+        let decides = |world: &World, ghost: &Thing| {
+            world.server.state == State::Up && ghost.flavour == Flavour::Plain && !world.says_the_same(ghost)
         };
+        let Some(mut ghost) = ghost.filter(|ghost| decides(self, ghost)) else { return };
         if self.dice.bool() {
             self.note("user", &format!("keeps the row {}", old.told()));
             ghost.finalizers.retain(|finalizer| finalizer != FINALIZER);
@@ -190,6 +198,7 @@ impl World {
         let Some(row) = object.and_then(|object| NEWER.row(&object).ok().flatten()) else { return };
         self.note("user", &format!("keeps the object: {}", ghost.told()));
         self.copies.forget(&old.row.uid);
+        self.copies.decided.insert(old.row.uid.clone(), Instant::now());
         let row = StoredRow {
             uid: row.uid,
             res_version: row.res_version,

@@ -87,6 +87,13 @@ impl Pace {
         asked.stale = before.is_none_or(|before| now - before > Duration::from_secs(60)).then_some(now);
     }
 
+    /// Something else than a stale row asks this question, too: a refused request about the same object.
+    pub(super) fn wanted(&mut self, ingester: usize, life: u32, key: &str) {
+        if let Some(asked) = self.asked.get_mut(&(ingester, life, key.to_owned())) {
+            asked.stale = None;
+        }
+    }
+
     pub(super) fn learns(&mut self, ingester: usize, name: Option<&str>, now: Instant) {
         self.learned.insert((ingester, name.map(str::to_owned)), now);
     }

@@ -53,9 +53,16 @@ impl Again {
         }
     }
 
-    /// What was sent at this time is written.
-    pub(super) fn written<'u>(&mut self, sent: Instant, written: impl Iterator<Item = (&'u str, u64)>) {
-        if self.known.is_some_and(|known| sent < known) {
+    /// What an ingester has sent at this time is written. If it has not listed since the restore, that may be what it received before, and
+    /// by its next list the cluster may have passed what it observed.
+    pub(super) fn written<'u>(
+        &mut self,
+        ingester: usize,
+        sent: Instant,
+        written: impl Iterator<Item = (&'u str, u64)>,
+    ) {
+        let is_late = self.below.is_some() && !self.listed.contains(&ingester);
+        if is_late || self.known.is_some_and(|known| sent < known) {
             let late = written.map(|(uid, version)| (uid.to_owned(), version));
             self.unknowable.extend(late.filter(|version| self.given.contains(version)));
         }
@@ -78,6 +85,8 @@ impl World {
             self.server.again.begin(self.database.newest(), version);
         }
         self.note("etcd", &format!("restored from v{} to v{version}", self.server.version));
+        // Who has not seen that a person decided for an object, and finds it gone, takes its row for one that has lost its eviction.
+        self.database.lost_evictions.extend(self.copies.just_decided().cloned());
         for thing in self.server.things.values() {
             self.truth.absent(&thing.uid);
         }

@@ -131,7 +131,7 @@ impl Rows for Client {
                     world.sent(member, &changes);
                 }
                 let versions: Vec<(Box<str>, u64)> = changes.iter().map(version_of).collect();
-                world.server.again.written(sent, versions.iter().map(|(uid, version)| (&**uid, *version)));
+                world.server.again.written(member, sent, versions.iter().map(|(uid, version)| (&**uid, *version)));
                 let report = world.write(&who, changes);
                 let things: Vec<&Thing> = world.server.things.values().filter(|thing| thing.needs_nothing()).collect();
                 let names = things.iter().filter(|thing| report.stale.iter().any(|uid| **uid == *thing.uid));

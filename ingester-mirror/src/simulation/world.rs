@@ -398,6 +398,11 @@ impl Client {
         self.sim.world().pace.stale(self.ingester, self.life, &self.of_unit(key), Instant::now());
     }
 
+    /// A refused request about an object is followed by a look at it, whatever row was stale.
+    pub(super) fn refused(&self, name: &str) {
+        self.sim.world().pace.wanted(self.ingester, self.life, &self.of_unit(&format!("look {name}")));
+    }
+
     /// The ingester learns something new of an object, or of all.
     pub(super) fn learns(&self, name: Option<&str>) {
         self.sim.world().pace.learns(self.ingester, name, Instant::now());

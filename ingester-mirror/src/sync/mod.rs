@@ -276,8 +276,8 @@ mod tests {
         refused
     }
 
-    #[tokio::test]
-    async fn an_empty_cluster_costs_a_kind_no_more_rows_than_its_limit_whatever_its_namespaces() {
+    /// A database with eight rows in each namespace.
+    async fn stored() -> Arc<Store> {
         let store = Arc::new(Store::in_memory(&[MODEL]).await.unwrap());
         let rows = NAMESPACES.iter().flat_map(|namespace| {
             (0..8).map(move |number| {
@@ -289,7 +289,23 @@ mod tests {
             })
         });
         store.write(MODEL.table(), rows.collect()).await.unwrap();
-        let mut config = Config::default();
+        store
+    }
+
+    /// What was marked by one namespace counts for the next, although it wants nothing any more.
+    #[tokio::test]
+    async fn rows_that_were_marked_count_for_the_limit_of_the_kind() {
+        let (store, mut config) = (stored().await, Config::default());
+        config.ingester.sweep_limit = SweepLimit::of(10);
+        for (namespace, refused, left) in [(0, 0.0, 24), (0, 0.0, 24), (1, 1.0, 24)] {
+            config.ingester.namespaces = vec![NAMESPACES[namespace].to_owned()];
+            assert_eq!((list_all(&store, &config).await, live(&store).await), (refused, left), "{namespace}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_empty_cluster_costs_a_kind_no_more_rows_than_its_limit_whatever_its_namespaces() {
+        let (store, mut config) = (stored().await, Config::default());
         config.ingester.namespaces = NAMESPACES.map(str::to_owned).to_vec();
         config.ingester.sweep_limit = SweepLimit::of(10);
         // A process, and one that is started after it.

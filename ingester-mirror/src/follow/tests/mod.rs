@@ -1,0 +1,459 @@
+//! Single histories, each of which once went wrong: one unit between a cluster and a database that do what the scene says.
+//! (`simulation` finds histories by chance; these are known.)
+
+mod evictions;
+mod histories;
+mod moved;
+
+use crate::budget::Budget;
+use crate::clock::SystemClock;
+use crate::cluster::{
+    ApiError, Cluster, Deletion, ListStream, MetadataPage, Page, PartialObjectMeta, RemoteEvent, Watch,
+};
+use crate::config::{Config, Ingester, Live};
+use crate::events::Publisher;
+use crate::fixture::MODEL;
+use crate::follow::Follower;
+use crate::health::Health;
+use crate::lifecycle::finalizer::FINALIZER;
+use crate::metrics::Metrics;
+use crate::replicas::shard::Shard;
+use crate::rows::{Names, Rows};
+use crate::unit::Unit;
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _};
+use ingester_core::object::{ManagedFields, Meta};
+use ingester_core::row::Row;
+use ingester_core::value::{Micros, Value};
+use ingester_store::fuse::{Fuse, Sweep};
+use ingester_store::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use ingester_store::{Evicted, LiveRow, Reject, Rejected, Report, RowChange, StoreError, StoredRow};
+use serde_json::{Value as Json, json};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+/// What happens to a request.
+#[derive(Clone, Copy)]
+enum Trouble {
+    None,
+    /// There is no answer, ever.
+    Silence,
+    Slow(Duration),
+    Status(u16),
+    /// A watch that ends at once.
+    End,
+}
+
+struct State {
+    /// By name.
+    objects: BTreeMap<String, Json>,
+    version: u64,
+    /// By uid.
+    rows: BTreeMap<Box<str>, StoredRow>,
+    calls: Vec<(Instant, String)>,
+    trouble: fn(&str) -> Trouble,
+}
+
+/// What a watch sends: the version, whether the object is gone, and its last state.
+#[derive(Default)]
+struct Events {
+    all: Mutex<Vec<(u64, bool, Json)>>,
+    changed: Notify,
+}
+
+impl Events {
+    fn all(&self) -> MutexGuard<'_, Vec<(u64, bool, Json)>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Scene {
+    state: Mutex<State>,
+    events: Arc<Events>,
+    metrics: Metrics,
+    /// How often the database has moved to another server.
+    moves: watch::Sender<u64>,
+}
+
+fn text(object: &Json) -> Box<str> {
+    object.to_string().into()
+}
+
+impl Scene {
+    fn new(trouble: fn(&str) -> Trouble) -> Arc<Self> {
+        let state = State { objects: BTreeMap::new(), version: 1, rows: BTreeMap::new(), calls: Vec::new(), trouble };
+        Arc::new(Scene {
+            state: Mutex::new(state),
+            events: Arc::default(),
+            metrics: Metrics::new().unwrap(),
+            moves: watch::Sender::default(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Creates or changes an object.
+    fn put(&self, name: &str, change: impl FnOnce(&mut Json)) {
+        let mut state = self.state();
+        state.version += 1;
+        let version = state.version;
+        let mut object = state.objects.get(name).cloned().unwrap_or_else(|| {
+            json!({
+                "apiVersion": "michelangelo.api/v2", "kind": "Model",
+                "metadata": { "namespace": "ml", "name": name, "uid": format!("uid-{name}"), "finalizers": [FINALIZER] },
+                "spec": {},
+            })
+        });
+        change(&mut object);
+        object["metadata"]["resourceVersion"] = json!(version.to_string());
+        let gone = object["metadata"]["deletionTimestamp"].is_string()
+            && object["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty);
+        if gone {
+            state.objects.remove(name);
+        } else {
+            state.objects.insert(name.to_owned(), object.clone());
+        }
+        drop(state);
+        self.events.all().push((version, gone, object));
+        self.events.changed.notify_waiters();
+    }
+
+    /// A row as an earlier process stored it.
+    fn stored(&self, name: &str, delete_time: Option<Micros>) {
+        let mut state = self.state();
+        let object = crate::unit::parse(&MODEL, text(&state.objects[name]), ManagedFields::Keep).unwrap();
+        let row = MODEL.row(&object).unwrap().unwrap();
+        state.rows.insert(row.uid.clone(), kept(Row { delete_time, ..row }));
+    }
+
+    fn row(&self, name: &str) -> Option<StoredRow> {
+        self.state().rows.get(format!("uid-{name}").as_str()).cloned()
+    }
+
+    fn is_live(&self, name: &str) -> bool {
+        self.row(name).is_some_and(|row| row.delete_time.is_none())
+    }
+
+    /// The value of a series of the kind, which is written as `name` or `name reason`.
+    fn metric(&self, series: &str) -> u32 {
+        let (name, reason) = series.split_once(' ').unwrap_or((series, ""));
+        let reason = if reason.is_empty() { String::new() } else { format!(",reason=\"{reason}\"") };
+        let series = format!("{name}{{kind=\"Model\"{reason}}} ");
+        let text = self.metrics.render();
+        text.lines().find_map(|line| line.strip_prefix(&series)).unwrap().parse().unwrap()
+    }
+
+    fn calls(&self, what: &str) -> Vec<Instant> {
+        self.state().calls.iter().filter(|(_, call)| call.starts_with(what)).map(|(at, _)| *at).collect()
+    }
+
+    /// Does a request, after what befalls it.
+    async fn request<T>(&self, call: String, work: impl FnOnce(&mut State) -> Result<T, u16>) -> Result<T, ApiError> {
+        let trouble = {
+            let mut state = self.state();
+            state.calls.push((Instant::now(), call.clone()));
+            (state.trouble)(&call)
+        };
+        sleep(Duration::from_millis(1)).await;
+        match trouble {
+            Trouble::None | Trouble::End => {}
+            Trouble::Silence => std::future::pending().await,
+            Trouble::Slow(pause) => sleep(pause).await,
+            Trouble::Status(code) => return Err(ApiError::status(call, code)),
+        }
+        work(&mut self.state()).map_err(|code| ApiError::status(call, code))
+    }
+
+    async fn query<T>(&self, call: &str, work: impl FnOnce(&mut State) -> T) -> Result<T, StoreError> {
+        let done = self.request(call.to_owned(), |state| Ok(work(state))).await;
+        done.map_err(|_| StoreError::silent(call, Duration::ZERO))
+    }
+
+    /// Mirrors until the scene is over.
+    fn play(self: &Arc<Self>, deletion_delay: Duration) -> CancellationToken {
+        let stop = CancellationToken::new();
+        self.play_until(deletion_delay, &stop, &stop);
+        stop
+    }
+
+    /// The same, comparing only when something asks for it.
+    fn play_without_resyncs(self: &Arc<Self>) -> CancellationToken {
+        let stop = CancellationToken::new();
+        let mut config = Config::default();
+        config.ingester.resync_period = None;
+        self.play_with(config, &stop, &stop);
+        stop
+    }
+
+    /// Mirrors until the unit is to stop, or the process is to end.
+    fn play_until(
+        self: &Arc<Self>,
+        deletion_delay: Duration,
+        stop: &CancellationToken,
+        exit: &CancellationToken,
+    ) -> JoinHandle<Result<(), String>> {
+        let mut config = Config::default();
+        config.metadata_storage.deletion_delay = deletion_delay;
+        self.play_with(config, stop, exit)
+    }
+
+    fn play_with(
+        self: &Arc<Self>,
+        mut config: Config,
+        stop: &CancellationToken,
+        exit: &CancellationToken,
+    ) -> JoinHandle<Result<(), String>> {
+        config.ingester = Ingester {
+            concurrent_reconciles: 1,
+            requeue_period: Duration::from_secs(10),
+            finalizer_rate: 1000,
+            prune_managed_fields: false,
+            ..config.ingester
+        };
+        let unit = Unit {
+            kind: MODEL,
+            namespace: None,
+            shard: Shard::WHOLE,
+            cluster: self.clone(),
+            rows: self.clone(),
+            clock: Arc::new(SystemClock),
+            memory: Budget::new(1 << 20).part(),
+            live: Live::fixed(config),
+            metrics: self.metrics.controller("Model"),
+            health: Health::new([]),
+            publisher: Publisher::off(),
+            stop: stop.clone(),
+            exit: exit.clone(),
+        };
+        tokio::spawn(Follower::run(unit))
+    }
+}
+
+fn kept(row: Row) -> StoredRow {
+    let Row {
+        uid, res_version, ingest_version, delete_time, evict_time, mut values, labels, annotations, many, ..
+    } = row.clone();
+    let time = |time: Option<Micros>| time.map_or(Value::Null, Value::Time);
+    values[ingester_core::schema::base::DELETE_TIME] = time(delete_time);
+    values[ingester_core::schema::base::EVICT_TIME] = time(evict_time);
+    let eviction = row.eviction();
+    StoredRow { uid, res_version, ingest_version, delete_time, evict_time, eviction, values, labels, annotations, many }
+}
+
+fn version_of(row: &StoredRow) -> Version {
+    let StoredRow { res_version, ingest_version, .. } = *row;
+    Version { res_version, ingest_version, deleted: row.delete_time.is_some(), eviction: row.eviction }
+}
+
+impl Cluster for Scene {
+    fn list<'a>(&'a self, _: u32, _: Option<&'a str>) -> BoxFuture<'a, Result<Page, ApiError>> {
+        let list = |state: &mut State| {
+            Ok(Page { version: state.version, next: None, items: state.objects.values().map(text).collect() })
+        };
+        self.request("list".into(), list).boxed()
+    }
+
+    fn list_metadata<'a>(&'a self, _: Option<&'a str>) -> BoxFuture<'a, Result<MetadataPage, ApiError>> {
+        let list = |state: &mut State| {
+            let items =
+                state.objects.values().map(|object| serde_json::from_value(object["metadata"].clone()).unwrap());
+            Ok(MetadataPage { version: state.version, next: None, items: items.collect() })
+        };
+        self.request("metadata".into(), list).boxed()
+    }
+
+    fn stream(&self) -> BoxFuture<'_, Result<Option<ListStream<Box<str>>>, ApiError>> {
+        async { Ok(None) }.boxed()
+    }
+
+    fn stream_metadata(&self) -> BoxFuture<'_, Result<Option<ListStream<PartialObjectMeta>>, ApiError>> {
+        async { Ok(None) }.boxed()
+    }
+
+    fn version(&self) -> BoxFuture<'_, Result<u64, ApiError>> {
+        self.request("version".into(), |state| Ok(state.version)).boxed()
+    }
+
+    fn watch(&self, version: u64) -> BoxFuture<'_, Result<Watch, ApiError>> {
+        async move {
+            self.request("watch".into(), |_| Ok(())).await?;
+            if matches!((self.state().trouble)("watch"), Trouble::End) {
+                return Ok(futures::stream::empty().boxed());
+            }
+            let events = self.events.clone();
+            let stream = futures::stream::unfold((events, version), |(events, sent)| async move {
+                let (version, gone, object) = loop {
+                    let changed = events.changed.notified();
+                    let next = events.all().iter().find(|(version, ..)| *version > sent).cloned();
+                    match next {
+                        Some(next) => break next,
+                        None => changed.await,
+                    }
+                };
+                let object = text(&object);
+                let event = if gone { RemoteEvent::Deleted(object) } else { RemoteEvent::Applied(object) };
+                Some((Ok(event), (events, version)))
+            });
+            Ok(stream.boxed())
+        }
+        .boxed()
+    }
+
+    fn look<'a>(&'a self, _: &'a str, name: &'a str) -> BoxFuture<'a, Result<Option<Box<str>>, ApiError>> {
+        self.request(format!("look {name}"), move |state| Ok(state.objects.get(name).map(text))).boxed()
+    }
+
+    fn patch<'a>(&'a self, _: &'a str, name: &'a str, patch: &'a Json) -> BoxFuture<'a, Result<Box<str>, ApiError>> {
+        async move {
+            let removes = patch.as_array().is_some_and(|steps| steps.iter().any(|step| step["op"] == "remove"));
+            self.request(
+                format!("patch {name}"),
+                |state| if state.objects.contains_key(name) { Ok(()) } else { Err(404) },
+            )
+            .await?;
+            self.put(name, |object| {
+                object["metadata"]["finalizers"] = if removes { json!([]) } else { json!([FINALIZER]) };
+            });
+            let events = self.events.all();
+            let last = events.iter().rev().find(|(_, _, object)| object["metadata"]["name"] == name);
+            Ok(last.map(|(_, _, object)| text(object)).unwrap_or_default())
+        }
+        .boxed()
+    }
+
+    fn delete<'a>(&'a self, meta: &'a Meta) -> BoxFuture<'a, Result<Deletion, ApiError>> {
+        async move {
+            self.request(format!("delete {}", meta.name), |_| Ok(())).await?;
+            self.put(&meta.name, |object| object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z"));
+            let there = self.state().objects.contains_key(&*meta.name);
+            Ok(if there { Deletion::Terminating } else { Deletion::Gone })
+        }
+        .boxed()
+    }
+}
+
+impl Rows for Scene {
+    fn write<'a>(&'a self, changes: &'a [RowChange]) -> BoxFuture<'a, Result<Report, StoreError>> {
+        let write = move |state: &mut State| {
+            let mut report = Report::default();
+            for change in changes {
+                let stored = state.rows.get(change.uid()).map(version_of);
+                let decided = match (change, stored) {
+                    (RowChange::Tombstone { .. }, None) => Verdict::Unchanged,
+                    (_, None) => Verdict::Write,
+                    (RowChange::Row(row), Some(stored)) => verdict(stored, row.version()),
+                    (RowChange::Replacement { row, seen }, Some(stored)) => verdict_over(stored, *seen, row.version()),
+                    (RowChange::Tombstone { res_version, .. }, Some(stored)) => {
+                        verdict_of_tombstone(stored, *res_version)
+                    }
+                };
+                match (decided, change) {
+                    (Verdict::Unchanged, _) => report.unchanged += 1,
+                    (Verdict::Stale, _) => report.stale.push(change.uid().into()),
+                    (Verdict::Confirm, _) => {
+                        report.written += 1;
+                        if let Some(row) = state.rows.get_mut(change.uid()) {
+                            row.eviction = Eviction::Confirmed;
+                        }
+                    }
+                    (_, RowChange::Row(row) | RowChange::Replacement { row, .. }) => {
+                        report.written += 1;
+                        state.rows.insert(row.uid.clone(), kept(row.clone()));
+                    }
+                    (_, RowChange::Tombstone { uid, res_version, delete_time }) => {
+                        report.written += 1;
+                        if let Some(row) = state.rows.get_mut(uid) {
+                            row.delete_time = Some(*delete_time);
+                            row.res_version = *res_version;
+                        }
+                    }
+                }
+            }
+            report
+        };
+        self.query("write", write).boxed()
+    }
+
+    fn versions<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<HashMap<Box<str>, Version>, StoreError>> {
+        let versions = move |state: &mut State| {
+            let found = uids.iter().filter_map(|uid| state.rows.get(*uid));
+            found.map(|row| (row.uid.clone(), version_of(row))).collect()
+        };
+        self.query("versions", versions).boxed()
+    }
+
+    fn stored<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<StoredRow>, StoreError>> {
+        self.query("stored", move |state| uids.iter().filter_map(|uid| state.rows.get(*uid).cloned()).collect()).boxed()
+    }
+
+    fn live<'a>(
+        &'a self,
+        evicted: Evicted,
+        after: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<LiveRow>, StoreError>> {
+        let live = move |state: &mut State| {
+            let wanted = |row: &&StoredRow| evicted == Evicted::Included || row.eviction != Eviction::Confirmed;
+            let rows = state.rows.values().filter(|row| row.delete_time.is_none() && &*row.uid > after);
+            rows.filter(wanted)
+                .take(limit)
+                .map(|row| LiveRow {
+                    uid: row.uid.clone(),
+                    res_version: row.res_version,
+                    ingest_version: row.ingest_version,
+                    eviction: row.eviction,
+                })
+                .collect()
+        };
+        self.query("live", live).boxed()
+    }
+
+    fn names<'a>(&'a self, uids: &'a [&'a str]) -> BoxFuture<'a, Result<Vec<Names>, StoreError>> {
+        let names = move |state: &mut State| {
+            let found = uids.iter().filter(|uid| state.rows.contains_key(**uid));
+            found.map(|uid| ((*uid).into(), "ml".into(), uid.trim_start_matches("uid-").into())).collect()
+        };
+        self.query("names", names).boxed()
+    }
+
+    fn record_rejects<'a>(&'a self, _: &'a [Reject]) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.query("record", |_| ()).boxed()
+    }
+
+    fn rejects(&self) -> BoxFuture<'_, Result<Vec<Rejected>, StoreError>> {
+        self.query("rejects", |_| Vec::new()).boxed()
+    }
+
+    fn forget_rejects<'a>(&'a self, _: &'a [&'a str]) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.query("forget", |_| ()).boxed()
+    }
+
+    fn ask_to_sweep<'a>(&'a self, _: &'a str, gone: u64, fuse: &'a Fuse) -> BoxFuture<'a, Result<Sweep, StoreError>> {
+        let ask = move |state: &mut State| {
+            let live = state.rows.values().filter(|row| row.delete_time.is_none()).count() as u64;
+            if fuse.refuses(gone, live) { Sweep::Refused { gone, live } } else { Sweep::Allowed }
+        };
+        self.query("ask", ask).boxed()
+    }
+
+    fn count_swept<'a>(&'a self, _: &'a str, _: u64) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.query("count", |_| ()).boxed()
+    }
+
+    fn moves(&self) -> watch::Receiver<u64> {
+        self.moves.subscribe()
+    }
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn quiet(_: &str) -> Trouble {
+    Trouble::None
+}
