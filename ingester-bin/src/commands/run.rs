@@ -11,7 +11,6 @@ use crate::reload::Reload;
 use crate::server::Server;
 use anyhow::anyhow;
 use backon::Retryable as _;
-use futures::FutureExt as _;
 use futures::future::select_all;
 use ingester_core::dialect::Dialect;
 use ingester_core::{Kind, KindNames};
@@ -209,12 +208,10 @@ async fn mirror(
     };
     let filling = filling.run();
     let backfilling = Part::spawn("backfill", Until::Done, &health, stop, without_error(filling));
-    let (outside, risks) = (
-        report_outside(store.clone(), all, config.ingester.clone()),
-        risks::report(store.clone(), tables.kinds.clone()),
-    );
-    let counting = async move { tokio::join!(risks, outside) }.map(drop);
+    let counting = report_outside(store.clone(), all, config.ingester.clone());
     let counting = Part::spawn("count of rows", Until::Done, &health, stop, without_error(counting));
+    let risks = risks::report(store.clone(), tables.kinds.clone());
+    let risks = Part::spawn("warning of lost commits", Until::Stop, &health, stop, without_error(risks));
     let purging = Retention {
         store: store.clone(),
         kinds: tables.kinds.clone(),
@@ -257,6 +254,7 @@ async fn mirror(
     // It ends after the current batch.
     let _ = tokio::time::timeout(CLOSE, purging.ended()).await;
     counting.abort();
+    risks.abort();
     suspending.abort();
     // It ends after the current page. If the database is down, nobody waits for it.
     let _ = tokio::time::timeout(CLOSE, backfilling.ended()).await;
