@@ -1,7 +1,7 @@
 //! Requests that take the database long.
 
 use crate::log::lines;
-use crate::world::{Database, SLOW, Setup, World, served_in_spite_of, until};
+use crate::world::{Database, MODELS, SLOW, Setup, World, served_in_spite_of, until, within_a_second};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -44,4 +44,43 @@ async fn collections_of_one_user_leave_connections_for_the_writes_of_others() {
     until("no connection is in use", async || world.store.connections().used == 0).await;
     let begun = lines("eve").iter().filter(|line| line.contains_key("count")).count();
     assert!(begun < 20, "those that waited were not begun when their client had gone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scans_of_a_file_do_not_keep_others_from_reading_it() {
+    let world = World::of(large(Database::File)).await;
+    let alone = alone_beside_scans(&world).await;
+    let mut held = Vec::new();
+    for number in 0..30 {
+        let limit = if number % 2 == 0 { "&limit=5" } else { "" };
+        held.push(world.send("eve", "GET", &(SLOW.to_owned() + limit), "").await);
+    }
+    until("they are read", async || world.reads.connections().used >= 1).await;
+    served_in_spite_of(&world, alone).await;
+    assert!(lines("eve").len() < 30, "it was under attack until now");
+    drop(held);
+    within_a_second("no connection is in use", async || world.reads.connections().used == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_whose_clients_go_leave_nothing_behind() {
+    const LISTS: usize = 60;
+    let world = World::of(large(Database::File)).await;
+    let alone = alone_beside_scans(&world).await;
+    let attack = async {
+        let mut held = Vec::new();
+        for number in 0..LISTS {
+            let limit = if number % 2 == 0 { "&limit=5" } else { "" };
+            held.push(world.send("eve", "GET", &(SLOW.to_owned() + limit), "").await);
+        }
+        // As long as they stay.
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        drop(held);
+        within_a_second("no connection is in use", async || world.reads.connections().used == 0).await;
+    };
+    tokio::join!(attack, served_in_spite_of(&world, alone));
+    until("each has its line", async || lines("eve").len() == LISTS).await;
+    assert!(lines("eve").iter().all(|line| line["code"] == "499"), "{:?}", lines("eve").first());
+    assert_eq!(world.reads.connections().used, 0);
+    assert_eq!(world.ask("eve", "GET", &format!("{MODELS}/m0"), "").await, 200);
 }

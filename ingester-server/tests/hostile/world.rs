@@ -139,6 +139,8 @@ impl Stores {
 
 pub(crate) struct World {
     address: SocketAddr,
+    /// Reads.
+    pub(crate) reads: Arc<Store>,
     /// Writes.
     pub(crate) store: Arc<Store>,
     pub(crate) service: Service,
@@ -202,7 +204,7 @@ impl World {
         let saved = [("newest".to_owned(), newest.to_owned()), slow()];
         let service = Service::new(Sources {
             kinds: KINDS,
-            reads,
+            reads: reads.clone(),
             writes: Some(store.clone()),
             cluster: setup.cluster,
             identity: Identity::new(Cluster, Vec::new(), setup.rate, metrics.clone()),
@@ -220,7 +222,7 @@ impl World {
             answering.clone().answer(request, peer, log)
         };
         tokio::spawn(listener.serve(setup.limits, metrics.clone(), handler, stop.clone()));
-        World { address, store, service, metrics, stop, reached, _folder: folder }
+        World { address, reads, store, service, metrics, stop, reached, _folder: folder }
     }
 
     /// How many requests have reached the service.
@@ -307,6 +309,11 @@ pub(crate) async fn until(what: &str, condition: impl AsyncFn() -> bool) {
         assert!(begin.elapsed() < PATIENCE, "{what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// Waits for a condition, a second at most.
+pub(crate) async fn within_a_second(what: &str, condition: impl AsyncFn() -> bool) {
+    tokio::time::timeout(Duration::from_secs(1), until(what, condition)).await.expect(what);
 }
 
 /// What one user does while another does harm: as fast as before, up to three times the time, and each request has its line.
