@@ -42,8 +42,6 @@ pub(crate) enum Mistake {
     LeaseNotAsked,
     /// A unit is begun although another member still claims it.
     ClaimIgnored,
-    /// An object of a lower version than its row is an old event, wherever it comes from.
-    LowerIgnored,
     /// Whether the rows are those that are remembered is not asked.
     RowsNotCompared,
     /// An immutable object that is terminating is being deleted.

@@ -31,7 +31,6 @@ use crate::budget::Share;
 use crate::cluster::{ApiError, ApiErrorKind};
 use crate::health::KindState;
 use crate::metrics::Skip;
-use crate::mistakes::{self, Mistake};
 use crate::pipeline::{Item, ObjectRef, Pipeline, Source, Why, Work, bytes_of, uid_of};
 use crate::unit::{Stopped, Unit};
 use ingester_core::object::{Identity, Meta};
@@ -317,8 +316,7 @@ impl Follower {
         }
         let live = !matches!(source, Source::Deletion | Source::List { behind: true });
         let Some(entry) = before.filter(|_| live) else { return News::State };
-        let old = source == Source::Watch || mistakes::made(Mistake::LowerIgnored);
-        if entry.version > meta.resource_version && old {
+        if entry.version > meta.resource_version && source == Source::Watch {
             // The answer to our own patch came first.
             return News::Nothing;
         }

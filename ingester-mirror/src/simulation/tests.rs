@@ -97,7 +97,7 @@ fn range(text: &str) -> Range<u64> {
 }
 
 /// The mistakes, each of which the mirror once made.
-const MISTAKES: [Mistake; 32] = [
+const MISTAKES: [Mistake; 31] = [
     Mistake::EvictedMarkedDeleted,
     Mistake::TombstoneUnchanged,
     Mistake::BelievedNotFound,
@@ -116,7 +116,6 @@ const MISTAKES: [Mistake; 32] = [
     Mistake::CutOffAgain,
     Mistake::LeaseNotAsked,
     Mistake::ClaimIgnored,
-    Mistake::LowerIgnored,
     Mistake::RowsNotCompared,
     Mistake::MissedWhileHeld,
     Mistake::CollectedDeleted,

@@ -64,6 +64,8 @@ struct State {
 struct Events {
     all: Mutex<Vec<(u64, bool, Json)>>,
     changed: Notify,
+    /// All watches end.
+    ended: Notify,
 }
 
 impl Events {
@@ -123,6 +125,10 @@ impl Scene {
         drop(state);
         self.events.all().push((version, gone, object));
         self.events.changed.notify_waiters();
+    }
+
+    fn end_watches(&self) {
+        self.events.ended.notify_waiters();
     }
 
     /// A row as an earlier process stored it.
@@ -290,11 +296,15 @@ impl Cluster for Scene {
             let events = self.events.clone();
             let stream = futures::stream::unfold((events, version), |(events, sent)| async move {
                 let (version, gone, object) = loop {
-                    let changed = events.changed.notified();
+                    let (changed, ended) = (events.changed.notified(), events.ended.notified());
                     let next = events.all().iter().find(|(version, ..)| *version > sent).cloned();
-                    match next {
-                        Some(next) => break next,
-                        None => changed.await,
+                    if let Some(next) = next {
+                        break next;
+                    }
+                    tokio::select! {
+                        biased;
+                        () = ended => return None,
+                        () = changed => {}
                     }
                 };
                 let object = text(&object);

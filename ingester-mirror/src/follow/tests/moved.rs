@@ -166,3 +166,30 @@ async fn a_move_before_the_first_list_is_compared_after_it() {
     sleep(120 * SECOND).await;
     assert_eq!(scene.calls("metadata").len(), 1);
 }
+
+/// The restored cluster counts on from a later version, so nothing says that it went back: only the objects are of earlier versions.
+#[tokio::test(start_paused = true)]
+async fn rows_follow_a_cluster_that_was_restored_with_a_bumped_revision() {
+    let scene = Scene::new(quiet);
+    scene.put("a", |_| {});
+    let backup = scene.state().objects.clone();
+    let _playing = scene.play_without_resyncs();
+    sleep(SECOND).await;
+    scene.put("a", |object| object["spec"]["description"] = json!("lost"));
+    sleep(SECOND).await;
+    assert!(scene.row("a").unwrap().json().contains("lost"));
+    {
+        let mut state = scene.state();
+        (state.objects, state.version) = (backup, 1000);
+        // The versions that watches ask for are compacted.
+        state.trouble = |call| if call == "watch" { Trouble::Status(410) } else { Trouble::None };
+        state.calls.clear();
+    }
+    scene.end_watches();
+    while scene.calls("metadata").is_empty() {
+        sleep(SECOND).await;
+    }
+    scene.state().trouble = quiet;
+    sleep(60 * SECOND).await;
+    assert!(!scene.row("a").unwrap().json().contains("lost"));
+}
