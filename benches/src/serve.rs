@@ -50,6 +50,9 @@ pub(crate) struct Serve {
     /// Idle connections for the figure of memory.
     #[arg(long, default_value_t = 950)]
     idle: usize,
+    /// InnoDB's buffer pool.
+    #[arg(long, default_value = "1G")]
+    pool: String,
 }
 
 /// Ends with the value.
@@ -64,7 +67,8 @@ impl Drop for Running {
 
 pub(crate) fn run(arguments: &Serve) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let database = MariaDb::start_with(Durability::Durable, &["--innodb-buffer-pool-size=1G"])?;
+    let pool = format!("--innodb-buffer-pool-size={}", arguments.pool);
+    let database = MariaDb::start_with(Durability::Durable, &[pool.as_str()])?;
     runtime.block_on(on(database.deref(), arguments))
 }
 

@@ -75,7 +75,8 @@ mod tests {
         let risks = ["sync_binlog=0: a crash".to_owned(), "no semi-synchronous replication: a fail-over".to_owned()];
         assert_eq!(warning(&risks, &[]), None);
         let said = warning(&risks, &["Model", "Revision"]).unwrap();
-        for part in ["(Model, Revision) are the only copies", "sync_binlog=0", "semi-synchronous", "docs/databases.md"] {
+        for part in ["(Model, Revision) are the only copies", "sync_binlog=0", "semi-synchronous", "docs/databases.md"]
+        {
             assert!(said.contains(part), "{said}");
         }
     }
