@@ -105,7 +105,7 @@ fn sixty_kills_of_two_ingesters_beside_restores() -> Result<()> {
 }
 
 /// Objects for each kill: the churn is to last as long as the kills.
-const OBJECTS_A_KILL: usize = 50;
+const OBJECTS_A_KILL: usize = 90;
 
 /// Every so many kills etcd is restored from the backup of as many kills ago, half of the times with a bumped revision.
 const KILLS_A_RESTORE: usize = 4;
