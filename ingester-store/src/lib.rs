@@ -18,13 +18,18 @@
 //! - [`query`] reads objects.
 //! - [`import`] stores the objects of files.
 
+mod driver;
 pub mod import;
+mod ledger;
 pub mod migrate;
 pub mod query;
+mod rows;
 mod store;
 
-pub use store::{
-    Address, Catalog, Changed, ConnectOptions, Connections, Deleted, Effect, ErrorClass, Evicted, LiveRow, Purged,
-    Reject, Rejected, Report, Retry, RowChange, Store, StoreError, StoredRow, Tls, TlsMistake, TlsMode, compare, fuse,
-    guard, latest_of_each, unless_stopped, waiting_for,
+pub use driver::{Address, ConnectOptions, Connections, ErrorClass, Retry, StoreError, Tls, TlsMistake, TlsMode};
+pub use ledger::Catalog;
+pub use rows::{
+    Changed, Deleted, Effect, Evicted, LiveRow, Purged, Reject, Rejected, Report, RowChange, StoredRow, compare, fuse,
+    guard, latest_of_each,
 };
+pub use store::{Store, unless_stopped, waiting_for};

@@ -56,6 +56,60 @@ fn rooms_use_what_their_first_lines_allow() -> Result<()> {
     Ok(())
 }
 
+/// The rooms whose files use each other in one direction. A `mod.rs` is the door of its folder, and does not count.
+const WITHOUT_CIRCLES: [(&str, &str); 2] = [("ingester-store", "driver"), ("ingester-store", "rows")];
+
+#[test]
+fn files_of_a_room_have_no_circle() -> Result<()> {
+    for (package, room) in WITHOUT_CIRCLES {
+        let source = root().join(package).join("src");
+        let all = files(&source.join(room))?;
+        let is_door = |file: &PathBuf| file.ends_with("mod.rs");
+        let names = all.iter().filter(|file| !is_door(file)).map(|file| modules(&source, file));
+        let names: BTreeSet<Vec<String>> = names.collect();
+        ensure!(names.len() > 5, "`{room}` of {package} has {} files", names.len());
+        let mut uses = Crate::default();
+        for file in all.iter().filter(|file| !is_door(file)) {
+            let own = modules(&source, file);
+            let tokens: TokenStream =
+                std::fs::read_to_string(file)?.parse().map_err(|error| anyhow::anyhow!("{error}"))?;
+            let mut references = Vec::new();
+            collect(tokens, &own, &mut references);
+            let targets = references.iter().filter_map(|reference| {
+                let path = reference.path.strip_prefix(&["crate".to_owned()][..])?;
+                (1..=path.len()).rev().find_map(|length| names.get(&path[..length]))
+            });
+            let targets: BTreeSet<String> =
+                targets.filter(|target| **target != own).map(|target| target.join("/")).collect();
+            uses.rooms.insert(own.join("/"), targets);
+        }
+        if let Some(circle) = uses.circle() {
+            bail!("{package}: files of `{room}`: {circle}");
+        }
+    }
+    Ok(())
+}
+
+/// What differs from one database to another is a driver's or a dialect's.
+#[test]
+fn no_room_of_the_store_but_the_drivers_names_a_database() -> Result<()> {
+    let source = root().join("ingester-store/src");
+    let mut naming = Vec::new();
+    for file in files(&source)? {
+        if file.starts_with(source.join("driver")) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file)?;
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in lines.filter(|line| line.contains("MySql") || line.contains("Sqlite") || line.contains("mysql::")) {
+            naming.push(format!("{}: {}", file.strip_prefix(&source)?.display(), line.trim()));
+        }
+    }
+    ensure!(naming.is_empty(), "these name a database: {}", naming.join("; "));
+    Ok(())
+}
+
 #[test]
 fn every_module_of_a_library_is_in_a_room() -> Result<()> {
     let mut outside = Vec::new();

@@ -130,7 +130,7 @@ pub trait Query: Statement {
     ///
     /// # Errors
     /// The driver's error, if a column has another type than the statement selects.
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error>;
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error>;
 }
 
 /// The columns of one row of a result, by index. Each driver implements it.
@@ -215,6 +215,11 @@ impl Dialect {
             Dialect::MySql => &mysql::MySql,
             Dialect::Sqlite => &sqlite::Sqlite,
         }
+    }
+
+    /// Whether the database runs in this process, by this process' clock.
+    pub fn is_embedded(self) -> bool {
+        self.rules().variables().is_none()
     }
 
     /// Its name, as on the command line and in `generated-sql/`.
@@ -337,9 +342,9 @@ impl Dialect {
 
     /// The statement with the values of its parameters in it, behind a comment with `mark`, which is of this program alone. So another
     /// connection finds it among those that run. `None` for an embedded database.
-    pub fn marked(self, mark: &str, statement: &impl Statement) -> Option<Sql> {
+    pub fn marked(self, mark: &str, statement: &Sql, params: &[Param<'_>]) -> Option<Sql> {
         let write = self.rules().marked()?;
-        Some(write(mark, &statement.sql(self), &statement.params_in(self)))
+        Some(write(mark, statement, params))
     }
 
     /// The query for the [marked](Dialect::marked) statements that run: the ids of their connections, and how their texts begin. `None`

@@ -3,7 +3,7 @@
 //! A thread reads and decodes, the caller's task writes. The short queue between them is bounded by bytes, so neither gets far
 //! ahead of the other.
 //!
-//! May use: ingester-core, store.
+//! May use: ingester-core, driver, store, rows.
 //! Must not: print (the program does that).
 
 mod namespace;
@@ -12,8 +12,10 @@ mod sources;
 
 pub use sources::{Source, expand, is_of_objects};
 
-use crate::store::guard::{Verdict, verdict};
-use crate::store::{Reject, Report, RowChange, Store, StoreError, latest_of_each, unless_stopped};
+use crate::driver::StoreError;
+use crate::rows::guard::{Verdict, verdict};
+use crate::rows::{Reject, Report, RowChange, latest_of_each};
+use crate::store::{Store, unless_stopped};
 use ingester_core::kind::Kind;
 use ingester_core::row::Row;
 use ingester_core::schema::Table;

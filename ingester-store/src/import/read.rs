@@ -1,7 +1,7 @@
 //! The reading thread: files to documents to objects to rows.
 
 use super::{Origin, Progress, Source, namespace};
-use crate::store::Reject;
+use crate::rows::Reject;
 use ingester_core::documents::{Document, documents};
 use ingester_core::kind::{Kind, find};
 use ingester_core::nearest::nearest;

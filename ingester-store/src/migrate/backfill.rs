@@ -7,8 +7,9 @@
 
 use super::lock_file::AddedColumn;
 use super::released::Released;
-use crate::store::backfill::{Scope, Target};
-use crate::store::{Store, StoreError};
+use crate::driver::StoreError;
+use crate::rows::backfill::{Scope, Target};
+use crate::store::Store;
 use ingester_core::dialect::statements::BackfillRow;
 use ingester_core::kind::Kind;
 use ingester_core::object::{ManagedFields, Object};

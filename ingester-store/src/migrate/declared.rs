@@ -2,8 +2,9 @@
 //! definitions of such a kind.
 
 use super::apply::schema_of;
-use crate::store::catalog::Catalog;
-use crate::store::{ErrorClass, Store, StoreError};
+use crate::driver::{ErrorClass, StoreError};
+use crate::ledger::catalog::Catalog;
+use crate::store::Store;
 use ingester_core::Registry;
 use ingester_core::ddl::{self, Schema, SchemaChange, Step, ViewDef};
 use ingester_core::dialect::Dialect;
@@ -216,7 +217,11 @@ impl Store {
         Ok(declared)
     }
 
-    async fn make_step(&self, migrating: &mut crate::store::ledger::Migrating, step: &Step) -> Result<(), StoreError> {
+    async fn make_step(
+        &self,
+        migrating: &mut crate::ledger::migrations::Migrating,
+        step: &Step,
+    ) -> Result<(), StoreError> {
         let statements = self.dialect().step(step, &step.changes);
         for attempt in 1.. {
             match migrating.define(&statements).await {

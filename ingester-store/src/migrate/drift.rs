@@ -1,8 +1,8 @@
 //! Drift: the differences between the expected schema and the tables that a database has. Pure.
 
-use crate::store::catalog::{Catalog, FoundColumn, FoundTable};
-use crate::store::tables::own_schema;
-use crate::store::views::Likeness;
+use crate::ledger::catalog::{Catalog, FoundColumn, FoundTable};
+use crate::ledger::own_schema;
+use crate::ledger::view::Likeness;
 use ingester_core::ddl::{ColumnDef, KeyDef, Schema, TableDef, ViewDef};
 use ingester_core::dialect::Dialect;
 use ingester_core::schema::{Ident, SqlType};

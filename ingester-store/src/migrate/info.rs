@@ -3,8 +3,8 @@
 use super::apply::ApplyError;
 use super::progress::is_done;
 use super::released::Released;
+use crate::ledger::migrations::LedgerEntry;
 use crate::store::Store;
-use crate::store::ledger::LedgerEntry;
 use ingester_core::ddl::SchemaChange;
 use serde::Serialize;
 use std::collections::BTreeMap;

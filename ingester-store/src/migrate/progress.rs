@@ -4,7 +4,7 @@
 //! step changes is known before and after it (a column with its type, a key, a table), so the catalog shows the place.
 
 use super::drift::{has_key, is_column, same_names};
-use crate::store::catalog::{Catalog, FoundTable};
+use crate::ledger::catalog::{Catalog, FoundTable};
 use ingester_core::ddl::{ColumnDef, KeyDef, SchemaChange, steps_of};
 use ingester_core::dialect::Dialect;
 use ingester_core::schema::Ident;
@@ -173,7 +173,7 @@ fn is(name: Name, state: State<'_>, catalog: &Catalog, dialect: Dialect) -> bool
 #[cfg(test)]
 mod tests {
     use super::{is_done, progress};
-    use crate::store::catalog::{Catalog, FoundTable};
+    use crate::ledger::catalog::{Catalog, FoundTable};
     use ingester_core::ddl::{SchemaChange, TableDef};
     use ingester_core::dialect::Dialect;
     use ingester_core::schema::Ident;

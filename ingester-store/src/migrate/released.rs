@@ -107,7 +107,8 @@ pub(super) fn path(dialect: Dialect, released: &ReleasedMigration, up: bool) -> 
 #[cfg(test)]
 mod tests {
     use super::{LockFile, Released, ReleasedMigration, checksum};
-    use crate::store::{ConnectOptions, Store};
+    use crate::driver::ConnectOptions;
+    use crate::store::Store;
     use std::collections::BTreeMap;
 
     #[tokio::test]

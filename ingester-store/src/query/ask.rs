@@ -2,7 +2,8 @@
 
 use super::cursor::Cursor;
 use super::found::FoundRow;
-use crate::store::{Store, StoreError};
+use crate::driver::{About, StoreError};
+use crate::store::Store;
 use ingester_core::Kind;
 use ingester_core::dialect::statements::{CountRoutes, CountRows, Explain, Select};
 use ingester_core::dialect::{OfGroup, Range};
@@ -216,7 +217,7 @@ impl<'s> Asked<'s> {
         let count = |route| CountRows { query, route, group, by, limit, milliseconds };
         let route = self.route(Routes::best_to_count).await?;
         match self.in_time(&count(route)).await {
-            Err(AskError::Store(error)) if error.is_about_key() => self.in_time(&count(Route::Free)).await,
+            Err(AskError::Store(error)) if error.is_about(About::Key) => self.in_time(&count(Route::Free)).await,
             counted => counted,
         }
     }
@@ -232,7 +233,7 @@ impl<'s> Asked<'s> {
         }
         match self.in_time(&CountRoutes::new(&self.checked, counted, self.milliseconds())).await {
             Ok(found) => Ok(best(&self.routes, found.first().map_or(&[][..], Vec::as_slice))),
-            Err(AskError::Store(error)) if error.is_about_key() => Ok(Route::Free),
+            Err(AskError::Store(error)) if error.is_about(About::Key) => Ok(Route::Free),
             Err(error) => Err(error),
         }
     }
@@ -343,7 +344,7 @@ impl Reader<'_> {
             };
             let read = match self.asked.in_time(&self.asked.select(&self.wanted, (&range, route), limit)).await {
                 // Somebody has dropped it. `ingester schema verify` says so; reads go on without.
-                Err(AskError::Store(error)) if error.is_about_key() && route != Route::Free => {
+                Err(AskError::Store(error)) if error.is_about(About::Key) && route != Route::Free => {
                     self.route = Some(Route::Free);
                     continue;
                 }

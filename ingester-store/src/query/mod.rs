@@ -7,7 +7,7 @@
 //! | `found.rs` | a row that was found |
 //! | `typed.rs` | the same for a Rust type |
 //!
-//! May use: ingester-core, store.
+//! May use: ingester-core, driver, store, rows.
 //! Must not: hold SQL text (that is `ingester_core::dialect`).
 
 mod ask;

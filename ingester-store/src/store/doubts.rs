@@ -17,7 +17,7 @@ const FORGOTTEN: Duration = Duration::from_secs(3600);
 const OUTAGE: Duration = Duration::from_secs(10);
 
 /// The objects in doubt of all tables.
-pub(super) struct Doubts {
+pub(crate) struct Doubts {
     patience: Duration,
     /// By the name of the table.
     tables: HashMap<&'static str, Doubted>,
@@ -42,12 +42,12 @@ struct Doubt {
 }
 
 impl Doubts {
-    pub(super) fn new(patience: Duration) -> Self {
+    pub(crate) fn new(patience: Duration) -> Self {
         Doubts { patience, tables: HashMap::new(), count: 0 }
     }
 
     /// A batch with these objects went through; `written`: rows were written.
-    pub(super) fn passed<'u>(
+    pub(crate) fn passed<'u>(
         &mut self,
         table: &'static str,
         uids: impl Iterator<Item = &'u str>,
@@ -65,7 +65,7 @@ impl Doubts {
 
     /// The database refused an object, alone, with an unknown error. Returns whether the object is to blame; it is then no longer
     /// in doubt.
-    pub(super) fn refused(&mut self, table: &'static str, uid: &str, now: Instant) -> bool {
+    pub(crate) fn refused(&mut self, table: &'static str, uid: &str, now: Instant) -> bool {
         if self.count >= MOST {
             self.forget(now);
         }
@@ -89,7 +89,7 @@ impl Doubts {
 
     /// Whether it looks like an outage that all these objects were refused just now: nothing was stored in their table since the
     /// first refusal of any, which is not long ago.
-    pub(super) fn is_outage<'u>(
+    pub(crate) fn is_outage<'u>(
         &self,
         table: &'static str,
         mut uids: impl Iterator<Item = &'u str>,

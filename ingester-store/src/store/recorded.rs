@@ -1,35 +1,59 @@
-//! The rejects as a person sees them: listed, and cleared.
+//! Which objects are in `ingester_rejects`, as far as this process knows: a write of another object has nothing to delete from it.
 
-use super::{Store, StoreError};
-use ingester_core::dialect::statements::{ForgetRejects, ListRejects, RecordedReject, RejectsOf};
+use std::collections::HashMap;
 
-impl Store {
-    /// Up to `limit` rejects, in the order of kind, namespace and name.
-    ///
-    /// # Errors
-    /// If `ingester_rejects` cannot be read within the retries.
-    pub async fn list_rejects(&self, of: RejectsOf<'_>, limit: usize) -> Result<Vec<RecordedReject>, StoreError> {
-        self.with_retries(
-            || "reading ingester_rejects".into(),
-            || async { self.pool.fetch(&ListRejects { of, limit }).await },
-        )
-        .await
+/// The objects in `ingester_rejects`, as far as this process knows.
+#[derive(Debug)]
+pub(crate) enum Recorded {
+    /// Not read yet, or too many: any object may be among them.
+    Unknown,
+    /// These uids, each with its kind.
+    Only(HashMap<Box<str>, Box<str>>),
+}
+
+impl Recorded {
+    /// The most uids that are remembered. With more rejects, every write looks for its own.
+    pub(crate) const MOST: usize = 10_000;
+
+    pub(crate) fn of(rejects: impl IntoIterator<Item = (Box<str>, Box<str>)>) -> Self {
+        let mut recorded = Recorded::Only(HashMap::new());
+        recorded.add(rejects);
+        recorded
     }
 
-    /// Deletes rejects; returns how many. An object that is still wrong is recorded again when it is tried again.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
-    pub async fn clear_rejects(&self, of: RejectsOf<'_>) -> Result<u64, StoreError> {
-        let doing = || "deleting from ingester_rejects".into();
-        self.with_retries(doing, || async { self.pool.execute(&ForgetRejects { of }).await }).await
+    /// Whether any of these objects of a kind may be among them.
+    pub(crate) fn any<'u>(&self, kind: &str, mut asked: impl Iterator<Item = &'u str>) -> bool {
+        match self {
+            Recorded::Unknown => true,
+            Recorded::Only(uids) if uids.is_empty() => false,
+            Recorded::Only(uids) => asked.any(|uid| uids.get(uid).is_some_and(|its| **its == *kind)),
+        }
     }
 
-    /// Whether the database has the table of rejects.
-    ///
-    /// # Errors
-    /// If the names of the tables cannot be read.
-    pub async fn has_rejects_table(&self) -> Result<bool, StoreError> {
-        Ok(self.tables().await?.contains(super::rejects::REJECTS))
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Recorded::Only(uids) if uids.is_empty())
+    }
+
+    pub(crate) fn add(&mut self, more: impl IntoIterator<Item = (Box<str>, Box<str>)>) {
+        if let Recorded::Only(uids) = self {
+            uids.extend(more);
+            if uids.len() > Self::MOST {
+                *self = Recorded::Unknown;
+            }
+        }
+    }
+
+    /// The records of these objects of a kind were deleted.
+    pub(crate) fn cleared<'u>(&mut self, kind: &str, cleared: impl IntoIterator<Item = &'u str>) {
+        if let Recorded::Only(uids) = self
+            && !uids.is_empty()
+        {
+            for uid in cleared {
+                if uids.get(uid).is_some_and(|its| **its == *kind) {
+                    uids.remove(uid);
+                }
+            }
+        }
     }
 }

@@ -1,48 +1,13 @@
 //! Retries with exponential backoff, for transient errors of the database.
 
-use super::error::{class_of, is_lost, is_stale};
-use super::{ErrorClass, Store, StoreError};
-use backon::{ExponentialBuilder, Retryable as _};
+use super::Store;
+use crate::driver::{About, ErrorClass, StoreError, class_of, is_about, is_lost};
+use backon::Retryable as _;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// Work that takes longer is logged.
 const SLOW: Duration = Duration::from_secs(1);
-
-/// How often and after which pauses a transient error is retried.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Retry {
-    /// The first pause; each following one is twice as long. Every pause is shortened at random by up to a half, so that
-    /// workers do not retry in step.
-    pub first: Duration,
-    /// The longest pause.
-    pub longest: Duration,
-    /// How many attempts there are in all; `None` for no limit.
-    pub attempts: Option<u32>,
-}
-
-impl Retry {
-    /// For work that a person waits for: 6 attempts within about 3 seconds.
-    pub const SHORT: Retry =
-        Retry { first: Duration::from_millis(100), longest: Duration::from_secs(2), attempts: Some(6) };
-
-    /// For work that must not give up.
-    pub const ENDLESS: Retry =
-        Retry { first: Duration::from_millis(50), longest: Duration::from_secs(10), attempts: None };
-
-    /// The pauses between the attempts.
-    pub(super) fn backoff(&self) -> ExponentialBuilder {
-        // The jitter adds up to as much again, so the halves become between a half and the whole.
-        let backoff = ExponentialBuilder::new()
-            .with_min_delay(self.first.min(self.longest) / 2)
-            .with_max_delay(self.longest / 2)
-            .with_jitter();
-        match self.attempts {
-            Some(attempts) => backoff.with_max_times(attempts.saturating_sub(1) as usize),
-            None => backoff.without_max_times(),
-        }
-    }
-}
 
 /// A wait of this length is told.
 const LONG: Duration = Duration::from_secs(10);
@@ -78,7 +43,7 @@ pub async fn unless_stopped<T>(stop: &CancellationToken, work: impl Future<Outpu
 impl Store {
     /// Runs `work` from its beginning until it succeeds, fails with an error that is not transient, or has used up its attempts.
     /// `doing` says in the error what was being done.
-    pub(super) async fn with_retries<T, F>(
+    pub(crate) async fn with_retries<T, F>(
         &self,
         doing: impl Fn() -> String,
         work: impl Fn() -> F,
@@ -97,10 +62,10 @@ impl Store {
                 false => waiting_for(|| database(&doing()), work).await,
             };
             if let Err(error) = &result {
-                if is_stale(error) {
-                    self.servers.replace_connections();
+                if is_about(error, About::Stale) {
+                    self.pool.servers().replace_connections();
                 }
-                if is_stale(error) || is_lost(error) {
+                if is_about(error, About::Stale) || is_lost(error) {
                     self.pool.look_for_server().await;
                 }
             }
@@ -127,7 +92,7 @@ impl Store {
 }
 
 /// What is waited for at a database. The usual reason is a lock.
-pub(super) fn database(doing: &str) -> String {
+pub(crate) fn database(doing: &str) -> String {
     format!(
         "the database, {doing}: another session may hold a lock (on a server, SHOW FULL PROCESSLIST tells which one)"
     )
@@ -136,8 +101,8 @@ pub(super) fn database(doing: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::unless_stopped;
-    use crate::store::{ConnectOptions, ErrorClass, Retry, Store, StoreError};
-    use backon::BackoffBuilder as _;
+    use crate::driver::{ConnectOptions, ErrorClass, Retry, StoreError};
+    use crate::store::Store;
     use std::cell::Cell;
     use std::io::ErrorKind;
     use std::time::Duration;
@@ -173,19 +138,6 @@ mod tests {
         let soon = tokio::time::sleep(Duration::from_secs(1));
         assert_eq!(unless_stopped(&stop, soon).await, Some(()));
         assert_eq!(unless_stopped(&stop, std::future::pending::<()>()).await, None);
-    }
-
-    #[test]
-    fn pauses_grow_to_the_longest_one_and_end_with_the_attempts() {
-        let retry = Retry { first: Duration::from_millis(100), longest: Duration::from_secs(1), attempts: Some(40) };
-        let pauses: Vec<u128> = retry.backoff().build().map(|pause| pause.as_millis()).collect();
-        assert_eq!(pauses.len(), 39);
-        for (pause, full) in pauses.iter().zip([100, 200, 400, 800].into_iter().chain(std::iter::repeat(1000))) {
-            assert!((full / 2..=full).contains(pause), "{pauses:?}");
-        }
-        assert!(Retry::ENDLESS.backoff().build().nth(10_000).is_some());
-        let once = Retry { attempts: Some(1), ..retry };
-        assert_eq!(once.backoff().build().next(), None);
     }
 
     #[tokio::test]

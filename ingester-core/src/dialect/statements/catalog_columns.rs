@@ -15,7 +15,7 @@ impl Statement for CatalogColumns {
 impl Query for CatalogColumns {
     type Row = CatalogColumn;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         let place = row.optional_text(5)?;
         Ok(CatalogColumn {
             table: row.text(0)?,

@@ -15,7 +15,7 @@ impl Statement for CatalogKeys {
 impl Query for CatalogKeys {
     type Row = CatalogKey;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok(CatalogKey {
             table: row.text(0)?,
             key: row.text(1)?,

@@ -15,7 +15,7 @@ impl Statement for CatalogViews {
 impl Query for CatalogViews {
     type Row = CatalogView;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok(CatalogView {
             view: row.text(0)?,
             column: row.optional_text(1)?,

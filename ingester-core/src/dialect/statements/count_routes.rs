@@ -49,7 +49,7 @@ impl Statement for CountRoutes<'_> {
 impl Query for CountRoutes<'_> {
     type Row = Vec<u64>;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         (0..self.routes.len()).map(|place| row.uint(place)).collect()
     }
 }

@@ -56,7 +56,7 @@ impl Statement for CountRows<'_> {
 impl Query for CountRows<'_> {
     type Row = (u64, Value);
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok((row.uint(0)?, self.by.map_or(Ok(Value::Null), |column| row.value(1, column.ty))?))
     }
 }

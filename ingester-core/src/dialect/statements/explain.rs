@@ -28,7 +28,7 @@ impl<S: Statement> Statement for Explain<'_, S> {
 impl<S: Statement> Query for Explain<'_, S> {
     type Row = String;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         row.text(self.dialect.rules().explain().1)
     }
 }

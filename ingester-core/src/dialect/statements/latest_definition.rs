@@ -24,7 +24,7 @@ impl Statement for LatestDefinition {
 impl Query for LatestDefinition {
     type Row = u64;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         row.uint(0)
     }
 }

@@ -57,7 +57,7 @@ pub struct RecordedReject {
 impl Query for ListRejects<'_> {
     type Row = RecordedReject;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok(RecordedReject {
             uid: row.text(0)?,
             group_ver: row.text(1)?,

@@ -45,7 +45,7 @@ impl Statement for Live<'_> {
 impl Query for Live<'_> {
     type Row = (String, Version);
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok((row.text(0)?, version(row, 1)?))
     }
 }

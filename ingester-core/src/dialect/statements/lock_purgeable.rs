@@ -39,7 +39,7 @@ impl Statement for LockPurgeable<'_> {
 impl Query for LockPurgeable<'_> {
     type Row = String;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         row.text(0)
     }
 }

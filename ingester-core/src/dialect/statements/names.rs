@@ -33,7 +33,7 @@ impl Statement for Names<'_> {
 impl Query for Names<'_> {
     type Row = (String, String, String);
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok((row.text(0)?, row.text(1)?, row.text(2)?))
     }
 }

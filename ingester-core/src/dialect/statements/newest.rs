@@ -26,7 +26,7 @@ impl Statement for Newest<'_> {
 impl Query for Newest<'_> {
     type Row = Value;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         row.value(0, SqlType::BigIntUnsigned)
     }
 }

@@ -30,7 +30,7 @@ impl Statement for Peek<'_> {
 impl Query for Peek<'_> {
     type Row = Vec<Option<String>>;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         (0..2 + self.table.indexed().len()).map(|place| row.optional_text(place)).collect()
     }
 }

@@ -40,7 +40,7 @@ impl Statement for Purgeable<'_> {
 impl Query for Purgeable<'_> {
     type Row = String;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         row.text(0)
     }
 }

@@ -34,7 +34,7 @@ impl Statement for Read<'_> {
 impl Query for Read<'_> {
     type Row = Box<[Value]>;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         self.table.columns.iter().enumerate().map(|(place, column)| row.value(place, column.ty)).collect()
     }
 }

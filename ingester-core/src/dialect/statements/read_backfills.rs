@@ -22,7 +22,7 @@ impl Statement for ReadBackfills {
 impl Query for ReadBackfills {
     type Row = BackfillRow;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         let count = |place| row.int(place).map(|count| u64::try_from(count).unwrap_or(0));
         Ok(BackfillRow {
             table: row.text(0)?,

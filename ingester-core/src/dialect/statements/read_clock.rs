@@ -17,7 +17,7 @@ impl Statement for ReadClock {
 impl Query for ReadClock {
     type Row = Value;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         row.value(0, SqlType::DateTime)
     }
 }

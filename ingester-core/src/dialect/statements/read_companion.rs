@@ -35,7 +35,7 @@ impl Statement for ReadCompanion<'_> {
 impl Query for ReadCompanion<'_> {
     type Row = (String, String, String);
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         // The values of a list are keys.
         let value = if self.companion.columns().len() > 2 { row.text(2)? } else { String::new() };
         Ok((row.text(0)?, row.text(1)?, value))

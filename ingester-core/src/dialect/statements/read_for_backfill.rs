@@ -61,7 +61,7 @@ impl Statement for ReadForBackfill<'_> {
 impl Query for ReadForBackfill<'_> {
     type Row = RowToBackfill;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         let value = |(place, column): (usize, &usize)| row.value(place + 8, self.table.columns[*column].ty);
         Ok(RowToBackfill {
             uid: row.text(0)?,

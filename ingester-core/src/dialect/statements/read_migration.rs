@@ -24,7 +24,7 @@ impl Statement for ReadMigration {
 impl Query for ReadMigration {
     type Row = bool;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok(row.int(0)? != 0)
     }
 }

@@ -15,7 +15,7 @@ impl Statement for ReadServer {
 impl Query for ReadServer {
     type Row = (String, u64);
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok((row.text(0)?, row.uint(1)?))
     }
 }

@@ -24,7 +24,7 @@ impl Statement for ReadSetting<'_> {
 impl Query for ReadSetting<'_> {
     type Row = String;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         row.text(0)
     }
 }

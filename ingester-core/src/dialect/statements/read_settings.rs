@@ -32,7 +32,7 @@ impl Statement for ReadSettings<'_> {
 impl Query for ReadSettings<'_> {
     type Row = (String, String);
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok((row.text(0)?, row.text(1)?))
     }
 }

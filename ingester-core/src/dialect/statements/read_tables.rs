@@ -15,7 +15,7 @@ impl Statement for ReadTables {
 impl Query for ReadTables {
     type Row = String;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         row.text(0)
     }
 }

@@ -23,7 +23,7 @@ impl Query for ReadViewRecords {
     /// The name of the setting, and its value.
     type Row = (String, String);
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok((row.text(0)?, row.text(1)?))
     }
 }

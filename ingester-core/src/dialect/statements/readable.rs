@@ -29,7 +29,7 @@ impl Statement for Readable<'_> {
 impl Query for Readable<'_> {
     type Row = ();
 
-    fn read<C: Columns>(&self, _: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, _: &C) -> Result<Self::Row, C::Error> {
         Ok(())
     }
 }

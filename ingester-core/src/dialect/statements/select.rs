@@ -100,7 +100,7 @@ impl Statement for Select<'_> {
 impl Query for Select<'_> {
     type Row = Box<[Value]>;
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         // A page has many rows, so each is made in one piece.
         let mut values = Vec::with_capacity(self.columns.len());
         for (place, column) in self.columns.iter().enumerate() {

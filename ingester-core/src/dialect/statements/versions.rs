@@ -36,13 +36,13 @@ impl Statement for Versions<'_> {
 impl Query for Versions<'_> {
     type Row = (String, Version);
 
-    fn read<C: Columns>(&self, row: &C) -> Result<Self::Row, C::Error> {
+    fn read<C: Columns + ?Sized>(&self, row: &C) -> Result<Self::Row, C::Error> {
         Ok((row.text(0)?, version(row, 1)?))
     }
 }
 
 /// `res_version`, `ingest_version`, the two flags and `evict_confirmed`, from the column at `place` on.
-pub(super) fn version<C: Columns>(row: &C, place: usize) -> Result<Version, C::Error> {
+pub(super) fn version<C: Columns + ?Sized>(row: &C, place: usize) -> Result<Version, C::Error> {
     Ok(Version {
         res_version: row.uint(place)?,
         // The column has 32 bits, unless somebody changed it.

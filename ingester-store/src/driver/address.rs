@@ -1,0 +1,254 @@
+//! Where a database is, read from a URL or from its parts.
+
+use super::error::StoreError;
+use super::interface::Target;
+use super::tls::Tls;
+use super::{mysql, sqlite};
+use ingester_core::dialect::Dialect;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Where a database is. It is displayed without its password.
+#[derive(Clone)]
+pub struct Address(pub(super) Arc<dyn Target>);
+
+/// What each driver makes of a URL: its schemes, and what reads it. The URL as it is shown comes second.
+type OfUrl = fn(&str, String) -> Result<Arc<dyn Target>, String>;
+const SCHEMES: [(&[&str], OfUrl); 2] = [(&["mysql", "mariadb"], mysql::of_url), (&["sqlite"], sqlite::of_url)];
+
+impl Address {
+    /// A MySQL database by its parts, as environment variables name them. `host` may be a list, with commas between, of which each may
+    /// have a port of its own: `db-1,db-2:3307`.
+    pub fn mysql(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Self {
+        Address(mysql::of_parts(host, port, user, password, database))
+    }
+
+    /// The same database, with a password that its URL leaves out.
+    ///
+    /// # Errors
+    /// If it has one already, or can have none.
+    pub fn password(self, password: &str) -> Result<Self, StoreError> {
+        let with = self.0.with_password(password);
+        with.map(Address)
+            .map_err(|(reason, hint)| StoreError::wrong(format!("adding a password to `{self}`"), reason, hint))
+    }
+
+    /// The file of an SQLite database that is not there; none of a database in memory, or on a server.
+    pub fn missing_file(&self) -> Option<&Path> {
+        self.0.file().filter(|file| matches!(file.try_exists(), Ok(false)))
+    }
+
+    /// The same database, with the encryption that `tls` asks for. The `ssl-` parameters of a URL win over `tls`, and
+    /// SQLite has no connection to encrypt.
+    ///
+    /// # Errors
+    /// If `tls` contradicts itself, see [`Tls::check`]. Its files are checked when connecting.
+    pub fn tls(self, tls: &Tls) -> Result<Self, StoreError> {
+        tls.check().map_err(|mistake| StoreError::wrong("preparing encryption", mistake.reason(), mistake.hint()))?;
+        Ok(self.0.with_tls(tls).map_or(self, Address))
+    }
+
+    /// What the database is called where it is, whichever server of a cluster that is; of SQLite, its file with the whole path.
+    pub fn database(&self) -> String {
+        self.0.database()
+    }
+
+    /// The database's dialect.
+    pub fn dialect(&self) -> Dialect {
+        self.0.dialect()
+    }
+}
+
+impl FromStr for Address {
+    type Err = StoreError;
+
+    /// Parses `mysql://user:password@host:3306/database`, `mariadb://...` or `sqlite://file.db`, as sqlx does. There may be several
+    /// hosts, with commas between: `mysql://user:password@db-1:3306,db-2:3306/database`.
+    fn from_str(url: &str) -> Result<Self, StoreError> {
+        let hint = "a URL is mysql://user:password@host:3306/database or sqlite://file.db; \
+                    special characters of a password are percent-encoded";
+        let scheme = url.split_once(':').map(|(scheme, _)| scheme);
+        let shown = redact(url);
+        let doing = match url.contains("://") || scheme == Some("sqlite") {
+            true => format!("reading the database URL `{shown}`"),
+            // Without a scheme it may be anything, also a password alone.
+            false => "reading the database URL".to_owned(),
+        };
+        let driver = SCHEMES.iter().find(|(schemes, _)| scheme.is_some_and(|scheme| schemes.contains(&scheme)));
+        let target = match (driver, scheme) {
+            (Some((_, of_url)), _) => of_url(url, shown),
+            (None, Some(other)) if url[other.len()..].starts_with("://") => {
+                Err(format!("`{other}` is not a database that the ingester knows"))
+            }
+            _ => Err("it has no scheme".into()),
+        };
+        target.map(Address).map_err(|reason| StoreError::wrong(doing, reason, hint))
+    }
+}
+
+/// The URL without what may be secret: the password and the parameters.
+fn redact(url: &str) -> String {
+    if url.starts_with("sqlite:") {
+        // A file name is no secret.
+        return url.split_once('?').map_or(url, |(file, _)| file).to_owned();
+    }
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let slashes = if scheme.is_empty() { "" } else { "://" };
+    // First cut at the last `@`: a password that was not percent-encoded may contain `@`, `?` or `/`.
+    let (user, rest) = match rest.rsplit_once('@') {
+        Some((user, rest)) => {
+            (user.split_once(':').map_or_else(|| format!("{user}@"), |(user, _)| format!("{user}:***@")), rest)
+        }
+        None => (String::new(), rest),
+    };
+    let rest = rest.split_once('?').map_or(rest, |(rest, _)| rest);
+    // Without an `@`, a port and the database follow the colon, or a password if the rest of the URL is missing.
+    let is_port = |port: &str| (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
+    // The colons of an IPv6 address are in brackets.
+    let (address, rest) = match rest.split_once(']') {
+        Some((address, rest)) if address.starts_with('[') && is_ipv6(&address[1..]) => (format!("{address}]"), rest),
+        _ => (String::new(), rest),
+    };
+    let rest = match rest.split_once(':') {
+        // Of several hosts, the first one's port is followed by the next host.
+        Some((host, behind)) if !behind.split_once('/').is_some_and(|(ports, _)| are_ports(ports, is_port)) => {
+            format!("{host}:***")
+        }
+        _ => rest.to_owned(),
+    };
+    format!("{scheme}{slashes}{user}{address}{rest}")
+}
+
+/// Whether this is a port, and then other hosts with theirs or without.
+fn are_ports(text: &str, is_port: impl Fn(&str) -> bool) -> bool {
+    let mut parts = text.split(',');
+    parts.next().is_some_and(&is_port)
+        && parts.all(|host| match host.rsplit_once(':') {
+            Some((_, port)) => is_port(port) || host.ends_with(']'),
+            None => true,
+        })
+}
+
+fn is_ipv6(text: &str) -> bool {
+    text.parse::<std::net::Ipv6Addr>().is_ok()
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.shown())
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.shown())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, redact};
+
+    #[test]
+    fn a_database_is_called_the_same_on_every_server_and_in_every_spelling_of_its_file() {
+        let called = |url: &str| url.parse::<Address>().unwrap().database();
+        assert_eq!(called("mysql://u:p@one:3306/Metadata"), called("mysql://v:q@two/metadata?ssl-mode=disabled"));
+        assert_ne!(called("mysql://u:p@one:3306/metadata"), called("mysql://u:p@one:3306/metadata_copy"));
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            std::fs::write(folder.path().join(name.rsplit('/').next().unwrap()), "").unwrap();
+            called(&format!("sqlite://{}/{name}", folder.path().display()))
+        };
+        assert_eq!(file("a.db"), file("./a.db"));
+        assert_ne!(file("a.db"), file("b.db"));
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        for (url, shown) in [
+            ("mysql://root:se%40cret@db:3306/ma", "mysql://root:***@db:3306/ma"),
+            ("mysql://root:sec@ret@db/ma?ssl-key=x", "mysql://root:***@db/ma"),
+            ("mysql://root@db/ma", "mysql://root@db/ma"),
+            ("sqlite://ingester.db", "sqlite://ingester.db"),
+            ("root:secret@db", "root:***@db"),
+            ("mysql://u:hun?ter2@h/d", "mysql://u:***@h/d"),
+            ("mysql://u:hun/ter2@h:3306/d", "mysql://u:***@h:3306/d"),
+            ("mysql://user:secret", "mysql://user:***"),
+            ("mysql://user:1Hunter2", "mysql://user:***"),
+            ("mysql://user:1Hunter2/ma", "mysql://user:***"),
+            ("mysql://user:123456", "mysql://user:***"),
+            ("mysql://user:123456/ma", "mysql://user:***"),
+            ("user:secret", "user:***"),
+            ("mysql://db:3306/ma", "mysql://db:3306/ma"),
+            ("sqlite::memory:", "sqlite::memory:"),
+            ("mysql://u:p@[::1]:3306/ma", "mysql://u:***@[::1]:3306/ma"),
+            ("mysql://[::1]:3306/ma", "mysql://[::1]:3306/ma"),
+            ("mysql://[fd00::1:2]/ma", "mysql://[fd00::1:2]/ma"),
+            ("mysql://[::1]:secret/ma", "mysql://[::1]:***"),
+            ("mysql://u:p@ss@h/db", "mysql://u:***@h/db"),
+            ("mysql://u:p%40s%3As@h/db", "mysql://u:***@h/db"),
+            ("mysql://u:p,x:1@a:3306,b,[::1]:3307/db", "mysql://u:***@a:3306,b,[::1]:3307/db"),
+            ("mysql://u:p@a,b/db?x=y", "mysql://u:***@a,b/db"),
+            ("mysql://user:secret,b:3306/db", "mysql://user:***"),
+        ] {
+            assert_eq!(redact(url), shown);
+        }
+        for url in [
+            "mysql://root:secret@db:99999999/ma",
+            "mysql://root:1secret",
+            "mysql://root:secret",
+            "root:secret@db/ma",
+            "secret",
+            "secret@db",
+            "secret/ma",
+            "secret:db",
+            "//root:secret@db/ma",
+        ] {
+            let error = url.parse::<Address>().unwrap_err().to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_added_where_there_is_none() {
+        let with = |url: &str| url.parse::<Address>().unwrap().password("hunter2");
+        for (url, shown) in [
+            ("mysql://root@db:3306/ma", "mysql://root:***@db:3306/ma"),
+            ("mariadb://db/ma?ssl-mode=REQUIRED", "mariadb://root:***@db/ma"),
+        ] {
+            let address = with(url).unwrap();
+            assert_eq!((address.to_string(), format!("{address:?}")), (shown.to_owned(), shown.to_owned()));
+        }
+        for (url, part) in [("mysql://root:a@db/ma", "has one already"), ("sqlite://a.db", "SQLite has no passwords")] {
+            let error = with(url).unwrap_err().to_string();
+            assert!(error.contains(part) && !error.contains("hunter2"), "{error}");
+        }
+        let again = with("mysql://root@db/ma").unwrap().password("hunter2").unwrap_err().to_string();
+        assert!(again.contains("has one already"), "{again}");
+    }
+
+    #[test]
+    fn an_invalid_database_url_is_reported_with_an_example() {
+        for (url, part) in [
+            ("postgres://db/ma", "`postgres` is not a database"),
+            ("mysql://root@db", "names no database"),
+            ("ingester.db", "no scheme"),
+            ("mysql://root@db/ma?ssl-mod=VERIFY_CA", "the parameter `ssl-mod` is not known: did you mean `ssl-mode`?"),
+            ("mysql://root@db/ma?charset=gbk", "`charset` can be utf8mb4 only"),
+            ("mysql://root@db/ma?colour=red", "the parameter `colour` is not known; there are ssl-mode, "),
+        ] {
+            let error = url.parse::<Address>().unwrap_err().to_string();
+            assert!(error.contains(part) && error.contains("mysql://user:password@host"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_added_to_a_list_of_servers() {
+        let address = "mysql://u@a,b:1/db".parse::<Address>().unwrap().password("p").unwrap();
+        assert_eq!(address.to_string(), "mysql://u:***@a,b:1/db");
+        let error = "mysql://u@a,b:port/db".parse::<Address>().unwrap_err().to_string();
+        assert!(error.contains("invalid port"), "{error}");
+    }
+}

@@ -1,0 +1,64 @@
+//! What the connections of a pool do, and how long statements wait for one.
+
+use super::interface::Usage;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// The connections of a [`Store`](crate::Store) at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Connections {
+    /// Connections that somebody uses.
+    pub used: u32,
+    /// Open connections that nobody uses.
+    pub idle: u32,
+    /// The most that may be open.
+    pub limit: u32,
+    /// How many wait for one.
+    pub waiting: u32,
+    /// How often one was taken for a transaction.
+    pub taken: u64,
+    /// How long those who took one had waited, all added up.
+    pub waited: Duration,
+}
+
+/// Counts who waits for a connection.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    waiting: AtomicU32,
+    taken: AtomicU64,
+    nanos: AtomicU64,
+}
+
+impl Waits {
+    /// Waits for a connection.
+    pub(super) async fn count<C>(&self, connection: impl Future<Output = C>) -> C {
+        let begin = Instant::now();
+        self.waiting.fetch_add(1, Relaxed);
+        let _waiting = Waiting(self);
+        let connection = connection.await;
+        self.taken.fetch_add(1, Relaxed);
+        self.nanos.fetch_add(u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX), Relaxed);
+        connection
+    }
+
+    /// Beside what the pool says of its connections.
+    pub(super) fn beside(&self, usage: Usage) -> Connections {
+        Connections {
+            used: usage.open.saturating_sub(usage.idle),
+            idle: usage.idle,
+            limit: usage.limit,
+            waiting: self.waiting.load(Relaxed),
+            taken: self.taken.load(Relaxed),
+            waited: Duration::from_nanos(self.nanos.load(Relaxed)),
+        }
+    }
+}
+
+/// Somebody waits, until this is dropped.
+struct Waiting<'w>(&'w Waits);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Relaxed);
+    }
+}

@@ -1,0 +1,166 @@
+//! Errors of databases: their classes, and what a person can do about them.
+
+use super::facts::{About, ErrorClass, Facts};
+use super::{mysql, sqlite};
+use sqlx::error::DatabaseError;
+use std::fmt;
+
+/// What each driver knows of an error; `None` if the error is another driver's.
+const DRIVERS: [fn(&dyn DatabaseError) -> Option<Facts>; 2] = [mysql::facts, sqlite::facts];
+
+/// An error of the store: what was being done, what the database said, and what to do next. It never contains a password.
+#[derive(Debug)]
+pub struct StoreError {
+    doing: Box<str>,
+    reason: Box<str>,
+    hint: Option<Box<str>>,
+    class: ErrorClass,
+    source: Option<Box<sqlx::Error>>,
+}
+
+impl StoreError {
+    /// An error that was found before any database was asked.
+    pub(crate) fn wrong(doing: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
+        StoreError {
+            doing: doing.into().into(),
+            reason: reason.into().into(),
+            hint: Some(hint.into().into()),
+            class: ErrorClass::Operator,
+            source: None,
+        }
+    }
+
+    /// The database gave no answer while `doing`.
+    pub fn silent(doing: &str, after: std::time::Duration) -> Self {
+        let timeout = std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {after:?}"));
+        StoreError::of(doing.to_owned(), timeout.into())
+    }
+
+    /// Nothing was written while `doing`: the Lease of this process has run out, and others may have its work.
+    pub fn without_lease(doing: &str) -> Self {
+        StoreError {
+            doing: doing.into(),
+            reason: "the Lease of this member has run out".into(),
+            hint: Some("whoever has the work now does it; this member goes on when its Lease is renewed".into()),
+            class: ErrorClass::Lease,
+            source: None,
+        }
+    }
+
+    /// Another process holds the lock of an SQLite file for longer than it takes to connect.
+    pub(crate) fn locked(doing: &str, file: &str) -> Self {
+        StoreError {
+            doing: doing.into(),
+            reason: "the file is locked by another process".into(),
+            hint: Some(format!("wait until it has ended; `fuser {file}` tells which one it is").into()),
+            class: ErrorClass::Transient,
+            source: None,
+        }
+    }
+
+    /// An error of sqlx while `doing`.
+    pub(crate) fn of(doing: String, error: sqlx::Error) -> Self {
+        let Facts { class, hint, .. } = facts_of(&error);
+        let reason = match &error {
+            sqlx::Error::Database(error) => match error.code() {
+                Some(_) => error.message().to_owned(),
+                None => error.to_string(),
+            },
+            sqlx::Error::Io(error) => error.to_string(),
+            error => error.to_string(),
+        };
+        StoreError {
+            doing: doing.into(),
+            reason: reason.into(),
+            hint: hint.map(Into::into),
+            class,
+            source: Some(Box::new(error)),
+        }
+    }
+
+    /// The error's class.
+    pub fn class(&self) -> ErrorClass {
+        self.class
+    }
+
+    /// Whether the configured database is the wrong one to write to: it is read-only or missing, or the user has no rights. A full
+    /// or broken disk does not count, because then the database is right and the work failed.
+    pub fn is_configuration(&self) -> bool {
+        self.class == ErrorClass::Operator && !self.is_about(About::Storage)
+    }
+
+    /// Whether this is what the error is about.
+    pub(crate) fn is_about(&self, about: About) -> bool {
+        self.source.as_deref().is_some_and(|error| is_about(error, about))
+    }
+
+    /// What the database said, without what was being done.
+    pub(crate) fn reason(&self) -> &str {
+        &self.reason
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.doing, self.reason)?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|error| error as _)
+    }
+}
+
+/// What to do if a connection cannot be encrypted as configured.
+const TLS: &str =
+    "check the server's certificate, and ssl-mode and ssl-ca of the URL or `mysql.tls` of the configuration";
+
+/// The class of an error.
+pub(crate) fn class_of(error: &sqlx::Error) -> ErrorClass {
+    facts_of(error).class
+}
+
+/// Whether this is what the error is about.
+pub(crate) fn is_about(error: &sqlx::Error, about: About) -> bool {
+    facts_of(error).about == Some(about)
+}
+
+/// Whether the connection is gone, or could not be made.
+pub(crate) fn is_lost(error: &sqlx::Error) -> bool {
+    use sqlx::Error as E;
+    matches!(error, E::Io(_) | E::Protocol(_) | E::PoolTimedOut | E::BeginFailed)
+}
+
+fn facts_of(error: &sqlx::Error) -> Facts {
+    use sqlx::Error as E;
+    let said = |class, hint: &'static str| Facts { class, hint: Some(hint.into()), about: None };
+    let only = |class| Facts { class, hint: None, about: None };
+    match error {
+        E::Database(error) => {
+            let known = DRIVERS.into_iter().find_map(|driver| driver(error.as_ref()));
+            known.unwrap_or_else(|| only(ErrorClass::Unknown))
+        }
+        E::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            said(ErrorClass::Operator, "name a host that exists, or a socket file that is there")
+        }
+        // The TLS library reports an untrusted server like this.
+        E::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => said(ErrorClass::Operator, TLS),
+        E::Io(_) => said(ErrorClass::Transient, "is the server running, and are host and port right?"),
+        E::PoolTimedOut => said(
+            ErrorClass::Transient,
+            "no connection became free in time: is the server reachable, are there enough connections?",
+        ),
+        E::Protocol(_) | E::WorkerCrashed | E::PoolClosed | E::BeginFailed => only(ErrorClass::Transient),
+        E::Tls(_) => said(ErrorClass::Operator, TLS),
+        E::Configuration(_) => {
+            said(ErrorClass::Operator, "a URL is mysql://user:password@host:3306/database or sqlite://file.db")
+        }
+        E::InvalidArgument(_) | E::Encode(_) => only(ErrorClass::Object),
+        _ => only(ErrorClass::Unknown),
+    }
+}

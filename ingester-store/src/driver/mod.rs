@@ -1,0 +1,59 @@
+//! Connections to databases, and everything that differs from one database to another.
+//!
+//! May use: ingester-core.
+//! Must not: hold SQL text (that is `ingester_core::dialect`), know which tables there are.
+//!
+//! Each database has a folder, with the same names in each: `address.rs` (where it is), `connect.rs`, `pool.rs`, `session.rs` (one
+//! connection, its transactions), `migrations.rs` (who may migrate), `error.rs` (what its errors mean), `values.rs`. What the rest of the
+//! crate asks of a driver is in `interface.rs`. A new database is a folder here, a folder in `ingester_core::dialect`, a line in
+//! `address.rs` and one in `error.rs`.
+
+mod address;
+mod clock;
+mod connections;
+mod error;
+mod facts;
+mod interface;
+mod mysql;
+mod options;
+mod pool;
+mod servers;
+mod sqlite;
+mod tls;
+mod values;
+
+pub use address::Address;
+pub use connections::Connections;
+pub use error::StoreError;
+pub(crate) use error::{class_of, is_about, is_lost};
+pub(crate) use facts::About;
+pub use facts::ErrorClass;
+pub(crate) use interface::{Call, End, Migrations, Session, read};
+pub use options::{ConnectOptions, Retry};
+pub(crate) use pool::{Pool, Transaction};
+pub use tls::{Tls, TlsMistake, TlsMode};
+
+use servers::Servers;
+use std::sync::Arc;
+
+/// Connects once.
+pub(crate) async fn open(address: &Address, options: ConnectOptions) -> Result<Pool, StoreError> {
+    let target = &address.0;
+    target.check(options)?;
+    let servers = Arc::new(Servers::default());
+    let connected = target.connect(options, servers.clone()).await;
+    let driver = connected.map_err(|error| StoreError::of(format!("connecting to {address}"), error))?;
+    Ok(Pool::new(driver, target.dialect(), servers))
+}
+
+impl Address {
+    /// How much longer than usual connecting may take, because servers are asked which of them is the right one.
+    pub(crate) fn longest_search(&self) -> std::time::Duration {
+        self.0.longest_search()
+    }
+
+    /// The error of an attempt to connect that had no answer in time.
+    pub(crate) fn silent(&self) -> StoreError {
+        self.0.silent()
+    }
+}

@@ -1,0 +1,164 @@
+//! Connecting to one server, and what is asked of it first.
+
+use super::DIALECT;
+use super::error::is_number;
+use super::servers::{Asked, asked};
+use crate::driver::options::ConnectOptions;
+use crate::driver::servers::Servers;
+use crate::driver::values::raw;
+use ingester_core::dialect::Sql;
+use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlPoolOptions};
+use sqlx::{Connection as _, Executor as _, MySqlPool, Row as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many statements a connection keeps prepared, unless the URL says otherwise: enough for a few kinds in all sizes, or for all
+/// kinds in the usual sizes.
+///
+/// With fewer, statements would be closed to prepare others all the time. That costs a round trip, and with sqlx 0.9.0, whose
+/// sockets lack TCP_NODELAY (<https://github.com/transact-rs/sqlx/issues/4335>), 40 ms. With more, two ingesters of 25
+/// connections could exceed `max_prepared_stmt_count`, by default 16,382 for all clients of a server together.
+pub(super) const PREPARED: usize = 256;
+
+/// How long a statement may wait for a free connection.
+const ACQUIRE: Duration = Duration::from_secs(5);
+
+/// A connection that was idle for longer is tested before it is used, because the server may have been restarted. If a connection
+/// is lost earlier, the statement is retried like any other.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// Connects to a server.
+pub(super) async fn connect(
+    connect: &MySqlConnectOptions,
+    options: ConnectOptions,
+    several: bool,
+    servers: &Arc<Servers>,
+) -> Result<MySqlPool, sqlx::Error> {
+    let [acquired, released, connected] = [servers.clone(), servers.clone(), servers.clone()];
+    // The first connection is made without the pool, which would report a time-out instead of the cause. One of several servers was
+    // asked already.
+    if !several {
+        MySqlConnection::connect_with(connect).await?.close().await?;
+    }
+    Ok(MySqlPoolOptions::new()
+        .max_connections(options.connections.max(1))
+        .min_connections(options.max_idle.min(options.connections))
+        .acquire_timeout(ACQUIRE)
+        // sqlx would test the connection before every transaction, with one more round trip.
+        .test_before_acquire(false)
+        .before_acquire(move |connection, state| {
+            let stale = acquired.is_stale(state.age);
+            Box::pin(async move { Ok(!stale && (state.idle_for < IDLE || connection.ping().await.is_ok())) })
+        })
+        .after_release(move |_, state| {
+            let stale = released.is_stale(state.age);
+            Box::pin(async move { Ok(!stale) })
+        })
+        .max_lifetime(options.max_lifetime)
+        .after_connect(move |connection, _| {
+            let servers = connected.clone();
+            Box::pin(async move {
+                let begin = tokio::time::Instant::now();
+                let Asked { server, .. } = prepare(connection).await?;
+                if let Some(time) = server.time {
+                    servers.clock.learn(time, begin);
+                }
+                if options.read_only {
+                    for sql in DIALECT.session_of_readers() {
+                        supported(connection.execute(raw(&sql)).await)?;
+                    }
+                }
+                // Of several servers, another one is the right one now. The only one may be read-only to others than this user.
+                if several && server.is_read_only && !options.read_only {
+                    return Err(read_only());
+                }
+                servers.reached(server);
+                Ok(())
+            })
+        })
+        // The idle ones are opened when they are needed: opened here, one after the other, they would take longer than an attempt
+        // may where each answer takes a tenth of a second.
+        .connect_lazy_with(connect.clone()))
+}
+
+/// Not supported yet: what TiDB says of sessions that only read (its "System Variables", tidb_enable_noop_functions).
+const NOT_SUPPORTED: u16 = 1235;
+
+/// Goes on without what the server does not support.
+fn supported<T>(result: Result<T, sqlx::Error>) -> Result<(), sqlx::Error> {
+    match result {
+        Err(error) if is_number(&error, NOT_SUPPORTED) => Ok(()),
+        result => result.map(drop),
+    }
+}
+
+/// Prepares the session of a new connection, and asks what kind of server it leads to.
+pub(super) async fn prepare(connection: &mut MySqlConnection) -> Result<Asked, sqlx::Error> {
+    for sql in DIALECT.session() {
+        connection.execute(raw(&sql)).await?;
+    }
+    let Some(sql) = DIALECT.variables() else { return Ok(Asked::UNKNOWN) };
+    let rows = match connection.fetch_all(raw(&sql)).await {
+        Err(sqlx::Error::Database(_)) => return Ok(Asked::UNKNOWN),
+        rows => rows?,
+    };
+    let mut variables: Vec<(String, String)> = Vec::new();
+    for row in &rows {
+        variables.push((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?));
+    }
+    let asked = asked(variables.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    if asked.is_node {
+        for sql in DIALECT.session_of_nodes() {
+            connection.execute(raw(&sql)).await?;
+        }
+    }
+    Ok(asked)
+}
+
+/// The node of Galera to which a connection leads; empty elsewhere.
+pub(super) async fn node(connection: &mut MySqlConnection) -> Result<String, sqlx::Error> {
+    second_column(connection, DIALECT.node()).await
+}
+
+/// Whether a server takes writes, or answers if it is to be read only.
+pub(super) async fn probe(connect: &MySqlConnectOptions, for_reading: bool) -> Result<(), sqlx::Error> {
+    let mut connection = MySqlConnection::connect_with(connect).await?;
+    let Asked { server, is_node } = prepare(&mut connection).await?;
+    if server.is_read_only && !for_reading {
+        return Err(read_only());
+    }
+    if is_node && second_column(&mut connection, DIALECT.ready()).await? != "ON" {
+        return Err(std::io::Error::other("it has lost the others of its cluster, or joins them").into());
+    }
+    connection.close().await
+}
+
+/// The second column of the only row; empty without one.
+async fn second_column(connection: &mut MySqlConnection, sql: Option<Sql>) -> Result<String, sqlx::Error> {
+    let Some(sql) = sql else { return Ok(String::new()) };
+    let row = connection.fetch_optional(raw(&sql)).await?;
+    row.map_or_else(|| Ok(String::new()), |row| row.try_get_unchecked(1))
+}
+
+fn read_only() -> sqlx::Error {
+    std::io::Error::other("it is read-only").into()
+}
+
+/// The ids of the connections that run marked statements, and how the texts begin.
+pub(super) async fn marked_statements(connection: &mut MySqlConnection) -> Result<Vec<(u64, String)>, sqlx::Error> {
+    let Some(sql) = DIALECT.marked_statements() else { return Ok(Vec::new()) };
+    let rows = connection.fetch_all(raw(&sql)).await?;
+    rows.iter().map(|row| Ok((row.try_get_unchecked(0)?, row.try_get_unchecked(1)?))).collect()
+}
+
+/// No such connection: it has ended by itself.
+const NO_CONNECTION: u16 = 1094;
+
+/// Ends a connection with what it runs.
+pub(super) async fn end_connection(connection: &mut MySqlConnection, id: u64) -> Result<(), sqlx::Error> {
+    let Some(sql) = DIALECT.end_connection(id) else { return Ok(()) };
+    match connection.execute(raw(&sql)).await {
+        Err(error) if is_number(&error, NO_CONNECTION) => Ok(()),
+        result => result.map(drop),
+    }
+}

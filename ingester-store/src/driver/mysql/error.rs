@@ -1,0 +1,209 @@
+//! MySQL's errors: their classes, and what a person can do about them.
+
+use crate::driver::facts::{About, ErrorClass, Facts};
+use sqlx::error::DatabaseError;
+use sqlx::mysql::MySqlDatabaseError;
+
+/// The class of an error, and what to do about it.
+type Classified = (ErrorClass, Option<&'static str>);
+
+/// What is known of an error; `None` if another database reports it.
+pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
+    let error = error.try_downcast_ref::<MySqlDatabaseError>()?;
+    let number = error.number();
+    let classified = by_number(number).or_else(|| by_state(error.code()?));
+    let (class, hint) = classified.unwrap_or((ErrorClass::Unknown, None));
+    let about = about(number, error.message());
+    let missing = (about == Some(About::Right)).then(|| granting(error.message())).flatten();
+    Some(Facts { class, hint: missing.map(Into::into).or(hint.map(Into::into)), about })
+}
+
+fn about(number: u16, message: &str) -> Option<About> {
+    Some(match number {
+        number if READ_ONLY.contains(&number) || LEFT.contains(&number) || UNPREPARED.contains(&number) => About::Stale,
+        number if DENIED.contains(&number) => About::Right,
+        number if ENDED.contains(&number) => About::Time,
+        number if STORAGE.contains(&number) => About::Storage,
+        CHECKED if message.contains(".json`") => About::Json,
+        NO_KEY => About::Key,
+        _ => return None,
+    })
+}
+
+/// Whether the error has this number.
+pub(super) fn is_number(error: &sqlx::Error, number: u16) -> bool {
+    let sqlx::Error::Database(error) = error else { return false };
+    error.try_downcast_ref::<MySqlDatabaseError>().is_some_and(|error| error.number() == number)
+}
+
+/// A key that a statement names is not there.
+const NO_KEY: u16 = 1176;
+
+/// MySQL's errors about its disk: disk full, table full, and errors of files, the operating system and the storage engine.
+const STORAGE: [u16; 6] = [1021, 1114, 3, 28, 1030, 1026];
+
+/// The user lacks a right: to a database, a table, a column, in general, to a routine.
+const DENIED: [u16; 5] = [1044, 1142, 1143, 1227, 1370];
+
+/// `SELECT command denied to user 'ingester'@'10.0.0.7' for table 'model'` names the right, and where the user comes from; which account
+/// that is, only the server knows.
+fn granting(message: &str) -> Option<String> {
+    let (right, rest) = message.split_once(" command denied to user ")?;
+    let user = rest.split('@').next()?;
+    Some(format!("missing right: run GRANT {right} ON DATABASE.* TO {user}@HOST; {NEEDS}"))
+}
+
+/// Which rights the ingester needs.
+const NEEDS: &str =
+    "the ingester needs SELECT, INSERT, UPDATE and DELETE, and to make tables CREATE, ALTER, DROP and INDEX";
+
+/// MariaDB's error of a CHECK; that of a JSON column is JSON_VALID.
+const CHECKED: u16 = 4025;
+
+/// The server ended the statement because it took too long: MySQL, MariaDB.
+const ENDED: [u16; 2] = [3024, 1969];
+
+/// The server is read-only: an option of the server, the transaction, the server's mode. It was the primary before a fail-over.
+const READ_ONLY: [u16; 3] = [1290, 1792, 1836];
+
+/// The server has lost the others of its group: a node of Galera (1047, "unknown command" elsewhere), a member of a MySQL group.
+const LEFT: [u16; 2] = [1047, 3100];
+
+/// A prepared statement is not what it was: it could not be prepared again (1615), or a proxy went on with another server, which
+/// does not know it (1243).
+const UNPREPARED: [u16; 2] = [1615, 1243];
+
+/// By the first two characters of the SQLSTATE.
+fn by_state(state: &str) -> Option<Classified> {
+    match state.get(..2)? {
+        // Data exceptions and violated constraints.
+        "22" | "23" => Some((ErrorClass::Object, None)),
+        // The connection; the transaction, in a state that the statement does not fit; the transaction, rolled back by the server;
+        // an interrupted statement.
+        "08" | "25" | "40" | "70" => Some((ErrorClass::Transient, None)),
+        "28" => Some((ErrorClass::Operator, None)),
+        _ => None,
+    }
+}
+
+/// By MySQL's number (MySQL and MariaDB Reference Manuals, "Server Error Message Reference"; TiDB's "Error Codes and
+/// Troubleshooting" for 8000 to 9999).
+fn by_number(number: u16) -> Option<Classified> {
+    use ErrorClass::{Object, Operator, Transient, Unknown};
+    Some(match number {
+        // A deadlock; a wait for a lock.
+        1213 | 1205 => (Transient, None),
+        // A table's definition has changed since the transaction began.
+        1412 => (Transient, None),
+        number if UNPREPARED.contains(&number) => (Transient, None),
+        number if LEFT.contains(&number) => {
+            (Transient, Some("the server has lost the others of its group: it goes on when the quorum is there again"))
+        }
+        // The server is stopping, was told to, is offline, or starts a plugin; it has no thread left.
+        1053 | 1077..=1079 | 3032 | 3168 | 1135 => (Transient, None),
+        // The connection: packets out of order or late, aborted, killed, gone, lost, closed because it was idle.
+        1152 | 1158..=1161 | 1184 | 1927 | 2006 | 2013 | 3169 | 4031 => (Transient, None),
+        // The statement was interrupted by somebody, or took longer than the server allows (MySQL, MariaDB).
+        1317 => (Transient, None),
+        number if ENDED.contains(&number) => {
+            (Transient, Some("the server ended the statement: raise its max_statement_time or max_execution_time"))
+        }
+        // Too many connections, of all users or of this one; a limit of this user's for an hour.
+        1040 | 1203 => (Transient, Some("raise the server's max_connections, or lower mysql.maxOpenConns")),
+        1226 => {
+            (Transient, Some("this user has reached a limit of its account: raise it, or wait until the hour is over"))
+        }
+        // Memory: for anything at all, for locks.
+        1037 | 1041 => (Transient, Some("the server has no memory left")),
+        1206 => (Transient, Some("the server has no memory left for locks: raise innodb_buffer_pool_size")),
+        // Galera, at a commit while a node leaves or the quorum is lost. Group replication, which rolled the commit back.
+        1180 | 3101 => (Transient, None),
+        // TiDB: write conflicts (8002, 8005, 8022, 9007); the schema changed meanwhile, or this server's is out of date (8027,
+        // 8028); a locked table (8020); memory (8001, 8175, 8176); PD, TiKV or TiFlash silent or busy, a lock that cannot be resolved,
+        // a region without a leader (9001 to 9005, 9012, 9013); a transaction older than what garbage collection keeps (8055, 9006).
+        8001 | 8002 | 8005 | 8020 | 8022 | 8027 | 8028 | 8055 | 8175 | 8176 | 9001..=9007 | 9012 | 9013 => {
+            (Transient, None)
+        }
+        // TiDB: the transaction or one entry is too large. Halving the batch finds the object.
+        8004 | 8025 => (Object, Some("raise TiDB's txn-total-size-limit or txn-entry-size-limit")),
+        // Whatever TiDB, Vitess and plugins have no number for. On Galera, also a write set that is too large, which halving the
+        // batch mends. So it is known by its number, and still says nothing.
+        1105 => (Unknown, None),
+        1461 => (
+            Transient,
+            Some(
+                "raise the server's max_prepared_stmt_count, or lower mysql.maxOpenConns or the URL's statement-cache-capacity (256)",
+            ),
+        ),
+        number if READ_ONLY.contains(&number) => {
+            (Transient, Some("the server is read-only: name the primary, or wait for the fail-over"))
+        }
+        1129 => (Operator, Some("the server has blocked this host: run FLUSH HOSTS there")),
+        number if DENIED.contains(&number) => (Operator, Some(NEEDS)),
+        1045 | 1698 | 1130 | 1251 | 1524 => {
+            (Operator, Some("check user and password of the URL, and from which hosts this user may connect"))
+        }
+        1049 => (Operator, Some("create the database first: CREATE DATABASE name CHARACTER SET utf8mb4")),
+        1046 => (Operator, Some("name a database: mysql://user:password@host:3306/database")),
+        1146 => (
+            Operator,
+            Some(
+                "the schema is not there: make it with `ingester schema apply`, or pipe `ingester schema print` into the client",
+            ),
+        ),
+        // A table or an index is broken, or its file is missing.
+        1034 | 1194 | 1195 | 1712 | 1812 | 1877 | 1932 => {
+            (Operator, Some("the table is damaged: see the server's log, repair it or restore it from a backup"))
+        }
+        // The next four are errors of schema changes.
+        1799 => (
+            Transient,
+            Some(
+                "so much was written meanwhile that the server lost track: raise innodb_online_alter_log_max_size, or wait for a calmer hour",
+            ),
+        ),
+        4092 => (
+            Operator,
+            Some("the table has taken all the instant changes that it can: run OPTIMIZE TABLE on it, then go on"),
+        ),
+        1845 | 1846 => (
+            Operator,
+            Some(
+                "on this server the change would cost more than was expected of it: run the statement by hand with another ALGORITHM in a quiet hour, then go on",
+            ),
+        ),
+        // An unknown column, another number of columns, a column that wants a value and is not known here.
+        1054 | 1136 | 1364 => {
+            (Operator, Some("the tables are of another release than this ingester: see `ingester schema verify`"))
+        }
+        number if STORAGE.contains(&number) => (Operator, Some("make room on the database's disk")),
+        // Packet too large; a text or value that does not fit, which has no class of its own on some servers (1265, 1366); a row
+        // that is too large for its page; invalid JSON (text, depth, ...); MySQL's and MariaDB's CHECK.
+        1153 | 1265 | 1366 | 1118 | 3140..=3158 | 3819 | 4025 => (Object, None),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::granting;
+
+    #[test]
+    fn a_missing_right_is_named_with_the_user_who_lacks_it() {
+        for (message, begins) in [
+            (
+                "SELECT command denied to user 'ro'@'10.0.0.7' for table `m`.`model`",
+                "missing right: run GRANT SELECT ON DATABASE.* TO 'ro'@HOST; ",
+            ),
+            ("CREATE VIEW command denied to user 'ro'@'%' for table 'v'", "missing right: run GRANT CREATE VIEW ON "),
+            (
+                "SELECT command denied to user 'ro'@'%' for column 'value' in table 'ingester_settings'",
+                "missing right: run GRANT SELECT ON ",
+            ),
+        ] {
+            let says = granting(message).unwrap();
+            assert!(says.starts_with(begins), "{says}");
+        }
+        assert_eq!(granting("Access denied for user 'ro'@'%' to database 'm'"), None);
+    }
+}

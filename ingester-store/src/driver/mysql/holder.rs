@@ -1,0 +1,251 @@
+//! Who migrates the tables, where a lock of the server's own is no lock for the others of its group: a setting names the holder, who
+//! renews it. So whoever waits knows for whom, and a holder that is gone is known by its silence.
+//!
+//! Time is measured where it passes: no clock is compared with another one.
+
+use super::connect::{node, prepare};
+use super::session::{execute, fetch};
+use crate::driver::error::{StoreError, class_of};
+use crate::driver::facts::ErrorClass;
+use ingester_core::dialect::statements::{ReadSetting, RecordSetting, ReplaceSetting};
+use sqlx::mysql::MySqlConnectOptions;
+use sqlx::{Connection as _, MySqlConnection};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+/// The setting that names the holder; empty if there is none.
+const MIGRATING: &str = "migrating";
+
+/// How often the holder renews it.
+const RENEW: Duration = Duration::from_secs(3);
+
+/// After so long without a renewal the holder is gone. All that time its setting was read without waiting: while a change of a table
+/// stalls all writers, it stalls readers as well, and nobody is taken for dead.
+const SILENT: Duration = Duration::from_secs(15);
+
+/// How often the setting is read by who waits, and how long that may take.
+const LOOK: Duration = Duration::from_millis(250);
+const PROMPT: Duration = Duration::from_secs(2);
+
+/// How often the lock may fail to be asked for, one time after the other.
+const ATTEMPTS: u32 = 20;
+
+/// What the setting says: a number of this holder alone, how often it was renewed, the node whose own lock the holder has, and who it is
+/// for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Holder {
+    token: String,
+    renewed: u64,
+    node: String,
+    who: String,
+}
+
+impl Holder {
+    fn new(node: String) -> Self {
+        let token = RandomState::new().build_hasher().finish();
+        // In a pod it is the pod's name.
+        let host = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
+        let host = host.or_else(|| std::fs::read_to_string("/etc/hostname").ok());
+        let host: String = host.as_deref().map_or("an unnamed host", str::trim).chars().take(100).collect();
+        let who = format!("process {} on {host}", std::process::id());
+        Holder { token: format!("{token:016x}"), renewed: 0, node, who }
+    }
+
+    fn text(&self) -> String {
+        format!("{} {} {} {}", self.token, self.renewed, self.node, self.who)
+    }
+
+    /// What somebody else has written; nobody knows what, if it is nothing of ours.
+    fn of(text: &str) -> Self {
+        let mut words = text.splitn(4, ' ').map(str::to_owned);
+        let mut next = || words.next().unwrap_or_default();
+        let (token, renewed) = (next(), next().parse().unwrap_or_default());
+        Holder { token, renewed, node: next(), who: next() }
+    }
+}
+
+/// The lock, while this lives. If the process is killed, others get it after [`SILENT`], and on the same node at once.
+pub(super) struct Held {
+    token: String,
+    renewing: JoinHandle<()>,
+    end: Arc<Notify>,
+}
+
+impl Held {
+    /// Waits until nobody else migrates. The caller has the own lock of the node to which `connection` leads, and keeps it until this is
+    /// released: so whoever is recorded with the same node is gone.
+    pub(super) async fn take(
+        connection: &mut MySqlConnection,
+        connect: MySqlConnectOptions,
+    ) -> Result<Self, sqlx::Error> {
+        let own = Holder::new(node(connection).await?);
+        let mut seen: Option<(String, Instant)> = None;
+        let (mut failures, mut is_said) = (0, false);
+        loop {
+            let begin = Instant::now();
+            let text = own.text();
+            let result: Result<Option<String>, sqlx::Error> = async {
+                let stored = fetch(&mut *connection, &ReadSetting { name: MIGRATING }).await?.pop();
+                let taken = match &stored {
+                    Some(stored) if *stored == text => return Ok(None),
+                    None => execute(&mut *connection, &RecordSetting { name: MIGRATING, value: &text }).await,
+                    Some(from) if is_free(from, &own, seen.as_ref()) => {
+                        execute(&mut *connection, &ReplaceSetting { name: MIGRATING, from, to: &text }).await
+                    }
+                    Some(_) => Ok(0),
+                };
+                match taken {
+                    // Another one was faster.
+                    Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
+                    taken => {
+                        if taken? == 1 {
+                            return Ok(None);
+                        }
+                    }
+                }
+                Ok(Some(stored.unwrap_or_default()))
+            }
+            .await;
+            match result {
+                Ok(None) => break,
+                Ok(Some(stored)) => {
+                    failures = 0;
+                    let is_prompt = begin.elapsed() < PROMPT;
+                    if !is_prompt || seen.as_ref().is_none_or(|(text, _)| *text != stored) {
+                        seen = Some((stored.clone(), Instant::now()));
+                    }
+                    let waits_for = Holder::of(&stored).who;
+                    if !is_said && !waits_for.is_empty() {
+                        tracing::warn!(
+                            holder = waits_for,
+                            "Another program migrates this database: waiting until it has ended"
+                        );
+                        is_said = true;
+                    }
+                }
+                Err(error) if class_of(&error) == ErrorClass::Transient && failures < ATTEMPTS => {
+                    failures += 1;
+                    seen = None;
+                }
+                Err(error) => return Err(error),
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        let (token, end) = (own.token.clone(), Arc::new(Notify::new()));
+        let renewing = tokio::spawn(renew(own, connect, end.clone()));
+        Ok(Held { token, renewing, end })
+    }
+
+    /// Checks that this process still has the lock.
+    ///
+    /// # Errors
+    /// If somebody else has taken it, or the database does not answer.
+    pub(super) async fn check(&self, connection: &mut MySqlConnection) -> Result<(), StoreError> {
+        let doing = "running migrations";
+        let stored = fetch(connection, &ReadSetting { name: MIGRATING }).await;
+        let stored = stored.map_err(|error| StoreError::of(doing.to_owned(), error))?.pop().unwrap_or_default();
+        let holder = Holder::of(&stored);
+        if holder.token == self.token {
+            return Ok(());
+        }
+        let who = if holder.who.is_empty() { "another program" } else { &holder.who };
+        let reason = format!("{who} has taken this one for dead and goes on with them");
+        Err(StoreError::wrong(doing, reason, "run this again when it has ended"))
+    }
+
+    /// Lets others have the lock.
+    pub(super) async fn release(mut self) {
+        self.end.notify_one();
+        // Whoever waits finds out by itself if this takes too long.
+        let _ = tokio::time::timeout(SILENT, &mut self.renewing).await;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // If this process goes on, the lock is released all the same.
+        self.end.notify_one();
+    }
+}
+
+/// Whether the lock can be had: nobody has it, or who has it is gone.
+fn is_free(stored: &str, own: &Holder, seen: Option<&(String, Instant)>) -> bool {
+    let holder = Holder::of(stored);
+    stored.is_empty()
+        || (!own.node.is_empty() && holder.node == own.node)
+        || seen.is_some_and(|(text, since)| text == stored && since.elapsed() >= SILENT)
+}
+
+/// Renews the setting until `end`, then empties it.
+async fn renew(mut own: Holder, connect: MySqlConnectOptions, end: Arc<Notify>) {
+    let (mut ends, mut failures) = (false, 0);
+    loop {
+        ends = ends || tokio::time::timeout(RENEW, end.notified()).await.is_ok();
+        let next = Holder { renewed: own.renewed + 1, ..own.clone() };
+        let to = if ends { String::new() } else { next.text() };
+        match replace(&connect, &own.text(), &to).await {
+            Ok(true) if !ends => (own, failures) = (next, 0),
+            // Somebody else has it now, which the next step finds out.
+            Ok(_) => return,
+            Err(error) => {
+                tracing::debug!(%error, "The lock of migrations cannot be renewed, trying again");
+                failures += 1;
+                if ends && failures >= ATTEMPTS {
+                    return;
+                }
+                if ends {
+                    tokio::time::sleep(LOOK).await;
+                }
+            }
+        }
+    }
+}
+
+/// Replaces the setting on a connection of its own, because the one that migrates is busy. Tells whether it has become `to`.
+async fn replace(connect: &MySqlConnectOptions, from: &str, to: &str) -> Result<bool, sqlx::Error> {
+    let mut connection = MySqlConnection::connect_with(connect).await?;
+    prepare(&mut connection).await?;
+    let replaced = execute(&mut connection, &ReplaceSetting { name: MIGRATING, from, to }).await? == 1
+        // An attempt whose answer was lost.
+        || fetch(&mut connection, &ReadSetting { name: MIGRATING }).await?.pop().as_deref() == Some(to);
+    connection.close().await?;
+    Ok(replaced)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Holder, SILENT, is_free};
+    use std::time::Instant;
+
+    #[test]
+    fn a_holder_is_read_as_it_was_written_and_fits_a_setting() {
+        let holder = Holder { renewed: 7, ..Holder::new("5b015589-8c22-11f1-95fb-ca3b4c2241bf".into()) };
+        assert_eq!(Holder::of(&holder.text()), holder);
+        assert!(holder.text().len() <= 256 && holder.who.contains("process "), "{}", holder.text());
+        assert_eq!(Holder::of("by hand").who, "");
+    }
+
+    #[test]
+    fn a_lock_is_taken_from_nobody_who_may_live() {
+        let (own, other) = (Holder::new("a".into()), Holder::new("b".into()));
+        let stored = other.text();
+        let long_ago = Instant::now().checked_sub(SILENT).unwrap();
+        let seen = |text: &str, since| Some((text.to_owned(), since));
+        for (stored, seen, free) in [
+            ("", None, true),
+            (&*stored, None, false),
+            (&*stored, seen(&stored, Instant::now()), false),
+            (&*stored, seen(&stored, long_ago), true),
+            (&*stored, seen("another text", long_ago), false),
+            // Of the same node, whose own lock the asker has.
+            (&*Holder::new("a".into()).text(), None, true),
+        ] {
+            assert_eq!(is_free(stored, &own, seen.as_ref()), free, "{stored} {seen:?}");
+        }
+        let nowhere = Holder::new(String::new());
+        assert!(!is_free(&Holder::new(String::new()).text(), &nowhere, None), "no node says nothing");
+    }
+}

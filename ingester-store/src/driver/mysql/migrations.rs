@@ -1,0 +1,81 @@
+//! Which program may migrate a database on a server.
+
+use super::DIALECT;
+use super::holder::Held;
+use super::session::Lent;
+use crate::driver::error::StoreError;
+use crate::driver::interface::{Migrations, Session};
+use crate::driver::values::raw;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use sqlx::migrate::{Migrate as _, MigrateError};
+use sqlx::mysql::MySqlConnectOptions;
+use sqlx::{AssertSqlSafe, Executor as _};
+
+/// A connection that runs migrations.
+pub(super) struct Migrating {
+    lent: Lent,
+    /// How connections beside it are made.
+    connect: MySqlConnectOptions,
+    /// Whether a lock of the server is none for the others of its group.
+    is_of_group: bool,
+    /// The lock for all servers of a group.
+    held: Option<Held>,
+}
+
+impl Migrating {
+    pub(super) fn new(lent: Lent, connect: MySqlConnectOptions, is_of_group: bool) -> Self {
+        Migrating { lent, connect, is_of_group, held: None }
+    }
+}
+
+impl Migrations for Migrating {
+    fn session(&mut self) -> &mut dyn Session {
+        &mut self.lent
+    }
+
+    /// Takes sqlx's lock and ours. sqlx's lock keeps out sqlx's own tool, on servers where that lock works.
+    fn lock(&mut self) -> BoxFuture<'_, Result<(), MigrateError>> {
+        async move {
+            let connection = self.lent.connection();
+            // The server releases the locks when the connection is closed, whatever happens.
+            connection.close_on_drop();
+            for sql in DIALECT.session_of_migrations() {
+                connection.execute(raw(&sql)).await?;
+            }
+            connection.lock().await?;
+            if let Some(sql) = DIALECT.lock_migrations() {
+                let query = sqlx::query_scalar(AssertSqlSafe(sql.shared()));
+                let locked: Option<i64> = query.fetch_one(&mut **connection).await?;
+                if locked != Some(1) {
+                    return Err(sqlx::Error::Protocol("the server gave no lock".into()).into());
+                }
+            }
+            if self.is_of_group {
+                self.held = Some(Held::take(connection, self.connect.clone()).await?);
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn check(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        async move {
+            match &self.held {
+                Some(held) => held.check(self.lent.connection()).await,
+                None => Ok(()),
+            }
+        }
+        .boxed()
+    }
+
+    fn unlock(&mut self) -> BoxFuture<'_, Result<(), MigrateError>> {
+        async move {
+            if let Some(held) = self.held.take() {
+                held.release().await;
+            }
+            self.lent.connection().unlock().await
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,86 @@
+//! The connections to a server, or to one of a list.
+
+use super::abandoned::Abandoned;
+use super::connect::connect;
+use super::hosts::{Hosts, first};
+use super::migrations::Migrating;
+use super::session::Lent;
+use crate::driver::interface::{Driver, Migrations, Session, Usage};
+use crate::driver::options::ConnectOptions;
+use crate::driver::servers::Servers;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use sqlx::MySqlPool;
+use sqlx::mysql::MySqlConnectOptions;
+use std::sync::Arc;
+
+pub(super) struct Pool {
+    pool: MySqlPool,
+    servers: Arc<Servers>,
+    /// The servers, if the address has several.
+    hosts: Option<Hosts>,
+    abandoned: Arc<Abandoned>,
+}
+
+impl Pool {
+    /// Connects to that one of the servers which takes writes, or answers.
+    pub(super) async fn open(
+        all: &[MySqlConnectOptions],
+        options: ConnectOptions,
+        servers: Arc<Servers>,
+    ) -> Result<Self, sqlx::Error> {
+        let place = first(all, options.read_only).await?;
+        let several = all.len() > 1;
+        let pool = connect(&all[place], options, several, &servers).await?;
+        let hosts = several.then(|| Hosts::new(pool.clone(), all, place, options.read_only, servers.clone()));
+        let abandoned = Abandoned::new(pool.clone());
+        Ok(Pool { pool, servers, hosts, abandoned })
+    }
+
+    async fn lend(&self) -> Result<Lent, sqlx::Error> {
+        let connection = match &self.hosts {
+            // In a box, because it is large, and most addresses have one server.
+            Some(hosts) => Box::pin(hosts.beside(self.pool.acquire())).await?,
+            None => self.pool.acquire().await?,
+        };
+        Ok(Lent::new(connection, self.servers.clone(), self.abandoned.clone()))
+    }
+}
+
+impl Driver for Pool {
+    fn session(&self) -> BoxFuture<'_, Result<Box<dyn Session>, sqlx::Error>> {
+        async move { Ok(Box::new(self.lend().await?) as Box<dyn Session>) }.boxed()
+    }
+
+    fn migrations(&self) -> BoxFuture<'_, Result<Box<dyn Migrations>, sqlx::Error>> {
+        async move {
+            let lent = self.lend().await?;
+            let connect = self.pool.connect_options().as_ref().clone();
+            Ok(Box::new(Migrating::new(lent, connect, self.servers.certifies())) as Box<dyn Migrations>)
+        }
+        .boxed()
+    }
+
+    fn look_for_server(&self) -> BoxFuture<'_, ()> {
+        async move {
+            if let Some(hosts) = &self.hosts {
+                hosts.look().await;
+            }
+        }
+        .boxed()
+    }
+
+    fn usage(&self) -> Usage {
+        let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
+        Usage { open: self.pool.size(), idle, limit: self.pool.options().get_max_connections() }
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.pool.close().boxed()
+    }
+
+    #[cfg(test)]
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}

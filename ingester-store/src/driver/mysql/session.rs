@@ -1,0 +1,143 @@
+//! One connection to a server.
+
+use super::DIALECT;
+use super::abandoned::{Abandoned, Running};
+use super::values::{self, Answer};
+use crate::driver::error::class_of;
+use crate::driver::facts::ErrorClass;
+use crate::driver::interface::{Call, End, Rows, Session, read};
+use crate::driver::servers::Servers;
+use crate::driver::values::{raw, raw_text};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
+use sqlx::migrate::Migrate;
+use sqlx::pool::PoolConnection;
+use sqlx::{Executor as _, MySql, MySqlConnection};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A connection that is lent. sqlx knows nothing of its transactions, because it would give the connection back whatever happened to
+/// them: a connection that is dropped within a transaction or a query is closed, so that no one else finds the transaction open, or waits
+/// for the query's end.
+pub(super) struct Lent {
+    connection: PoolConnection<MySql>,
+    servers: Arc<Servers>,
+    abandoned: Arc<Abandoned>,
+    /// It is to be closed when it is dropped.
+    is_torn: bool,
+}
+
+impl Lent {
+    pub(super) fn new(connection: PoolConnection<MySql>, servers: Arc<Servers>, abandoned: Arc<Abandoned>) -> Self {
+        Lent { connection, servers, abandoned, is_torn: false }
+    }
+
+    pub(super) fn connection(&mut self) -> &mut PoolConnection<MySql> {
+        &mut self.connection
+    }
+
+    /// Rolls back, after an error if there was one. The connection is closed if even that fails. It is also closed where a group
+    /// certifies transactions and the error may pass by itself: what is left of the transaction there shows at a later statement, or
+    /// never, if the node has lost the others.
+    async fn roll_back(&mut self, error: Option<&sqlx::Error>) {
+        let is_transient = error.is_some_and(|error| class_of(error) == ErrorClass::Transient);
+        let is_lost = is_transient && self.servers.certifies();
+        self.is_torn = is_lost || self.connection.execute(sqlx::raw_sql(Dialect::ROLLBACK)).await.is_err();
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if self.is_torn {
+            self.connection.close_on_drop();
+        }
+    }
+}
+
+impl Session for Lent {
+    fn execute<'s>(&'s mut self, call: Call<'s>) -> BoxFuture<'s, Result<u64, sqlx::Error>> {
+        values::execute(&mut *self.connection, call).boxed()
+    }
+
+    fn fetch<'s>(&'s mut self, call: Call<'s>) -> BoxFuture<'s, Result<Box<dyn Rows>, sqlx::Error>> {
+        values::fetch(&mut *self.connection, call).boxed()
+    }
+
+    fn fetch_within<'s>(
+        &'s mut self,
+        call: Call<'s>,
+        _: Duration,
+    ) -> BoxFuture<'s, Result<Box<dyn Rows>, sqlx::Error>> {
+        async move {
+            self.is_torn = true;
+            let running = self.abandoned.running();
+            // The statement itself says how long it may take.
+            let rows = match DIALECT.marked(running.mark(), &call.sql, &call.params) {
+                Some(sql) => {
+                    self.connection.fetch_all(raw(&sql)).await.map(|rows| Box::new(Answer(rows)) as Box<dyn Rows>)
+                }
+                None => values::fetch(&mut *self.connection, call).await,
+            };
+            Running::end(running);
+            self.is_torn = false;
+            rows
+        }
+        .boxed()
+    }
+
+    fn run<'s>(&'s mut self, text: Arc<str>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+        async move { self.connection.execute(raw_text(text)).await.map(drop) }.boxed()
+    }
+
+    fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+        async move {
+            self.is_torn = true;
+            match self.connection.execute(raw(text)).await {
+                Ok(_) => self.is_torn = false,
+                Err(error) => {
+                    self.roll_back(Some(&error)).await;
+                    return Err(error);
+                }
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn begin(&mut self, access: Access, _: bool) -> BoxFuture<'_, Result<(), sqlx::Error>> {
+        async move {
+            self.is_torn = true;
+            self.connection.execute(sqlx::raw_sql(DIALECT.begin(access))).await.map(drop)
+        }
+        .boxed()
+    }
+
+    fn end<'s>(&'s mut self, end: End<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+        async move {
+            match end {
+                End::Commit => {
+                    self.connection.execute(sqlx::raw_sql(Dialect::COMMIT)).await?;
+                    self.is_torn = false;
+                }
+                End::RollBack(error) => self.roll_back(error).await,
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn ledger(&mut self) -> BoxFuture<'_, Result<&mut (dyn Migrate + Send), sqlx::Error>> {
+        async move { Ok(&mut *self.connection as &mut (dyn Migrate + Send)) }.boxed()
+    }
+}
+
+/// Runs a statement on a connection beside the pool.
+pub(super) async fn execute(connection: &mut MySqlConnection, statement: &impl Statement) -> Result<u64, sqlx::Error> {
+    values::execute(connection, Call::of(statement, DIALECT)).await
+}
+
+/// Runs a query on a connection beside the pool.
+pub(super) async fn fetch<Q: Query>(connection: &mut MySqlConnection, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
+    read(query, &*values::fetch(connection, Call::of(query, DIALECT)).await?)
+}

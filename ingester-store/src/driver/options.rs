@@ -1,0 +1,100 @@
+//! How to connect, and how to try again.
+
+use backon::ExponentialBuilder;
+use std::time::Duration;
+
+/// How to connect.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectOptions {
+    /// The most connections. SQLite has one.
+    pub connections: u32,
+    /// How many connections stay open while there is nothing to do; at most `connections`.
+    ///
+    /// All are opened when they are needed. Further ones are closed when they reach `max_lifetime`, or after ten minutes without
+    /// work, because sqlx's pool has a minimum of idle connections and no maximum.
+    pub max_idle: u32,
+    /// When a connection is replaced by a new one, so that connections move away from a server that a load balancer has
+    /// taken out; `None` for never.
+    pub max_lifetime: Option<Duration>,
+    /// Whether to create a missing SQLite file.
+    pub create: bool,
+    /// Whether the database is to refuse every write, whatever is sent to it. Where it does not know such sessions (TiDB), it is
+    /// up to the user's rights.
+    pub read_only: bool,
+    /// How transient errors are retried, while connecting and later.
+    pub retry: Retry,
+    /// How long an object that the database refuses with an unknown error is tried again before it is rejected.
+    pub patience: Duration,
+    /// How long the database may take for a statement of a query that is a part of other work, such as the look-up before a write.
+    pub query_time: Duration,
+}
+
+impl Default for ConnectOptions {
+    fn default() -> Self {
+        ConnectOptions {
+            connections: 4,
+            max_idle: 0,
+            max_lifetime: Some(Duration::from_secs(300)),
+            create: true,
+            read_only: false,
+            retry: Retry::SHORT,
+            patience: Duration::from_secs(60),
+            query_time: Duration::from_secs(30),
+        }
+    }
+}
+
+/// How often and after which pauses a transient error is retried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Retry {
+    /// The first pause; each following one is twice as long. Every pause is shortened at random by up to a half, so that
+    /// workers do not retry in step.
+    pub first: Duration,
+    /// The longest pause.
+    pub longest: Duration,
+    /// How many attempts there are in all; `None` for no limit.
+    pub attempts: Option<u32>,
+}
+
+impl Retry {
+    /// For work that a person waits for: 6 attempts within about 3 seconds.
+    pub const SHORT: Retry =
+        Retry { first: Duration::from_millis(100), longest: Duration::from_secs(2), attempts: Some(6) };
+
+    /// For work that must not give up.
+    pub const ENDLESS: Retry =
+        Retry { first: Duration::from_millis(50), longest: Duration::from_secs(10), attempts: None };
+
+    /// The pauses between the attempts.
+    pub(crate) fn backoff(&self) -> ExponentialBuilder {
+        // The jitter adds up to as much again, so the halves become between a half and the whole.
+        let backoff = ExponentialBuilder::new()
+            .with_min_delay(self.first.min(self.longest) / 2)
+            .with_max_delay(self.longest / 2)
+            .with_jitter();
+        match self.attempts {
+            Some(attempts) => backoff.with_max_times(attempts.saturating_sub(1) as usize),
+            None => backoff.without_max_times(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Retry;
+    use backon::BackoffBuilder as _;
+    use std::time::Duration;
+
+    #[test]
+    fn pauses_grow_to_the_longest_one_and_end_with_the_attempts() {
+        let retry = Retry { first: Duration::from_millis(100), longest: Duration::from_secs(1), attempts: Some(40) };
+        let pauses: Vec<u128> = retry.backoff().build().map(|pause| pause.as_millis()).collect();
+        assert_eq!(pauses.len(), 39);
+        for (pause, full) in pauses.iter().zip([100, 200, 400, 800].into_iter().chain(std::iter::repeat(1000))) {
+            assert!((full / 2..=full).contains(pause), "{pauses:?}");
+        }
+        assert!(Retry::ENDLESS.backoff().build().nth(10_000).is_some());
+        let once = Retry { attempts: Some(1), ..retry };
+        assert_eq!(once.backoff().build().next(), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! The connections to one database of any driver, and transactions on them.
+
+use super::connections::{Connections, Waits};
+use super::interface::{Call, Driver, End, Migrations, Session, read};
+use super::servers::Servers;
+use ingester_core::dialect::{Access, Dialect, OneText, Query, Sql, Statement};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The connections to one database.
+pub(crate) struct Pool {
+    pub(super) driver: Box<dyn Driver>,
+    dialect: Dialect,
+    waits: Waits,
+    servers: Arc<Servers>,
+}
+
+impl Pool {
+    pub(super) fn new(driver: Box<dyn Driver>, dialect: Dialect, servers: Arc<Servers>) -> Self {
+        Pool { driver, dialect, waits: Waits::default(), servers }
+    }
+
+    /// What its connections have found out about the servers.
+    pub(crate) fn servers(&self) -> &Servers {
+        &self.servers
+    }
+
+    /// Waits for a connection.
+    async fn session(&self) -> Result<Box<dyn Session>, sqlx::Error> {
+        self.waits.count(self.driver.session()).await
+    }
+
+    /// Waits for a connection for migrations.
+    pub(crate) async fn migrations(&self) -> Result<Box<dyn Migrations>, sqlx::Error> {
+        self.waits.count(self.driver.migrations()).await
+    }
+
+    /// A connection turned out to be of no more use, or could not be made: another server may be the right one now.
+    pub(crate) async fn look_for_server(&self) {
+        self.driver.look_for_server().await;
+    }
+
+    /// Begins a transaction.
+    pub(crate) async fn begin(&self, access: Access) -> Result<Transaction, sqlx::Error> {
+        self.begin_with(access, false).await
+    }
+
+    /// Begins a transaction for writing. If it `is_durable`, it is on disk when its commit is answered, also where that is not so for
+    /// others.
+    pub(crate) async fn begin_durably(&self, is_durable: bool) -> Result<Transaction, sqlx::Error> {
+        self.begin_with(Access::Write, is_durable).await
+    }
+
+    async fn begin_with(&self, access: Access, is_durable: bool) -> Result<Transaction, sqlx::Error> {
+        let mut session = self.session().await?;
+        session.begin(access, is_durable).await?;
+        Ok(Transaction { access, dialect: self.dialect, session })
+    }
+
+    /// Runs one statement as a transaction by itself; returns how many rows it affected.
+    pub(crate) async fn execute(&self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
+        self.session().await?.execute(Call::of(statement, self.dialect)).await
+    }
+
+    /// Runs one query as a transaction by itself.
+    pub(crate) async fn fetch<Q: Query>(&self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
+        let rows = self.session().await?.fetch(Call::of(query, self.dialect)).await?;
+        read(query, &*rows)
+    }
+
+    /// Runs one query, which the database ends after `time`, or when this future is dropped.
+    pub(crate) async fn fetch_within<Q: Query>(&self, query: &Q, time: Duration) -> Result<Vec<Q::Row>, sqlx::Error> {
+        let rows = self.session().await?.fetch_within(Call::of(query, self.dialect), time).await?;
+        read(query, &*rows)
+    }
+
+    /// Runs a text of several statements in this form that begins and commits a transaction. Returns whether it did: not if its
+    /// connection has found out that the servers take another form, or none.
+    pub(crate) async fn execute_transaction(&self, form: OneText, sql: &Sql) -> Result<bool, sqlx::Error> {
+        let mut session = self.session().await?;
+        // Asked now, because the connection may be new.
+        if self.servers.one_text() != Some(form) {
+            return Ok(false);
+        }
+        session.run_transaction(sql).await.map(|()| true)
+    }
+
+    /// Runs a definition of a table. MySQL does not prepare definitions, and ends a transaction before one.
+    pub(crate) async fn define(&self, sql: &Sql) -> Result<(), sqlx::Error> {
+        self.session().await?.run(sql.shared()).await
+    }
+
+    /// What the connections do now.
+    pub(crate) fn connections(&self) -> Connections {
+        self.waits.beside(self.driver.usage())
+    }
+
+    /// Closes the connections.
+    pub(crate) async fn close(self) {
+        self.driver.close().await;
+    }
+}
+
+/// A transaction. Dropping it without [`Transaction::end`] rolls it back.
+pub(crate) struct Transaction {
+    access: Access,
+    dialect: Dialect,
+    session: Box<dyn Session>,
+}
+
+impl Transaction {
+    /// Runs a statement; returns how many rows it affected, as the database counts them.
+    pub(crate) async fn execute(&mut self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
+        self.session.execute(Call::of(statement, self.dialect)).await
+    }
+
+    /// Runs a query.
+    pub(crate) async fn fetch<Q: Query>(&mut self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
+        read(query, &*self.session.fetch(Call::of(query, self.dialect)).await?)
+    }
+
+    /// Commits if `result` is a success and the transaction was for writing, else rolls back. Returns `result`.
+    pub(crate) async fn end<T>(mut self, result: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
+        match &result {
+            Ok(_) if self.access == Access::Write => self.session.end(End::Commit).await?,
+            result => self.session.end(End::RollBack(result.as_ref().err())).await?,
+        }
+        result
+    }
+}

@@ -1,0 +1,127 @@
+//! What the connections of a pool have found out about the servers that they reach, which a fail-over may change.
+
+use super::clock::Clock;
+use ingester_core::dialect::OneText;
+use ingester_core::value::Micros;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// By how much a server may have run for less long than was expected, and be the same still: it tells whole seconds.
+const ROUNDED: Duration = Duration::from_secs(5);
+
+/// Shared by a [`Store`](crate::Store) and its connections.
+#[derive(Debug, Default)]
+pub(crate) struct Servers {
+    /// Connections that were opened before are to be closed.
+    stale: Mutex<Option<Instant>>,
+    /// Any server is a member of a group that certifies transactions.
+    certifies: AtomicBool,
+    /// Any server does not take compound statements.
+    others: AtomicBool,
+    /// What their clock says.
+    pub(crate) clock: Clock,
+    /// The server that was reached last.
+    last: Mutex<Option<Reached>>,
+    /// How often another server was reached than before, or the same one after it was started anew.
+    moves: watch::Sender<u64>,
+}
+
+/// The server that was reached last, and when.
+#[derive(Debug)]
+struct Reached {
+    server: Server,
+    at: Instant,
+}
+
+/// What a server says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Server {
+    /// It takes a compound statement as one text.
+    pub(super) has_compound: bool,
+    /// It is a member of a group that certifies transactions.
+    pub(super) certifies: bool,
+    /// It takes no writes.
+    pub(super) is_read_only: bool,
+    /// What tells it from others; empty if it does not say.
+    pub(super) identity: String,
+    /// For how many seconds it has run.
+    pub(super) uptime: Option<u64>,
+    /// What time it is there.
+    pub(super) time: Option<Micros>,
+    /// Its settings by which a commit that was answered may be lost, and by what.
+    pub(super) risks: Vec<String>,
+}
+
+impl Server {
+    /// Whether this is the same server as the one that was reached some time before, and has not been started since.
+    fn goes_on(&self, before: &Server, since: Duration) -> bool {
+        let has_run = |expected: u64| self.uptime.is_none_or(|uptime| uptime + ROUNDED.as_secs() >= expected);
+        self.identity == before.identity && before.uptime.is_none_or(|uptime| has_run(uptime + since.as_secs()))
+    }
+
+    /// A server, or a proxy, that does not know the question: it is safe to assume the worst.
+    pub(super) const UNKNOWN: Self = Server {
+        has_compound: false,
+        certifies: true,
+        is_read_only: false,
+        identity: String::new(),
+        uptime: None,
+        time: None,
+        risks: Vec::new(),
+    };
+}
+
+impl Servers {
+    /// A connection turned out to be of no more use: all that are open now are closed, each when it is released or before it is used
+    /// again. Every new connection looks up the host's name.
+    pub(crate) fn replace_connections(&self) {
+        *self.stale.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether a connection of this age is to be closed.
+    pub(super) fn is_stale(&self, age: Duration) -> bool {
+        self.stale.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|stale| stale.elapsed() <= age)
+    }
+
+    /// A connection leads to this server.
+    pub(super) fn reached(&self, server: Server) {
+        self.certifies.fetch_or(server.certifies, Ordering::Relaxed);
+        self.others.fetch_or(!server.has_compound, Ordering::Relaxed);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        // Members of a group that certifies have the same commits, and a proxy before them leads to one or the other.
+        let moved =
+            !server.certifies && last.as_ref().is_some_and(|last| !server.goes_on(&last.server, last.at.elapsed()));
+        *last = Some(Reached { server, at: Instant::now() });
+        drop(last);
+        if moved {
+            self.moves.send_modify(|moves| *moves += 1);
+        }
+    }
+
+    /// Whether any server certifies transactions: it may end one at any time, and its locks are its own.
+    pub(crate) fn certifies(&self) -> bool {
+        self.certifies.load(Ordering::Relaxed)
+    }
+
+    /// How all servers take a transaction as one text; `None` if one of them might run a part of it.
+    pub(crate) fn one_text(&self) -> Option<OneText> {
+        match (self.others.load(Ordering::Relaxed), self.certifies()) {
+            (false, _) => Some(OneText::Compound),
+            (true, false) => Some(OneText::Sequence),
+            (true, true) => None,
+        }
+    }
+
+    /// How often another server was reached than before, or the same one after it was started anew.
+    pub(crate) fn moves(&self) -> watch::Receiver<u64> {
+        self.moves.subscribe()
+    }
+
+    /// The settings of the server that was reached last by which a commit that was answered may be lost.
+    pub(crate) fn risks(&self) -> Vec<String> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().map(|last| last.server.risks.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,101 @@
+//! Where a file is, or a database in memory.
+
+use super::DIALECT;
+use super::pool::Pool;
+use crate::driver::error::StoreError;
+use crate::driver::interface::{Driver, Target};
+use crate::driver::options::ConnectOptions;
+use crate::driver::servers::Servers;
+use crate::driver::tls::Tls;
+use crate::driver::values::without_url;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use ingester_core::dialect::Dialect;
+use sqlx::sqlite::SqliteConnectOptions;
+use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+struct File {
+    options: SqliteConnectOptions,
+    shown: String,
+    /// `None` for a database in memory.
+    path: Option<PathBuf>,
+}
+
+/// Reads a URL, which is shown as `shown`. An error is what is wrong with it.
+pub(crate) fn of_url(url: &str, shown: String) -> Result<Arc<dyn Target>, String> {
+    let (file, parameters) = url.split_once('?').unwrap_or((url, ""));
+    // Without a name, SQLite makes a database that is lost with the connection, which is hardly meant.
+    if ["sqlite:", "sqlite://"].contains(&file) {
+        return Err("it names no file: write sqlite://FILE".into());
+    }
+    let options = SqliteConnectOptions::from_str(url).map_err(|error| without_url(&error))?;
+    let in_memory = file.ends_with(":memory:") || parameters.split('&').any(|one| one == "mode=memory");
+    let path = (!in_memory).then(|| options.get_filename().to_owned());
+    Ok(Arc::new(File { options, shown, path }))
+}
+
+impl File {
+    fn doing(&self) -> String {
+        format!("connecting to {}", self.shown)
+    }
+}
+
+impl Target for File {
+    fn dialect(&self) -> Dialect {
+        DIALECT
+    }
+
+    fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    fn database(&self) -> String {
+        let whole = self.path.as_ref().map(|file| file.canonicalize().unwrap_or_else(|_| file.clone()));
+        whole.map(|file| file.display().to_string()).unwrap_or_default()
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    fn with_password(&self, _: &str) -> Result<Arc<dyn Target>, (&'static str, &'static str)> {
+        Err(("SQLite has no passwords", "leave out the password file"))
+    }
+
+    fn with_tls(&self, _: &Tls) -> Option<Arc<dyn Target>> {
+        None
+    }
+
+    fn check(&self, how: ConnectOptions) -> Result<(), StoreError> {
+        let Some(file) = &self.path else { return Ok(()) };
+        if !how.create && matches!(file.try_exists(), Ok(false)) {
+            let reason = format!("there is no file {}", file.display());
+            let hint = "check the path; `ingester import` and `ingester schema apply` make a database";
+            return Err(StoreError::wrong(self.doing(), reason, hint));
+        }
+        if file.is_dir() {
+            let hint = "name a file in it with --database-url sqlite://FILE";
+            return Err(StoreError::wrong(self.doing(), format!("{} is a folder", file.display()), hint));
+        }
+        Ok(())
+    }
+
+    fn longest_search(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn silent(&self) -> StoreError {
+        StoreError::locked(&self.doing(), &self.options.get_filename().display().to_string())
+    }
+
+    fn connect(&self, how: ConnectOptions, _: Arc<Servers>) -> BoxFuture<'_, Result<Box<dyn Driver>, sqlx::Error>> {
+        async move {
+            let pool = Pool::open(&self.options, how, self.path.is_none()).await?;
+            Ok(Box::new(pool) as Box<dyn Driver>)
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,105 @@
+//! Connecting to a file, or to a database in memory.
+
+use super::DIALECT;
+use super::deadline::Deadline;
+use super::durability::Durability;
+use crate::driver::options::ConnectOptions;
+use crate::driver::values::raw;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions};
+use sqlx::{Connection as _, Executor as _, SqlitePool};
+use std::time::Duration;
+
+/// How long a statement waits for another program's lock.
+const BUSY: Duration = Duration::from_secs(30);
+
+/// Memory for the caches of pages of all connections, in KiB: 64 MiB.
+const CACHE: u32 = 65_536;
+
+/// The most connections that read: each is a thread, and has its share of the memory.
+const READERS: u32 = 4;
+
+/// How many pages of 4 KiB the write-ahead log collects before they are written into the database file.
+const CHECKPOINT: &str = "8192";
+
+/// How many connections a store has. SQLite has one writer, and a database in memory belongs to its connection. Those that only read a file
+/// do not wait for each other.
+pub(super) fn connections(options: ConnectOptions, in_memory: bool) -> u32 {
+    if options.read_only && !in_memory { options.connections.clamp(1, READERS) } else { 1 }
+}
+
+pub(super) async fn connect(
+    connect: &SqliteConnectOptions,
+    options: ConnectOptions,
+    connections: u32,
+    deadline: &Deadline,
+    durability: &Durability,
+) -> Result<SqlitePool, sqlx::Error> {
+    use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+    let connect = connect
+        .clone()
+        .create_if_missing(options.create)
+        .busy_timeout(BUSY)
+        .foreign_keys(false)
+        // Readers do not wait for the writer. A commit survives a crash of the program; a crash of the machine may lose the
+        // last few commits. What must not be lost raises that (`durability.rs`).
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Normal)
+        // Every row changes a page of each index. With SQLite's default of 2 MB, these pages are written and read repeatedly.
+        // A positive number would be a number of pages.
+        .pragma("cache_size", format!("-{}", CACHE / connections))
+        .pragma("wal_autocheckpoint", CHECKPOINT);
+    // The first connection is made without the pool, which would report a time-out instead of the cause.
+    SqliteConnection::connect_with(&connect).await?.close().await?;
+    let (deadline, acquired, durability) = (deadline.clone(), deadline.clone(), durability.clone());
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(BUSY)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        // It is in this process, so it is not gone, and each test would ask the connection's thread.
+        .test_before_acquire(false)
+        .after_release(move |connection, _| {
+            let durability = durability.clone();
+            Box::pin(async move {
+                durability.lower(connection).await;
+                Ok(true)
+            })
+        })
+        // The pool has waited for the end of a statement that was abandoned.
+        .before_acquire(move |connection, _| {
+            let acquired = acquired.clone();
+            Box::pin(async move {
+                match acquired.is_shared() {
+                    true => acquired.forget(),
+                    false => connection.lock_handle().await?.remove_progress_handler(),
+                }
+                Ok(true)
+            })
+        })
+        .after_connect(move |connection, _| {
+            let deadline = deadline.clone();
+            Box::pin(async move {
+                if deadline.is_shared() {
+                    // Once, because the connection's thread has to be asked for it.
+                    watch(connection, deadline).await?;
+                }
+                if options.read_only {
+                    for sql in DIALECT.session_of_readers() {
+                        connection.execute(raw(&sql)).await?;
+                    }
+                }
+                Ok(())
+            })
+        })
+        .connect_with(connect)
+        .await
+}
+
+/// After how many of its operations a statement is asked whether it has taken too long.
+const OPERATIONS: i32 = 10_000;
+
+/// Has a connection ask a deadline while it works.
+pub(super) async fn watch(connection: &mut SqliteConnection, deadline: Deadline) -> Result<(), sqlx::Error> {
+    connection.lock_handle().await?.set_progress_handler(OPERATIONS, move || deadline.is_ahead());
+    Ok(())
+}

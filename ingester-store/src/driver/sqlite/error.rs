@@ -1,0 +1,68 @@
+//! SQLite's errors: their classes, and what a person can do about them.
+
+use crate::driver::facts::{About, ErrorClass, Facts};
+use sqlx::error::DatabaseError;
+use sqlx::sqlite::SqliteError;
+
+/// The class of an error, and what to do about it.
+type Classified = (ErrorClass, Option<&'static str>);
+
+/// What is known of an error; `None` if another database reports it.
+pub(crate) fn facts(error: &dyn DatabaseError) -> Option<Facts> {
+    let error = error.try_downcast_ref::<SqliteError>()?;
+    let code = primary_code(error);
+    let (class, hint) = classify(code, error.message());
+    let about = match code {
+        INTERRUPTED => Some(About::Time),
+        code if STORAGE.contains(&code) => Some(About::Storage),
+        _ => None,
+    };
+    Some(Facts { class, hint: hint.map(Into::into), about })
+}
+
+/// SQLITE_INTERRUPT.
+const INTERRUPTED: u32 = 9;
+
+/// SQLite's primary result codes about its disk and file: IOERR, CORRUPT, FULL.
+const STORAGE: [u32; 3] = [10, 11, 13];
+
+/// The primary result code: the lower byte of an extended one. 1 (SQLITE_ERROR) if there is none.
+fn primary_code(error: &SqliteError) -> u32 {
+    error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or(1) & 0xff
+}
+
+/// Classifies SQLite's result codes ("Result and Error Codes").
+fn classify(code: u32, message: &str) -> Classified {
+    match code {
+        5 | 6 | 15 => (ErrorClass::Transient, Some("another program holds the database; close it or wait")),
+        // Interrupted; out of memory; the schema was changed meanwhile.
+        4 | 7 | 9 | 17 => (ErrorClass::Transient, None),
+        8 => (
+            ErrorClass::Operator,
+            Some(
+                "the file or its folder is read-only: allow writing, or name another file with --database-url sqlite://FILE",
+            ),
+        ),
+        13 => (
+            ErrorClass::Operator,
+            Some("the disk is full: make room, or name a file elsewhere with --database-url sqlite://FILE"),
+        ),
+        10 => (ErrorClass::Operator, Some("reading or writing the file failed: check the disk's space and health")),
+        14 => {
+            (ErrorClass::Operator, Some("the file cannot be opened: does its folder exist, may this user write there?"))
+        }
+        11 | 26 => (
+            ErrorClass::Operator,
+            Some("the file is no intact SQLite database: name another, or restore it from a backup"),
+        ),
+        3 | 23 => (ErrorClass::Operator, Some("this user may not do that with the file")),
+        18 | 19 | 20 | 25 => (ErrorClass::Object, None),
+        1 if message.starts_with("no such table") => {
+            (ErrorClass::Operator, Some("the schema is not there: make it with `ingester import`"))
+        }
+        1 if message.contains("has no column") || message.starts_with("no such column") => {
+            (ErrorClass::Operator, Some("the tables are of another version than this ingester"))
+        }
+        _ => (ErrorClass::Unknown, None),
+    }
+}

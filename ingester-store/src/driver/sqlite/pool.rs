@@ -1,0 +1,64 @@
+//! The connections to a file, or to a database in memory.
+
+use super::connect::{connect, connections};
+use super::deadline::Deadline;
+use super::durability::Durability;
+use super::migrations::Migrating;
+use super::session::Lent;
+use crate::driver::interface::{Driver, Migrations, Session, Usage};
+use crate::driver::options::ConnectOptions;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use sqlx::SqlitePool;
+use sqlx::sqlite::SqliteConnectOptions;
+
+pub(super) struct Pool {
+    pub(super) pool: SqlitePool,
+    pub(super) durability: Durability,
+    deadline: Deadline,
+}
+
+impl Pool {
+    pub(super) async fn open(
+        options: &SqliteConnectOptions,
+        how: ConnectOptions,
+        in_memory: bool,
+    ) -> Result<Self, sqlx::Error> {
+        let connections = connections(how, in_memory);
+        let (deadline, durability) = (Deadline::of(connections), Durability::default());
+        let pool = connect(options, how, connections, &deadline, &durability).await?;
+        Ok(Pool { pool, durability, deadline })
+    }
+
+    pub(super) async fn lend(&self) -> Result<Lent, sqlx::Error> {
+        Lent::take(&self.pool, &self.deadline, &self.durability).await
+    }
+}
+
+impl Driver for Pool {
+    fn session(&self) -> BoxFuture<'_, Result<Box<dyn Session>, sqlx::Error>> {
+        async move { Ok(Box::new(self.lend().await?) as Box<dyn Session>) }.boxed()
+    }
+
+    fn migrations(&self) -> BoxFuture<'_, Result<Box<dyn Migrations>, sqlx::Error>> {
+        async move { Ok(Box::new(Migrating(self.lend().await?)) as Box<dyn Migrations>) }.boxed()
+    }
+
+    fn look_for_server(&self) -> BoxFuture<'_, ()> {
+        async {}.boxed()
+    }
+
+    fn usage(&self) -> Usage {
+        let idle = u32::try_from(self.pool.num_idle()).unwrap_or(u32::MAX);
+        Usage { open: self.pool.size(), idle, limit: self.pool.options().get_max_connections() }
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.pool.close().boxed()
+    }
+
+    #[cfg(test)]
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}

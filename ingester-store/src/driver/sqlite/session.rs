@@ -1,0 +1,128 @@
+//! One connection to a file, or to a database in memory.
+
+use super::DIALECT;
+use super::connect::watch;
+use super::deadline::Deadline;
+use super::durability::Durability;
+use super::values;
+use crate::driver::interface::{Call, End, Rows, Session};
+use crate::driver::values::{raw, raw_text};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use ingester_core::dialect::{Access, Sql};
+use sqlx::migrate::Migrate;
+use sqlx::pool::PoolConnection;
+use sqlx::{Executor as _, SqlSafeStr as _, Sqlite, SqliteConnection, SqlitePool, Transaction};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A connection that is lent. sqlx rolls a transaction back that is dropped.
+pub(super) struct Lent {
+    pool: SqlitePool,
+    deadline: Deadline,
+    durability: Durability,
+    state: State,
+}
+
+enum State {
+    Idle(PoolConnection<Sqlite>),
+    Open(Transaction<'static, Sqlite>),
+    /// The connection went back with its transaction: the next statement takes one again.
+    Returned,
+}
+
+impl Lent {
+    pub(super) async fn take(
+        pool: &SqlitePool,
+        deadline: &Deadline,
+        durability: &Durability,
+    ) -> Result<Self, sqlx::Error> {
+        let state = State::Idle(pool.acquire().await?);
+        Ok(Lent { pool: pool.clone(), deadline: deadline.clone(), durability: durability.clone(), state })
+    }
+
+    pub(super) async fn connection(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
+        if let State::Returned = self.state {
+            self.state = State::Idle(self.pool.acquire().await?);
+        }
+        match &mut self.state {
+            State::Idle(connection) => Ok(connection),
+            State::Open(tx) => Ok(tx),
+            State::Returned => Err(sqlx::Error::PoolClosed),
+        }
+    }
+}
+
+impl Session for Lent {
+    fn execute<'s>(&'s mut self, call: Call<'s>) -> BoxFuture<'s, Result<u64, sqlx::Error>> {
+        async move { values::execute(self.connection().await?, call).await }.boxed()
+    }
+
+    fn fetch<'s>(&'s mut self, call: Call<'s>) -> BoxFuture<'s, Result<Box<dyn Rows>, sqlx::Error>> {
+        async move { values::fetch(self.connection().await?, call).await }.boxed()
+    }
+
+    fn fetch_within<'s>(
+        &'s mut self,
+        call: Call<'s>,
+        time: Duration,
+    ) -> BoxFuture<'s, Result<Box<dyn Rows>, sqlx::Error>> {
+        async move {
+            // The deadline of the only connection, which is lent to this query; one of several gets a deadline of its own.
+            let deadline = if self.deadline.is_shared() { self.deadline.clone() } else { Deadline::default() };
+            let is_shared = self.deadline.is_shared();
+            let connection = self.connection().await?;
+            if !is_shared {
+                watch(connection, deadline.clone()).await?;
+            }
+            let set = deadline.set(time);
+            let rows = values::fetch(connection, call).await;
+            set.end();
+            rows
+        }
+        .boxed()
+    }
+
+    fn run<'s>(&'s mut self, text: Arc<str>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+        async move { self.connection().await?.execute(raw_text(text)).await.map(drop) }.boxed()
+    }
+
+    fn run_transaction<'s>(&'s mut self, text: &'s Sql) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+        async move { self.connection().await?.execute(raw(text)).await.map(drop) }.boxed()
+    }
+
+    fn begin(&mut self, access: Access, is_durable: bool) -> BoxFuture<'_, Result<(), sqlx::Error>> {
+        async move {
+            let mut connection = match std::mem::replace(&mut self.state, State::Returned) {
+                State::Idle(connection) => connection,
+                State::Open(_) | State::Returned => self.pool.acquire().await?,
+            };
+            if is_durable {
+                self.durability.raise(&mut connection).await?;
+            }
+            let begin = DIALECT.begin(access).into_sql_str();
+            self.state = State::Open(Transaction::begin(connection, Some(begin)).await?);
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn end<'s>(&'s mut self, end: End<'s>) -> BoxFuture<'s, Result<(), sqlx::Error>> {
+        async move {
+            let State::Open(tx) = std::mem::replace(&mut self.state, State::Returned) else { return Ok(()) };
+            match end {
+                End::Commit => tx.commit().await,
+                End::RollBack(_) => {
+                    // If even that fails, the connection is lost, and with it the transaction.
+                    drop(tx.rollback().await);
+                    Ok(())
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn ledger(&mut self) -> BoxFuture<'_, Result<&mut (dyn Migrate + Send), sqlx::Error>> {
+        async move { Ok(self.connection().await? as &mut (dyn Migrate + Send)) }.boxed()
+    }
+}

@@ -1,0 +1,100 @@
+//! Commits that survive a crash of the machine.
+
+use super::pool::Pool;
+use super::session::Lent;
+use crate::driver::interface::{End, Session as _};
+use crate::rows::{Changed, Effect, RowChange};
+use crate::store::Store;
+use ingester_core::dialect::Access;
+use ingester_core::object::{ManagedFields, Object};
+use ingester_core::row::{Expected, Row};
+use ingester_core::value::Micros;
+use ingester_core::{Ingestable, Kind};
+use sqlx::Row as _;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+#[derive(Ingestable, serde::Deserialize)]
+#[ingest(group = "example.com", version = "v1", kind = "Run", namespaced = false)]
+struct Run {}
+
+const RUN: Kind = Kind::of::<Run>();
+
+fn row(uid: &str, version: u64, evicted: bool) -> Row {
+    let text = format!(
+        r#"{{"apiVersion":"example.com/v1","kind":"Run","metadata":{{"name":"{uid}","uid":"{uid}","resourceVersion":"{version}"}}}}"#
+    );
+    let row = RUN.row(&Object::parse(text, ManagedFields::Keep).unwrap()).unwrap().unwrap();
+    Row { evict_time: evicted.then_some(Micros(1)), evict_confirmed: evicted, ..row }
+}
+
+fn pool(store: &Store) -> &Pool {
+    store.pool.driver.as_any().downcast_ref().unwrap()
+}
+
+/// What a connection does at a commit: 2 waits for the disk, 1 does not.
+async fn synchronous(lent: &mut Lent) -> i64 {
+    let connection = lent.connection().await.unwrap();
+    sqlx::query("PRAGMA synchronous").fetch_one(connection).await.unwrap().get(0)
+}
+
+#[tokio::test]
+async fn the_setting_holds_in_the_transaction_and_no_longer() {
+    let store = Store::in_memory(&[RUN]).await.unwrap();
+    for (is_durable, ends, within) in [(false, true, 1), (true, true, 2), (true, false, 2), (false, true, 1)] {
+        let mut lent = pool(&store).lend().await.unwrap();
+        assert_eq!(synchronous(&mut lent).await, 1);
+        lent.begin(Access::Write, is_durable).await.unwrap();
+        assert_eq!(synchronous(&mut lent).await, within);
+        // One that is dropped is rolled back, and its connection is lowered, too.
+        if ends {
+            lent.end(End::Commit).await.unwrap();
+            assert_eq!(synchronous(&mut lent).await, 1, "the connection was given back");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_writes_an_evicted_row_waits_for_the_disk_and_nothing_else_does() {
+    let store = Store::in_memory(&[RUN]).await.unwrap();
+    let seen: Arc<Mutex<Vec<bool>>> = Arc::default();
+    {
+        let pool = pool(&store);
+        let mut connection = pool.pool.acquire().await.unwrap();
+        let (durability, seen) = (pool.durability.clone(), seen.clone());
+        // Called within each transaction that changes something.
+        let hook = move || {
+            seen.lock().unwrap().push(durability.is_raised());
+            true
+        };
+        connection.lock_handle().await.unwrap().set_commit_hook(hook);
+    }
+    let writes = || std::mem::take(&mut *seen.lock().unwrap());
+    store.write(RUN.table(), vec![RowChange::Row(row("live", 1, false))]).await.unwrap();
+    assert_eq!(writes(), [false], "an object that is in the cluster still");
+    store.write(RUN.table(), vec![RowChange::Row(row("gone", 1, true))]).await.unwrap();
+    assert_eq!(writes(), [true], "an eviction");
+    // The writer knows the stored row, and nothing of its companions changes: this could be one statement.
+    let expected = |row: &Row, res_version| Expected::Stored { res_version, companions: row.companions_hash() };
+    store.write(RUN.table(), vec![RowChange::Row(row("known", 2, false))]).await.unwrap();
+    let next = row("known", 3, false);
+    let next = Row { expected: Some(expected(&next, 2)), ..next };
+    assert_eq!(store.write(RUN.table(), vec![RowChange::Row(next)]).await.unwrap().written, 1);
+    let last = row("known", 4, true);
+    let last = Row { expected: Some(expected(&last, 3)), ..last };
+    assert_eq!(store.write(RUN.table(), vec![RowChange::Row(last)]).await.unwrap().written, 1);
+    assert_eq!(writes(), [false, false, true], "an eviction that is expected");
+    store.write(RUN.table(), vec![RowChange::Row(row("live", 2, false))]).await.unwrap();
+    assert_eq!(writes(), [false], "back to what it was");
+    let edit = |_: &_| Ok::<_, Infallible>(Some(row("gone", 2, true)));
+    let changed = store.change_evicted(&RUN, "gone", Effect::Written, edit).await.unwrap();
+    assert!(matches!(changed, Changed::Done(_)), "{changed:?}");
+    assert_eq!(writes(), [true], "a user's change");
+    store.delete_evicted(&RUN, "gone", Effect::Written, |_| Ok::<_, Infallible>(())).await.unwrap();
+    assert_eq!(writes(), [true], "a user's deletion");
+    store.write(RUN.table(), vec![RowChange::Row(row("more", 1, true))]).await.unwrap();
+    writes();
+    store.delete_evicted_of(RUN.table(), &[("more", 1)], Effect::Written).await.unwrap();
+    assert_eq!(writes(), [true], "a user's deletion of many");
+    assert_eq!(synchronous(&mut pool(&store).lend().await.unwrap()).await, 1);
+}

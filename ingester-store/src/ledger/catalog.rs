@@ -1,0 +1,135 @@
+//! The tables and views as the database describes them.
+
+use super::own::SETTINGS;
+use super::view::{FoundView, found_views};
+use crate::driver::StoreError;
+use crate::store::{Store, database, waiting_for};
+use ingester_core::dialect::Access;
+use ingester_core::dialect::statements::{
+    CatalogColumn, CatalogColumns, CatalogKey, CatalogKeys, CatalogView, CatalogViews, ReadViewRecords,
+};
+use std::collections::BTreeMap;
+
+/// The tables and views that a database has, to be compared with a schema: see [`drift`](crate::migrate::drift) and
+/// [`schema_of`](crate::migrate::schema_of).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Catalog {
+    /// The tables by name.
+    pub(crate) tables: BTreeMap<String, FoundTable>,
+    /// The views by name.
+    pub(crate) views: BTreeMap<String, FoundView>,
+}
+
+/// What the catalog's statements return.
+#[derive(Debug, Default)]
+pub(super) struct CatalogRows {
+    pub(super) columns: Vec<CatalogColumn>,
+    pub(super) keys: Vec<CatalogKey>,
+    pub(super) views: Vec<CatalogView>,
+    /// What is recorded about views.
+    pub(super) records: Vec<(String, String)>,
+}
+
+impl CatalogRows {
+    /// Whether there is something to be recorded about, and the table for it.
+    pub(super) fn may_have_records(&self) -> bool {
+        let has = |column: &str| self.columns.iter().any(|its| its.table == SETTINGS && its.name == column);
+        !self.views.is_empty() && has("name") && has("value")
+    }
+}
+
+/// A table that a database has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FoundTable {
+    /// Its columns in order.
+    pub(crate) columns: Vec<FoundColumn>,
+    /// The columns of its primary key in order.
+    pub(crate) primary_key: Vec<String>,
+    /// Its other keys by name.
+    pub(crate) keys: BTreeMap<String, FoundKey>,
+}
+
+/// A column that a database has.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FoundColumn {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its type in the server's spelling.
+    pub(crate) ty: String,
+    /// Whether it may be NULL.
+    pub(crate) nullable: bool,
+    /// Its collation, if the server names one for the type.
+    pub(crate) collation: Option<String>,
+}
+
+/// A key that a database has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FoundKey {
+    /// Its columns in order.
+    pub(crate) columns: Vec<String>,
+    /// Whether its values are unique.
+    pub(crate) unique: bool,
+}
+
+impl Catalog {
+    /// Puts together the rows.
+    pub(super) fn new(rows: CatalogRows) -> Self {
+        let CatalogRows { columns, keys, views, records } = rows;
+        let mut tables: BTreeMap<String, FoundTable> = BTreeMap::new();
+        let mut primary: BTreeMap<String, Vec<(u32, String)>> = BTreeMap::new();
+        for CatalogColumn { table, name, ty, nullable, collation, primary_key } in columns {
+            if let Some(place) = primary_key {
+                primary.entry(table.clone()).or_default().push((place, name.clone()));
+            }
+            tables.entry(table).or_default().columns.push(FoundColumn { name, ty, nullable, collation });
+        }
+        for (table, mut columns) in primary {
+            columns.sort();
+            tables.entry(table).or_default().primary_key = columns.into_iter().map(|(_, name)| name).collect();
+        }
+        for CatalogKey { table, key, column, unique } in keys {
+            let key = tables.entry(table).or_default().keys.entry(key).or_default();
+            key.columns.push(column);
+            key.unique = unique;
+        }
+        Catalog { tables, views: found_views(views, records) }
+    }
+}
+
+impl FoundTable {
+    /// The column of this name.
+    pub(crate) fn column(&self, name: &str) -> Option<&FoundColumn> {
+        // MySQL Reference Manual, "Identifier Case Sensitivity": column names are not case-sensitive.
+        self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
+    }
+}
+
+impl Store {
+    /// Reads which tables and views the database has.
+    ///
+    /// # Errors
+    /// If the catalog cannot be read.
+    pub async fn catalog(&self) -> Result<Catalog, StoreError> {
+        // In a box, because it is large, and the futures around it are moved with it.
+        let read = Box::pin(async {
+            let mut tx = self.pool.begin(Access::Read).await?;
+            let all = async {
+                let mut rows = CatalogRows {
+                    columns: tx.fetch(&CatalogColumns).await?,
+                    keys: tx.fetch(&CatalogKeys).await?,
+                    views: tx.fetch(&CatalogViews).await?,
+                    records: Vec::new(),
+                };
+                if rows.may_have_records() {
+                    rows.records = tx.fetch(&ReadViewRecords).await?;
+                }
+                Ok(rows)
+            }
+            .await;
+            tx.end(all).await
+        });
+        let doing = "reading the catalog of the database";
+        let rows = waiting_for(|| database(doing), read).await.map_err(|error| StoreError::of(doing.into(), error))?;
+        Ok(Catalog::new(rows))
+    }
+}

@@ -1,0 +1,328 @@
+//! Tables that have names of ours and were made by another program: they are refused before anything is changed.
+//!
+//! No record says who made a table, so its shape decides. Every release has made a table with the same primary key and a few columns
+//! that never changed; what lacks one of them is not ours. Drift in other columns, such as changes made by hand, does not matter here.
+
+use super::catalog::{Catalog, FoundTable};
+use super::own::own_schema;
+use crate::driver::{About, StoreError, is_about};
+use crate::store::Store;
+use ingester_core::Registry;
+use ingester_core::ddl::{ColumnDef, Schema, TableDef};
+use ingester_core::dialect::Dialect;
+use ingester_core::dialect::statements::Readable;
+use ingester_core::schema::Ident;
+use std::time::Duration;
+
+/// Columns that every release has made in every main table, beside its primary key.
+const IN_EVERY_RELEASE: [&str; 5] = ["group_ver", "namespace", "name", "res_version", "json"];
+
+/// How often a table is looked at that has no columns yet, and the pause between two looks.
+const LOOKS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A table that is not ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Foreign {
+    /// The table.
+    table: Ident,
+    whose: Whose,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Whose {
+    /// The reference system's.
+    Reference,
+    /// Another program's, which differs from ours like this.
+    Other(String),
+}
+
+/// What would become of a foreign table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Harm {
+    /// It would be changed.
+    Changed,
+    /// It would be dropped.
+    Dropped,
+}
+
+/// The first of these tables that another program has made. Several definitions of one name are those of several releases: a table like
+/// any of them is ours.
+pub(crate) fn foreign(ours: &[TableDef], catalog: &Catalog, dialect: Dialect) -> Option<Foreign> {
+    let of_reference = |ours: &&TableDef| !ours.is_companion() && is_of_reference(ours.name, catalog);
+    if let Some(table) = ours.iter().find(of_reference) {
+        return Some(Foreign { table: table.name, whose: Whose::Reference });
+    }
+    ours.iter().find_map(|one| {
+        let differences = |found| {
+            let mut releases = ours.iter().filter(|other| other.name == one.name);
+            let first = foreign_to(one, found, dialect)?;
+            releases.all(|ours| foreign_to(ours, found, dialect).is_some()).then_some(first)
+        };
+        let differs = match catalog.tables.get(one.name.as_str()) {
+            Some(found) => differences(found)?,
+            None if catalog.views.contains_key(one.name.as_str()) => "it is a view".to_owned(),
+            None => return None,
+        };
+        Some(Foreign { table: one.name, whose: Whose::Other(differs) })
+    })
+}
+
+/// How a table differs from ours in columns that `needed` selects, or in its primary key.
+pub(super) fn difference(ours: &TableDef, found: &FoundTable, needed: impl Fn(&ColumnDef) -> bool) -> Option<String> {
+    let lacks = ours.columns.iter().find(|column| needed(column) && found.column(column.name.as_str()).is_none());
+    if let Some(column) = lacks {
+        return Some(format!("it has no column `{}`", column.name));
+    }
+    let same = |(ours, its): (&Ident, &String)| ours.as_str().eq_ignore_ascii_case(its);
+    // Of a companion whose definition changes, only the first column of its key stays.
+    let lengths = (ours.primary_key.len(), found.primary_key.len());
+    let is_as_long = lengths.0 == lengths.1 || ours.is_companion() && lengths == (1, 2);
+    let is_keyed = is_as_long && ours.primary_key.iter().zip(&found.primary_key).all(same);
+    (!is_keyed).then(|| format!("its primary key is ({})", found.primary_key.join(", ")))
+}
+
+/// How a table differs from what every release has made.
+fn foreign_to(ours: &TableDef, found: &FoundTable, dialect: Dialect) -> Option<String> {
+    let is_main = !ours.is_companion();
+    let is_key = |column: &ColumnDef| ours.primary_key.contains(&column.name);
+    let other_key = || {
+        let mut keys = ours.columns.iter().filter(|column| is_key(column));
+        keys.find_map(|column| {
+            let its = found.column(column.name.as_str()).filter(|its| !dialect.is_type(column.ty, &its.ty))?;
+            Some(format!("its column `{}` is {} and not {}", column.name, its.ty, dialect.spelled(column.ty)))
+        })
+    };
+    let needed = |column: &ColumnDef| is_key(column) || is_main && IN_EVERY_RELEASE.contains(&column.name.as_str());
+    difference(ours, found, needed).or_else(other_key)
+}
+
+/// Whether this is a main table of the reference system, beside its table of labels: both have columns like ours, other types and keys,
+/// and none of the columns that came with us.
+fn is_of_reference(main: Ident, catalog: &Catalog) -> bool {
+    let has = |table: &FoundTable, columns: &[&str]| columns.iter().all(|column| table.column(column).is_some());
+    let (Some(main), Some(labels)) = (catalog.tables.get(main.as_str()), catalog.tables.get(&format!("{main}_labels")))
+    else {
+        return false;
+    };
+    main.primary_key == ["uid"]
+        && has(main, &IN_EVERY_RELEASE)
+        && has(main, &["proto"])
+        && main.column("evict_time").is_none()
+        && labels.primary_key == ["id"]
+        && has(labels, &["obj_uid", "key", "value"])
+}
+
+impl Foreign {
+    fn error(&self, harm: Harm) -> StoreError {
+        let table = self.table;
+        let doing = format!("checking the table {table}");
+        match &self.whose {
+            Whose::Reference => StoreError::wrong(
+                doing,
+                "the database is one of the reference system: Michelangelo's own tables have other types and keys than the \
+                 ingester's, and none of them was changed",
+                "name another database for the ingester",
+            ),
+            Whose::Other(differs) if harm == Harm::Changed => StoreError::wrong(
+                doing,
+                format!("the ingester did not make it: {differs}"),
+                "another program has made it, and nothing was changed: rename its table, or name another database",
+            ),
+            Whose::Other(differs) => StoreError::wrong(
+                doing,
+                format!("the ingester did not make it: {differs}"),
+                "it would be dropped with its rows, so nothing was changed: rename it, make the ingester's with `ingester schema print` in \
+                 its place, and revert again",
+            ),
+        }
+    }
+}
+
+impl Store {
+    /// Checks, before anything is changed, that no other program has made a table that these kinds need, or one of the ingester's own.
+    ///
+    /// # Errors
+    /// If another program has made one, or the database cannot be read.
+    pub async fn refuse_foreign_tables<'a>(&self, registry: impl Into<Registry<'a>>) -> Result<(), StoreError> {
+        let registry: Registry<'a> = registry.into();
+        let there = self.tables().await?;
+        let mut ours = Vec::new();
+        for kind in registry.kinds {
+            let is_made = there.contains(kind.table().name.as_str());
+            // Beside a main table that is there, companions follow its definition, and their keys with it: of those only the first
+            // column stays, the uid of the object.
+            let following = |table: TableDef| match is_made && table.is_companion() {
+                true => TableDef {
+                    columns: table.columns[..1].to_vec(),
+                    primary_key: table.primary_key[..1].to_vec(),
+                    ..table
+                },
+                false => table,
+            };
+            ours.extend(Schema::of(std::slice::from_ref(kind)).tables.into_iter().map(following));
+        }
+        self.refuse_foreign(&ours, Harm::Changed).await
+    }
+
+    /// Checks that none of these tables is another program's, nor any of the ingester's own.
+    ///
+    /// # Errors
+    /// If one is, if the user may not see the columns of one, or the catalog cannot be read.
+    pub(crate) async fn refuse_foreign(&self, ours: &[TableDef], harm: Harm) -> Result<(), StoreError> {
+        let own = own_schema(self.dialect).tables;
+        let all: Vec<&TableDef> = own.iter().chain(ours).collect();
+        let catalog = self.catalog_with(&all).await?;
+        self.check_own_in(&catalog).await?;
+        let Some(found) = foreign(ours, &catalog, self.dialect) else { return Ok(()) };
+        if let Some(table) = ours.iter().find(|ours| ours.name == found.table) {
+            self.may_read(table).await?;
+        }
+        Err(found.error(harm))
+    }
+
+    /// The catalog, in which those of these tables that exist have columns. A catalog is not one snapshot: it may show a table that
+    /// another session is making without any, for a moment.
+    ///
+    /// # Errors
+    /// If the user may not see the columns of one, or the catalog cannot be read.
+    pub(super) async fn catalog_with(&self, tables: &[&TableDef]) -> Result<Catalog, StoreError> {
+        let mut looks = 0;
+        loop {
+            let catalog = self.catalog().await?;
+            let is_empty = |table: &&&TableDef| {
+                let found = catalog.tables.get(table.name.as_str());
+                found.is_some_and(|found| found.columns.is_empty())
+            };
+            looks += 1;
+            match tables.iter().find(is_empty) {
+                Some(table) if looks < LOOKS => self.may_read(table).await?,
+                _ => return Ok(catalog),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Checks that the user may read a table: what he may not, the catalog does not show.
+    ///
+    /// # Errors
+    /// If the server says that a right is missing.
+    pub(super) async fn may_read(&self, table: &TableDef) -> Result<(), StoreError> {
+        let columns: Vec<Ident> = table.columns.iter().map(|column| column.name).collect();
+        match self.pool.fetch(&Readable { table: table.name, columns: &columns }).await {
+            Err(error) if is_about(&error, About::Right) => {
+                Err(StoreError::of(format!("reading the table {}", table.name), error))
+            }
+            // Another program's table lacks columns.
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalog::{Catalog, FoundColumn, FoundTable};
+    use super::{Foreign, Whose, foreign};
+    use ingester_core::ddl::{ColumnDef, TableDef};
+    use ingester_core::dialect::Dialect;
+    use ingester_core::schema::{Ident, SqlType, Stays};
+
+    fn table(name: &str, columns: &[(&str, SqlType)], primary_key: usize) -> TableDef {
+        let column = |(name, ty): &(&str, SqlType)| ColumnDef {
+            name: Ident::new(name),
+            was: None,
+            ty: *ty,
+            nullable: false,
+            stays: Stays::None,
+        };
+        let columns: Vec<ColumnDef> = columns.iter().map(column).collect();
+        let primary_key = columns[..primary_key].iter().map(|column| column.name).collect();
+        TableDef { name: Ident::new(name), was: Vec::new(), columns, primary_key, keys: Vec::new() }
+    }
+
+    fn found(columns: &[(&str, &str)], primary_key: &[&str]) -> FoundTable {
+        let column = |(name, ty): &(&str, &str)| FoundColumn {
+            name: (*name).to_owned(),
+            ty: (*ty).to_owned(),
+            nullable: false,
+            collation: None,
+        };
+        FoundTable {
+            columns: columns.iter().map(column).collect(),
+            primary_key: primary_key.iter().map(|name| (*name).to_owned()).collect(),
+            ..FoundTable::default()
+        }
+    }
+
+    const TEXT: SqlType = SqlType::VarChar(256);
+    const MAIN: [(&str, SqlType); 7] = [
+        ("uid", SqlType::VarChar(64)),
+        ("group_ver", TEXT),
+        ("namespace", TEXT),
+        ("name", TEXT),
+        ("res_version", SqlType::BigIntUnsigned),
+        ("json", SqlType::Json),
+        ("owner", TEXT),
+    ];
+    const SHAPE: [(&str, &str); 6] = [
+        ("uid", "varchar(64)"),
+        ("group_ver", "varchar(128)"),
+        ("namespace", "varchar(256)"),
+        ("name", "varchar(256)"),
+        ("res_version", "bigint(20) unsigned"),
+        ("json", "longtext"),
+    ];
+
+    fn judged(ours: &[TableDef], tables: &[(&str, FoundTable)]) -> Option<Foreign> {
+        let tables = tables.iter().map(|(name, table)| ((*name).to_owned(), table.clone())).collect();
+        foreign(ours, &Catalog { tables, ..Catalog::default() }, Dialect::MySql)
+    }
+
+    #[test]
+    fn a_table_without_what_every_release_made_is_foreign() {
+        let model = [table("model", &MAIN, 1)];
+        // The indexed column is missing, which is drift at most.
+        assert_eq!(judged(&model, &[("model", found(&SHAPE, &["uid"]))]), None);
+        assert_eq!(judged(&model, &[("other", found(&[("id", "int")], &["id"]))]), None);
+        let mut wide = SHAPE;
+        wide[0].1 = "varchar(255)";
+        for (its, says) in [
+            (found(&[("id", "int"), ("name", "text")], &["id"]), "it has no column `uid`"),
+            (found(&SHAPE[..5], &["uid"]), "it has no column `json`"),
+            (found(&SHAPE, &[]), "its primary key is ()"),
+            (found(&wide, &["uid"]), "its column `uid` is varchar(255) and not VARCHAR(64)"),
+        ] {
+            let foreign = judged(&model, &[("model", its)]).unwrap();
+            assert_eq!(foreign.whose, Whose::Other(says.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_table_is_ours_in_the_shape_of_any_release() {
+        let longer = [("uid", SqlType::VarChar(100)), MAIN[1], MAIN[2], MAIN[3], MAIN[4], MAIN[5]];
+        let releases = [table("model", &longer, 1), table("model", &MAIN, 1)];
+        assert_eq!(judged(&releases, &[("model", found(&SHAPE, &["uid"]))]), None);
+        assert!(judged(&releases[..1], &[("model", found(&SHAPE, &["uid"]))]).is_some());
+    }
+
+    #[test]
+    fn the_reference_system_is_known_by_its_labels_beside_a_main_table() {
+        let model = [table("model", &MAIN, 1)];
+        let mut shape = SHAPE.to_vec();
+        shape[0].1 = "varchar(255)";
+        shape.push(("proto", "mediumblob"));
+        let labels =
+            found(&[("id", "bigint"), ("obj_uid", "varchar(255)"), ("key", "text"), ("value", "text")], &["id"]);
+        let main = found(&shape, &["uid"]);
+        let whose = |tables: &[(&str, FoundTable)]| judged(&model, tables).map(|foreign| foreign.whose);
+        assert_eq!(whose(&[("model", main.clone()), ("model_labels", labels.clone())]), Some(Whose::Reference));
+        assert!(matches!(whose(&[("model", main)]), Some(Whose::Other(_))), "without labels nobody knows");
+        shape.push(("evict_time", "datetime(6)"));
+        shape[0].1 = "varchar(64)";
+        assert_eq!(
+            whose(&[("model", found(&shape, &["uid"])), ("model_labels", labels)]),
+            None,
+            "the main one is ours"
+        );
+    }
+}

@@ -1,0 +1,295 @@
+//! Running migrations on a connection of their own, and sqlx's table of the migrations that were run.
+
+use super::catalog::{Catalog, CatalogRows};
+use crate::driver::{Call, End, Migrations, Session, StoreError, read};
+use crate::store::Store;
+use ingester_core::dialect::statements::{
+    CatalogColumns, CatalogKeys, CatalogViews, ForgetMigration, ReadMigration, ReadViewRecords, RecordInterrupted,
+    SettleMigration,
+};
+use ingester_core::dialect::{Access, Dialect, Query, Sql, Statement};
+use ingester_core::value::Value;
+use sqlx::migrate::{Migrate, MigrateError, Migration};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// sqlx's own table, so that `sqlx migrate info` finds it.
+pub(crate) const LEDGER: &str = "_sqlx_migrations";
+
+/// After this time, waiting for another program's migrations is logged.
+const WAITING: Duration = Duration::from_secs(2);
+
+/// What the ledger says about one migration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LedgerEntry {
+    /// The checksum of the text that was run.
+    pub(crate) checksum: Vec<u8>,
+    /// Whether it began and is not known to have ended.
+    pub(crate) interrupted: bool,
+}
+
+/// A connection that runs migrations. Dropping it releases its lock.
+pub(crate) struct Migrating {
+    connection: Box<dyn Migrations>,
+    dialect: Dialect,
+}
+
+impl Store {
+    /// A connection for migrations. On MySQL it holds a lock, so that no other program migrates this database; where servers form a
+    /// group, also the lock of the group. On SQLite each migration takes the database's write lock.
+    pub(crate) async fn migrating(&self) -> Result<Migrating, StoreError> {
+        if self.pool.servers().certifies() {
+            // The lock of a group is a setting.
+            Box::pin(self.create_settings()).await?;
+        }
+        let mut migrating = self.connection_for_migrations("preparing migrations").await?;
+        migrating.lock().await.map_err(|error| migrate_failed("waiting for other migrations", error))?;
+        Ok(migrating)
+    }
+
+    /// The ledger's entries by version; none if there is no ledger.
+    pub(crate) async fn ledger(&self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
+        if !self.tables().await?.contains(LEDGER) {
+            return Ok(BTreeMap::new());
+        }
+        self.connection_for_migrations("reading which migrations were run").await?.entries().await
+    }
+
+    async fn connection_for_migrations(&self, doing: &str) -> Result<Migrating, StoreError> {
+        let connection = self.pool.migrations().await.map_err(|error| failed(doing, error))?;
+        Ok(Migrating { connection, dialect: self.dialect })
+    }
+}
+
+impl Migrating {
+    /// Whether a lock of the connection keeps other programs from migrating. Without one, the transaction of each migration does.
+    fn has_lock(&self) -> bool {
+        self.dialect.lock_migrations().is_some()
+    }
+
+    fn session(&mut self) -> &mut dyn Session {
+        self.connection.session()
+    }
+
+    /// Waits until no other program migrates this database.
+    async fn lock(&mut self) -> Result<(), MigrateError> {
+        let mut lock = self.connection.lock();
+        match tokio::time::timeout(WAITING, &mut lock).await {
+            Ok(locked) => locked,
+            Err(_) => {
+                tracing::warn!("Another program migrates this database: waiting until it has ended");
+                lock.await
+            }
+        }
+    }
+
+    /// Creates the ledger if it is missing.
+    pub(crate) async fn ensure(&mut self) -> Result<(), StoreError> {
+        let ensured = async { self.session().ledger().await?.ensure_migrations_table(LEDGER).await };
+        ensured.await.map_err(|error| migrate_failed("creating the table of migrations", error))
+    }
+
+    /// The ledger's entries by version.
+    pub(crate) async fn entries(&mut self) -> Result<BTreeMap<i64, LedgerEntry>, StoreError> {
+        let read = async {
+            let ledger = self.session().ledger().await?;
+            let applied = ledger.list_applied_migrations(LEDGER).await?;
+            Ok((applied, ledger.dirty_version(LEDGER).await?))
+        };
+        let (applied, dirty) =
+            read.await.map_err(|error| migrate_failed("reading which migrations were run", error))?;
+        let entry = |applied: sqlx::migrate::AppliedMigration| {
+            let interrupted = dirty == Some(applied.version);
+            (applied.version, LedgerEntry { checksum: applied.checksum.into_owned(), interrupted })
+        };
+        Ok(applied.into_iter().map(entry).collect())
+    }
+
+    /// The tables and views as they are now.
+    pub(crate) async fn catalog(&mut self) -> Result<Catalog, StoreError> {
+        let read = async {
+            let mut rows = CatalogRows {
+                columns: self.fetch(&CatalogColumns).await?,
+                keys: self.fetch(&CatalogKeys).await?,
+                views: self.fetch(&CatalogViews).await?,
+                records: Vec::new(),
+            };
+            if rows.may_have_records() {
+                rows.records = self.fetch(&ReadViewRecords).await?;
+            }
+            Ok(Catalog::new(rows))
+        };
+        read.await.map_err(|error| failed("reading the catalog of the database", error))
+    }
+
+    async fn fetch<Q: Query>(&mut self, query: &Q) -> Result<Vec<Q::Row>, sqlx::Error> {
+        let call = Call::of(query, self.dialect);
+        read(query, &*self.session().fetch(call).await?)
+    }
+
+    async fn execute(&mut self, statement: &impl Statement) -> Result<u64, sqlx::Error> {
+        let call = Call::of(statement, self.dialect);
+        self.session().execute(call).await
+    }
+
+    /// Runs a migration up. Without a lock, another program may have run it in the meantime; then nothing is done.
+    pub(crate) async fn apply(&mut self, migration: &Migration) -> Result<(), StoreError> {
+        self.run(migration, Run::Up).await
+    }
+
+    /// Runs a migration down, unless another program has done so in the meantime.
+    pub(crate) async fn revert(&mut self, migration: &Migration) -> Result<(), StoreError> {
+        self.run(migration, Run::Down).await
+    }
+
+    /// Records a migration as run without running it, unless another program has done so in the meantime.
+    pub(crate) async fn skip(&mut self, migration: &Migration) -> Result<(), StoreError> {
+        self.run(migration, Run::Skip).await
+    }
+
+    async fn run(&mut self, migration: &Migration, run: Run) -> Result<(), StoreError> {
+        self.connection.check().await?;
+        self.try_run(migration, run).await.map_err(|error| migrate_failed(&doing(migration), error))
+    }
+
+    async fn try_run(&mut self, migration: &Migration, run: Run) -> Result<(), MigrateError> {
+        if self.has_lock() {
+            return run.on(self.session().ledger().await?, migration).await;
+        }
+        // The transaction has the write lock, so the ledger cannot change until the end.
+        self.session().begin(Access::Write, false).await?;
+        let ran = async {
+            let ledger = self.session().ledger().await?;
+            let applied = ledger.list_applied_migrations(LEDGER).await?;
+            let is_recorded = applied.iter().any(|applied| applied.version == migration.version);
+            match is_recorded == (run == Run::Down) {
+                true => run.on(ledger, migration).await,
+                false => Ok(()),
+            }
+        }
+        .await;
+        let end = if ran.is_ok() { End::Commit } else { End::RollBack(None) };
+        self.session().end(end).await?;
+        ran
+    }
+
+    /// Runs the rest of a migration that was interrupted between two of its statements, and records that it was done. `recorded` is
+    /// whether the ledger has it already; if not, it has it before the first of them, so that the next run knows where to look.
+    pub(crate) async fn finish(
+        &mut self,
+        migration: &Migration,
+        rest: &[&str],
+        up: bool,
+        recorded: bool,
+    ) -> Result<(), StoreError> {
+        let failed = |error| failed(&doing(migration), error);
+        if up && !recorded {
+            let checksum = Value::Bytes(migration.checksum.as_ref().into());
+            let (version, description) = (migration.version, migration.description.as_ref());
+            match self.execute(&RecordInterrupted { version, description, checksum: &checksum }).await {
+                // Without a lock, another program may have recorded it meanwhile.
+                Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
+                begun => drop(begun.map_err(failed)?),
+            }
+        }
+        if !self.has_lock() {
+            return Box::pin(self.finish_at_once(migration, rest, up)).await.map_err(failed);
+        }
+        for text in rest {
+            self.connection.check().await?;
+            self.session().run((*text).into()).await.map_err(failed)?;
+        }
+        self.settle(migration.version, up).await
+    }
+
+    /// [`Migrating::finish`] as one transaction, unless another program has done it in the meantime.
+    async fn finish_at_once(&mut self, migration: &Migration, rest: &[&str], up: bool) -> Result<(), sqlx::Error> {
+        let version = migration.version;
+        self.in_transaction(async |migrating| {
+            let is_done = migrating.fetch(&ReadMigration { version }).await?.pop();
+            if is_done.is_none_or(|is_done| up && is_done) {
+                return Ok(());
+            }
+            for text in rest {
+                migrating.session().run((*text).into()).await?;
+            }
+            match up {
+                true => migrating.execute(&SettleMigration { version }).await.map(drop),
+                false => migrating.execute(&ForgetMigration { version }).await.map(drop),
+            }
+        })
+        .await
+    }
+
+    /// Changes tables without a record: statements that belong together, in one transaction where the dialect has that.
+    pub(crate) async fn define(&mut self, statements: &[Sql]) -> Result<(), StoreError> {
+        self.connection.check().await?;
+        let all = async |migrating: &mut Self| {
+            for sql in statements {
+                migrating.session().run(sql.shared()).await?;
+            }
+            Ok(())
+        };
+        let defined = if self.has_lock() { all(self).await } else { self.in_transaction(all).await };
+        defined.map_err(|error| failed("changing tables", error))
+    }
+
+    /// Does work in a transaction for writing.
+    async fn in_transaction(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Self) -> Result<(), sqlx::Error>,
+    ) -> Result<(), sqlx::Error> {
+        self.session().begin(Access::Write, false).await?;
+        let done = work(self).await;
+        let end = if done.is_ok() { End::Commit } else { End::RollBack(done.as_ref().err()) };
+        self.session().end(end).await?;
+        done
+    }
+
+    /// Records whether an interrupted migration was done.
+    pub(crate) async fn settle(&mut self, version: i64, done: bool) -> Result<(), StoreError> {
+        let run = match done {
+            true => self.execute(&SettleMigration { version }).await,
+            false => self.execute(&ForgetMigration { version }).await,
+        };
+        run.map(drop).map_err(|error| failed(&format!("settling migration {version}"), error))
+    }
+
+    /// Releases the locks, so that others may migrate.
+    pub(crate) async fn end(mut self) -> Result<(), StoreError> {
+        self.connection.unlock().await.map_err(|error| migrate_failed("ending migrations", error))
+    }
+}
+
+/// What to do with a migration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    Up,
+    Down,
+    Skip,
+}
+
+impl Run {
+    async fn on(self, connection: &mut (dyn Migrate + Send), migration: &Migration) -> Result<(), MigrateError> {
+        match self {
+            Run::Up => connection.apply(LEDGER, migration).await.map(drop),
+            Run::Down => connection.revert(LEDGER, migration).await.map(drop),
+            Run::Skip => connection.skip(LEDGER, migration).await,
+        }
+    }
+}
+
+fn doing(migration: &Migration) -> String {
+    format!("running migration {:04} ({})", migration.version, migration.description)
+}
+
+fn failed(doing: &str, error: sqlx::Error) -> StoreError {
+    StoreError::of(doing.to_owned(), error)
+}
+
+fn migrate_failed(doing: &str, error: MigrateError) -> StoreError {
+    match error {
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(doing, error),
+        other => StoreError::wrong(doing, other.to_string(), "see `ingester schema verify`"),
+    }
+}

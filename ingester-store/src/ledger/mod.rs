@@ -1,0 +1,17 @@
+//! What a database has beside rows: its tables and views as the catalog tells them, sqlx's table of migrations, and the ingester's own
+//! tables with their settings.
+//!
+//! May use: ingester-core, driver, store.
+//! Must not: hold SQL text (that is `ingester_core::dialect`), name a database.
+
+pub(crate) mod catalog;
+pub(crate) mod foreign;
+pub(crate) mod migrations;
+mod own;
+mod settings;
+mod tables;
+pub(crate) mod view;
+mod views;
+
+pub use catalog::Catalog;
+pub(crate) use own::{BACKFILLS, REJECTS, own_schema};

@@ -1,0 +1,328 @@
+//! The table `ingester_settings`: what a database is for, by name.
+
+use super::own::SETTINGS;
+use crate::driver::StoreError;
+use crate::store::Store;
+use ingester_core::dialect::Access;
+use ingester_core::dialect::statements::{
+    ForgetSetting, LatestDefinition, ReadSetting, RecordSetting, ReplaceSetting, WriteSetting,
+};
+use ingester_core::kind::{Counted, Kind, Recipes};
+use ingester_core::schema::{Fingerprint, Ident};
+use std::collections::HashMap;
+
+/// The setting with the uid of the cluster's namespace `kube-system`.
+const CLUSTER: &str = "cluster";
+
+/// The setting with the name of the database, by chance, which its ingesters have in common.
+const NAME: &str = "members";
+
+impl Store {
+    /// The uid of the cluster that the database belongs to: the recorded one, else `uid`, which is recorded then. Of several ingesters that
+    /// record one at the same time, one wins, and all of them get its uid.
+    ///
+    /// # Errors
+    /// If the table is missing, or cannot be read or written within the retries.
+    pub async fn claim_for_cluster(&self, uid: &str) -> Result<String, StoreError> {
+        self.claim(CLUSTER, uid).await
+    }
+
+    /// What tells the database from every other one: the recorded name, else `name`, which is recorded then, as
+    /// [`Store::claim_for_cluster`] does.
+    ///
+    /// # Errors
+    /// As [`Store::claim_for_cluster`].
+    pub async fn claim_name(&self, name: &str) -> Result<String, StoreError> {
+        self.claim(NAME, name).await
+    }
+
+    async fn claim(&self, name: &str, value: &str) -> Result<String, StoreError> {
+        self.with_retries(
+            || format!("reading the {name} of this database in {SETTINGS}"),
+            || async {
+                if let Some(recorded) = self.setting(name).await? {
+                    return Ok(recorded);
+                }
+                match self.pool.execute(&RecordSetting { name, value }).await {
+                    // Another one was faster.
+                    Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
+                        self.setting(name).await?.ok_or(sqlx::Error::RowNotFound)
+                    }
+                    written => written.map(|_| value.to_owned()),
+                }
+            },
+        )
+        .await
+    }
+
+    async fn setting(&self, name: &str) -> Result<Option<String>, sqlx::Error> {
+        Ok(self.pool.fetch(&ReadSetting { name }).await?.pop())
+    }
+
+    /// Writes a setting that views read; `None` takes it away. Tells whether that changed anything.
+    ///
+    /// # Errors
+    /// If the table is missing, or cannot be read or written within the retries.
+    pub async fn set_for_views(&self, name: &str, value: Option<&str>) -> Result<bool, StoreError> {
+        let write = || async {
+            if self.setting(name).await?.as_deref() == value {
+                return Ok(false);
+            }
+            match value {
+                Some(value) => self.pool.execute(&WriteSetting { name, value }).await?,
+                None => self.pool.execute(&ForgetSetting { name }).await?,
+            };
+            Ok(true)
+        };
+        self.with_retries(|| format!("writing the setting {name} in {SETTINGS}"), write).await
+    }
+
+    /// Which columns of a declared kind have values that stay, as they were recorded last; empty if none were.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn stays(&self, kind: &Kind) -> Result<String, StoreError> {
+        let name = stays_name(kind);
+        let read = || async { self.setting(&name).await };
+        Ok(self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await?.unwrap_or_default())
+    }
+
+    /// Records which columns of a declared kind have values that stay.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn record_stays(&self, kind: &Kind, stays: &str) -> Result<(), StoreError> {
+        let name = stays_name(kind);
+        let record = || async {
+            loop {
+                let stored = self.setting(&name).await?;
+                let written = match &stored {
+                    Some(from) if from == stays => return Ok(()),
+                    None if stays.is_empty() => return Ok(()),
+                    Some(from) => self.pool.execute(&ReplaceSetting { name: &name, from, to: stays }).await,
+                    None => self.pool.execute(&RecordSetting { name: &name, value: stays }).await,
+                };
+                match written {
+                    Ok(1) => return Ok(()),
+                    // Another one was faster.
+                    Ok(_) => {}
+                    Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        self.with_retries(|| format!("recording {name} in {SETTINGS}"), record).await
+    }
+
+    /// The number of a definition that no lock file counts: the database counts it. `None` if the last definition that was recorded
+    /// for the kind's table is another one, or none was.
+    ///
+    /// # Errors
+    /// If the table of settings is missing, or cannot be read within the retries.
+    pub(crate) async fn definition(
+        &self,
+        kind: &Kind,
+        fingerprint: Fingerprint,
+        recipes: &Recipes,
+    ) -> Result<Option<Counted>, StoreError> {
+        let name = definition_name(kind);
+        let read = || async {
+            let recorded = self.setting(&name).await?.and_then(|value| Recorded::parse(&value));
+            let Some(its) = recorded.filter(|its| its.fingerprint == fingerprint.to_string()) else { return Ok(None) };
+            let known = self.recorded_recipes(kind, its.number).await?;
+            Ok(Some(known.counted(its.number, recipes)))
+        };
+        self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await
+    }
+
+    /// Since which definition each recipe of a kind's table is as it is, as it was recorded with the definition of this number.
+    async fn recorded_recipes(&self, kind: &Kind, number: u32) -> Result<RecordedRecipes, sqlx::Error> {
+        let mut recorded = RecordedRecipes::default();
+        while let Some(value) = self.setting(&recipes_name(kind, recorded.settings)).await? {
+            recorded.add(&value, number);
+        }
+        Ok(recorded)
+    }
+
+    /// The kind whose definition is recorded for the table of this one, as `Kind.group`, if it is another one.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn other_owner(&self, kind: &Kind) -> Result<Option<String>, StoreError> {
+        let name = definition_name(kind);
+        let read = || async { self.setting(&name).await };
+        let recorded = self.with_retries(|| format!("reading {name} in {SETTINGS}"), read).await?;
+        let owner = recorded.as_deref().and_then(|value| value.split(' ').nth(2)).map(str::to_owned);
+        Ok(owner.filter(|owner| *owner != format!("{}.{}", kind.kind(), kind.group())))
+    }
+
+    /// Forgets the number of the last definition of a table that takes the place of another one: its rows say which they are of.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn forget_definition(&self, table: &str) -> Result<(), StoreError> {
+        let name = format!("definition/{table}");
+        let forget = || async {
+            if let Some(from) = self.setting(&name).await?.filter(|value| value != RENAMED) {
+                self.pool.execute(&ReplaceSetting { name: &name, from: &from, to: RENAMED }).await?;
+            }
+            Ok(())
+        };
+        self.with_retries(|| format!("recording {name} in {SETTINGS}"), forget).await
+    }
+
+    /// Records a definition as the last one of its kind's table, and tells its number: one more than that of the definition before. Of its
+    /// parts, those that the definition before had in the same way keep their numbers.
+    ///
+    /// # Errors
+    /// As [`Store::definition`].
+    pub(crate) async fn record_definition(
+        &self,
+        kind: &Kind,
+        fingerprint: Fingerprint,
+        recipes: &Recipes,
+    ) -> Result<Counted, StoreError> {
+        let name = definition_name(kind);
+        let fingerprint = fingerprint.to_string();
+        let of = format!("{}.{}", kind.kind(), kind.group());
+        let record = || async {
+            loop {
+                let stored = self.setting(&name).await?;
+                let last = stored.as_deref().and_then(Recorded::parse);
+                let known = match &last {
+                    Some(last) => self.recorded_recipes(kind, last.number).await?,
+                    None => RecordedRecipes::default(),
+                };
+                let same = last.as_ref().filter(|last| last.fingerprint == fingerprint);
+                let number = match (same, &last) {
+                    (Some(same), _) => same.number,
+                    (None, Some(last)) => last.number.saturating_add(1),
+                    // Rows of another program, or of a table that had another name, are of older definitions.
+                    (None, None) => {
+                        let latest =
+                            self.pool.fetch(&LatestDefinition { table: kind.table() }).await?.pop().unwrap_or(0);
+                        u32::try_from(latest).unwrap_or(u32::MAX - 1).saturating_add(1)
+                    }
+                };
+                // Where an earlier release has recorded the whole alone, all parts of it are as old as the whole.
+                let counted = known.counted(number, recipes);
+                let values = to_record(&counted, recipes);
+                if same.is_some() && known.values == values {
+                    return Ok(counted);
+                }
+                let value = format!("{} {fingerprint} {of}", counted.number);
+                let value: String = value.chars().take(VALUE).collect();
+                let mut tx = self.pool.begin(Access::Write).await?;
+                let written = async {
+                    let written = match &stored {
+                        Some(from) => tx.execute(&ReplaceSetting { name: &name, from, to: &value }).await,
+                        None => tx.execute(&RecordSetting { name: &name, value: &value }).await,
+                    };
+                    match written {
+                        Ok(1) => {}
+                        // Another one was faster.
+                        Ok(_) => return Ok(false),
+                        Err(sqlx::Error::Database(error)) if error.is_unique_violation() => return Ok(false),
+                        Err(error) => return Err(error),
+                    }
+                    // The row of the definition is locked from here on, so these belong to it.
+                    for (place, value) in values.iter().enumerate() {
+                        tx.execute(&WriteSetting { name: &recipes_name(kind, place), value }).await?;
+                    }
+                    for place in values.len()..known.settings {
+                        tx.execute(&ForgetSetting { name: &recipes_name(kind, place) }).await?;
+                    }
+                    Ok(true)
+                }
+                .await;
+                if tx.end(written).await? {
+                    return Ok(counted);
+                }
+            }
+        };
+        self.with_retries(|| format!("recording {name} in {SETTINGS}"), record).await
+    }
+}
+
+/// In place of a definition: the table has another one's rows.
+const RENAMED: &str = "renamed";
+
+/// Characters of a value.
+const VALUE: usize = 256;
+
+/// The setting with the last definition of a kind that no lock file counts. A table's name has 52 characters at most.
+fn definition_name(kind: &Kind) -> String {
+    format!("definition/{}", kind.table().name)
+}
+
+/// The setting with the columns of a declared kind whose values stay.
+fn stays_name(kind: &Kind) -> String {
+    format!("stays/{}", kind.table().name)
+}
+
+/// A setting with recipes of a declared kind. A table's name has 52 characters at most, and a table 1,017 columns.
+fn recipes_name(kind: &Kind, place: usize) -> String {
+    format!("recipes/{}/{place}", kind.table().name)
+}
+
+/// Recipes that a setting has room for: 16 digits, a number of up to 10, and two blanks each, behind the number of the definition.
+const RECIPES: usize = 8;
+
+/// The settings with the recipes of a definition: its number, and then each fingerprint with the number since which it is so.
+fn to_record(counted: &Counted, recipes: &Recipes) -> Vec<String> {
+    let row = (recipes.row, counted.row);
+    let of_columns = recipes.columns.iter().zip(&counted.columns).map(|((_, recipe), (_, since))| (*recipe, *since));
+    let all: Vec<(Fingerprint, u32)> = std::iter::once(row).chain(of_columns).collect();
+    let setting = |some: &[(Fingerprint, u32)]| {
+        some.iter().fold(counted.number.to_string(), |text, (recipe, since)| format!("{text} {recipe} {since}"))
+    };
+    all.chunks(RECIPES).map(setting).collect()
+}
+
+/// What is recorded about the recipes of a definition.
+#[derive(Default)]
+struct RecordedRecipes {
+    /// How many settings there are.
+    settings: usize,
+    /// Those that were recorded with the definition.
+    values: Vec<String>,
+    /// Each recipe, and the definition since which it is so.
+    since: HashMap<String, u32>,
+}
+
+impl RecordedRecipes {
+    /// Adds a setting. One of another definition says nothing: an earlier release has recorded the definition without its recipes.
+    fn add(&mut self, value: &str, number: u32) {
+        self.settings += 1;
+        let mut words = value.split(' ');
+        if words.next() != Some(number.to_string().as_str()) {
+            return;
+        }
+        self.values.push(value.to_owned());
+        while let (Some(recipe), Some(since)) = (words.next(), words.next()) {
+            if let Ok(since) = since.parse() {
+                self.since.insert(recipe.to_owned(), since);
+            }
+        }
+    }
+
+    /// A definition with this number: what is not recorded is so since then.
+    fn counted(&self, number: u32, recipes: &Recipes) -> Counted {
+        let since = |recipe: Fingerprint| self.since.get(&recipe.to_string()).copied().unwrap_or(number).min(number);
+        let columns: Vec<(Ident, u32)> = recipes.columns.iter().map(|(name, recipe)| (*name, since(*recipe))).collect();
+        Counted { number, row: since(recipes.row), columns }
+    }
+}
+
+/// What such a setting has: a number, a fingerprint, and the kind for people.
+struct Recorded {
+    number: u32,
+    fingerprint: String,
+}
+
+impl Recorded {
+    fn parse(value: &str) -> Option<Self> {
+        let mut words = value.split(' ');
+        Some(Recorded { number: words.next()?.parse().ok()?, fingerprint: words.next()?.to_owned() })
+    }
+}

@@ -1,0 +1,128 @@
+//! Creating tables that are missing: those of kinds, and the ingester's own.
+
+use super::catalog::Catalog;
+use super::foreign::difference;
+use super::own::{BACKFILLS, REJECTS, SETTINGS, own_schema};
+use crate::driver::StoreError;
+use crate::store::{Store, database, waiting_for};
+use ingester_core::Registry;
+use ingester_core::ddl::Schema;
+use ingester_core::dialect::statements::{CreateBackfills, CreateRejects, CreateSettings, ReadTables};
+use ingester_core::dialect::{Sql, Statement as _};
+use std::collections::HashSet;
+
+impl Store {
+    /// The names of the ingester's own tables.
+    pub(crate) const OWN: [&'static str; 3] = [REJECTS, BACKFILLS, SETTINGS];
+
+    /// Creates the missing tables of a list of kinds, or of a [`Registry`] with its views, and the ingester's own. Makes the views that
+    /// are missing or were made of another definition. Returns the names of the kinds' tables and the views that it made.
+    ///
+    /// # Errors
+    /// If the database cannot be read, or a missing table or view cannot be created.
+    pub async fn create_missing<'a>(&self, registry: impl Into<Registry<'a>>) -> Result<Vec<String>, StoreError> {
+        self.create_missing_of(registry.into()).await
+    }
+
+    async fn create_missing_of(&self, registry: Registry<'_>) -> Result<Vec<String>, StoreError> {
+        let kinds = registry.kinds;
+        Box::pin(self.refuse_foreign_tables(registry)).await?;
+        let existing = self.tables().await?;
+        let mut created = Vec::new();
+        for kind in kinds {
+            let schema = Schema::of(std::slice::from_ref(kind));
+            let names = schema.tables.iter().map(|table| table.name.to_string());
+            let missing: Vec<String> = names.filter(|name| !existing.contains(name)).collect();
+            if !missing.is_empty() {
+                for sql in self.dialect.create_all(&schema) {
+                    self.define(&sql, &format!("creating the tables of {}", kind.name())).await?;
+                }
+                created.extend(missing);
+            }
+        }
+        self.create_own().await?;
+        created.extend(self.make_views(&Schema::of(registry)).await?);
+        Ok(created)
+    }
+
+    /// Creates those of the ingester's own tables that are missing.
+    ///
+    /// # Errors
+    /// As [`Store::create_missing`], and if another program has a table of the same name.
+    pub async fn create_own(&self) -> Result<(), StoreError> {
+        self.check_own().await?;
+        let existing = self.tables().await?;
+        let dialect = self.dialect;
+        let own = [
+            (REJECTS, CreateRejects.sql(dialect)),
+            (BACKFILLS, CreateBackfills.sql(dialect)),
+            (SETTINGS, CreateSettings.sql(dialect)),
+        ];
+        for (table, sql) in own {
+            if !existing.contains(table) {
+                self.define(&sql, &format!("creating table {table}")).await?;
+            }
+        }
+        self.look_for_rejects().await
+    }
+
+    /// Whether there is the table of settings.
+    ///
+    /// # Errors
+    /// If the names of the tables cannot be read.
+    pub async fn has_settings(&self) -> Result<bool, StoreError> {
+        Ok(self.tables().await?.contains(SETTINGS))
+    }
+
+    /// Creates the table of settings if it is missing.
+    ///
+    /// # Errors
+    /// As [`Store::create_missing`].
+    pub async fn create_settings(&self) -> Result<(), StoreError> {
+        if self.tables().await?.contains(SETTINGS) {
+            return Ok(());
+        }
+        self.define(&CreateSettings.sql(self.dialect), &format!("creating table {SETTINGS}")).await
+    }
+
+    /// Checks that what has the names of the ingester's own tables can be them.
+    ///
+    /// # Errors
+    /// If one lacks a column, has another primary key, or the catalog cannot be read.
+    pub async fn check_own(&self) -> Result<(), StoreError> {
+        let own = own_schema(self.dialect).tables;
+        let catalog = self.catalog_with(&own.iter().collect::<Vec<_>>()).await?;
+        self.check_own_in(&catalog).await
+    }
+
+    pub(super) async fn check_own_in(&self, catalog: &Catalog) -> Result<(), StoreError> {
+        for own in own_schema(self.dialect).tables {
+            let Some(found) = catalog.tables.get(own.name.as_str()) else { continue };
+            // Not their types, which `ingester schema verify` compares.
+            let Some(reason) = difference(&own, found, |_| true) else { continue };
+            self.may_read(&own).await?;
+            return Err(StoreError::wrong(
+                format!("checking the table {}", own.name),
+                format!("it is not the ingester's: {reason}"),
+                "another program has made it: rename its table, or name another database; `ingester schema verify` tells more",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The names of the tables in the database.
+    ///
+    /// # Errors
+    /// If the catalog cannot be read.
+    pub async fn tables(&self) -> Result<HashSet<String>, StoreError> {
+        let doing = "reading the names of the tables";
+        let tables = waiting_for(|| database(doing), self.pool.fetch(&ReadTables)).await;
+        let tables = tables.map_err(|error| StoreError::of(doing.into(), error))?;
+        Ok(tables.into_iter().collect())
+    }
+
+    pub(super) async fn define(&self, sql: &Sql, doing: &str) -> Result<(), StoreError> {
+        let defined = waiting_for(|| database(doing), self.pool.define(sql)).await;
+        defined.map_err(|error| StoreError::of(doing.to_owned(), error))
+    }
+}

@@ -1,0 +1,121 @@
+//! A view as a database describes it, beside the one that it should have. Pure.
+
+use ingester_core::ddl::ViewDef;
+use ingester_core::dialect::Dialect;
+use ingester_core::dialect::statements::{CatalogView, ReadViewRecords};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// A view that a database has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FoundView {
+    /// Its columns in order; none where the database does not tell them.
+    pub(crate) columns: Vec<String>,
+    /// What it selects, in the server's words; empty if that may not be seen.
+    pub(super) text: String,
+    /// The version of the server whose words they are; empty if they are those that made it.
+    pub(super) writer: String,
+    /// What is recorded about it.
+    pub(super) record: Option<String>,
+}
+
+/// A view that a database has, beside the one that it should have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    /// It is this one, or nothing says otherwise.
+    Same,
+    /// It has other columns.
+    OtherColumns,
+    /// It was made of another definition.
+    OtherDefinition,
+    /// It was changed since it was made.
+    Changed,
+}
+
+/// The views of a catalog by name.
+pub(super) fn found_views(rows: Vec<CatalogView>, records: Vec<(String, String)>) -> BTreeMap<String, FoundView> {
+    let mut views: BTreeMap<String, FoundView> = BTreeMap::new();
+    for CatalogView { view, column, text, writer } in rows {
+        let found = views.entry(view).or_default();
+        found.columns.extend(column);
+        found.text.push_str(&text.unwrap_or_default());
+        found.writer = writer.unwrap_or_default();
+    }
+    for (name, value) in records {
+        if let Some(found) = name.strip_prefix(ReadViewRecords::PREFIX).and_then(|name| views.get_mut(name)) {
+            found.record = Some(value);
+        }
+    }
+    views
+}
+
+impl FoundView {
+    /// Beside the view that the database should have.
+    pub(crate) fn likeness(&self, view: &ViewDef) -> Likeness {
+        let same = self.columns.len() == view.columns.len()
+            && self.columns.iter().zip(&view.columns).all(|(found, column)| column.name.same_as(found));
+        // SQLite does not tell columns; its text has all of them.
+        if !same && !self.writer.is_empty() {
+            return Likeness::OtherColumns;
+        }
+        if self.is_of_another(view) {
+            return Likeness::OtherDefinition;
+        }
+        let (Some(record), Some(current)) = (&self.record, self.to_record(view)) else { return Likeness::Same };
+        let ([_, writer, text, _], [_, now, its, _]) = (parts(record), parts(&current));
+        if writer == now && text != its { Likeness::Changed } else { Likeness::Same }
+    }
+
+    /// Whether it was made of another definition, as far as that is recorded.
+    pub(super) fn is_of_another(&self, view: &ViewDef) -> bool {
+        self.record.as_ref().is_some_and(|record| parts(record)[0] != definition(view))
+    }
+
+    /// Whether it was made by another statement than that of this release, or nobody knows by which. Those of migrations are reviewed, and
+    /// stay.
+    pub(super) fn is_written_otherwise(&self, view: &ViewDef, dialect: Dialect) -> bool {
+        self.record
+            .as_ref()
+            .map(|record| parts(record)[3])
+            .is_some_and(|by| by != REVIEWED && by != statement(view, dialect))
+    }
+
+    /// What is to be recorded about it: what it was made of, who describes it, and how, each as the beginning of a checksum. `None` if it
+    /// may not be seen.
+    pub(super) fn to_record(&self, view: &ViewDef) -> Option<String> {
+        if self.text.is_empty() {
+            return None;
+        }
+        Some(format!("{} {} {}", definition(view), short(&self.writer), short(&self.text)))
+    }
+}
+
+/// What a view is made of.
+pub(super) fn definition(view: &ViewDef) -> String {
+    short(&serde_json::to_string(view).unwrap_or_default())
+}
+
+/// The statement that makes a view.
+pub(super) fn statement(view: &ViewDef, dialect: Dialect) -> String {
+    short(&dialect.script(&dialect.create_views(std::slice::from_ref(view))))
+}
+
+/// In place of a statement: a migration has made the view, or somebody before this was recorded.
+pub(super) const REVIEWED: &str = "-";
+
+pub(super) fn parts(record: &str) -> [&str; 4] {
+    let mut parts = record.split(' ');
+    std::array::from_fn(|_| parts.next().unwrap_or_default())
+}
+
+/// 64 bits of a checksum.
+pub(super) fn short(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(8).fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// The record of a view that is to be made: it is of no definition.
+pub(super) const ANNOUNCED: &str = "0 0 0";

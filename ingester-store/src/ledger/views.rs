@@ -1,0 +1,118 @@
+//! Views: whether a database has them as they were made, and making those that it lacks.
+//!
+//! A server tells what a view selects in its own words, which differ from those that made it, and from one version of the server to
+//! another. So once a view is made, `ingester_settings` records as `view:NAME` what it was made of, which server describes it, and how. If
+//! the same server describes it in other words later, somebody has changed it. Where nothing is recorded, or by another version of the
+//! server, only the columns can be compared, and what is there is recorded the next time. The statement that made it is recorded, too, where
+//! no migration has it: another release may write the same view in another way.
+
+use super::catalog::Catalog;
+use super::view::{ANNOUNCED, REVIEWED, parts, statement};
+use crate::driver::StoreError;
+use crate::store::Store;
+use ingester_core::ddl::{Schema, TableDef, ViewDef};
+use ingester_core::dialect::Dialect;
+use ingester_core::dialect::statements::{ForgetSetting, ReadViewRecords, WriteSetting};
+use ingester_core::schema::Ident;
+
+impl Catalog {
+    /// The first of these views that the database has, and of which nothing is recorded: somebody else made it.
+    pub(crate) fn foreign_view(&self, views: &[ViewDef]) -> Option<Ident> {
+        let is_foreign =
+            |view: &&ViewDef| self.views.get(view.name.as_str()).is_some_and(|found| found.record.is_none());
+        views.iter().find(is_foreign).map(|view| view.name)
+    }
+
+    /// Whether a view is missing, or was made of another definition or by another statement.
+    pub fn lacks_view(&self, view: &ViewDef, dialect: Dialect) -> bool {
+        let found = self.views.get(view.name.as_str());
+        found.is_none_or(|found| found.is_of_another(view) || found.is_written_otherwise(view, dialect))
+    }
+}
+
+impl Store {
+    /// Makes the views that are missing or were made of another definition, if the tables under them have their columns. Returns their
+    /// names.
+    pub(super) async fn make_views(&self, schema: &Schema) -> Result<Vec<String>, StoreError> {
+        if schema.views.is_empty() {
+            return Ok(Vec::new());
+        }
+        let catalog = self.catalog().await?;
+        let complete = |table: &TableDef| {
+            let found = catalog.tables.get(table.name.as_str());
+            found.is_some_and(|found| table.columns.iter().all(|column| found.column(column.name.as_str()).is_some()))
+        };
+        let possible = |view: &ViewDef| {
+            let under = |table: &&TableDef| view.reads(table.name);
+            schema.tables.iter().filter(under).all(complete)
+        };
+        let lacking: Vec<ViewDef> = schema
+            .views
+            .iter()
+            .filter(|view| catalog.lacks_view(view, self.dialect) && possible(view))
+            .cloned()
+            .collect();
+        for view in &lacking {
+            for sql in self.dialect.create_views(std::slice::from_ref(view)) {
+                self.define(&sql, &format!("making the view {}", view.name)).await?;
+            }
+        }
+        let made: Vec<Ident> = lacking.iter().map(|view| view.name).collect();
+        self.record_views(&schema.views, &made, false).await?;
+        Ok(made.iter().map(ToString::to_string).collect())
+    }
+
+    /// Records how the server describes these views: those that were `made` now, by `reviewed` migrations or by statements of this release,
+    /// and those of which nothing is recorded that still holds.
+    pub(crate) async fn record_views(
+        &self,
+        views: &[ViewDef],
+        made: &[Ident],
+        reviewed: bool,
+    ) -> Result<(), StoreError> {
+        if views.is_empty() {
+            return Ok(());
+        }
+        let catalog = self.catalog().await?;
+        for view in views {
+            let Some(found) = catalog.views.get(view.name.as_str()) else { continue };
+            let Some(record) = found.to_record(view) else { continue };
+            let (old, is_made) = (found.record.as_ref().map(|old| parts(old)), made.contains(&view.name));
+            let holds = old.is_some_and(|old| old[..2] == parts(&record)[..2]);
+            let by = match old {
+                _ if is_made && !reviewed => statement(view, self.dialect),
+                // It is described in other words, and is the one that it was.
+                Some([definition, .., by]) if !is_made && definition == parts(&record)[0] => by.to_owned(),
+                _ => REVIEWED.to_owned(),
+            };
+            let record = format!("{record} {by}");
+            if found.record.as_ref() == Some(&record) || holds && !is_made {
+                continue;
+            }
+            let name = format!("{}{}", ReadViewRecords::PREFIX, view.name);
+            let written = self.pool.execute(&WriteSetting { name: &name, value: &record }).await;
+            written.map_err(|error| StoreError::of(format!("recording the view {}", view.name), error))?;
+        }
+        Ok(())
+    }
+
+    /// Records that the views that a database lacks will be ours: so one that is there without any record is somebody else's.
+    pub(crate) async fn announce_views(&self, catalog: &Catalog, views: &[ViewDef]) -> Result<(), StoreError> {
+        for view in views.iter().filter(|view| !catalog.views.contains_key(view.name.as_str())) {
+            let name = format!("{}{}", ReadViewRecords::PREFIX, view.name);
+            let written = self.pool.execute(&WriteSetting { name: &name, value: ANNOUNCED }).await;
+            written.map_err(|error| StoreError::of(format!("recording the view {}", view.name), error))?;
+        }
+        Ok(())
+    }
+
+    /// Forgets what is recorded about these views, which are to be others from now on.
+    pub(crate) async fn forget_views(&self, views: &[Ident]) -> Result<(), StoreError> {
+        for view in views {
+            let name = format!("{}{view}", ReadViewRecords::PREFIX);
+            let forgotten = self.pool.execute(&ForgetSetting { name: &name }).await;
+            forgotten.map_err(|error| StoreError::of(format!("forgetting the view {view}"), error))?;
+        }
+        Ok(())
+    }
+}

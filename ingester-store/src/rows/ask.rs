@@ -1,0 +1,62 @@
+//! Questions that end in time, whoever asks them.
+
+use super::chunks::{MOST_ROWS, chunks};
+use crate::driver::{About, StoreError, is_about};
+use crate::store::Store;
+use ingester_core::dialect::statements::ReadCompanion;
+use ingester_core::dialect::{Access, Query};
+use ingester_core::schema::{Companion, Table};
+use std::time::Duration;
+
+/// How much longer than the server this process waits: the server may not know the limit, or may not answer at all.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The answer to a question, if there was one in time.
+pub(crate) type InTime<T> = Option<T>;
+
+impl Store {
+    /// Runs a query; `None` if it took longer than `time`. The server ends it then.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub(crate) async fn ask<Q: Query>(
+        &self,
+        doing: impl Fn() -> String,
+        query: &Q,
+        time: Duration,
+    ) -> Result<InTime<Vec<Q::Row>>, StoreError> {
+        let asked = || async {
+            match tokio::time::timeout(time + PATIENCE, self.pool.fetch_within(query, time)).await {
+                Ok(Ok(rows)) => Ok(Some(rows)),
+                Ok(Err(error)) if is_about(&error, About::Time) => Ok(None),
+                Ok(Err(error)) => Err(error),
+                Err(_) => Ok(None),
+            }
+        };
+        self.with_retries(doing, asked).await
+    }
+
+    /// The labels or annotations of these objects: uid, key and value, in no order.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub(crate) async fn pairs(
+        &self,
+        table: &'static Table,
+        companion: Companion,
+        uids: &[&str],
+    ) -> Result<Vec<(String, String, String)>, StoreError> {
+        let read = || async {
+            let mut tx = self.pool.begin(Access::Read).await?;
+            let mut pairs = Vec::new();
+            for uids in chunks(uids, MOST_ROWS) {
+                match tx.fetch(&ReadCompanion { table, companion, uids }).await {
+                    Ok(read) => pairs.extend(read),
+                    Err(error) => return tx.end(Err(error)).await,
+                }
+            }
+            tx.end(Ok(pairs)).await
+        };
+        self.with_retries(|| format!("reading `{}`", table.companion(companion)), read).await
+    }
+}

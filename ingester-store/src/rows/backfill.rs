@@ -1,0 +1,433 @@
+//! Backfilling columns of rows that are stored: one page of rows per transaction, and the progress of each new column.
+//!
+//! Must not: decode an object; the caller brings the decoder.
+
+use super::batch::Batch;
+use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room, too_large};
+use super::rejects::{self, Reject};
+use crate::driver::{StoreError, Transaction};
+use crate::ledger::BACKFILLS;
+use crate::store::Store;
+use ingester_core::dialect::Access;
+use ingester_core::dialect::statements::{
+    BackfillRow, Backfilled, BeginBackfill, EndBackfill, ForgetBackfills, Gone, MarkRows, OlderRows, ReadBackfills,
+    ReadForBackfill, RecordRejects, RowsToBackfill, SettleRejects, StepBackfill, Tombstone, WriteBackfilled,
+};
+use ingester_core::kind::Kind;
+use ingester_core::protobuf::Lost;
+use ingester_core::row::Row;
+use ingester_core::schema::{Companion, Ident, Table};
+use ingester_core::value::{Micros, Value};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The result of backfilling one page of rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Page {
+    /// The uid of the last row; `None` if no row was left.
+    pub(crate) last: Option<String>,
+    /// Rows that were read.
+    pub(crate) read: u64,
+    /// Rows that got other values.
+    pub(crate) filled: u64,
+    /// Rows that cannot be filled, with their reasons. They are recorded as rejects.
+    pub(crate) failed: Vec<Reject>,
+    /// Bytes of the objects and of the values that are made from them.
+    pub(crate) bytes: usize,
+}
+
+/// Which rows of a table are backfilled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All, because somebody asked for it.
+    Asked,
+    /// All but those of later definitions, because columns were added.
+    Added,
+    /// Those of older definitions.
+    Older,
+}
+
+/// The columns of a kind that are backfilled together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) kind: &'a Kind,
+    pub(crate) scope: Scope,
+    /// Their places in the table.
+    pub(crate) places: &'a [usize],
+    /// Whether they are all columns that are computed from the object. Then the rows are of the kind's definition afterwards.
+    pub(crate) whole: bool,
+    /// The names of those whose progress is noted.
+    pub(crate) noted: &'a [Ident],
+    /// Whether the rows of companion tables are filled, too.
+    pub(crate) companions: bool,
+}
+
+impl Store {
+    /// The progress of every column that was ever to be backfilled.
+    pub(crate) async fn backfills(&self) -> Result<Vec<BackfillRow>, StoreError> {
+        if !self.tables().await?.contains(BACKFILLS) {
+            return Ok(Vec::new());
+        }
+        let doing = || format!("reading {BACKFILLS}");
+        self.with_retries(doing, || async { self.pool.fetch(&ReadBackfills).await }).await
+    }
+
+    /// Notes that columns are to be backfilled from the first row on. Of each: table, column and migration.
+    pub(crate) async fn begin_backfill(&self, columns: &[(String, String, i64)]) -> Result<(), StoreError> {
+        self.with_retries(
+            || format!("writing {BACKFILLS}"),
+            || async {
+                let mut tx = self.pool.begin(Access::Write).await?;
+                let written = async {
+                    for (table, column, migration) in columns {
+                        let begin_time = Micros::now();
+                        tx.execute(&BeginBackfill { table, column, migration: *migration, begin_time }).await?;
+                    }
+                    Ok(())
+                }
+                .await;
+                tx.end(written).await
+            },
+        )
+        .await
+    }
+
+    /// Deletes the progress of columns that migrations after `version` have added.
+    pub(crate) async fn forget_backfills(&self, version: i64) -> Result<(), StoreError> {
+        let doing = || format!("writing {BACKFILLS}");
+        self.with_retries(doing, || async { self.pool.execute(&ForgetBackfills { after: version }).await })
+            .await
+            .map(drop)
+    }
+
+    /// Notes that columns of a table are complete.
+    pub(crate) async fn end_backfill(&self, table: &str, columns: &[Ident]) -> Result<(), StoreError> {
+        self.with_retries(
+            || format!("writing {BACKFILLS}"),
+            || async {
+                let mut tx = self.pool.begin(Access::Write).await?;
+                let written = async {
+                    for column in columns {
+                        let complete_time = Micros::now();
+                        tx.execute(&EndBackfill { table, column: column.as_str(), complete_time }).await?;
+                    }
+                    Ok(())
+                }
+                .await;
+                tx.end(written).await
+            },
+        )
+        .await
+    }
+
+    /// Whether any row of a kind is of an older definition.
+    pub(crate) async fn any_older(&self, kind: &Kind) -> Result<bool, StoreError> {
+        if kind.ingest_version() == 0 {
+            return Ok(false);
+        }
+        let doing = || format!("looking for rows of `{}` of older definitions", kind.table().name);
+        let first = &older(kind, "", 1);
+        Ok(!self.with_retries(doing, || async { self.pool.fetch(first).await }).await?.is_empty())
+    }
+
+    /// Backfills up to `limit` rows that come after the uid `after`, in the order of their uids, and notes the progress in the
+    /// same transaction.
+    ///
+    /// The rows are locked, so nothing that others write in the meantime is overwritten. `decode` makes the row of a stored
+    /// object; `None` if its kind leaves it out.
+    pub(crate) async fn backfill_page(
+        &self,
+        target: Target<'_>,
+        after: &str,
+        limit: usize,
+        decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
+    ) -> Result<Page, StoreError> {
+        let page = self.with_retries(
+            || format!("backfilling columns of `{}`", target.kind.table().name),
+            || async {
+                // Without locks, and outside of a transaction: most rows that it passes are none of these.
+                let found = match target.scope {
+                    Scope::Older => Some(self.pool.fetch(&older(target.kind, after, limit)).await?),
+                    Scope::Asked | Scope::Added => None,
+                };
+                let rows = match &found {
+                    Some(uids) if uids.is_empty() => return Ok(Page::default()),
+                    Some(uids) => Rows::These(uids),
+                    None => Rows::After(after, limit),
+                };
+                // By the database's clock, which also judges how long ago a row was marked.
+                let terms = Terms { now: self.now(), max_packet: self.max_packet, settle: !self.recorded().is_empty() };
+                let mut tx = self.pool.begin(Access::Write).await?;
+                let page = page(&mut tx, target, rows, terms, &decode).await;
+                tx.end(page).await
+            },
+        );
+        let page = page.await?;
+        if !page.failed.is_empty() {
+            self.recorded().add(page.failed.iter().map(rejects::named));
+        }
+        Ok(page)
+    }
+}
+
+/// Rows of older definitions of a kind.
+fn older<'a>(kind: &Kind, after: &'a str, limit: usize) -> OlderRows<'a> {
+    OlderRows { table: kind.table(), ingest_version: kind.ingest_version(), unmarked: kind.is_older(0), after, limit }
+}
+
+/// How a page is written.
+#[derive(Clone, Copy)]
+struct Terms {
+    /// The time of what is marked.
+    now: Micros,
+    /// The server's `max_allowed_packet`, in bytes.
+    max_packet: usize,
+    /// Whether the rejects of rows that can be filled now are to be deleted.
+    settle: bool,
+}
+
+/// The rows of a page.
+enum Rows<'a> {
+    After(&'a str, usize),
+    These(&'a [String]),
+}
+
+/// What is to be done with the rows of a page.
+#[derive(Default)]
+struct Changes<'k> {
+    /// Rows with other values.
+    write: Vec<Backfilled>,
+    /// Rows that have their values already, of an older definition.
+    mark: Vec<String>,
+    /// Rows in the cluster that their kind leaves out now, with their versions.
+    gone: Vec<(String, u64)>,
+    /// Rows that can be filled, with their versions.
+    good: Vec<(String, String)>,
+    /// Rows whose rows in companion tables are to be filled, too, without their columns.
+    pairs: Vec<(Changed<'k>, Row)>,
+}
+
+/// What of a row is to be filled.
+#[derive(Clone, Copy)]
+struct Changed<'k> {
+    kind: &'k Kind,
+    /// The definition that wrote the row, if only that is to be filled which is made in another way since; `None` if all is.
+    version: Option<u32>,
+}
+
+impl Changed<'_> {
+    /// Whether all of it is.
+    fn row(self) -> bool {
+        self.version.is_none_or(|version| self.kind.changed_since(version))
+    }
+
+    /// Whether the column at a place of the table is.
+    fn place(self, place: usize) -> bool {
+        self.column(self.kind.table().columns[place].name)
+    }
+
+    fn column(self, name: Ident) -> bool {
+        self.version.is_none_or(|version| self.kind.column_changed_since(name, version))
+    }
+
+    /// Whether the rows in a companion table are.
+    fn companion(self, companion: Companion) -> bool {
+        match companion {
+            Companion::Labels | Companion::Annotations => self.row(),
+            Companion::Values(many) => self.column(many.name),
+        }
+    }
+
+    /// Whether those of any companion are.
+    fn companions(self) -> bool {
+        self.kind.table().companions().any(|companion| self.companion(companion))
+    }
+
+    /// A row with the stored values where they are made as they were.
+    fn within(self, mut new: Row, places: &[usize], stored: &[Value]) -> Row {
+        for (place, stored) in places.iter().zip(stored).filter(|(place, _)| !self.place(**place)) {
+            new.values[*place] = stored.clone();
+        }
+        new
+    }
+}
+
+async fn page(
+    tx: &mut Transaction,
+    target: Target<'_>,
+    rows: Rows<'_>,
+    terms: Terms,
+    decode: impl Fn(Arc<str>) -> Result<Option<Row>, String>,
+) -> Result<Page, sqlx::Error> {
+    let Target { kind, scope, places, whole, noted, companions } = target;
+    let Terms { now, max_packet, settle } = terms;
+    let (table, number) = (kind.table(), kind.ingest_version());
+    let mut page = Page::default();
+    let stored = match rows {
+        Rows::After(uid, limit) => {
+            tx.fetch(&ReadForBackfill { table, places, rows: RowsToBackfill::After { uid, limit } }).await?
+        }
+        Rows::These(uids) => {
+            page.last = uids.last().cloned();
+            let uids: Vec<&str> = uids.iter().map(String::as_str).collect();
+            let mut stored = Vec::with_capacity(uids.len());
+            for uids in chunks(&uids, MOST_ROWS) {
+                stored.extend(tx.fetch(&ReadForBackfill { table, places, rows: RowsToBackfill::These(uids) }).await?);
+            }
+            stored
+        }
+    };
+    let mut changes = Changes::default();
+    for row in stored {
+        let Value::Text(json) = row.json else {
+            return Err(sqlx::Error::Decode("a row without json".into()));
+        };
+        if page.last.as_ref().is_none_or(|last| *last < row.uid) {
+            page.last = Some(row.uid.clone());
+        }
+        page.read += 1;
+        page.bytes += json.len();
+        // Another writer may have written it since it was found.
+        let skipped = match scope {
+            Scope::Asked => false,
+            Scope::Added => row.ingest_version > number,
+            Scope::Older => !kind.is_older(row.ingest_version),
+        };
+        if skipped {
+            continue;
+        }
+        // A row that gets only some of its columns from this definition is of the older one of both.
+        let ingest_version = if whole { number } else { number.min(row.ingest_version) };
+        let changed = Changed { kind, version: (scope == Scope::Older).then_some(row.ingest_version) };
+        // Nothing that this row has is made in another way.
+        if whole && !changed.row() && !places.iter().any(|place| changed.place(*place)) && !changed.companions() {
+            changes.mark.push(row.uid);
+            continue;
+        }
+        let decoded = decode(json).map(|new| new.map(|new| changed.within(new, places, &row.values)));
+        let reason = match decoded {
+            Ok(Some(new))
+                if !places.iter().zip(&row.values).all(|(place, stored)| has(table, *place, stored, &new)) =>
+            {
+                let write = Backfilled { uid: row.uid.clone(), ingest_version, row: new };
+                let bytes = write.bytes(places);
+                page.bytes += bytes;
+                if bytes <= room(max_packet) {
+                    changes.pairs.extend(companions.then(|| (changed, pairs_of(&row.uid, &write.row))));
+                    changes.good.push((row.uid, row.res_version.to_string()));
+                    changes.write.push(write);
+                    continue;
+                }
+                too_large(bytes, max_packet)
+            }
+            Ok(left) => {
+                // A row that its kind leaves out now, and whose object is in the cluster, is no live row. Of others nobody needs
+                // the values.
+                if left.is_none() && whole && number > 0 && row.in_cluster {
+                    changes.gone.push((row.uid.clone(), row.res_version));
+                }
+                changes.pairs.extend(left.filter(|_| companions).map(|new| (changed, pairs_of(&row.uid, &new))));
+                if whole && row.ingest_version != number {
+                    changes.mark.push(row.uid.clone());
+                }
+                changes.good.push((row.uid, row.res_version.to_string()));
+                continue;
+            }
+            Err(reason) => reason,
+        };
+        page.failed.push(Reject {
+            uid: row.uid,
+            group_ver: row.group_ver,
+            kind: kind.kind().to_owned(),
+            namespace: row.namespace,
+            name: row.name,
+            res_version: row.res_version.to_string(),
+            reason,
+        });
+    }
+    page.filled = write(tx, target, &changes, terms).await?;
+    note(tx, table, noted, &page).await?;
+    let rejected: Vec<_> = page.failed.iter().map(rejects::row).collect();
+    for rejects in rejected.chunks(100) {
+        tx.execute(&RecordRejects { rejects, reject_time: now }).await?;
+    }
+    if settle {
+        let versions: Vec<(&str, String)> = changes.good.iter().map(|(uid, v)| (uid.as_str(), v.clone())).collect();
+        for versions in chunks(&versions, MOST_ROWS) {
+            tx.execute(&SettleRejects { kind: kind.kind(), versions }).await?;
+        }
+    }
+    Ok(page)
+}
+
+/// The rows of companion tables, under the uid by which the row is stored.
+fn pairs_of(uid: &str, row: &Row) -> Row {
+    Row {
+        uid: uid.into(),
+        values: Box::default(),
+        labels: row.labels.clone(),
+        annotations: row.annotations.clone(),
+        many: row.many.clone(),
+        lost: Lost::default(),
+        ..*row
+    }
+}
+
+/// Whether a column has the value already that `new` would leave in it.
+fn has(table: &Table, place: usize, stored: &Value, new: &Row) -> bool {
+    let new = &new.values[place];
+    new == stored || table.columns[place].stays.holds(*stored == Value::Null, *new == Value::Null)
+}
+
+/// Writes what a page changes. Returns how many rows got other values.
+async fn write(
+    tx: &mut Transaction,
+    target: Target<'_>,
+    changes: &Changes<'_>,
+    Terms { now, max_packet, .. }: Terms,
+) -> Result<u64, sqlx::Error> {
+    let Target { kind, places, .. } = target;
+    let table = kind.table();
+    let rows: Vec<&Backfilled> = changes.write.iter().collect();
+    for rows in packets(&rows, most_rows(2 + places.len()), max_packet, |row| row.bytes(places))? {
+        tx.execute(&WriteBackfilled { table, places, rows }).await?;
+    }
+    let mut filled: HashSet<Box<str>> = changes.write.iter().map(|write| write.uid.as_str().into()).collect();
+    if !changes.pairs.is_empty() {
+        let batch = Batch { table, changes: &[], now, max_packet, clear_rejects: false, trusting: false };
+        for companion in table.companions() {
+            let rows: Vec<&Row> =
+                changes.pairs.iter().filter(|(changed, _)| changed.companion(companion)).map(|(_, row)| row).collect();
+            batch.write_companions(tx, companion, &[], &rows, Some(&mut filled)).await?;
+        }
+    }
+    let gone_rows = changes.gone.len();
+    let gone = changes.gone.iter();
+    let gone: Vec<Gone<'_>> =
+        gone.map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
+    for gone in chunks(&gone, MOST_ROWS) {
+        tx.execute(&Tombstone { table, gone, update_time: now }).await?;
+    }
+    let uids: Vec<&str> = changes.mark.iter().map(String::as_str).collect();
+    for uids in chunks(&uids, MOST_ROWS) {
+        tx.execute(&MarkRows { table, ingest_version: kind.ingest_version(), uids }).await?;
+    }
+    Ok((filled.len() + gone_rows) as u64)
+}
+
+/// Notes the progress of columns.
+async fn note(tx: &mut Transaction, table: &Table, noted: &[Ident], page: &Page) -> Result<(), sqlx::Error> {
+    let Some(position) = &page.last else { return Ok(()) };
+    for column in noted {
+        let step = StepBackfill {
+            table: table.name.as_str(),
+            column: column.as_str(),
+            position,
+            read: page.read,
+            filled: page.filled,
+            failed: page.failed.len() as u64,
+        };
+        tx.execute(&step).await?;
+    }
+    Ok(())
+}

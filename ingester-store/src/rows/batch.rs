@@ -1,0 +1,234 @@
+//! One batch: many objects of one table in one transaction, with statements of many rows. Rows are locked in the order of their
+//! uids.
+//!
+//! Locking the main row covers the rows of companion tables, because every writer of an object locks its main row first. So once the
+//! main rows are written, no other transaction writes their labels, annotations and many values.
+
+use super::change::{Report, RowChange};
+use super::chunks::{MOST_ROWS, chunks, most_rows, packets, room};
+use super::companions::CompanionChanges;
+use super::guard::{Eviction, Verdict, Version, verdict, verdict_of_tombstone, verdict_over};
+use crate::driver::Transaction;
+use ingester_core::dialect::statements::{
+    ClearRejects, ConfirmEvictions, DeleteCompanion, Gone, Insert, Overwrite, ReadCompanion, Tombstone, Versions,
+    WriteCompanion,
+};
+use ingester_core::row::{Expected, Row};
+use ingester_core::schema::{Companion, Table};
+use ingester_core::value::Micros;
+use std::collections::{HashMap, HashSet};
+
+pub(super) struct Batch<'a> {
+    pub(super) table: &'static Table,
+    /// Sorted by uid; each uid occurs once.
+    pub(super) changes: &'a [RowChange],
+    pub(super) now: Micros,
+    pub(super) max_packet: usize,
+    pub(super) clear_rejects: bool,
+    /// Whether to rely on [`Row::expected`] until it turns out to be wrong.
+    pub(super) trusting: bool,
+}
+
+impl Batch<'_> {
+    /// Writes the batch; the caller commits.
+    pub(super) async fn write(&self, tx: &mut Transaction) -> Result<Report, sqlx::Error> {
+        let mut report = Report::default();
+        let uids: Vec<&str> = self.changes.iter().map(RowChange::uid).collect();
+        // Rows that are expected to be absent are not read: if one exists after all, its INSERT fails, and it is read then.
+        let asked: Vec<&str> = self.changes.iter().filter(|change| !self.is_new(change)).map(RowChange::uid).collect();
+        let stored = self.versions(tx, &asked).await?;
+
+        let (mut absent, mut present, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        // The uids of evicted rows whose objects have left etcd.
+        let mut confirmed: Vec<&str> = Vec::new();
+        // Rows that exist and have the right rows in the companion tables already.
+        let mut alike = Vec::new();
+        for change in self.changes {
+            let old = stored.get(change.uid()).copied();
+            match change {
+                RowChange::Row(row) => match old.map(|old| (verdict(old, row.version()), old)) {
+                    None => absent.push(row),
+                    Some((Verdict::Write, old)) if has_its_companions(row, old) => alike.push(row),
+                    Some((Verdict::Write, _)) => present.push(row),
+                    Some((Verdict::Mark, _)) => gone.extend(as_gone(row)),
+                    Some((Verdict::Confirm, _)) => confirmed.push(&row.uid),
+                    Some((Verdict::Unchanged, _)) => report.unchanged += 1,
+                    Some((Verdict::Stale, _)) => report.stale.push(row.uid.clone()),
+                },
+                RowChange::Replacement { row, seen } => match old.map(|old| verdict_over(old, *seen, row.version())) {
+                    None => absent.push(row),
+                    Some(Verdict::Write) => present.push(row),
+                    Some(Verdict::Mark) => gone.extend(as_gone(row)),
+                    Some(Verdict::Confirm) => confirmed.push(&row.uid),
+                    Some(Verdict::Unchanged) => report.unchanged += 1,
+                    Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
+                },
+                RowChange::Tombstone { uid, res_version, delete_time } => {
+                    match old.map(|old| verdict_of_tombstone(old, *res_version)) {
+                        // Without a row, the object was never stored, and there is nothing to mark.
+                        None | Some(Verdict::Unchanged) => report.unchanged += 1,
+                        Some(Verdict::Stale) => report.stale.push(uid.clone()),
+                        Some(Verdict::Confirm) => confirmed.push(uid),
+                        Some(Verdict::Write | Verdict::Mark) => {
+                            gone.push(Gone { uid, res_version: *res_version, delete_time: *delete_time });
+                        }
+                    }
+                }
+            }
+        }
+
+        let mut inserted = Vec::new();
+        while !absent.is_empty() {
+            let (done, refused) = self.insert(tx, &absent).await?;
+            let rest = absent.split_off(done);
+            inserted.append(&mut absent);
+            let Some(refused) = refused else { break };
+            // Another writer has inserted one of these rows in the meantime. Now it can be read and locked.
+            let uids: Vec<&str> = rest.iter().map(|row| row.uid.as_ref()).collect();
+            let stored = self.versions(tx, &uids).await?;
+            if !rest.iter().any(|row| stored.contains_key(row.uid.as_ref())) {
+                // Another unique key was violated, one that somebody added by hand; or the server compares two uids as equal
+                // because they differ only in trailing blanks.
+                return Err(refused);
+            }
+            for row in rest {
+                match stored.get(row.uid.as_ref()).map(|old| verdict(*old, row.version())) {
+                    None => absent.push(row),
+                    Some(Verdict::Write) => present.push(row),
+                    Some(Verdict::Mark) => gone.extend(as_gone(row)),
+                    Some(Verdict::Confirm) => confirmed.push(&row.uid),
+                    Some(Verdict::Unchanged) => report.unchanged += 1,
+                    Some(Verdict::Stale) => report.stale.push(row.uid.clone()),
+                }
+            }
+        }
+        let (changed, winners) = (present.len(), [present, alike].concat());
+        self.overwrite(tx, &winners).await?;
+        for companion in self.table.companions() {
+            self.write_companions(tx, companion, &inserted, &winners[..changed], None).await?;
+        }
+        self.tombstones(tx, &gone).await?;
+        for uids in chunks(&confirmed, MOST_ROWS) {
+            tx.execute(&ConfirmEvictions { table: self.table, uids }).await?;
+        }
+        report.written += inserted.len() + winners.len() + gone.len() + confirmed.len();
+        if self.clear_rejects {
+            for uids in chunks(&uids, MOST_ROWS) {
+                tx.execute(&ClearRejects { kind: self.table.kind, uids }).await?;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Whether the writer expects that the object has no row.
+    fn is_new(&self, change: &RowChange) -> bool {
+        self.trusting && matches!(change, RowChange::Row(Row { expected: Some(Expected::Absent), .. }))
+    }
+
+    async fn versions(&self, tx: &mut Transaction, uids: &[&str]) -> Result<HashMap<String, Version>, sqlx::Error> {
+        let mut stored = HashMap::with_capacity(uids.len());
+        for uids in chunks(uids, MOST_ROWS) {
+            stored.extend(tx.fetch(&Versions { table: self.table, uids, lock: true }).await?);
+        }
+        Ok(stored)
+    }
+
+    /// Inserts rows, up to the first statement that fails because a row exists. Returns how many it inserted, and that error.
+    async fn insert(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(usize, Option<sqlx::Error>), sqlx::Error> {
+        let mut inserted = 0;
+        for rows in self.main_packets(rows)? {
+            match tx.execute(&Insert { table: self.table, rows, update_time: self.now }).await {
+                // Only the statement is rolled back, not the transaction.
+                Err(error) if error.as_database_error().is_some_and(|error| error.is_unique_violation()) => {
+                    return Ok((inserted, Some(error)));
+                }
+                result => result?,
+            };
+            inserted += rows.len();
+        }
+        Ok((inserted, None))
+    }
+
+    pub(super) async fn overwrite(&self, tx: &mut Transaction, rows: &[&Row]) -> Result<(), sqlx::Error> {
+        for rows in self.main_packets(rows)? {
+            tx.execute(&Overwrite { table: self.table, rows, update_time: self.now }).await?;
+        }
+        Ok(())
+    }
+
+    fn main_packets<'r, 'b>(&self, rows: &'r [&'b Row]) -> Result<Vec<&'r [&'b Row]>, sqlx::Error> {
+        let most = most_rows(self.table.columns.len());
+        self.packets(rows, most, |row| row.bytes())
+    }
+
+    /// Makes the stored rows of a companion equal to those of the rows. `inserted` have none stored yet, `present` may. Adds the uids of
+    /// those `present` that had others to `changed`, if somebody wants to know.
+    pub(super) async fn write_companions(
+        &self,
+        tx: &mut Transaction,
+        companion: Companion,
+        inserted: &[&Row],
+        present: &[&Row],
+        changed: Option<&mut HashSet<Box<str>>>,
+    ) -> Result<(), sqlx::Error> {
+        let table = self.table;
+        let mut stored = Vec::new();
+        let uids: Vec<&str> = present.iter().map(|row| row.uid.as_ref()).collect();
+        for uids in chunks(&uids, MOST_ROWS) {
+            stored.extend(tx.fetch(&ReadCompanion { table, companion, uids }).await?);
+        }
+        let mut changes = CompanionChanges::between(companion, &stored, present);
+        if let Some(changed) = changed {
+            changed.extend(changes.uids().map(Box::from));
+        }
+        for row in inserted {
+            changes.write_all(companion, row);
+        }
+        for rows in chunks(&changes.delete, MOST_ROWS) {
+            tx.execute(&DeleteCompanion { table, companion, rows }).await?;
+        }
+        let bytes = |(uid, key, value): &(&str, &str, &str)| uid.len() + key.len() + value.len() + 27;
+        for rows in self.packets(&changes.write, 4 * MOST_ROWS, bytes)? {
+            tx.execute(&WriteCompanion { table, companion, rows }).await?;
+        }
+        Ok(())
+    }
+
+    /// Marks rows as deleted.
+    async fn tombstones(&self, tx: &mut Transaction, gone: &[Gone<'_>]) -> Result<(), sqlx::Error> {
+        for gone in chunks(gone, MOST_ROWS) {
+            tx.execute(&Tombstone { table: self.table, gone, update_time: self.now }).await?;
+        }
+        Ok(())
+    }
+
+    /// How many bytes of parameters fit into one packet, beside the statement's text and the types of the parameters.
+    pub(super) fn room(&self) -> usize {
+        room(self.max_packet)
+    }
+
+    /// Splits rows into statements of at most `most` rows that fit into one packet of the server.
+    fn packets<'r, T>(
+        &self,
+        rows: &'r [T],
+        most: usize,
+        bytes: impl Fn(&T) -> usize,
+    ) -> Result<Vec<&'r [T]>, sqlx::Error> {
+        packets(rows, most, self.max_packet, bytes)
+    }
+}
+
+/// The mark of a row that is deleted.
+fn as_gone(row: &Row) -> Option<Gone<'_>> {
+    row.delete_time.map(|delete_time| Gone { uid: &row.uid, res_version: row.res_version, delete_time })
+}
+
+/// Whether the stored row is the expected one and already has the rows of `row` in its companion tables. The version of the main row
+/// vouches for them, because all are only written together.
+pub(super) fn has_its_companions(row: &Row, stored: Version) -> bool {
+    let Some(Expected::Stored { res_version, companions }) = row.expected else { return false };
+    // Labels and annotations do not depend on the definition, many values do.
+    let ingest_version = if row.many.is_empty() { stored.ingest_version } else { row.ingest_version };
+    let live = Version { res_version, ingest_version, deleted: false, eviction: Eviction::None };
+    res_version > 0 && stored == live && companions == row.companions_hash()
+}

@@ -1,0 +1,105 @@
+//! What is to be written of objects, and what became of it.
+
+use super::guard::Version;
+use ingester_core::row::Row;
+use ingester_core::value::Micros;
+
+/// What is to be written of one object.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RowChange {
+    /// The object's row: a tombstone if `delete_time` is set, an evicted row if `evict_time` is set.
+    Row(Row),
+    /// The row of an object as the cluster has it now, although the guard would keep the stored row: the cluster was restored from
+    /// a backup, or somebody changed the row. It replaces the row that its writer saw before it asked the cluster, and no other:
+    /// if the stored row is not that one any more, the guard decides.
+    Replacement {
+        /// The new row.
+        row: Row,
+        /// The version of the stored row, read before the object.
+        seen: Version,
+    },
+    /// A tombstone for an object of which only the uid is known. It confirms the eviction of an evicted row instead.
+    Tombstone {
+        /// The object's uid.
+        uid: Box<str>,
+        /// The resourceVersion at which the object was found to be gone; rows of later versions are left alone.
+        res_version: u64,
+        /// The tombstone's `delete_time`.
+        delete_time: Micros,
+    },
+}
+
+impl RowChange {
+    /// The object's uid.
+    pub fn uid(&self) -> &str {
+        match self {
+            RowChange::Row(row) | RowChange::Replacement { row, .. } => &row.uid,
+            RowChange::Tombstone { uid, .. } => uid,
+        }
+    }
+
+    /// Whether it writes an evicted row, which is the only copy of its object.
+    pub(super) fn is_eviction(&self) -> bool {
+        match self {
+            RowChange::Row(row) | RowChange::Replacement { row, .. } => row.evict_time.is_some(),
+            RowChange::Tombstone { .. } => false,
+        }
+    }
+
+    pub(super) fn res_version(&self) -> u64 {
+        match self {
+            RowChange::Row(row) | RowChange::Replacement { row, .. } => row.res_version,
+            RowChange::Tombstone { res_version, .. } => *res_version,
+        }
+    }
+}
+
+/// The result of writing a batch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Rows written.
+    pub written: usize,
+    /// Rows that were stored already in the same version.
+    pub unchanged: usize,
+    /// The uids of objects of which a later version is stored, or one that only the cluster can judge, see
+    /// [`Verdict::Stale`](super::guard::Verdict::Stale).
+    pub stale: Vec<Box<str>>,
+    /// Objects that the database refused.
+    pub rejected: Vec<Rejected>,
+    /// Objects that could not be stored now, with an error that nobody knows: it may pass. They are to be written again later; one that
+    /// is refused for long, while others are stored, is rejected then.
+    pub postponed: Vec<Rejected>,
+}
+
+/// An object that the database refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejected {
+    /// Its uid.
+    pub uid: Box<str>,
+    /// Why, for people.
+    pub reason: String,
+}
+
+impl Report {
+    pub(super) fn add(&mut self, other: Report) {
+        self.written += other.written;
+        self.unchanged += other.unchanged;
+        self.stale.extend(other.stale);
+        self.rejected.extend(other.rejected);
+        self.postponed.extend(other.postponed);
+    }
+}
+
+/// Sorts changes by uid, so that all transactions lock rows in the same order. Of each uid it keeps the change with the highest
+/// version; of equal versions, the last one.
+pub fn latest_of_each(mut changes: Vec<RowChange>) -> Vec<RowChange> {
+    changes.sort_by(|a, b| a.uid().cmp(b.uid()).then(a.res_version().cmp(&b.res_version())));
+    let mut latest: Vec<RowChange> = Vec::with_capacity(changes.len());
+    for change in changes {
+        match latest.last_mut() {
+            Some(last) if last.uid() == change.uid() => *last = change,
+            _ => latest.push(change),
+        }
+    }
+    latest
+}

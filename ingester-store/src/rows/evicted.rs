@@ -1,0 +1,289 @@
+//! Changing evicted rows where they live: in SQL. Their objects have left etcd, so the row decides alone, under its lock: what the
+//! cluster still says of them, the guard keeps out. A row whose eviction is only intended is left to the mirror.
+//!
+//! Main rows are locked first, as by every writer. So what is decided about a row is decided about the row that is then written.
+
+use super::batch::Batch;
+use super::chunks::{MOST_ROWS, chunks};
+use super::guard::{Eviction, Version};
+use super::read::{StoredRow, read_rows};
+use crate::driver::{StoreError, Transaction};
+use crate::store::Store;
+use ingester_core::Kind;
+use ingester_core::dialect::statements::{Gone, Tombstone, Versions};
+use ingester_core::row::Row;
+use ingester_core::schema::{Table, base};
+use ingester_core::value::{Micros, Value};
+use std::collections::HashMap;
+
+/// Whether something is done, or only tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It is written.
+    Written,
+    /// Everything is done but the writing.
+    Tried,
+}
+
+/// What was done with an evicted row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Changed<T, E> {
+    /// It was changed.
+    Done(T),
+    /// It was to stay as it is.
+    Unchanged(Box<StoredRow>),
+    /// There is no row of this kind with this uid.
+    NotFound,
+    /// Its object is in the cluster, and is changed there.
+    NotEvicted,
+    /// Its object is leaving the cluster: it may still change there.
+    Leaving,
+    /// It was deleted.
+    Deleted,
+    /// It was to be left alone, for this reason.
+    Refused(E),
+}
+
+impl Store {
+    /// Changes an evicted row with its labels and annotations. `edit` gets the stored row while it is locked, and gives the row that
+    /// replaces it, in a higher version; or nothing, if there is nothing to change; or the reason why not. It may be asked more than
+    /// once, because transient errors are retried. `evict_time` stays as it is.
+    ///
+    /// # Errors
+    /// If the row cannot be read or written within the retries, or the database refuses the new row.
+    pub async fn change_evicted<E>(
+        &self,
+        kind: &Kind,
+        uid: &str,
+        effect: Effect,
+        edit: impl Fn(&StoredRow) -> Result<Option<Row>, E>,
+    ) -> Result<Changed<Row, E>, StoreError> {
+        let table = kind.table();
+        self.with_retries(
+            || format!("changing a row of `{}`", table.name),
+            || async {
+                let mut tx = self.pool.begin_durably(true).await?;
+                let changed = self.change_locked(&mut tx, kind, uid, effect, &edit).await;
+                tx.end(changed).await
+            },
+        )
+        .await
+    }
+
+    async fn change_locked<E>(
+        &self,
+        tx: &mut Transaction,
+        kind: &Kind,
+        uid: &str,
+        effect: Effect,
+        edit: &impl Fn(&StoredRow) -> Result<Option<Row>, E>,
+    ) -> Result<Changed<Row, E>, sqlx::Error> {
+        let table = kind.table();
+        let stored = match evicted(tx, kind, uid).await? {
+            Ok(stored) => stored,
+            Err(other) => return Ok(other),
+        };
+        let mut row = match edit(&stored) {
+            Err(refused) => return Ok(Changed::Refused(refused)),
+            Ok(None) => return Ok(Changed::Unchanged(Box::new(stored))),
+            Ok(Some(row)) => row,
+        };
+        if row.uid != stored.uid || row.res_version <= stored.res_version {
+            let what = "an evicted row is replaced by a later version of itself";
+            return Err(sqlx::Error::InvalidArgument(what.to_owned()));
+        }
+        row.evict_time = stored.evict_time;
+        row.evict_confirmed = true;
+        if effect == Effect::Written {
+            self.overwrite_one(tx, table, &row).await?;
+        }
+        Ok(Changed::Done(row))
+    }
+
+    /// Marks an evicted row as deleted. `refuse` gets the stored row while it is locked, and gives the reason if it is to be left alone.
+    /// Its version and its eviction stay: it still gives way to nothing that the cluster says, and is not purged.
+    ///
+    /// # Errors
+    /// If the row cannot be read or written within the retries.
+    pub async fn delete_evicted<E>(
+        &self,
+        kind: &Kind,
+        uid: &str,
+        effect: Effect,
+        refuse: impl Fn(&StoredRow) -> Result<(), E>,
+    ) -> Result<Changed<Box<StoredRow>, E>, StoreError> {
+        let table = kind.table();
+        let refuse = &refuse;
+        self.with_retries(
+            || format!("deleting a row of `{}`", table.name),
+            || async {
+                let mut tx = self.pool.begin_durably(true).await?;
+                let deleted = async {
+                    let stored = match evicted(&mut tx, kind, uid).await? {
+                        Ok(stored) => stored,
+                        Err(other) => return Ok(other),
+                    };
+                    if let Err(refused) = refuse(&stored) {
+                        return Ok(Changed::Refused(refused));
+                    }
+                    if effect == Effect::Written {
+                        mark(&mut tx, table, &[(uid, stored.res_version)], self.now()).await?;
+                    }
+                    Ok(Changed::Done(Box::new(stored)))
+                }
+                .await;
+                tx.end(deleted).await
+            },
+        )
+        .await
+    }
+
+    /// Marks those of these rows as deleted that are evicted and still of the version that was read of them. The others that are
+    /// evicted are left alone: they were changed meanwhile, or their objects are still leaving the cluster.
+    ///
+    /// # Errors
+    /// If the rows cannot be read or written within the retries.
+    pub async fn delete_evicted_of(
+        &self,
+        table: &'static Table,
+        read: &[(&str, u64)],
+        effect: Effect,
+    ) -> Result<Deleted, StoreError> {
+        let read: &HashMap<&str, u64> = &read.iter().copied().collect();
+        let mut uids: Vec<&str> = read.keys().copied().collect();
+        uids.sort_unstable();
+        let uids = &uids;
+        self.with_retries(
+            || format!("deleting {} rows of `{}`", uids.len(), table.name),
+            || async {
+                let mut tx = self.pool.begin_durably(true).await?;
+                let deleted = async {
+                    let mut deleted = Deleted::default();
+                    for uids in chunks(uids, MOST_ROWS) {
+                        let stored = tx.fetch(&Versions { table, uids, lock: true }).await?;
+                        let evicted = |(_, version): &&(String, Version)| version.evicted() && !version.deleted;
+                        let mut gone = Vec::with_capacity(stored.len());
+                        for (uid, version) in stored.iter().filter(evicted) {
+                            if version.eviction == Eviction::Intended {
+                                deleted.leaving += 1;
+                            } else if read.get(uid.as_str()) == Some(&version.res_version) {
+                                gone.push((uid.as_str(), version.res_version));
+                            } else {
+                                deleted.changed.push(uid.as_str().into());
+                            }
+                        }
+                        deleted.rows += gone.len();
+                        if effect == Effect::Written {
+                            mark(&mut tx, table, &gone, self.now()).await?;
+                        }
+                    }
+                    Ok(deleted)
+                }
+                .await;
+                tx.end(deleted).await
+            },
+        )
+        .await
+    }
+
+    /// Replaces an evicted row by that of its object, which is in the cluster again: a person has decided so. Only if the row is still
+    /// the one that was `seen`. Returns whether it was replaced.
+    ///
+    /// # Errors
+    /// If the row cannot be read or written within the retries, or the database refuses the new row.
+    pub async fn replace_evicted(&self, kind: &Kind, row: &Row, seen: Version) -> Result<bool, StoreError> {
+        let table = kind.table();
+        self.with_retries(
+            || format!("replacing a row of `{}`", table.name),
+            || async {
+                let mut tx = self.pool.begin_durably(true).await?;
+                let replaced = async {
+                    let stored = tx.fetch(&Versions { table, uids: &[&*row.uid], lock: true }).await?;
+                    if stored.first().is_none_or(|(_, stored)| *stored != seen) {
+                        return Ok(false);
+                    }
+                    self.overwrite_one(&mut tx, table, row).await?;
+                    Ok(true)
+                }
+                .await;
+                tx.end(replaced).await
+            },
+        )
+        .await
+    }
+
+    /// Overwrites a row, which the transaction has locked, with those of its companion tables.
+    async fn overwrite_one(&self, tx: &mut Transaction, table: &'static Table, row: &Row) -> Result<(), sqlx::Error> {
+        let batch = self.batch(table);
+        batch.overwrite(tx, &[row]).await?;
+        for companion in table.companions() {
+            batch.write_companions(tx, companion, &[], &[row], None).await?;
+        }
+        Ok(())
+    }
+
+    fn batch(&self, table: &'static Table) -> Batch<'_> {
+        Batch {
+            table,
+            changes: &[],
+            now: self.now(),
+            max_packet: self.max_packet,
+            clear_rejects: false,
+            trusting: false,
+        }
+    }
+}
+
+/// The result of deleting many evicted rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// How many were marked as deleted.
+    pub rows: usize,
+    /// The uids of those that were changed meanwhile, and were left alone.
+    pub changed: Vec<Box<str>>,
+    /// How many were left alone because their objects are still leaving the cluster.
+    pub leaving: usize,
+}
+
+/// Locks a row and reads it, if it is an evicted one of this kind.
+async fn evicted<T, E>(
+    tx: &mut Transaction,
+    kind: &Kind,
+    uid: &str,
+) -> Result<Result<StoredRow, Changed<T, E>>, sqlx::Error> {
+    let (table, uids) = (kind.table(), &[uid]);
+    if tx.fetch(&Versions { table, uids, lock: true }).await?.is_empty() {
+        return Ok(Err(Changed::NotFound));
+    }
+    let stored = read_rows(tx, table, uids).await?.into_iter().find(|row| is_of(kind, row));
+    Ok(match stored {
+        None => Err(Changed::NotFound),
+        Some(StoredRow { delete_time: Some(_), .. }) => Err(Changed::Deleted),
+        Some(stored) => match stored.eviction {
+            Eviction::None => Err(Changed::NotEvicted),
+            Eviction::Intended => Err(Changed::Leaving),
+            Eviction::Confirmed | Eviction::Unrecorded => Ok(stored),
+        },
+    })
+}
+
+/// Whether a row is of the kind's group, in whatever version.
+fn is_of(kind: &Kind, row: &StoredRow) -> bool {
+    let Some(Value::Text(group_ver)) = row.values.get(base::GROUP_VER) else { return false };
+    group_ver.rsplit_once('/').map_or("", |(group, _)| group) == kind.group()
+}
+
+/// Marks rows as deleted, which the transaction has locked, and leaves their versions.
+async fn mark(
+    tx: &mut Transaction,
+    table: &'static Table,
+    rows: &[(&str, u64)],
+    now: Micros,
+) -> Result<(), sqlx::Error> {
+    let gone: Vec<Gone<'_>> =
+        rows.iter().map(|(uid, res_version)| Gone { uid, res_version: *res_version, delete_time: now }).collect();
+    for gone in chunks(&gone, MOST_ROWS) {
+        tx.execute(&Tombstone { table, gone, update_time: now }).await?;
+    }
+    Ok(())
+}

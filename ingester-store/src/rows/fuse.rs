@@ -1,0 +1,302 @@
+//! The fuse of sweeps: how many rows of a kind may be marked as deleted because lists lack their objects. An empty etcd lacks all of them.
+//!
+//! The limit is the kind's, and a kind has many units (namespaces, shards) in several processes, which list at different moments. So each
+//! unit keeps an account in `ingester_settings`, which it alone writes: how many rows it wants to mark, and how many it has marked. It
+//! writes what it wants, and then reads the accounts of all units of its kind: of two that ask at once, at least one sees the other. What a
+//! unit marks is added before it is marked, so a process that is killed in between has counted too much rather than too little.
+//!
+//! - Marks count for an hour. While a unit wants what it may not, all marks since an hour before it first wanted that count: a cluster
+//!   that is wrong does not lose its rows hour by hour.
+//! - What a unit wants counts until its next list says otherwise, at most for a day. So nothing that is gone itself (a unit that was taken out of
+//!   the configuration, a process that was killed) keeps others waiting for ever.
+
+use crate::driver::StoreError;
+use crate::store::Store;
+use ingester_core::Kind;
+use ingester_core::dialect::statements::{ReadSetting, ReadSettings, RecordSetting, ReplaceSetting};
+use ingester_core::schema::Fingerprint;
+use ingester_core::value::Micros;
+
+/// How long marks count, in seconds.
+const MARKS: i64 = 3600;
+
+/// How long a unit is believed to want what it wanted last.
+const WANTS: i64 = 24 * 3600;
+
+/// Marks within so many seconds are one number, and an account has at most so many of them.
+const TOGETHER: i64 = 600;
+const NUMBERS: usize = 8;
+
+/// One in so many live rows may be marked in any case.
+const PART: u64 = 5;
+
+/// When a sweep is refused: the kind would lose more rows than this, and more than a fifth of its live rows. So many objects do not go at
+/// once unless somebody wants that; more often something is wrong with the cluster that was listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fuse {
+    /// How many rows may be marked in any case.
+    pub limit: u64,
+    /// The namespaces whose live rows count; empty for all.
+    pub namespaces: Vec<String>,
+}
+
+impl Fuse {
+    /// Whether so many of the kind's live rows may not be marked.
+    pub fn refuses(&self, gone: u64, live: u64) -> bool {
+        gone > self.limit && gone > live / PART
+    }
+}
+
+/// The answer to [`Store::ask_to_sweep`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sweep {
+    /// The rows may be marked.
+    Allowed,
+    /// None of them may.
+    Refused {
+        /// How many rows of the kind lists lack, with those that were marked not long ago.
+        gone: u64,
+        /// How many live rows the kind has.
+        live: u64,
+    },
+}
+
+/// What a unit wants to mark, and has marked. Times are seconds since 1970.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    wants: u64,
+    /// Since when it wants something, without a pause.
+    since: i64,
+    /// When it said so last.
+    asked: i64,
+    /// When it marked how many.
+    marks: Vec<(i64, u64)>,
+}
+
+impl Account {
+    /// The text of [`Account::text`]. Anything else is an account without entries.
+    pub fn of(text: &str) -> Self {
+        let numbers: Vec<i64> = text.split(' ').map_while(|word| word.parse().ok()).collect();
+        let [wants, since, asked, marks @ ..] = numbers.as_slice() else { return Account::default() };
+        let marks = marks.chunks_exact(2).map(|mark| (mark[0], mark[1].unsigned_abs())).collect();
+        Account { wants: wants.unsigned_abs(), since: *since, asked: *asked, marks }
+    }
+
+    /// As a setting keeps it, in at most 256 characters.
+    pub fn text(&self) -> String {
+        let Account { wants, since, asked, marks } = self;
+        let text = format!("{wants} {since} {asked}");
+        marks.iter().fold(text, |text, (time, count)| format!("{text} {time} {count}"))
+    }
+
+    /// The unit's list lacks the objects of so many rows.
+    #[must_use]
+    pub fn wanting(mut self, wants: u64, now: Micros) -> Self {
+        let now = seconds(now);
+        if wants > 0 && !self.is_waiting(now) {
+            self.since = now;
+        }
+        (self.wants, self.asked) = (wants, now);
+        self
+    }
+
+    /// The unit is about to mark so many of the rows that it wanted to.
+    #[must_use]
+    pub fn marking(mut self, rows: u64, now: Micros) -> Self {
+        let now = seconds(now);
+        self.wants = self.wants.saturating_sub(rows);
+        match self.marks.last_mut() {
+            Some((time, count)) if now - *time < TOGETHER => *count += rows,
+            _ => self.marks.push((now, rows)),
+        }
+        // The oldest are too old to count, or count with the next ones.
+        if self.marks.len() > NUMBERS {
+            let oldest = self.marks.remove(0);
+            self.marks[0].1 += oldest.1;
+        }
+        self
+    }
+
+    fn is_waiting(&self, now: i64) -> bool {
+        self.wants > 0 && now - self.asked < WANTS
+    }
+
+    /// From when on the marks of all units count, as far as this one knows.
+    fn counts_from(&self, now: i64) -> i64 {
+        let since = if self.is_waiting(now) { self.since.min(now) } else { now };
+        since - MARKS
+    }
+}
+
+/// How many rows count beside those that a unit wants to mark now. `before` is its account before it wanted them.
+pub fn others(before: &Account, others: &[Account], now: Micros) -> u64 {
+    let now = seconds(now);
+    let all = || others.iter().chain([before]);
+    let from = all().map(|account| account.counts_from(now)).min().unwrap_or(now);
+    let marked = all().flat_map(|account| &account.marks).filter(|(time, _)| *time >= from).map(|(_, count)| count);
+    let wanted = others.iter().filter(|account| account.is_waiting(now)).map(|account| account.wants);
+    marked.copied().chain(wanted).fold(0, u64::saturating_add)
+}
+
+fn seconds(time: Micros) -> i64 {
+    time.0.div_euclid(1_000_000)
+}
+
+/// The beginning of the names of all accounts of a kind.
+fn prefix(kind: &Kind) -> String {
+    format!("sweep/{}/", Fingerprint::NONE.text(kind.table().name.as_str()))
+}
+
+fn name(kind: &Kind, unit: &str) -> String {
+    format!("{}{}", prefix(kind), Fingerprint::NONE.text(unit))
+}
+
+impl Store {
+    /// Asks whether a unit of a kind may mark so many rows as deleted, because its list lacks their objects. It is to say so with each list,
+    /// also if nothing is gone; and before it marks rows, [`Store::count_swept`].
+    ///
+    /// # Errors
+    /// If the settings or the kind's table cannot be read or written within the retries.
+    pub async fn ask_to_sweep(&self, kind: &Kind, unit: &str, gone: u64, fuse: &Fuse) -> Result<Sweep, StoreError> {
+        let own = name(kind, unit);
+        let now = self.now();
+        let before =
+            self.update_account(&own, |account| (gone > 0 || account.wants > 0).then(|| account.wanting(gone, now)));
+        let before = before.await?;
+        if gone == 0 {
+            return Ok(Sweep::Allowed);
+        }
+        let prefix = prefix(kind);
+        // `0` is the character behind `/`.
+        let end = format!("{}0", prefix.trim_end_matches('/'));
+        let read = || async { self.pool.fetch(&ReadSettings { after: &prefix, before: &end }).await };
+        let accounts = self.with_retries(|| "reading what other units sweep".to_owned(), read).await?;
+        let of_others: Vec<Account> =
+            accounts.iter().filter(|(name, _)| *name != own).map(|(_, text)| Account::of(text)).collect();
+        let all = gone.saturating_add(others(&before, &of_others, now));
+        if !fuse.refuses(all, 0) {
+            return Ok(Sweep::Allowed);
+        }
+        // No key serves it, so the rows are counted only if that may matter.
+        let counted = self.live_by_namespace(kind).await?;
+        let counts = |namespace: &String| fuse.namespaces.is_empty() || fuse.namespaces.contains(namespace);
+        let live = counted.iter().filter(|(namespace, _)| counts(namespace)).map(|(_, rows)| rows).sum();
+        Ok(if fuse.refuses(all, live) { Sweep::Refused { gone: all, live } } else { Sweep::Allowed })
+    }
+
+    /// A unit is about to mark so many of the rows for which it was allowed to.
+    ///
+    /// # Errors
+    /// If the settings cannot be written within the retries.
+    pub async fn count_swept(&self, kind: &Kind, unit: &str, rows: u64) -> Result<(), StoreError> {
+        let now = self.now();
+        self.update_account(&name(kind, unit), |account| Some(account.marking(rows, now))).await.map(drop)
+    }
+
+    /// Changes an account, unless there is nothing to change. Returns what it was before.
+    async fn update_account(
+        &self,
+        name: &str,
+        change: impl Fn(Account) -> Option<Account>,
+    ) -> Result<Account, StoreError> {
+        let update = || async {
+            loop {
+                let stored = self.pool.fetch(&ReadSetting { name }).await?.pop();
+                let before = stored.as_deref().map(Account::of).unwrap_or_default();
+                let Some(after) = change(before.clone()) else { return Ok(before) };
+                let to = &after.text();
+                let written = match &stored {
+                    Some(from) if from == to => return Ok(before),
+                    Some(from) => self.pool.execute(&ReplaceSetting { name, from, to }).await,
+                    None => self.pool.execute(&RecordSetting { name, value: to }).await,
+                };
+                match written {
+                    Ok(1) => return Ok(before),
+                    // Another worker of the unit was faster.
+                    Ok(_) => {}
+                    Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        self.with_retries(|| "counting the rows that a list lacks".to_owned(), update).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Account, Fuse, MARKS, WANTS, others};
+    use ingester_core::value::Micros;
+
+    const HOUR: i64 = 3600;
+
+    fn at(seconds: i64) -> Micros {
+        Micros((1_700_000_000 + seconds) * 1_000_000)
+    }
+
+    #[test]
+    fn a_sweep_is_refused_beyond_the_limit_and_a_fifth_of_the_rows() {
+        let fuse = Fuse { limit: 1000, namespaces: Vec::new() };
+        for (gone, live, refused) in [
+            (1000, 1000, false),
+            (1001, 1001, true),
+            (1001, 5004, true),
+            (1001, 5005, false),
+            (2000, 10_000, false),
+            (2001, 10_000, true),
+        ] {
+            assert_eq!(fuse.refuses(gone, live), refused, "{gone} of {live}");
+        }
+    }
+
+    #[test]
+    fn what_others_want_and_have_marked_counts() {
+        let marked = Account::default().wanting(8, at(0)).marking(8, at(1));
+        let halfway = Account::default().wanting(8, at(0)).marking(3, at(1));
+        let wants = Account::default().wanting(8, at(5));
+        let none = Account::default();
+        assert_eq!(others(&none, &[marked.clone(), halfway, wants], at(9)), 24);
+        // Its own marks count, what it wanted before does not: a process that was killed wants the rest again.
+        assert_eq!(others(&Account::default().wanting(8, at(0)).marking(3, at(1)), &[], at(9)), 3);
+        assert_eq!(others(&none, &[marked], at(HOUR + 2)), 0, "after an hour");
+    }
+
+    #[test]
+    fn a_cluster_that_is_wrong_does_not_lose_its_rows_hour_by_hour() {
+        let marked = Account::default().wanting(8, at(0)).marking(8, at(1));
+        let mut refused = Account::default();
+        for hours in 0..1000 {
+            let now = at(60 + hours * HOUR / 2);
+            assert_eq!(others(&refused, std::slice::from_ref(&marked), now), 8, "after {hours} half hours");
+            refused = refused.wanting(8, now);
+        }
+        // What was marked long before has nothing to do with it.
+        let long_ago = Account::default().wanting(8, at(-3 * MARKS)).marking(8, at(-3 * MARKS));
+        assert_eq!(others(&refused, &[marked.clone(), long_ago], at(500 * HOUR)), 8);
+        // It is resolved: nothing is wanted any more.
+        assert_eq!(others(&refused.wanting(0, at(501 * HOUR)), &[marked], at(501 * HOUR)), 0);
+    }
+
+    #[test]
+    fn a_unit_that_is_gone_keeps_nobody_waiting_for_ever() {
+        let gone = Account::default().wanting(1000, at(0));
+        assert_eq!(others(&Account::default(), std::slice::from_ref(&gone), at(WANTS - 1)), 1000);
+        assert_eq!(others(&Account::default(), &[gone], at(WANTS)), 0);
+    }
+
+    #[test]
+    fn an_account_fits_a_setting_and_loses_no_mark() {
+        let mut account = Account::default().wanting(4_000_000_000, at(0));
+        for hours in 0..40 {
+            account = account.marking(100_000_000, at(hours * HOUR));
+        }
+        let text = account.text();
+        assert!(text.len() <= 256, "{text}");
+        assert_eq!(Account::of(&text), account);
+        assert_eq!(account.wants, 0);
+        assert_eq!(account.marks.iter().map(|(_, count)| count).sum::<u64>(), 4_000_000_000);
+        for broken in ["", "by hand", "1 2"] {
+            assert_eq!(Account::of(broken), Account::default());
+        }
+    }
+}

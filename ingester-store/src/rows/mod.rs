@@ -1,0 +1,37 @@
+//! Rows of objects: written in batches under the guard, read back, compared, purged.
+//!
+//! May use: ingester-core, driver, store, ledger.
+//! Must not: hold SQL text (that is `ingester_core::dialect`), name a database, know Kubernetes.
+//!
+//! # Guarantees
+//! - A batch is one transaction: all of it is stored or nothing.
+//! - A stale write changes nothing, neither the main table nor labels and annotations ([`guard`]).
+//! - If a database refuses a batch because of one object, only that object is rejected: the batch is halved until the
+//!   object stands alone.
+//! - An unclassified error is the object's only once it has lasted while others were stored (`store/doubts.rs`). Until then the object
+//!   is postponed, and the others are stored.
+//! - Deadlocks, lock waits, lost connections and other transient errors are retried ([`Retry`](crate::Retry)).
+
+mod ask;
+pub(crate) mod backfill;
+mod batch;
+mod change;
+mod chunks;
+mod companions;
+pub mod compare;
+mod evicted;
+pub mod fuse;
+pub mod guard;
+mod purge;
+mod read;
+mod rejects;
+mod single;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use change::{Rejected, Report, RowChange, latest_of_each};
+pub use evicted::{Changed, Deleted, Effect};
+pub use purge::Purged;
+pub use read::{Evicted, LiveRow, StoredRow};
+pub use rejects::Reject;

@@ -1,0 +1,87 @@
+//! Rows that are deleted for good: those of objects that were deleted long ago.
+//!
+//! In small batches, so that writers wait only for a few rows. Main rows are locked first, as by every writer; what was found without
+//! locks is looked at again then, because an object may have come back meanwhile.
+
+use super::chunks::{MOST_ROWS, chunks};
+use crate::driver::{StoreError, Transaction};
+use crate::store::Store;
+use ingester_core::Kind;
+use ingester_core::dialect::statements::{LockPurgeable, Purge, Purgeable};
+use ingester_core::dialect::{Access, OfGroup};
+use ingester_core::value::Micros;
+use std::time::Duration;
+
+/// What a batch of [`Store::purge`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Purged {
+    /// How many rows are gone, with those of companion tables.
+    pub rows: u64,
+    /// There may be more.
+    pub more: bool,
+}
+
+impl Store {
+    /// Deletes a batch of rows, with their labels and annotations, whose objects were deleted before a time: the oldest first. Rows of
+    /// evicted objects are never among them, not even if they were deleted since.
+    ///
+    /// # Errors
+    /// If the tables cannot be read or written within the retries.
+    pub async fn purge(&self, kind: &Kind, before: Micros) -> Result<Purged, StoreError> {
+        let table = kind.table();
+        let group = &OfGroup::new(kind.group());
+        let found = &Purgeable { table, group, before, limit: MOST_ROWS };
+        let doing = || format!("purging rows of `{}`", table.name);
+        let found = self.with_retries(doing, || async { self.pool.fetch(found).await }).await?;
+        let uids: Vec<&str> = found.iter().map(String::as_str).collect();
+        let rows = self.purge_rows(kind, &uids, before).await?;
+        // If none could be deleted, the next batch would be the same one.
+        Ok(Purged { rows, more: uids.len() == MOST_ROWS && rows > 0 })
+    }
+
+    /// As [`Store::purge`], of rows whose objects were deleted so long ago by the database's clock, which is asked now.
+    ///
+    /// # Errors
+    /// As [`Store::purge`].
+    pub async fn purge_older(&self, kind: &Kind, age: Duration) -> Result<Purged, StoreError> {
+        let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
+        let before = Micros(self.read_clock().await?.0.saturating_sub(age));
+        self.purge(kind, before).await
+    }
+
+    /// Deletes those of these rows whose objects were deleted before a time. Returns how many.
+    ///
+    /// # Errors
+    /// As [`Store::purge`].
+    pub async fn purge_rows(&self, kind: &Kind, uids: &[&str], before: Micros) -> Result<u64, StoreError> {
+        let table = kind.table();
+        let mut purged = 0;
+        for uids in chunks(uids, MOST_ROWS) {
+            purged += self
+                .with_retries(
+                    || format!("purging rows of `{}`", table.name),
+                    || async {
+                        let mut tx = self.pool.begin(Access::Write).await?;
+                        let result = purge_locked(&mut tx, kind, uids, before).await;
+                        tx.end(result).await
+                    },
+                )
+                .await?;
+        }
+        Ok(purged)
+    }
+}
+
+async fn purge_locked(tx: &mut Transaction, kind: &Kind, uids: &[&str], before: Micros) -> Result<u64, sqlx::Error> {
+    let table = kind.table();
+    let locked = tx.fetch(&LockPurgeable { table, uids, before }).await?;
+    let uids: Vec<&str> = locked.iter().map(String::as_str).collect();
+    let mut purged = 0;
+    for uids in chunks(&uids, MOST_ROWS) {
+        for companion in table.companions() {
+            tx.execute(&Purge { table, companion: Some(companion), uids }).await?;
+        }
+        purged += tx.execute(&Purge { table, companion: None, uids }).await?;
+    }
+    Ok(purged)
+}

@@ -1,0 +1,321 @@
+//! Reading back what is stored: whole rows, which rows are live, and their names.
+//!
+//! Nothing here takes a lock. A row and its labels are read in one transaction that sees one state of the database, so the labels
+//! are never those of another version.
+
+use super::chunks::{MOST_ROWS, chunks};
+use super::guard::{Eviction, Version};
+use crate::driver::{StoreError, Transaction};
+use crate::store::Store;
+use ingester_core::Kind;
+use ingester_core::dialect::statements::{Live, LiveByNamespace, Names, Newest, Peek, Read, ReadCompanion, Versions};
+use ingester_core::dialect::{Access, OfGroup};
+use ingester_core::object::StringMap;
+use ingester_core::schema::{Companion, Table, base};
+use ingester_core::value::{Micros, Value};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// One object's rows in its tables. [`differences`](super::compare::differences) compares them with a row that was to be
+/// written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredRow {
+    /// `uid`
+    pub uid: Box<str>,
+    /// `res_version`
+    pub res_version: u64,
+    /// `ingest_version`; 0 if the column holds something else than a number of 32 bits.
+    pub ingest_version: u32,
+    /// `delete_time`; 1970 if the column holds something that is no time.
+    pub delete_time: Option<Micros>,
+    /// `evict_time`; 1970 if the column holds something that is no time.
+    pub evict_time: Option<Micros>,
+    /// How far the eviction is, by `evict_time` and `evict_confirmed`.
+    pub eviction: Eviction,
+    /// Every column of the main table in its order, including these four and `update_time`. SQLite accepts values of other types
+    /// than the column's; they are returned as they are.
+    pub values: Box<[Value]>,
+    /// The rows of the labels table, sorted by key.
+    pub labels: StringMap,
+    /// The rows of the annotations table, sorted by key.
+    pub annotations: StringMap,
+    /// The rows of each table of many values, as in [`Row::many`](ingester_core::row::Row::many).
+    pub many: Box<[StringMap]>,
+}
+
+impl StoredRow {
+    /// Its version.
+    pub fn version(&self) -> Version {
+        Version {
+            res_version: self.res_version,
+            ingest_version: self.ingest_version,
+            deleted: self.delete_time.is_some(),
+            eviction: self.eviction,
+        }
+    }
+
+    /// The object's text.
+    pub fn json(&self) -> &str {
+        match self.values.get(base::JSON) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+}
+
+/// A row whose object is not deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveRow {
+    /// `uid`
+    pub uid: Box<str>,
+    /// `res_version`
+    pub res_version: u64,
+    /// `ingest_version`: which definition of its kind wrote it, see [`Kind::is_older`](ingester_core::Kind::is_older).
+    pub ingest_version: u32,
+    /// Whether the object is leaving etcd, or has left it.
+    pub eviction: Eviction,
+}
+
+/// Whether rows are wanted whose eviction is confirmed: those of objects that left etcd and exist only in their rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evicted {
+    /// They are read as well.
+    Included,
+    /// The database leaves them out.
+    LeftOut,
+}
+
+/// How long the database may take for one page of live rows.
+const PAGE: Duration = Duration::from_secs(30);
+
+impl Store {
+    /// The stored rows of these uids, live or not, in the order of the uids; uids without a row are left out.
+    ///
+    /// All rows are in memory at once, so ask for many uids in portions.
+    ///
+    /// # Errors
+    /// If the tables cannot be read within the retries.
+    pub async fn stored(&self, table: &'static Table, uids: &[&str]) -> Result<Vec<StoredRow>, StoreError> {
+        let uids = &once_each(uids)[..];
+        self.with_retries(
+            || format!("reading {} rows of `{}`", uids.len(), table.name),
+            || async {
+                let mut tx = self.pool.begin(Access::Read).await?;
+                let rows = read_rows(&mut tx, table, uids).await;
+                tx.end(rows).await
+            },
+        )
+        .await
+    }
+
+    /// A page of the kind's live rows: up to `limit` rows whose uids come after `after`, in the order of the uids.
+    /// The first page comes after the empty text; a page with fewer than `limit` rows is the last. Rows of the kind's group are
+    /// its own, in whatever version they were written; rows of other groups are left out. Each page
+    /// has its own time-out and retries, so a table of any size can be read.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub async fn live(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        evicted: Evicted,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<LiveRow>, StoreError> {
+        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        let page = &Live { table, group, namespace, confirmed: evicted == Evicted::Included, after, limit };
+        let read = self.with_retries(
+            || format!("reading which rows of `{}` are live", table.name),
+            || async {
+                let page = tokio::time::timeout(PAGE, self.pool.fetch(page)).await;
+                page.unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()))
+            },
+        );
+        let row = |(uid, version): (String, Version)| LiveRow {
+            uid: uid.into(),
+            res_version: version.res_version,
+            ingest_version: version.ingest_version,
+            eviction: version.eviction,
+        };
+        Ok(read.await?.into_iter().map(row).collect())
+    }
+
+    /// The namespaces in which the kind has live rows, in their order, and how many; evicted rows are not counted. The namespace of
+    /// cluster-scoped objects is empty. No key serves this: every row is read.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub async fn live_by_namespace(&self, kind: &Kind) -> Result<Vec<(String, u64)>, StoreError> {
+        let (table, group) = (kind.table(), &OfGroup::new(kind.group()));
+        self.with_retries(
+            || format!("counting the live rows of `{}`", table.name),
+            || async { self.pool.fetch(&LiveByNamespace { table, group }).await },
+        )
+        .await
+    }
+
+    /// Which versions of these uids are stored, live or not; uids without a row are left out.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub async fn versions(
+        &self,
+        table: &'static Table,
+        uids: &[&str],
+    ) -> Result<HashMap<Box<str>, Version>, StoreError> {
+        let uids = &once_each(uids)[..];
+        let read = self.with_retries(
+            || format!("reading the versions of {} rows of `{}`", uids.len(), table.name),
+            || async {
+                let mut versions = HashMap::with_capacity(uids.len());
+                for uids in chunks(uids, MOST_ROWS) {
+                    let read = self.pool.fetch(&Versions { table, uids, lock: false }).await?;
+                    versions.extend(read.into_iter().map(|(uid, version)| (uid.into_boxed_str(), version)));
+                }
+                Ok(versions)
+            },
+        );
+        read.await
+    }
+
+    /// Uid, namespace and name of the rows of these uids, live or not, in the order of the uids; uids without a row are left out.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub async fn names(
+        &self,
+        table: &'static Table,
+        uids: &[&str],
+    ) -> Result<Vec<(Box<str>, Box<str>, Box<str>)>, StoreError> {
+        let uids = &once_each(uids)[..];
+        let read = self.with_retries(
+            || format!("reading the names of {} rows of `{}`", uids.len(), table.name),
+            || async {
+                let mut tx = self.pool.begin(Access::Read).await?;
+                let names = read_names(&mut tx, table, uids).await;
+                tx.end(names).await
+            },
+        );
+        Ok(read.await?.into_iter().map(|(uid, namespace, name)| (uid.into(), namespace.into(), name.into())).collect())
+    }
+
+    /// The highest `res_version` of all rows, including tombstones and evicted rows; 0 without rows. No key serves this: every row
+    /// is read.
+    ///
+    /// # Errors
+    /// If the table cannot be read within the retries.
+    pub async fn newest(&self, table: &'static Table) -> Result<u64, StoreError> {
+        let read = self.with_retries(
+            || format!("reading the newest version in `{}`", table.name),
+            || async { self.pool.fetch(&Newest { table }).await },
+        );
+        Ok(match read.await?.first() {
+            Some(Value::UInt(newest)) => *newest,
+            _ => 0,
+        })
+    }
+
+    /// Up to `limit` live rows for people, in the order of namespace and name. Of each: namespace, name, then the indexed columns,
+    /// all as text.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    pub async fn peek(&self, table: &'static Table, limit: usize) -> Result<Vec<Vec<Option<String>>>, StoreError> {
+        let rows = self.pool.fetch(&Peek { table, limit }).await;
+        rows.map_err(|error| StoreError::of(format!("reading `{}`", table.name), error))
+    }
+}
+
+pub(super) async fn read_rows(
+    tx: &mut Transaction,
+    table: &'static Table,
+    uids: &[&str],
+) -> Result<Vec<StoredRow>, sqlx::Error> {
+    let mut rows = Vec::with_capacity(uids.len());
+    let mut companions: Vec<(Companion, HashMap<String, Vec<_>>)> =
+        table.companions().map(|companion| (companion, HashMap::new())).collect();
+    for uids in chunks(uids, MOST_ROWS) {
+        rows.extend(tx.fetch(&Read { table, uids }).await?);
+        for (companion, of_uids) in &mut companions {
+            for (uid, key, value) in tx.fetch(&ReadCompanion { table, companion: *companion, uids }).await? {
+                of_uids.entry(uid).or_default().push((key.into_boxed_str(), value.into_boxed_str()));
+            }
+        }
+    }
+    rows.into_iter()
+        .map(|values| {
+            let (Some(Value::Text(uid)), Some(Value::UInt(res_version))) =
+                (values.get(base::UID), values.get(base::RES_VERSION))
+            else {
+                return Err(sqlx::Error::Decode("a row without uid or res_version".into()));
+            };
+            let (mut labels, mut annotations, mut many) = (StringMap::default(), StringMap::default(), Vec::new());
+            for (companion, of_uids) in &mut companions {
+                let pairs = sorted(of_uids.remove(uid.as_ref()));
+                match companion {
+                    Companion::Labels => labels = pairs,
+                    Companion::Annotations => annotations = pairs,
+                    Companion::Values(_) => many.push(pairs),
+                }
+            }
+            Ok(StoredRow {
+                uid: (&**uid).into(),
+                res_version: *res_version,
+                ingest_version: number(values.get(base::INGEST_VERSION)),
+                delete_time: time(values.get(base::DELETE_TIME)),
+                evict_time: time(values.get(base::EVICT_TIME)),
+                eviction: Eviction::stored(
+                    time(values.get(base::EVICT_TIME)).is_some(),
+                    values.get(base::EVICT_CONFIRMED).unwrap_or(&Value::Null),
+                ),
+                labels,
+                annotations,
+                many: many.into(),
+                values,
+            })
+        })
+        .collect()
+}
+
+async fn read_names(
+    tx: &mut Transaction,
+    table: &'static Table,
+    uids: &[&str],
+) -> Result<Vec<(String, String, String)>, sqlx::Error> {
+    let mut names = Vec::with_capacity(uids.len());
+    for uids in chunks(uids, MOST_ROWS) {
+        names.extend(tx.fetch(&Names { table, uids }).await?);
+    }
+    Ok(names)
+}
+
+/// Sorted and without duplicates: a uid in two chunks would be returned twice.
+fn once_each<'u>(uids: &[&'u str]) -> Vec<&'u str> {
+    let mut uids = uids.to_vec();
+    uids.sort_unstable();
+    uids.dedup();
+    uids
+}
+
+fn number(value: Option<&Value>) -> u32 {
+    match value {
+        Some(Value::UInt(number)) => u32::try_from(*number).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn time(value: Option<&Value>) -> Option<Micros> {
+    match value {
+        None | Some(Value::Null) => None,
+        Some(Value::Time(time)) => Some(*time),
+        Some(_) => Some(Micros(0)),
+    }
+}
+
+/// Sorted by key, by byte. The server sorts by the column's collation, which somebody may have changed.
+fn sorted(rows: Option<Vec<(Box<str>, Box<str>)>>) -> StringMap {
+    let mut rows = rows.unwrap_or_default();
+    rows.sort_unstable();
+    rows.into()
+}

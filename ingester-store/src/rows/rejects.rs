@@ -1,0 +1,146 @@
+//! The table `ingester_rejects`: objects that could not be mirrored.
+
+use super::change::Rejected;
+use super::chunks::{MOST_ROWS, chunks};
+use crate::driver::StoreError;
+use crate::ledger::REJECTS;
+use crate::store::{Recorded, Store};
+use ingester_core::dialect::statements::{
+    ClearRejects, ForgetRejects, ListRejects, ReadRejects, RecordRejects, RecordedReject, RejectRow, RejectedUids,
+    RejectsOf,
+};
+use ingester_core::value::Micros;
+
+/// How many characters of a reason are recorded.
+const REASON: usize = 16_000;
+
+/// An object that could not be mirrored, as `ingester_rejects` records it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reject {
+    /// The object's uid, or the name-based one.
+    pub uid: String,
+    /// `apiVersion`
+    pub group_ver: String,
+    /// `kind`
+    pub kind: String,
+    /// `metadata.namespace`
+    pub namespace: String,
+    /// `metadata.name`
+    pub name: String,
+    /// `metadata.resourceVersion`, as the object has it.
+    pub res_version: String,
+    /// Why, for people; everything after 16,000 characters is cut off.
+    pub reason: String,
+}
+
+impl Store {
+    /// Records objects that could not be mirrored. An object is recorded once, with its latest reason.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn record_rejects(&self, rejects: &[Reject]) -> Result<(), StoreError> {
+        self.recorded().add(rejects.iter().map(named));
+        for chunk in rejects.chunks(100) {
+            let rows: Vec<RejectRow<'_>> = chunk.iter().map(row).collect();
+            let record = &RecordRejects { rejects: &rows, reject_time: Micros::now() };
+            let doing = || "recording rejects in ingester_rejects".into();
+            self.with_retries(doing, || async { self.pool.execute(record).await }).await?;
+        }
+        Ok(())
+    }
+
+    /// The objects of one kind that are rejected now, with their reasons, in the order of their uids; with a namespace, only those in
+    /// it.
+    ///
+    /// # Errors
+    /// If `ingester_rejects` cannot be read within the retries.
+    pub async fn rejects(
+        &self,
+        group_ver: &str,
+        kind: &str,
+        namespace: Option<&str>,
+    ) -> Result<Vec<Rejected>, StoreError> {
+        let read = self.with_retries(
+            || format!("reading the rejects of {kind} in ingester_rejects"),
+            || async { self.pool.fetch(&ReadRejects { group_ver, kind, namespace }).await },
+        );
+        Ok(read.await?.into_iter().map(|(uid, reason)| Rejected { uid: uid.into(), reason }).collect())
+    }
+
+    /// Deletes the records of objects of a kind that are gone.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn forget_rejects(&self, kind: &str, uids: &[&str]) -> Result<(), StoreError> {
+        for uids in chunks(uids, MOST_ROWS) {
+            let doing = || "deleting rejects of objects that are gone".into();
+            self.with_retries(doing, || async { self.pool.execute(&ClearRejects { kind, uids }).await }).await?;
+            self.recorded().cleared(kind, uids.iter().copied());
+        }
+        Ok(())
+    }
+
+    /// Reads which objects are in `ingester_rejects`. Writes of other objects do not delete from it.
+    ///
+    /// # Errors
+    /// If the table cannot be read.
+    pub async fn look_for_rejects(&self) -> Result<(), StoreError> {
+        let uids = self.pool.fetch(&RejectedUids { limit: Recorded::MOST + 1 }).await;
+        let uids = uids.map_err(|error| StoreError::of("reading ingester_rejects".into(), error))?;
+        *self.recorded() = Recorded::of(uids.into_iter().map(|(uid, kind)| (uid.into(), kind.into())));
+        Ok(())
+    }
+
+    /// Up to `limit` rejects, in the order of kind, namespace and name.
+    ///
+    /// # Errors
+    /// If `ingester_rejects` cannot be read within the retries.
+    pub async fn list_rejects(&self, of: RejectsOf<'_>, limit: usize) -> Result<Vec<RecordedReject>, StoreError> {
+        self.with_retries(
+            || "reading ingester_rejects".into(),
+            || async { self.pool.fetch(&ListRejects { of, limit }).await },
+        )
+        .await
+    }
+
+    /// Deletes rejects; returns how many. An object that is still wrong is recorded again when it is tried again.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn clear_rejects(&self, of: RejectsOf<'_>) -> Result<u64, StoreError> {
+        let doing = || "deleting from ingester_rejects".into();
+        self.with_retries(doing, || async { self.pool.execute(&ForgetRejects { of }).await }).await
+    }
+
+    /// Whether the database has the table of rejects.
+    ///
+    /// # Errors
+    /// If the names of the tables cannot be read.
+    pub async fn has_rejects_table(&self) -> Result<bool, StoreError> {
+        Ok(self.tables().await?.contains(REJECTS))
+    }
+}
+
+/// A reject as a row, each text cut to the length of its column: the database must not refuse the record itself.
+pub(super) fn row(reject: &Reject) -> RejectRow<'_> {
+    RejectRow {
+        uid: head(&reject.uid, 64),
+        group_ver: head(&reject.group_ver, 128),
+        kind: head(&reject.kind, 128),
+        namespace: head(&reject.namespace, 256),
+        name: head(&reject.name, 256),
+        res_version: head(&reject.res_version, 128),
+        reason: head(&reject.reason, REASON),
+    }
+}
+
+/// Uid and kind, as they are recorded.
+pub(super) fn named(reject: &Reject) -> (Box<str>, Box<str>) {
+    let RejectRow { uid, kind, .. } = row(reject);
+    (uid.into(), kind.into())
+}
+
+/// The first `limit` characters.
+pub(super) fn head(text: &str, limit: usize) -> &str {
+    text.char_indices().nth(limit).map_or(text, |(end, _)| &text[..end])
+}

@@ -1,0 +1,106 @@
+//! Writing a single object in one round trip: the usual case in a quiet cluster, where events come one by one.
+//!
+//! It relies on what the writer expects to be stored. If that is wrong, nothing is written, and the object is then written as a
+//! batch of one.
+
+use super::batch::{Batch, has_its_companions};
+use super::change::{Report, RowChange};
+use super::guard::{Eviction, Verdict, Version, verdict};
+use crate::driver::{ErrorClass, class_of};
+use crate::store::Store;
+use ingester_core::dialect::statements::{ClearRejects, Insert, Update, WriteCompanion};
+use ingester_core::dialect::{Dialect, OneText, Sql, Statement};
+use ingester_core::row::{Expected, Row};
+use ingester_core::schema::Companion;
+
+/// The largest object that is written as text, in bytes. Larger texts cost more than the round trips that they save.
+const LARGEST: usize = 64 << 10;
+
+/// What one round trip can write.
+enum OneTrip<'a> {
+    /// A new row with those of companion tables: a whole transaction as one text.
+    Insert(&'a Row),
+    /// A stored row whose rows in companion tables stay the same: one statement, which is a transaction by itself.
+    Update(Update<'a>),
+}
+
+impl Batch<'_> {
+    fn one_trip(&self) -> Option<OneTrip<'_>> {
+        let [RowChange::Row(row)] = self.changes else { return None };
+        match row.expected? {
+            // The text of a byte string is twice as long as the string.
+            Expected::Absent if row.total_bytes() > LARGEST || 4 * LARGEST > self.max_packet => None,
+            Expected::Absent => Some(OneTrip::Insert(row)),
+            Expected::Stored { res_version, .. } => {
+                // The statement's condition sees to it that the stored row is of no later definition.
+                let ingest_version = row.ingest_version;
+                let stored = Version { res_version, ingest_version, deleted: false, eviction: Eviction::None };
+                let write = verdict(stored, row.version()) == Verdict::Write && has_its_companions(row, stored);
+                // Deleting a reject as well takes a transaction.
+                if !write || self.clear_rejects || row.bytes() > self.room() {
+                    return None;
+                }
+                let update = Update { table: self.table, row, expected: res_version, update_time: self.now };
+                Some(OneTrip::Update(update))
+            }
+        }
+    }
+
+    /// All statements that store a new row, as one text; `None` if the dialect has no such text.
+    fn insertion(&self, dialect: Dialect, form: OneText, row: &Row) -> Option<Sql> {
+        let uids = [row.uid.as_ref()];
+        let of = |companion: Companion| {
+            let rows =
+                row.companion(companion).iter().map(|(key, value)| (row.uid.as_ref(), key.as_ref(), value.as_ref()));
+            (companion, rows.collect::<Vec<_>>())
+        };
+        let companions: Vec<_> = self.table.companions().map(of).collect();
+        let insert = Insert { table: self.table, rows: &[row], update_time: self.now };
+        let companions = companions.iter();
+        let companions: Vec<_> = companions
+            .map(|(companion, rows)| WriteCompanion { table: self.table, companion: *companion, rows })
+            .collect();
+        let clear = ClearRejects { kind: self.table.kind, uids: &uids };
+        let mut statements: Vec<&dyn Statement> = vec![&insert];
+        statements
+            .extend(companions.iter().filter(|write| !write.rows.is_empty()).map(|write| write as &dyn Statement));
+        if self.clear_rejects {
+            statements.push(&clear);
+        }
+        dialect.in_one_text(form, &statements)
+    }
+}
+
+/// The result of [`write_single`].
+pub(super) enum Single {
+    /// The object is written.
+    Written(Report),
+    /// Nothing was written: the stored row is not the expected one, or the database refuses the object.
+    Refused,
+    /// The batch cannot be written in one round trip.
+    NotPossible,
+}
+
+/// Writes a batch of one object in one round trip, if possible.
+pub(super) async fn write_single(store: &Store, batch: &Batch<'_>) -> Result<Single, sqlx::Error> {
+    // Where a connection decides what is on disk when a commit is answered, it does so before a transaction.
+    if store.dialect.durability(true).is_some() && batch.changes.iter().any(RowChange::is_eviction) {
+        return Ok(Single::NotPossible);
+    }
+    let Some(one_trip) = batch.one_trip() else { return Ok(Single::NotPossible) };
+    let written = match one_trip {
+        OneTrip::Update(update) => store.pool.execute(&update).await? == 1,
+        OneTrip::Insert(row) => {
+            let Some(form) = store.pool.servers().one_text() else { return Ok(Single::NotPossible) };
+            let Some(sql) = batch.insertion(store.dialect, form, row) else { return Ok(Single::NotPossible) };
+            match store.pool.execute_transaction(form, &sql).await {
+                Ok(true) => true,
+                Ok(false) => return Ok(Single::NotPossible),
+                Err(error) if class_of(&error) == ErrorClass::Transient => return Err(error),
+                // Usually the row was there after all. If something is wrong with the object, the batch finds out.
+                Err(_) => false,
+            }
+        }
+    };
+    Ok(if written { Single::Written(Report { written: 1, ..Report::default() }) } else { Single::Refused })
+}

@@ -1,0 +1,142 @@
+//! Writing rows: batches, and halving a batch that the database refuses.
+
+use super::batch::Batch;
+use super::change::{Rejected, Report, RowChange, latest_of_each};
+use super::single::{Single, write_single};
+use crate::driver::{About, ErrorClass, StoreError};
+use crate::store::Store;
+use ingester_core::schema::{Table, base};
+use ingester_core::value::Value;
+use tokio::time::Instant;
+
+impl Store {
+    /// Writes changes of objects of one table; of several changes of one object, only the latest.
+    ///
+    /// Objects that the database refuses are in the report's `rejected`. The caller records them with
+    /// [`Store::record_rejects`]. Those in `postponed` are to be written again after a pause.
+    ///
+    /// # Errors
+    /// If the database cannot be reached within the retries, or if nothing can be written until somebody acts (disk full,
+    /// no rights, a missing table), or if not one of several objects can be written and nobody knows the error.
+    pub async fn write(&self, table: &'static Table, changes: Vec<RowChange>) -> Result<Report, StoreError> {
+        self.write_latest(table, &latest_of_each(changes)).await
+    }
+
+    /// As [`Store::write`], for changes that come from [`latest_of_each`]: so that a caller can try again without a copy.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_latest(&self, table: &'static Table, changes: &[RowChange]) -> Result<Report, StoreError> {
+        let mut report = Report::default();
+        // Ranges of `changes` that are still to be written, each in its own transaction; a stack, the next one last.
+        let mut ranges = vec![(0, changes.len())];
+        let mut unproven = None;
+        while let Some((start, end)) = ranges.pop() {
+            if start == end {
+                continue;
+            }
+            let (changes, now) = (&changes[start..end], Instant::now);
+            let error = match self.write_batch(table, changes).await {
+                Ok(part) => {
+                    let uids = changes.iter().map(RowChange::uid);
+                    self.doubts().passed(table.name.as_str(), uids, part.written > 0, now());
+                    report.add(part);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            let refused = || Rejected { uid: changes[0].uid().into(), reason: why(&error, &changes[0]) };
+            match error.class() {
+                ErrorClass::Transient | ErrorClass::Operator | ErrorClass::Lease => return Err(error),
+                ErrorClass::Object | ErrorClass::Unknown if changes.len() > 1 => {
+                    let middle = start + (end - start) / 2;
+                    // The first half is written first, so that rows are locked in the order of their uids.
+                    ranges.push((middle, end));
+                    ranges.push((start, middle));
+                }
+                ErrorClass::Object => report.rejected.push(refused()),
+                ErrorClass::Unknown if self.doubts().refused(table.name.as_str(), changes[0].uid(), now()) => {
+                    report.rejected.push(refused());
+                }
+                ErrorClass::Unknown => {
+                    report.postponed.push(refused());
+                    unproven = Some(error);
+                }
+            }
+        }
+        // Not one of several objects could be written, so the reason is hardly an object: the whole batch is to be tried again.
+        if let Some(error) = unproven
+            && report.postponed.len() == changes.len()
+            && changes.len() > 1
+            && self.doubts().is_outage(table.name.as_str(), changes.iter().map(RowChange::uid), Instant::now())
+        {
+            return Err(error);
+        }
+        Ok(report)
+    }
+
+    /// Writes a batch in one transaction, and retries transient errors.
+    async fn write_batch(&self, table: &'static Table, changes: &[RowChange]) -> Result<Report, StoreError> {
+        let written = self.with_retries(
+            || format!("writing {} rows of `{}`", changes.len(), table.name),
+            || async {
+                let mut batch = Batch {
+                    table,
+                    changes,
+                    now: self.now(),
+                    max_packet: self.max_packet,
+                    clear_rejects: self.recorded().any(table.kind, changes.iter().map(RowChange::uid)),
+                    trusting: true,
+                };
+                match write_single(self, &batch).await? {
+                    Single::Written(report) => return Ok(report),
+                    Single::Refused => batch.trusting = false,
+                    Single::NotPossible => {}
+                }
+                let mut tx = self.pool.begin_durably(changes.iter().any(RowChange::is_eviction)).await?;
+                let report = batch.write(&mut tx).await;
+                tx.end(report).await
+            },
+        );
+        let report = written.await?;
+        self.recorded().cleared(table.kind, changes.iter().map(RowChange::uid));
+        Ok(report)
+    }
+}
+
+/// Why the database refuses an object. MariaDB only says that a column takes no such JSON, so the object's text has to tell the rest.
+fn why(error: &StoreError, change: &RowChange) -> String {
+    let text = match change {
+        RowChange::Row(row) | RowChange::Replacement { row, .. } => row.values.get(base::JSON),
+        RowChange::Tombstone { .. } => None,
+    };
+    match text {
+        Some(Value::Text(text)) if error.is_about(About::Json) => {
+            format!("{}: {}", error.reason(), refused_json(text).unwrap_or("MariaDB does not take its JSON"))
+        }
+        _ => error.reason().to_owned(),
+    }
+}
+
+/// What MariaDB does not take in JSON that is none the less well-formed.
+fn refused_json(text: &str) -> Option<&'static str> {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = text.bytes();
+    let mut in_string = false;
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string => drop(bytes.next()),
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    (deepest > MARIADB_DEPTH).then_some("MariaDB takes JSON of at most 32 levels, and this object is nested deeper")
+}
+
+/// MariaDB's JSON_DEPTH_LIMIT.
+const MARIADB_DEPTH: usize = 32;
