@@ -39,7 +39,7 @@ impl Follower {
         }
         self.received_is_written().await;
         if went_back || newest > asked {
-            self.is_restored();
+            self.remember_restore();
         }
         let behind = self.restored.load(Ordering::Relaxed);
         if behind {
@@ -65,7 +65,7 @@ impl Follower {
         };
         let List { version, objects, read, .. } = list;
         if version < list.asked {
-            self.is_restored();
+            self.remember_restore();
             let doing = format!("listing {}", unit.kind.plural());
             return Err(ApiError::new(doing, "the cluster went back meanwhile", ApiErrorKind::Transient));
         }
@@ -82,7 +82,7 @@ impl Follower {
     }
 
     /// The cluster went back, as after a restore from a backup: the next list takes its objects also where their versions are stored.
-    pub(super) fn is_restored(&self) {
+    pub(super) fn remember_restore(&self) {
         self.restored.store(true, Ordering::Relaxed);
     }
 

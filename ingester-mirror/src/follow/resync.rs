@@ -139,7 +139,7 @@ impl Follower {
         let (mut found, observed) = (0, self.observed.load(Ordering::Relaxed));
         let asked = self.unit().cluster.version().await?;
         if asked < observed {
-            self.is_restored();
+            self.remember_restore();
             self.relist.notify_one();
             return Ok(None);
         }
@@ -158,7 +158,7 @@ impl Follower {
         // Nothing breaks it off.
         let Some(version) = version.await? else { return Ok(None) };
         if version < asked {
-            self.is_restored();
+            self.remember_restore();
             self.relist.notify_one();
             return Ok(None);
         }

@@ -68,7 +68,7 @@ impl Follower {
     async fn watch_once(&self, version: &mut u64, first: bool) -> Result<(), Ended> {
         let cluster = &self.unit().cluster;
         if !first && cluster.version().await.map_err(Ended::Api)? < *version {
-            self.is_restored();
+            self.remember_restore();
             return Err(Ended::Relist(Restart::Behind));
         }
         let mut events = cluster.watch(*version).await.map_err(Ended::Api)?;

@@ -54,7 +54,7 @@ async fn an_evicted_object_that_is_there_again_changes_nothing_until_a_person_de
         assert_eq!(scene.row("a").as_ref(), Some(&row), "{eviction:?}");
         assert_eq!(scene.metric("ingester_ghosts"), 1, "{eviction:?}");
         assert!(scene.calls("patch").is_empty() && scene.calls("delete").is_empty(), "{eviction:?}");
-        // Somebody touches it, and deletes it.
+        // A user touches it, and deletes it.
         if eviction != Eviction::Intended {
             scene.put("a", |object| object["metadata"]["labels"] = json!({ "touched": "yes" }));
             sleep(60 * SECOND).await;

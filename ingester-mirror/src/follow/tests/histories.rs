@@ -74,10 +74,7 @@ async fn a_sweep_of_too_many_rows_marks_none_until_a_list_is_within_the_limit() 
     let objects = std::mem::take(&mut scene.state().objects);
     let _playing = scene.play(Duration::ZERO);
     sleep(60 * SECOND).await;
-    assert!(
-        scene.calls("metadata").len() == 1 && scene.calls("look").is_empty(),
-        "etcd is empty, and nobody believes it"
-    );
+    assert!(scene.calls("metadata").len() == 1 && scene.calls("look").is_empty(), "an empty etcd is not believed");
     assert!(objects.keys().all(|name| scene.is_live(name)));
     // All but ten are there again when the next resync asks.
     scene.state().objects = objects.into_iter().skip(10).collect();

@@ -80,12 +80,12 @@ async fn a_database_that_moved_is_compared_at_once_and_lost_evictions_are_told()
     }
     let count = || scene.metric("ingester_evictions_lost_total");
     sleep(60 * SECOND).await;
-    assert_eq!(count(), 0, "nobody looks before the next resync");
+    assert_eq!(count(), 0, "no look comes before the next resync");
     scene.moves.send_modify(|moves| *moves += 1);
     sleep(30 * SECOND).await;
     assert_eq!(count(), 2);
     assert!(scene.is_live("live"), "what is in the cluster is written again");
-    assert!(scene.is_live("back"), "it is no object that was deleted");
+    assert!(scene.is_live("back"), "its object was not deleted");
     scene.moves.send_modify(|moves| *moves += 1);
     sleep(30 * SECOND).await;
     assert_eq!(count(), 2, "each is told once");
